@@ -1,0 +1,69 @@
+"""What limits admission: the request rate (D41), the concurrency budget (D40) and the pause of writes.
+
+Counts and windows only: who is limited, and what is answered, is the caller's business.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+RATE_WINDOW_MS = 60_000
+TEAM_REQUESTS_PER_MINUTE = 600
+NOTHING_DUE_RETRY_SECONDS = 60
+"""What a full budget asks of its client when none of the work in it is due to finish (D47)."""
+
+
+@dataclass(slots=True)
+class RateWindow:
+    """The instants of the requests let in during the last minute: an exact sliding window (D41)."""
+
+    admitted: deque[int] = field(default_factory=deque)
+
+    def wait_ms(self, now: int, limit: int) -> int:
+        """Return how long a request must wait to be let in; 0 if it may come now. Exact (D42)."""
+        admitted = self.admitted
+        while admitted and admitted[0] <= now - RATE_WINDOW_MS:
+            admitted.popleft()
+        if len(admitted) < limit:
+            return 0
+        if limit <= 0:
+            return RATE_WINDOW_MS
+        return admitted[len(admitted) - limit] + RATE_WINDOW_MS - now
+
+    def admit(self, now: int) -> None:
+        """Count a request that was let in."""
+        self.admitted.append(now)
+
+
+@dataclass(slots=True)
+class ConcurrencyBudget:
+    """A Team's unfinished creative work: each piece takes one place, whatever its number of outputs (D40)."""
+
+    finishes_at: dict[str, int | None] = field(default_factory=dict)
+    """By id of the work; None where it never finishes by itself."""
+
+    @property
+    def used(self) -> int:
+        """The places taken."""
+        return len(self.finishes_at)
+
+    def take(self, work_id: str, finishes_at: int | None) -> None:
+        """Take a place for admitted work."""
+        self.finishes_at[work_id] = finishes_at
+
+    def give_back(self, work_id: str) -> None:
+        """Free the place of finished work."""
+        del self.finishes_at[work_id]
+
+    def wait_ms(self, now: int) -> int | None:
+        """Return the time until the next piece of work finishes (D42); None if none ever does."""
+        due = [instant for instant in self.finishes_at.values() if instant is not None]
+        return max(min(due) - now, 0) if due else None
+
+
+@dataclass(slots=True)
+class AdmissionPause:
+    """Whether new writes are let in (503 `service_unavailable` if not)."""
+
+    paused: bool = False
+    retry_after: int = 5
+    """Seconds that a refused writer is asked to wait."""

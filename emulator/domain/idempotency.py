@@ -1,0 +1,71 @@
+"""Idempotency records (section 4, D10 to D14): which key is bound to what, and for how long.
+
+A key is scoped to the credential, the method and the concrete path. It is *held* while its request is being admitted
+(D13), then bound to the answer (D10) or released. Records are kept for 24 hours from admission (D12).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from emulator.kernel.timestamps import HOUR_MS
+
+RETENTION_MS = 24 * HOUR_MS
+
+
+class Scope(NamedTuple):
+    """What a key is unique within, and the key."""
+
+    credential_id: str
+    method: str
+    path: str
+    key: str
+
+
+class Record(NamedTuple):
+    """The answer that a key is bound to, byte for byte (D11)."""
+
+    admitted_at: int
+    fingerprint: bytes
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+
+
+@dataclass(slots=True)
+class IdempotencyRecords:
+    """The records of one sandbox, oldest first."""
+
+    _records: dict[Scope, Record] = field(default_factory=dict)
+    _held: set[Scope] = field(default_factory=set)
+
+    def is_held(self, scope: Scope) -> bool:
+        """Whether a request with this key is being admitted at this moment (D13)."""
+        return scope in self._held
+
+    def find(self, scope: Scope, now: int) -> Record | None:
+        """Return the record of a key; to the millisecond, none once it is 24 hours old (D12)."""
+        record = self._records.get(scope)
+        return record if record is not None and now < record.admitted_at + RETENTION_MS else None
+
+    def hold(self, scope: Scope) -> None:
+        """Mark the key while its request waits in admission."""
+        self._held.add(scope)
+
+    def let_go(self, scope: Scope) -> None:
+        """End the hold; without a record the key is as new (D10)."""
+        self._held.discard(scope)
+
+    def bind(self, scope: Scope, record: Record) -> None:
+        """Keep the answer under its key, and drop the records that have run out."""
+        self._records.pop(scope, None)
+        self._records[scope] = record
+        while True:
+            oldest = next(iter(self._records))
+            if self._records[oldest].admitted_at + RETENTION_MS > record.admitted_at:
+                return
+            del self._records[oldest]
+
+    def records(self) -> Iterator[tuple[Scope, Record]]:
+        """Go through all records, oldest first."""
+        return iter(self._records.items())

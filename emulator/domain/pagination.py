@@ -1,0 +1,88 @@
+"""Pages of a collection (section 4): newest first, by opaque cursors bound to the collection and its filters (D02).
+
+A cursor names the last item shown, not a position: items created or deleted meanwhile shift nothing. Identifiers
+increase with creation (D09), so descending ids are "created_at descending, then id descending".
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from emulator.domain.problems import Problem, excerpt
+from emulator.kernel.signing import Signer
+
+Item = TypeVar("Item")
+
+DEFAULT_LIMIT = 25
+MAXIMUM_LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """What a client asked of a list: how many, after which cursor, and the binding that the cursor must have."""
+
+    limit: int
+    after: str | None
+    binding: tuple[str, ...]
+    """Team, collection and filters: a cursor is good for these alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """A page of items; `next_cursor` is empty on the last one (D26)."""
+
+    items: list[Item]
+    next_cursor: str
+
+    @property
+    def has_more(self) -> bool:
+        """Whether another page follows."""
+        return bool(self.next_cursor)
+
+
+def _position(signer: Signer, request: PageRequest) -> str | None:
+    """Read the id that the cursor names.
+
+    Raises:
+        Problem: invalid_cursor, it was not issued for this collection and these filters (D02).
+    """
+    if request.after is None:
+        return None
+    signature, separator, last_id = request.after.partition("-")
+    if not separator or not signer.verify(signature, "cursor", *request.binding, last_id):
+        raise Problem(
+            "invalid_cursor",
+            f"after: found {excerpt(request.after)}; expected a next_cursor that this collection gave for these filters",
+        )
+    return last_id
+
+
+def paginate(
+    sections: Sequence[Sequence[str]], load: Callable[[str], Item | None], request: PageRequest, signer: Signer
+) -> Page[Item]:
+    """Cut a page out of a collection.
+
+    Args:
+        sections: ascending ids; every id of a later section is above all of an earlier one (global, then the Team's).
+        load: returns the item of an id, or None if the filters leave it out.
+        request: what the client asked for.
+        signer: signs and checks cursors.
+
+    Raises:
+        Problem: invalid_cursor.
+    """
+    last_id = _position(signer, request)
+    items: list[Item] = []
+    last_shown = ""
+    for section in reversed(sections):
+        end = len(section) if last_id is None else bisect_left(section, last_id)
+        for index in range(end - 1, -1, -1):
+            item = load(section[index])
+            if item is None:
+                continue
+            if len(items) == request.limit:
+                return Page(items, f"{signer.sign('cursor', *request.binding, last_shown)}-{last_shown}")
+            items.append(item)
+            last_shown = section[index]
+    return Page(items, "")

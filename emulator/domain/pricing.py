@@ -1,0 +1,33 @@
+"""What work costs (section 4, Credit costs): the one table of prices, and what of a reservation is charged in the end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+AUTHORING_RESERVATION: Mapping[str, int] = {
+    "photography_style": 0,
+    "background": 1,  # D30: reserved always, charged only if foreground removal ran
+    "pose": 1,
+    "fashion_model": 1,
+}
+"""Credits reserved when an ingredient is created or its sources are replaced."""
+
+PHOTOSHOOT_CREDITS = 2
+PHOTOSHOOT_SLOTS = 4
+_PER_OUTPUT = {"1k": 1, "2k": 1, "4k": 2}
+
+
+def generation_price(workflow: str, intent: Mapping[str, Any]) -> int:
+    """Return the Credits that a Generation reserves in full before it is admitted."""
+    if workflow == "upscale":
+        return _PER_OUTPUT[intent["target_resolution"]]
+    if workflow == "edit_images":
+        return _PER_OUTPUT[intent["resolution"]]
+    if intent["output_mode"] == "photoshoot":
+        return PHOTOSHOOT_CREDITS
+    return _PER_OUTPUT[intent["resolution"]] * int(intent["image_count"])
+
+
+def generation_charge(workflow: str, intent: Mapping[str, Any], completed: int, slots: int) -> int:
+    """Return the Credits taken at the end: only completed outputs are charged (section 4; a photoshoot by D37)."""
+    price = generation_price(workflow, intent)
+    return -(-price * completed // slots)

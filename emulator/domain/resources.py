@@ -1,0 +1,237 @@
+"""The resources of the service (section 2) as frozen data. A change makes a new value; nothing here is edited in place.
+
+Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+WorkStatus = Literal["queued", "processing", "completed", "failed"]
+OutputStatus = Literal["pending", "processing", "completed", "failed"]
+UploadStatus = Literal["awaiting_upload", "received", "completed", "failed"]
+ImageFormat = Literal["jpeg", "png", "webp"]
+Scene = Literal["clean", "foreground"]
+Profile = Literal["read_only", "full"]
+CredentialState = Literal["active", "revoked"]
+
+CAMERA_DISTANCES = ("close", "medium", "far")
+WORKFLOWS = ("product_photography", "edit_images", "upscale")
+INGREDIENT_KINDS = ("photography_style", "background", "pose", "fashion_model")
+OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """An API Credential: acts as one Team, with one permission profile (section 5)."""
+
+    id: str
+    team_id: str
+    key: str
+    name: str
+    prefix: str
+    profile: Profile
+    expires_at: int
+    state: CredentialState = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The owner of everything; its Credits are in the ledger, its work in progress in the budget."""
+
+    id: str
+    name: str
+    subscription_active: bool = True
+    concurrency_limit: int = 20
+    requests_per_minute: int = 120
+    """Of each of its credentials (section 8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadSession:
+    """A place for bytes that have not become an Asset yet (D15 to D17)."""
+
+    id: str
+    team_id: str
+    content_type: str
+    size_bytes: int
+    created_at: int
+    expires_at: int
+    status: UploadStatus = "awaiting_upload"
+    digest: str | None = None
+    """SHA-256 of the bytes it accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A picture of the Team's, uploaded or generated. Its bytes are in the image store, under its id."""
+
+    id: str
+    team_id: str
+    source: Literal["upload", "generation"]
+    source_generation_id: str | None
+    format: ImageFormat
+    width: int
+    height: int
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A group of one or more Product Photos, one of them primary (D22)."""
+
+    id: str
+    team_id: str
+    name: str
+    asset_ids: tuple[str, ...]
+    primary_asset_id: str
+    created_at: int
+    updated_at: int
+    description: str | None = None
+    dimensions: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ingredient:
+    """What the four kinds have in common. `team_id` is None for a premade global one; `version` counts its sources."""
+
+    id: str
+    team_id: str | None
+    name: str
+    source_asset_ids: tuple[str, ...]
+    created_at: int
+    updated_at: int
+    version: int
+
+    kind = ""
+
+    @property
+    def scope(self) -> Literal["team", "global"]:
+        """Whose it is (section 2)."""
+        return "global" if self.team_id is None else "team"
+
+
+@dataclass(frozen=True, slots=True)
+class PhotographyStyle(Ingredient):
+    """How light and mood are set; made from three Assets."""
+
+    description: str = ""
+
+    kind = "photography_style"
+
+
+@dataclass(frozen=True, slots=True)
+class Background(Ingredient):
+    """What stands behind the subjects: a backdrop or a location."""
+
+    description: str = ""
+    background_kind: Literal["backdrop", "location"] = "backdrop"
+
+    kind = "background"
+
+
+@dataclass(frozen=True, slots=True)
+class Pose(Ingredient):
+    """How a figure stands, and from how far it may be seen (D25)."""
+
+    description: str = ""
+    supported_camera_distances: tuple[str, ...] = CAMERA_DISTANCES
+
+    kind = "pose"
+
+
+@dataclass(frozen=True, slots=True)
+class FashionModel(Ingredient):
+    """Who wears the Product."""
+
+    age_range: str = "25-35"
+    gender: str = "neutral"
+
+    kind = "fashion_model"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkError:
+    """Why work or an output failed, without naming a provider (D31)."""
+
+    code: str
+    message: str
+    retryable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Authoring work on an ingredient (section 2). `outcome` was decided at admission; nobody sees it before its time."""
+
+    id: str
+    team_id: str
+    type: str
+    status: WorkStatus
+    request: dict[str, Any]
+    target_id: str | None
+    result_id: str | None
+    error: WorkError | None
+    reserved_credits: int
+    charged_credits: int | None
+    created_at: int
+    updated_at: int
+    started_at: int | None
+    finished_at: int | None
+    outcome: "OperationOutcome"
+
+    @property
+    def ingredient_kind(self) -> str:
+        """The kind of ingredient that the work makes or changes."""
+        return self.type.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationOutcome:
+    """What an Operation will come to; `finishes_at` is None where it never does (a scenario stalled it)."""
+
+    finishes_at: int | None
+    failure: WorkError | None
+    charge: int
+    source_keys: tuple[str, ...]
+    """The image store's keys of the source pictures, held until the work is finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output slot of a Generation; its place in the array is its slot (D36)."""
+
+    status: OutputStatus = "pending"
+    asset_id: str | None = None
+    error: WorkError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedOutput:
+    """What a slot will come to, decided at admission; `finishes_at` is None where it never does."""
+
+    finishes_at: int | None
+    failure: WorkError | None
+    picture: Any
+    """The recipe of its picture (a value of the imaging room; opaque here)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """Creative work that makes pictures (section 2)."""
+
+    id: str
+    team_id: str
+    workflow: str
+    status: WorkStatus
+    credential_id: str
+    credential_name: str
+    request: dict[str, Any]
+    resolved_asset_ids: tuple[str, ...]
+    outputs: tuple[Output, ...]
+    reserved_credits: int
+    charged_credits: int | None
+    created_at: int
+    updated_at: int
+    started_at: int | None
+    finished_at: int | None
+    starts_at: int
+    plan: tuple[PlannedOutput, ...] = field(repr=False)

@@ -1,0 +1,60 @@
+"""Order. Owns the queue of what falls due in a sandbox, and the order in which it does: by (due, sequence).
+
+Events are data: a kind, a subject and a number. What they do is the engine's business.
+"""
+
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+
+class Event(NamedTuple):
+    """Something that happens at its own instant, whenever it is looked at."""
+
+    due: int
+    sequence: int
+    kind: str
+    subject: str
+    detail: int = 0
+
+
+@dataclass(slots=True)
+class Timeline:
+    """The events that are still to come."""
+
+    sequence: int = 0
+    _queue: list[Event] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def schedule(self, due: int, kind: str, subject: str, detail: int = 0) -> None:
+        """Let an event happen at an instant; those of one instant happen in the order of their scheduling."""
+        self.sequence += 1
+        heappush(self._queue, Event(due, self.sequence, kind, subject, detail))
+
+    @property
+    def next_due(self) -> int | None:
+        """The instant of the next event, or None if nothing is to come."""
+        return self._queue[0].due if self._queue else None
+
+    def pop_due(self, now: int) -> Event | None:
+        """Take the first event that is due by now, or None if there is none."""
+        if self._queue and self._queue[0].due <= now:
+            return heappop(self._queue)
+        return None
+
+    def events(self) -> list[Event]:
+        """Return what is to come, in order."""
+        return sorted(self._queue)
+
+    def remove_kind(self, kind: str) -> None:
+        """Forget every event of a kind."""
+        self._queue = [event for event in self._queue if event.kind != kind]
+        heapify(self._queue)
+
+    def restore(self, events: list[Event], sequence: int) -> None:
+        """Replace what is to come, as a state file tells it."""
+        self._queue = list(events)
+        heapify(self._queue)
+        self.sequence = sequence

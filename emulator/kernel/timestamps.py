@@ -1,0 +1,67 @@
+"""Instants and spans as text. Owns the two notations: ISO 8601 UTC timestamps and durations such as `90s`.
+
+An instant is an `int`: milliseconds since the Unix epoch, UTC. A span is an `int` of milliseconds.
+"""
+
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+
+SECOND_MS = 1_000
+MINUTE_MS = 60 * SECOND_MS
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+
+_UNITS_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
+_DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*(ms|s|m|h|d)?", re.ASCII)
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
+LATEST_INSTANT = 253_402_300_799_999
+"""The last millisecond of the year 9999, beyond which a timestamp has no ISO 8601 form."""
+
+
+@lru_cache(maxsize=4096)
+def _format_second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def format_timestamp(instant: int) -> str:
+    """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2)."""
+    seconds, milliseconds = divmod(instant, SECOND_MS)
+    return f"{_format_second(seconds)}.{milliseconds:03d}Z"
+
+
+def parse_timestamp(text: str) -> int:
+    """Read an ISO 8601 timestamp that names its offset.
+
+    Raises:
+        ValueError: it is not one, or lies outside 1970 to 9999.
+    """
+    if not _TIMESTAMP.fullmatch(text):
+        raise ValueError(f"expected a timestamp such as 2026-01-01T00:00:00.000Z, found {text!r}")
+    try:
+        moment = datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"expected a timestamp such as 2026-01-01T00:00:00.000Z, found {text!r}: {error}") from None
+    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    instant = delta.days * DAY_MS + delta.seconds * SECOND_MS + delta.microseconds // 1_000
+    if instant < 0:
+        raise ValueError(f"expected a timestamp after 1970, found {text!r}")
+    return instant
+
+
+def parse_duration_ms(text: str | int | float) -> int:
+    """Read a span such as `250ms`, `90s`, `2m`, `1.5h` or `1d`; a bare number is seconds.
+
+    Raises:
+        ValueError: it is not a span.
+    """
+    match = _DURATION.fullmatch(str(text).strip())
+    if match is None:
+        raise ValueError(f"expected a duration such as 250ms, 90s, 2m or 1h, found {str(text)!r}")
+    number, unit = match.groups()
+    return round(float(number) * _UNITS_MS[unit or "s"])
+
+
+def seconds_up(span_ms: int) -> int:
+    """Return a span in whole seconds, rounded up (D42)."""
+    return -(-span_ms // SECOND_MS)
