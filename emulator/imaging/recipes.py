@@ -1,0 +1,168 @@
+"""Recipes: pictures to be made, described as plain data.
+
+Owns the shape of every picture the service can hand out, before it is drawn, and the JSON form that a state file keeps
+of it. Must not import Pillow or know how a picture is drawn: admitting work needs only this module.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Literal
+
+PictureFormat = Literal["jpeg", "png", "webp"]
+BackgroundKind = Literal["automatic", "color", "picture", "transparent"]
+PremadeKind = Literal["photography_style", "background", "pose", "fashion_model"]
+
+LONGEST_EDGE_LIMIT = 16_383
+"""Pixels; the longest edge that all three formats can hold."""
+
+SUBJECT_LIMIT = 5
+MODEL_INPUT_LIMIT = 3
+EDIT_INPUT_LIMIT = 8
+CARD_INPUT_LIMIT = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Picture:
+    """What every recipe says: exact pixel size, file format, and the keys of its input pictures in drawing order."""
+
+    width: int
+    height: int
+    format: PictureFormat
+    inputs: tuple[str, ...] = ()
+
+    def _check_size(self) -> None:
+        if not (1 <= self.width <= LONGEST_EDGE_LIMIT and 1 <= self.height <= LONGEST_EDGE_LIMIT):
+            raise ValueError(f"size {self.width}x{self.height}: expected 1 to {LONGEST_EDGE_LIMIT} pixels an edge")
+        if self.format not in ("jpeg", "png", "webp"):
+            raise ValueError(f"format {self.format!r}: expected jpeg, png or webp")
+
+    def _check_inputs(self, least: int, most: int) -> None:
+        if not least <= len(self.inputs) <= most:
+            raise ValueError(f"{len(self.inputs)} inputs: expected {least} to {most}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhotographRecipe(_Picture):
+    """One output slot of a Product Photography.
+
+    `inputs` are the packed subject photos, then the background picture if `background_kind` is "picture", then the
+    pictures of the chosen Fashion Models. Raises ValueError if these do not add up.
+    """
+
+    subject_count: int
+    background_kind: BackgroundKind = "automatic"
+    background_hex: str | None = None
+    colorway_hex: str | None = None
+    model_input_count: int = 0
+    people: int = 0
+    slot: int = 1
+    slot_count: int = 1
+    resolution: str = "1k"
+    camera_distance: str | None = None
+    caption: str = ""
+    variation: int = 0
+    """Any number, drawn from the seed by the caller, so that slots of one Generation look different."""
+
+    def __post_init__(self) -> None:
+        self._check_size()
+        if not 1 <= self.subject_count <= SUBJECT_LIMIT:
+            raise ValueError(f"subject_count {self.subject_count}: expected 1 to {SUBJECT_LIMIT}")
+        if not 0 <= self.model_input_count <= MODEL_INPUT_LIMIT:
+            raise ValueError(f"model_input_count {self.model_input_count}: expected 0 to {MODEL_INPUT_LIMIT}")
+        expected = self.subject_count + (self.background_kind == "picture") + self.model_input_count
+        self._check_inputs(expected, expected)
+        if self.background_kind == "transparent" and self.format == "jpeg":
+            raise ValueError("a jpeg picture has no transparent background: expected png or webp")
+        if self.background_kind == "color" and self.background_hex is None:
+            raise ValueError("a color background needs background_hex")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditRecipe(_Picture):
+    """The one output of an Edit Images: 1 to 8 inputs composed together, and the instructions they were given."""
+
+    instructions: str
+    resolution: str = "1k"
+    caption: str = ""
+
+    def __post_init__(self) -> None:
+        self._check_size()
+        self._check_inputs(1, EDIT_INPUT_LIMIT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpscaleRecipe(_Picture):
+    """The one output of an Upscale: its one input resampled to `width` x `height`."""
+
+    def __post_init__(self) -> None:
+        self._check_size()
+        self._check_inputs(1, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PremadeRecipe(_Picture):
+    """A picture of a premade global ingredient, drawn from nothing.
+
+    `attributes` are words of the ingredient that show in the picture: a Background's kind, a Fashion Model's gender
+    and age range. `index` tells the pictures of one kind apart.
+    """
+
+    kind: PremadeKind
+    name: str
+    attributes: tuple[str, ...] = ()
+    index: int = 0
+
+    def __post_init__(self) -> None:
+        self._check_size()
+        self._check_inputs(0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardRecipe(_Picture):
+    """The card or preview picture of a Team-owned ingredient, made from its 1 to 5 source pictures."""
+
+    kind: PremadeKind
+    name: str
+    index: int = 0
+
+    def __post_init__(self) -> None:
+        self._check_size()
+        self._check_inputs(1, CARD_INPUT_LIMIT)
+
+
+Recipe = PhotographRecipe | EditRecipe | UpscaleRecipe | PremadeRecipe | CardRecipe
+
+_TAGS: Mapping[str, type[Recipe]] = {
+    "photograph": PhotographRecipe,
+    "edit": EditRecipe,
+    "upscale": UpscaleRecipe,
+    "premade": PremadeRecipe,
+    "card": CardRecipe,
+}
+_TUPLE_FIELDS = ("inputs", "attributes")
+
+
+def recipe_to_dict(recipe: Recipe) -> dict[str, object]:
+    """The recipe as JSON data: its tag under `recipe`, then its fields, tuples as lists."""
+    tag = next(tag for tag, kind in _TAGS.items() if kind is type(recipe))
+    plain: dict[str, object] = {"recipe": tag}
+    for field in fields(recipe):
+        value = getattr(recipe, field.name)
+        plain[field.name] = list(value) if isinstance(value, tuple) else value
+    return plain
+
+
+def recipe_from_dict(plain: Mapping[str, object]) -> Recipe:
+    """The recipe that `recipe_to_dict` wrote. Raises ValueError for anything else."""
+    kind = _TAGS.get(str(plain.get("recipe")))
+    if kind is None:
+        raise ValueError(f"recipe {plain.get('recipe')!r}: expected one of {', '.join(_TAGS)}")
+    values: dict[str, object] = {name: value for name, value in plain.items() if name != "recipe"}
+    for name in _TUPLE_FIELDS:
+        value = values.get(name)
+        if isinstance(value, list):
+            values[name] = tuple(value)
+    try:
+        return kind(**values)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise ValueError(f"recipe {plain['recipe']!r}: {error}") from error
