@@ -1,0 +1,7 @@
+"""A local, deterministic emulator of the Image Workflow Service API v1.
+
+The rooms, from the shell inwards: `cli`, `app`, `web` and `control`, `service`, `scenario` and `imaging`, `domain`,
+`kernel`. Imports run in that direction only.
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,271 @@
+"""The options of a running emulator: what they are called, what they may say, and what they mean.
+
+One table, `OPTIONS`, is the source of the command line, of the environment variables and of the documentation. Knows how to
+read the text of an option; must not read the environment, the command line or any file itself.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NoReturn
+
+from emulator.kernel.clock import CLOCK_MODES, ClockSetting
+from emulator.kernel.timestamps import parse_timestamp
+
+DEFAULT_PORT: Final = 8038
+DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
+
+REAL_CLOCK: Final = ClockSetting("real")
+HIGHEST_RATE: Final = 1_000_000.0
+"""How many times as fast as the wall clock a clock may run."""
+
+_RATE: Final = re.compile(r"x(\d+(?:\.\d+)?)")
+_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
+_UNITS: Final = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
+
+LogFormat = Literal["text", "json"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+
+
+class UsageError(ValueError):
+    """Something that the person who starts the emulator got wrong and can mend; its text is the whole message.
+
+    The command line prints it and exits with status 2.
+    """
+
+
+class SettingError(UsageError):
+    """An option whose text cannot be used: `name` of the option or variable, what was found, what was expected."""
+
+    def __init__(self, name: str, found: str, expected: str) -> None:
+        super().__init__(f"{name}: found {found!r}, expected {expected}")
+        self.name = name
+        self.found = found
+        self.expected = expected
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
+
+    `start` is an instant in milliseconds, None for the clock's own default; `world` is a path, `scenario` the name of a
+    library scenario or a path; `max_memory` is in bytes; `public_url` has no slash at its end.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    seed: int = 0
+    clock: ClockSetting = REAL_CLOCK
+    start: int | None = None
+    world: str | None = None
+    scenario: str | None = None
+    rate_limits: bool = True
+    public_url: str | None = None
+    control_token: str | None = None
+    max_memory: int = 2 * 2**30
+    log_format: LogFormat = "text"
+    log_level: LogLevel = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its field in Settings, how to read its text, and how to describe it."""
+
+    field: str
+    parse: Callable[[str], Any]
+    expected: str
+    placeholder: str
+    default: str
+    description: str
+
+    @property
+    def flag(self) -> str:
+        """The name on the command line, such as `--rate-limits`."""
+        return "--" + self.field.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        """The name in the environment, such as `EMULATOR_RATE_LIMITS`."""
+        return "EMULATOR_" + self.field.upper()
+
+
+def parse_clock(text: str) -> ClockSetting:
+    """Read `real`, `manual`, `auto` or a rate such as `x60`. Raises ValueError."""
+    for mode in CLOCK_MODES:
+        if text == mode:
+            return ClockSetting(mode)
+    match = _RATE.fullmatch(text)
+    if match and 0 < float(match[1]) <= HIGHEST_RATE:
+        return ClockSetting("real", float(match[1]))
+    raise ValueError(text)
+
+
+def parse_size(text: str) -> int:
+    """Read a number of bytes such as `2GiB`, `512MB` or `1048576`. Raises ValueError."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(text)
+    return int(float(match[1]) * _UNITS[(match[2] or "").lower()])
+
+
+def parse_url(text: str) -> str:
+    """Read an http or https address with a host, and drop the slash at its end. Raises ValueError."""
+    if not re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", text, re.IGNORECASE):
+        raise ValueError(text)
+    return text.rstrip("/")
+
+
+def _parse_port(text: str) -> int:
+    return _within(_parse_whole_number(text), 0, 65535)
+
+
+def _parse_whole_number(text: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,19}", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _within(number: int, least: int, most: int) -> int:
+    if not least <= number <= most:
+        raise ValueError(number)
+    return number
+
+
+def _parse_seed(text: str) -> int:
+    return _within(_parse_whole_number(text), 0, 2**63 - 1)
+
+
+def _parse_text(text: str) -> str:
+    if not text.strip():
+        raise ValueError(text)
+    return text
+
+
+def _one_of(choices: Mapping[str, Any]) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        if text not in choices:
+            raise ValueError(text)
+        return choices[text]
+
+    return parse
+
+
+_LOG_FORMATS: Final = {"text": "text", "json": "json"}
+_LOG_LEVELS: Final = {"debug": "debug", "info": "info", "warning": "warning", "error": "error"}
+_SWITCH: Final = {"on": True, "off": False}
+
+OPTIONS: Final[tuple[Option, ...]] = (
+    Option("host", _parse_text, "a host name or address", "HOST", "127.0.0.1", "address to listen on"),
+    Option("port", _parse_port, "a number from 0 to 65535", "PORT", "8038", "port to listen on; 0 picks a free one"),
+    Option(
+        "seed",
+        _parse_seed,
+        "a whole number from 0 to 2^63-1",
+        "N",
+        "0",
+        "everything that a client does not give follows from it",
+    ),
+    Option(
+        "clock",
+        parse_clock,
+        "real, manual, auto, or a rate such as x60",
+        "MODE",
+        "real",
+        "real, manual, auto, or a rate such as x60",
+    ),
+    Option(
+        "start",
+        parse_timestamp,
+        "a timestamp such as 2026-01-01T00:00:00.000Z",
+        "TIMESTAMP",
+        "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock",
+        "the emulator's time at start",
+    ),
+    Option(
+        "world",
+        _parse_text,
+        "a YAML file",
+        "FILE",
+        "built in",
+        "Teams, credentials and premade ingredients at start (YAML)",
+    ),
+    Option(
+        "scenario",
+        _parse_text,
+        "the name of a scenario of the library, or a YAML file",
+        "NAME|FILE",
+        "none",
+        "what goes wrong: a scenario of the library or a file (YAML)",
+    ),
+    Option("rate_limits", _one_of(_SWITCH), "on or off", "on|off", "on", "whether request rates are limited"),
+    Option(
+        "public_url",
+        parse_url,
+        "an address such as https://emulator.example:8443",
+        "URL",
+        "the address the client used",
+        "how the addresses in answers start",
+    ),
+    Option(
+        "control_token",
+        _parse_text,
+        "a token",
+        "TOKEN",
+        "none",
+        "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`",
+    ),
+    Option(
+        "max_memory",
+        parse_size,
+        "a size such as 512MiB or 2GiB",
+        "SIZE",
+        "2GiB",
+        "most bytes of images held in all sandboxes together",
+    ),
+    Option("log_format", _one_of(_LOG_FORMATS), "text or json", "text|json", "text", "form of the log"),
+    Option(
+        "log_level",
+        _one_of(_LOG_LEVELS),
+        "debug, info, warning or error",
+        "LEVEL",
+        "info",
+        "least severity that is logged",
+    ),
+)
+
+
+def read_settings(arguments: Mapping[str, str | None], environment: Mapping[str, str]) -> Settings:
+    """The settings that an invocation asks for; a command-line option wins over its variable.
+
+    `arguments` holds the text of each option by field name, None or nothing where it was not given. An empty variable
+    counts as not given. Raises SettingError for the first option whose text cannot be used.
+    """
+    values: dict[str, Any] = {}
+    for option in OPTIONS:
+        argument = arguments.get(option.field)
+        if argument is not None:
+            values[option.field] = _read(option, option.flag, argument)
+        elif environment.get(option.variable):
+            values[option.field] = _read(option, option.variable, environment[option.variable])
+    return Settings(**values)
+
+
+def _read(option: Option, name: str, text: str) -> Any:
+    try:
+        return option.parse(text)
+    except ValueError:
+        _refuse(name, text, option.expected)
+
+
+def _refuse(name: str, found: str, expected: str) -> NoReturn:
+    raise SettingError(name, found, expected) from None
