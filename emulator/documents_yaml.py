@@ -1,0 +1,340 @@
+"""YAML with positions. Owns the reading of a YAML (or JSON) text into nodes that know their line and column, and
+the form of a complaint about a file.
+
+Every scalar is text here: what it means (a number, a timestamp, a word) is decided by whoever knows what its key
+expects, so `2026-01-01`, `on` and `12:30:00` never turn into something else (interfaces, section 7). What is read is
+bounded in bytes, depth and nodes, aliases counted as often as they are used. This leaf knows no scenario and no world.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from yaml import Event, MarkedYAMLError
+
+MAXIMUM_BYTES: Final = 1024 * 1024
+MAXIMUM_DEPTH: Final = 32
+MAXIMUM_NODES: Final = 100_000
+"""Nodes of one document, those behind an alias counted each time it is used."""
+
+_PLAIN_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
+_JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SHOWN_CHARACTERS: Final = 60
+_NUMBER_CHARACTERS: Final = 40
+
+JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a file, counted from 1; line 0 means that there is none (the data came without its text)."""
+
+    line: int = 0
+    column: int = 0
+
+
+NOWHERE: Final = Position()
+
+
+@dataclass(frozen=True, slots=True)
+class TextNode:
+    """A scalar. `quoted` tells `"3"`, which can only be text, from `3`."""
+
+    text: str
+    quoted: bool
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class ListNode:
+    """A sequence of nodes."""
+
+    items: tuple["Node", ...]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class MappingNode:
+    """Keys, in the order of the file, each with its node. Keys may repeat: who reads the mapping complains of it."""
+
+    entries: tuple[tuple[TextNode, "Node"], ...]
+    position: Position
+
+
+Node: TypeAlias = TextNode | ListNode | MappingNode
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One thing that is wrong with a file. Line and column count from 1; 0 where the place is not known."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    found: str
+    expected: str
+    suggestion: str | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        where = f" {self.path}:" if self.path else ""
+        hint = f'; did you mean "{self.suggestion}"?' if self.suggestion is not None else ""
+        return f"{place}:{where} found {self.found}; expected {self.expected}{hint}"
+
+
+class DocumentError(Exception):
+    """A file that cannot be used, with every complaint about it."""
+
+    def __init__(self, complaints: Sequence[Complaint]) -> None:
+        super().__init__("\n".join(map(str, complaints)))
+        self.complaints = tuple(complaints)
+
+
+def quote(text: str) -> str:
+    """Show a text of a file in a complaint: in double quotes, on one line, and not longer than a glance."""
+    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def describe(node: Node) -> str:
+    """Say in a complaint what a node is."""
+    match node:
+        case TextNode(text="", quoted=False):
+            return "nothing"
+        case TextNode(text=text):
+            return quote(text)
+        case ListNode(items=items):
+            return "a list" if items else "an empty list"
+        case MappingNode(entries=entries):
+            return "a mapping" if entries else "an empty mapping"
+
+
+def read_document(text: str | bytes, filename: str) -> Node:
+    """Read the one document of a YAML or JSON text.
+
+    Raises:
+        DocumentError: the text is too large, no UTF-8, no YAML, empty, or more than one document.
+    """
+    decoded = _decoded(text, filename)
+    try:
+        return _Composer(filename).compose(decoded)
+    except DocumentError:
+        if not decoded.lstrip().startswith("{"):
+            raise
+        data = _json_or_none(decoded)
+        if data is None:  # not JSON either, so that what YAML said is the better complaint
+            raise
+        return node_of(data, filename)
+
+
+def node_of(data: JsonValue, filename: str) -> Node:
+    """Turn data that was parsed elsewhere (a JSON body, a compiled document) into nodes without positions.
+
+    Raises:
+        DocumentError: it is nested too deeply.
+    """
+    return _node_of(data, filename, 1)
+
+
+def json_value(node: Node) -> JsonValue:
+    """Read a node as the JSON it looks like: unquoted numbers, true, false and null as such, all else as text.
+
+    A key that repeats takes its last value.
+    """
+    match node:
+        case TextNode(text=text, quoted=quoted):
+            return text if quoted else _json_scalar(text)
+        case ListNode(items=items):
+            return [json_value(item) for item in items]
+        case MappingNode(entries=entries):
+            return {key.text: json_value(value) for key, value in entries}
+
+
+def _json_scalar(text: str) -> JsonValue:
+    words: dict[str, JsonValue] = {"": None, "null": None, "~": None, "true": True, "false": False}
+    if text in words:
+        return words[text]
+    if len(text) > _NUMBER_CHARACTERS or not _JSON_NUMBER.fullmatch(text):
+        return text
+    return float(text) if set(text) & set(".eE") else int(text)
+
+
+def _node_of(data: JsonValue, filename: str, depth: int) -> Node:
+    if depth > MAXIMUM_DEPTH:
+        raise DocumentError([_too_deep(filename, NOWHERE)])
+    if isinstance(data, str):
+        return TextNode(data, quoted=True, position=NOWHERE)
+    if isinstance(data, Mapping):
+        return MappingNode(
+            tuple(
+                (TextNode(key, quoted=True, position=NOWHERE), _node_of(value, filename, depth + 1))
+                for key, value in data.items()
+            ),
+            NOWHERE,
+        )
+    if isinstance(data, Sequence):
+        return ListNode(tuple(_node_of(item, filename, depth + 1) for item in data), NOWHERE)
+    return TextNode("" if data is None else json.dumps(data), quoted=False, position=NOWHERE)
+
+
+def _json_or_none(text: str) -> JsonValue:
+    try:
+        data: JsonValue = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return data
+
+
+def _decoded(text: str | bytes, filename: str) -> str:
+    """Return the text, sure to be of a bearable size and of characters that YAML allows."""
+    try:
+        encoded = text.encode() if isinstance(text, str) else text
+        decoded = encoded.decode()
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
+        is_bytes = isinstance(error, UnicodeDecodeError)
+        found = f"a byte that is not UTF-8 at offset {error.start}" if is_bytes else "half of a surrogate pair"
+        raise DocumentError([Complaint(filename, 0, 0, "", found, "UTF-8 text")]) from None
+    if len(encoded) > MAXIMUM_BYTES:
+        raise DocumentError([Complaint(filename, 0, 0, "", f"{len(encoded)} bytes", f"at most {MAXIMUM_BYTES}")])
+    decoded = decoded.removeprefix("\ufeff")
+    if forbidden := _FORBIDDEN.search(decoded):
+        before = decoded[: forbidden.start()]
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        found = f"the control character U+{ord(forbidden.group()):04X}"
+        raise DocumentError([Complaint(filename, line, column, "", found, "text without control characters")])
+    return decoded
+
+
+def _too_deep(filename: str, position: Position) -> Complaint:
+    expected = f"at most {MAXIMUM_DEPTH} levels"
+    return Complaint(filename, position.line, position.column, "", "mappings and lists nested too deeply", expected)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A mapping or list whose end has not been seen yet."""
+
+    is_mapping: bool
+    anchor: str | None
+    position: Position
+    children: list[Node]
+    size: int = 1
+    height: int = 1
+
+    def closed(self) -> Node:
+        if not self.is_mapping:
+            return ListNode(tuple(self.children), self.position)
+        keys, values = self.children[::2], self.children[1::2]
+        entries = tuple((key, value) for key, value in zip(keys, values, strict=True) if isinstance(key, TextNode))
+        return MappingNode(entries, self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """A finished node, with its number of values and its levels."""
+
+    node: Node
+    size: int = 1
+    height: int = 0
+
+
+class _Composer:
+    """Builds nodes from the parser's events, on a stack of its own: no depth of input can exhaust the interpreter's."""
+
+    def __init__(self, filename: str) -> None:
+        self._filename = filename
+        self._open: list[_Open] = []
+        self._anchors: dict[str, _Built] = {}
+        self._root: Node | None = None
+        self._nodes = 0
+
+    def compose(self, text: str) -> Node:
+        for event in self._events(text):
+            self._take(event)
+        if self._root is None:
+            raise self._error(Position(1, 1), "an empty document", "a mapping")
+        return self._root
+
+    def _events(self, text: str) -> Iterator["Event"]:
+        import yaml  # 45 ms of start-up, which a process that reads no YAML need not spend
+
+        try:
+            yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        except yaml.MarkedYAMLError as error:
+            raise self._syntax_error(error) from None
+        except yaml.YAMLError as error:
+            raise self._error(NOWHERE, "a text that cannot be read", f"YAML ({error})") from None
+
+    def _take(self, event: "Event") -> None:
+        import yaml
+
+        mark = event.start_mark
+        position = Position(mark.line + 1, mark.column + 1) if mark else NOWHERE
+        match event:
+            case yaml.DocumentStartEvent() if self._root is not None:
+                raise self._error(position, "a second document", "one document in a file")
+            case yaml.ScalarEvent(anchor=anchor, tag=tag, style=style, value=value):
+                self._check_tag(tag, position)
+                self._nodes += 1
+                self._add(_Built(TextNode(value, style not in (None, ""), position)), anchor)
+            case yaml.AliasEvent(anchor=anchor):
+                built = self._behind_alias(str(anchor), position)
+                self._nodes += built.size
+                self._add(built, None)
+            case yaml.MappingStartEvent(anchor=anchor, tag=tag):
+                self._begin(_Open(is_mapping=True, anchor=anchor, position=position, children=[]), tag)
+            case yaml.SequenceStartEvent(anchor=anchor, tag=tag):
+                self._begin(_Open(is_mapping=False, anchor=anchor, position=position, children=[]), tag)
+            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                closing = self._open.pop()
+                self._add(_Built(closing.closed(), closing.size, closing.height), closing.anchor)
+
+    def _begin(self, opening: _Open, tag: str | None) -> None:
+        self._check_tag(tag, opening.position)
+        self._nodes += 1
+        self._open.append(opening)
+        self._check_depth(len(self._open), opening.position)
+
+    def _add(self, built: _Built, anchor: str | None) -> None:
+        node = built.node
+        if self._nodes > MAXIMUM_NODES:
+            raise self._error(node.position, f"more than {MAXIMUM_NODES} values", "a smaller document")
+        if anchor is not None:
+            self._anchors[anchor] = built
+        if not self._open:
+            self._root = node
+            return
+        parent = self._open[-1]
+        if parent.is_mapping and len(parent.children) % 2 == 0 and not isinstance(node, TextNode):
+            raise self._error(node.position, f"{describe(node)} as a key", "a text as a key")
+        self._check_depth(len(self._open) + built.height, node.position)
+        parent.children.append(node)
+        parent.size += built.size
+        parent.height = max(parent.height, built.height + 1)
+
+    def _behind_alias(self, anchor: str, position: Position) -> _Built:
+        if anchor not in self._anchors:
+            raise self._error(position, quote(f"*{anchor}"), "an alias of an anchor that ended before it")
+        return self._anchors[anchor]
+
+    def _check_tag(self, tag: str | None, position: Position) -> None:
+        if tag not in _PLAIN_TAGS:
+            raise self._error(position, f"the tag {quote(str(tag))}", "a value without a tag")
+
+    def _check_depth(self, depth: int, position: Position) -> None:
+        if depth > MAXIMUM_DEPTH:
+            raise DocumentError([_too_deep(self._filename, position)])
+
+    def _syntax_error(self, error: "MarkedYAMLError") -> DocumentError:
+        mark = error.problem_mark
+        position = Position(mark.line + 1, mark.column + 1) if mark else NOWHERE
+        problem = " ".join(filter(None, [error.problem, error.context]))
+        return self._error(position, "text that is not YAML", f"YAML ({problem})")
+
+    def _error(self, position: Position, found: str, expected: str) -> DocumentError:
+        return DocumentError([Complaint(self._filename, position.line, position.column, "", found, expected)])

@@ -1,0 +1,231 @@
+"""Typed reading of nodes. Owns how a value of a file becomes a number, a span, an instant or a word, and how what does
+not fit is reported.
+
+Every complaint of a file is collected, so that its author mends it in one go: a value that does not fit counts as not
+given, and the reading goes on. It knows neither scenarios nor worlds.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from emulator.documents_yaml import (
+    Complaint,
+    DocumentError,
+    ListNode,
+    MappingNode,
+    Node,
+    Position,
+    TextNode,
+    describe,
+    quote,
+)
+from emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
+
+MAXIMUM_INTEGER: Final = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exact."""
+MAXIMUM_SPAN_MS: Final = 3_650 * DAY_MS
+_LISTED_WORDS: Final = 14
+_INTEGER: Final = re.compile(r"-?\d{1,18}", re.ASCII)
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+
+class Report:
+    """Collects the complaints about one file."""
+
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self._complaints: list[Complaint] = []
+
+    @property
+    def complaints(self) -> tuple[Complaint, ...]:
+        """All complaints so far, in the order of the file."""
+        return tuple(sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column)))
+
+    def add(self, position: Position, path: str, found: str, expected: str, suggestion: str | None = None) -> None:
+        """Note one complaint."""
+        complaint = Complaint(self.filename, position.line, position.column, path, found, expected, suggestion)
+        if complaint not in self._complaints:
+            self._complaints.append(complaint)
+
+    def raise_as(self, error: type[DocumentError]) -> None:
+        """Raise all complaints as one error of the given class; return if there are none."""
+        if self._complaints:
+            raise error(self.complaints)
+
+
+def nearest(word: str, words: Collection[str]) -> str | None:
+    """Return the one of the words that a typing error most likely meant, if any comes near."""
+    by_folded = {known.casefold(): known for known in sorted(words)}
+    found = difflib.get_close_matches(word[:200].casefold(), list(by_folded), n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None
+
+
+def one_of(words: Collection[str], kind: str = "") -> str:
+    """Say which words are expected: all of them, or their kind if they are too many for one line."""
+    if not words:
+        return kind or "nothing"
+    if kind and len(words) > _LISTED_WORDS:
+        return kind
+    return f"one of {', '.join(sorted(words))}" if len(words) > 1 else quote(next(iter(words)))
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """One node under reading, with its path. Each reader returns None after a complaint."""
+
+    report: Report
+    node: Node
+    path: str
+
+    @property
+    def position(self) -> Position:
+        """The place of the node in the file."""
+        return self.node.position
+
+    def complain(self, expected: str, *, found: str | None = None, suggestion: str | None = None) -> None:
+        """Report that this node is not what was expected."""
+        self.report.add(self.position, self.path, describe(self.node) if found is None else found, expected, suggestion)
+
+    def text(self, expected: str = "a text") -> str | None:
+        """Read a text that is not empty."""
+        if isinstance(self.node, TextNode) and (self.node.text.strip()):
+            return self.node.text
+        self.complain(expected)
+        return None
+
+    def word(self, words: Collection[str], kind: str = "") -> str | None:
+        """Read one of the given words; `kind` names them where they are too many to list."""
+        expected = one_of(words, kind)
+        text = self.text(expected)
+        if text is None or text in words:
+            return text
+        self.complain(expected, suggestion=nearest(text, words))
+        return None
+
+    def flag(self) -> bool | None:
+        """Read `true` or `false`."""
+        word = self.word(("true", "false"))
+        return None if word is None else word == "true"
+
+    def integer(self, minimum: int = 0, maximum: int = MAXIMUM_INTEGER) -> int | None:
+        """Read a whole number within bounds, both of them allowed."""
+        top = "" if maximum == MAXIMUM_INTEGER else f" to {maximum}"
+        expected = f"a whole number from {minimum}{top}" if top else f"a whole number of at least {minimum}"
+        text = self.text(expected)
+        if text is None:
+            return None
+        if _INTEGER.fullmatch(text) and minimum <= int(text) <= maximum:
+            return int(text)
+        self.complain(expected)
+        return None
+
+    def number(self, minimum: float, maximum: float) -> float | None:
+        """Read a decimal number within bounds, both of them allowed."""
+        expected = f"a number from {minimum:g} to {maximum:g}"
+        text = self.text(expected)
+        if text is None:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if minimum <= value <= maximum:
+            return value
+        self.complain(expected)
+        return None
+
+    def duration_ms(self) -> int | None:
+        """Read a span such as `250ms` or `2m` in milliseconds."""
+        expected = "a duration such as 250ms, 90s, 2m or 1h"
+        text = self.text(expected)
+        if text is None:
+            return None
+        try:
+            span_ms = parse_duration_ms(text)
+        except ValueError:
+            span_ms = -1
+        if 0 <= span_ms <= MAXIMUM_SPAN_MS:
+            return span_ms
+        self.complain(expected if span_ms < 0 else "a duration of at most 3650d")
+        return None
+
+    def instant(self) -> int | None:
+        """Read a timestamp in milliseconds since the Unix epoch."""
+        expected = "a timestamp such as 2026-01-01T00:00:00.000Z"
+        text = self.text(expected)
+        if text is None:
+            return None
+        try:
+            return parse_timestamp(text)
+        except ValueError:
+            self.complain(expected)
+            return None
+
+    def items(self, expected: str = "a list") -> list["Cursor"] | None:
+        """Read a list."""
+        if not isinstance(self.node, ListNode):
+            self.complain(expected)
+            return None
+        return [Cursor(self.report, item, f"{self.path}[{index}]") for index, item in enumerate(self.node.items)]
+
+    def named(self, expected: str = "a mapping") -> dict[str, "Cursor"] | None:
+        """Read a mapping whose keys are names of the author's choice; a key that repeats is reported."""
+        if not isinstance(self.node, MappingNode):
+            self.complain(expected)
+            return None
+        cursors: dict[str, Cursor] = {}
+        for key, value in self.node.entries:
+            if key.text in cursors:
+                self.report.add(key.position, self.path, f"{quote(key.text)} a second time", "each key once")
+            else:
+                cursors[key.text] = Cursor(self.report, value, _joined(self.path, key.text))
+        return cursors
+
+    def fields(self, known: Collection[str], *, required: Collection[str] = (), expected: str = "") -> "Fields":
+        """Read a mapping of known keys; what is no mapping at all is reported and counts as an empty one."""
+        named = self.named(expected or f"a mapping with {one_of(known)}")
+        if named is not None:
+            self._check_keys(known, required)
+        return Fields(self, {key: cursor for key, cursor in (named or {}).items() if key in known})
+
+    def _check_keys(self, known: Collection[str], required: Collection[str]) -> None:
+        assert isinstance(self.node, MappingNode)
+        keys = {key.text: key for key, _ in self.node.entries}
+        for text, key in keys.items():
+            if text not in known:
+                self.report.add(key.position, self.path, quote(text), one_of(known), nearest(text, known))
+        for missing in required:
+            if missing not in keys:
+                self.complain(f"the key {quote(missing)}", found=f"no {quote(missing)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The keys of one mapping, each at most once."""
+
+    cursor: Cursor
+    cursors: dict[str, Cursor]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.cursors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.cursors)
+
+    def get(self, key: str, read: Callable[[Cursor], T | None], default: D) -> T | D:
+        """Read the value of a key, or return the default where it is absent or was complained of."""
+        if key not in self.cursors:
+            return default
+        value = read(self.cursors[key])
+        return default if value is None else value
+
+
+def _joined(path: str, key: str) -> str:
+    name = key if _PLAIN_KEY.fullmatch(key) else quote(key)
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,116 @@
+"""Reading YAML with positions: what is text, where it stands, and which inputs are refused."""
+
+import json
+from typing import Any
+
+import pytest
+
+from emulator.documents_yaml import (
+    MAXIMUM_BYTES,
+    MAXIMUM_DEPTH,
+    DocumentError,
+    ListNode,
+    MappingNode,
+    Position,
+    TextNode,
+    json_value,
+    node_of,
+    read_document,
+)
+
+
+def test_every_scalar_is_text_with_its_place() -> None:
+    node = read_document("a: 2026-01-01\nb:\n  - on\n  - '3'\n", "f")
+    expected = MappingNode(
+        (
+            (TextNode("a", False, Position(1, 1)), TextNode("2026-01-01", False, Position(1, 4))),
+            (
+                TextNode("b", False, Position(2, 1)),
+                ListNode(
+                    (TextNode("on", False, Position(3, 5)), TextNode("3", True, Position(4, 5))),
+                    Position(3, 3),
+                ),
+            ),
+        ),
+        Position(1, 1),
+    )
+    assert expected == node
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (
+            "{a: 1, b: '1', c: true, d: on, e: null, f: , g: ~}",
+            {"a": 1, "b": "1", "c": True, "d": "on", "e": None, "f": None, "g": None},
+        ),
+        ("[1.50, -2, 1e3, 0123, .5, 0x10, 12:30:00]", [1.5, -2, 1000.0, "0123", ".5", "0x10", "12:30:00"]),
+        ("a: &x {b: 1}\nc: *x", {"a": {"b": 1}, "c": {"b": 1}}),
+        ('{"a":"\\ud83d\\ude00"}', {"a": "😀"}),
+        ("\ufeffa: b", {"a": "b"}),
+        ("a: |\n  two\n  lines\n", {"a": "two\nlines\n"}),
+        ("x" * 50, "x" * 50),
+        ("1" * 50, "1" * 50),
+    ],
+)
+def test_a_node_reads_as_the_json_it_looks_like(text: str, value: object) -> None:
+    assert value == json_value(read_document(text, "f"))
+
+
+def test_data_makes_the_nodes_that_its_text_would() -> None:
+    data: Any = {"a": [1, 2.5, True, None, "1", "true"], "b": {"c": ""}}
+    assert data == json_value(node_of(data, "f"))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "f:1:1: found an empty document; expected a mapping"),
+        ("# only a comment\n", "f:1:1: found an empty document; expected a mapping"),
+        (
+            "a:\n\tb: 1",
+            "f:2:1: found text that is not YAML; expected YAML (found character that cannot start any token",
+        ),
+        ("a: [1", "f:2:1: found text that is not YAML"),
+        ("a: b\n  c: d", "f:2:4: found text that is not YAML"),
+        ("a: 1\n---\nb: 1", "f:2:1: found a second document; expected one document in a file"),
+        ("a: 1\nb: \x07", "f:2:4: found the control character U+0007; expected text without control characters"),
+        (b"a: \xff", "f: found a byte that is not UTF-8 at offset 3; expected UTF-8 text"),
+        ("a: \ud800", "f: found half of a surrogate pair; expected UTF-8 text"),
+        ("a: !!int 3", 'f:1:4: found the tag "tag:yaml.org,2002:int"; expected a value without a tag'),
+        ("a: !!python/name:os.system x", 'f:1:4: found the tag "tag:yaml.org,2002:python/name:os.system"'),
+        ("a: *nope", 'f:1:4: found "*nope"; expected an alias of an anchor that ended before it'),
+        ("a: &a [*a]", 'f:1:8: found "*a"; expected an alias of an anchor that ended before it'),
+        ("? [a]\n: b", "f:1:3: found a list as a key; expected a text as a key"),
+        ("%YAML 9.9\n---\na: 1", "f:1:1: found text that is not YAML"),
+        (
+            "[" * 3000,
+            f"f:1:{MAXIMUM_DEPTH + 1}: found mappings and lists nested too deeply; expected at most 32 levels",
+        ),
+        ("{a: " * 3000, f"f:1:{MAXIMUM_DEPTH * 4 + 1}: found mappings and lists nested too deeply"),
+        ("x" * (MAXIMUM_BYTES + 1), f"f: found {MAXIMUM_BYTES + 1} bytes; expected at most {MAXIMUM_BYTES}"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_place(text: str | bytes, complaint: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_document(text, "f")
+    assert str(caught.value).startswith(complaint)
+
+
+def test_aliases_cannot_multiply_values_without_bound() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 10)}]" for level in range(1, 12)]
+    with pytest.raises(DocumentError, match=r"^f:\d+:\d+: found more than 100000 values; expected a smaller document$"):
+        read_document("\n".join(lines), "f")
+
+
+def test_aliases_cannot_add_up_to_a_depth_that_brackets_may_not_have() -> None:
+    lines = ["a0: &a0 [x]"] + [f"a{level}: &a{level} [*a{level - 1}]" for level in range(1, MAXIMUM_DEPTH + 1)]
+    with pytest.raises(DocumentError, match="nested too deeply"):
+        read_document("\n".join(lines), "f")
+
+
+def test_data_that_is_nested_too_deeply_is_refused() -> None:
+    data = json.loads("[" * 40 + "]" * 40)
+    with pytest.raises(DocumentError, match=r"^f: found mappings and lists nested too deeply"):
+        node_of(data, "f")
