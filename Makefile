@@ -1,0 +1,85 @@
+# Everything from a clone with nothing but Python 3.11 or newer, pip and make:
+#
+#   make serve     run the emulator on http://127.0.0.1:8038/v1 (options: make serve OPTIONS="--clock auto")
+#   make test      the tests (some of them: make test TESTS=tests/kernel)
+#   make check     style, types, layers
+#   make format    put the style right where that can be done by machine
+#   make verify    the long verification
+#   make bench     the measurements
+#   make wheel     build dist/*.whl
+#   make lock      renew requirements.lock and requirements-dev.lock (needs uv)
+#   make clean     remove all that was made
+
+PYTHON ?= python3
+OPTIONS ?=
+TESTS ?=
+# Says no to an interpreter that is too old before pip does so less clearly.
+OLD := import sys; sys.version_info >= (3, 11) or sys.exit("The emulator needs Python 3.11 or newer: make PYTHON=python3.11")
+
+VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
+BIN := $(VENV)/bin
+endif
+
+COMPILED := emulator/_shipped/compiled/.made
+DOCUMENTS := $(wildcard contract/*.yaml emulator/service/world.yaml)
+
+.PHONY: serve test check format verify bench wheel lock clean
+.DELETE_ON_ERROR:
+
+serve: $(VENV)/runtime.made $(COMPILED)
+	@exec $(BIN)/python -m emulator serve $(OPTIONS)
+
+test: $(VENV)/dev.made $(COMPILED)
+	$(BIN)/python -m pytest $(TESTS)
+
+check: $(VENV)/dev.made
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/dev.made
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+verify: $(VENV)/dev.made $(COMPILED)
+	$(BIN)/python -m pytest -m verify $(TESTS)
+
+bench: $(VENV)/dev.made $(COMPILED)
+	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)
+
+wheel: $(VENV)/dev.made
+	$(BIN)/python -m hatchling build -t wheel
+
+lock:
+	uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements.lock
+	uv pip compile $(LOCK_FLAGS) --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+# Hashes, but neither the addresses of a package index nor the paths of a machine.
+LOCK_FLAGS := --quiet --universal --generate-hashes --no-annotate --python-version 3.11 --custom-compile-command "make lock"
+
+clean:
+	rm -rf $(VENV) dist emulator/_shipped .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov
+
+# The compiled form of the YAML documents: without it the emulator starts more slowly, that is all.
+$(COMPILED): $(DOCUMENTS) emulator/documents.py | $(VENV)/runtime.made
+	@$(BIN)/python -m emulator.documents >/dev/null
+	@touch $@
+
+# The environment is made by an outer pip, since a bare Debian has no ensurepip to put one inside.
+# dev.lock holds every package of requirements.lock in the same version, so either may be installed first.
+$(VENV)/runtime.made: requirements.lock | $(VENV)/pyvenv.cfg
+	$(INSTALL) -r requirements.lock
+	@touch $@
+
+$(VENV)/dev.made: requirements-dev.lock | $(VENV)/pyvenv.cfg
+	$(INSTALL) -r requirements-dev.lock
+	@touch $@ $(VENV)/runtime.made
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c '$(OLD)'
+	$(PYTHON) -m venv --without-pip $(VENV)
+
+INSTALL = $(PYTHON) -m pip --disable-pip-version-check --python $(VENV) install --quiet --only-binary=:all: --require-hashes

@@ -1,0 +1,78 @@
+"""How bytes on a connection become requests: uvicorn's protocol, with three things put right.
+
+A client that offers to change to another protocol (`Upgrade: h2c`, which Java's HttpClient sends with every request) is
+answered in HTTP/1.1: the parser would take the offer for agreed, and lose the body of the request. The head of a request
+has a greatest size. Both need the whole head at once, so it is held back until it is complete. And bytes that are no
+request are answered with a problem like any other (section 7).
+"""
+
+import json
+import re
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from emulator.domain.problems import CATALOGUE
+
+MAXIMUM_HEAD_BYTES = 64 * 1024
+NO_REQUEST_ID = "req_" + 26 * "0"
+"""Stands where a Request-Id must be, for bytes that never became a request."""
+
+_END_OF_HEAD = b"\r\n\r\n"
+_BEGINNING_OF_HEAD = re.compile(rb"[A-Z]{1,20}(?: |\Z)")
+_UPGRADE = re.compile(rb"\r\nupgrade[ \t]*:[^\r\n]*", re.IGNORECASE)
+
+
+class PatientHttpProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    _between_requests = True
+    _held_back = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the transport."""
+        if self._between_requests:
+            data = self._held_back + data if self._held_back else data
+            end = data.find(_END_OF_HEAD)
+            if end > MAXIMUM_HEAD_BYTES or (end < 0 and len(data) > MAXIMUM_HEAD_BYTES):
+                self.send_400_response(f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
+                return
+            if end < 0 and _BEGINNING_OF_HEAD.match(data):
+                self._unset_keepalive_if_required()
+                self._held_back = data
+                return
+            self._held_back = b""
+            if b"pgrade:" in data:
+                data = _UPGRADE.sub(b"", data[:end]) + data[end:]
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        """Called by the parser at the first byte of a request."""
+        self._between_requests = False
+        super().on_message_begin()
+
+    def on_message_complete(self) -> None:
+        """Called by the parser at the last byte of a request."""
+        super().on_message_complete()
+        self._between_requests = True
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer bytes that are no HTTP request, and close the connection."""
+        kind = CATALOGUE["invalid_request"]
+        problem = {
+            "type": "about:blank",
+            "title": kind.title,
+            "status": kind.status,
+            "detail": msg,
+            "code": kind.code,
+            "request_id": NO_REQUEST_ID,
+        }
+        body = json.dumps(problem).encode()
+        head = (
+            "HTTP/1.1 400 Bad Request\r\n"
+            "content-type: application/problem+json\r\n"
+            f"content-length: {len(body)}\r\n"
+            f"request-id: {NO_REQUEST_ID}\r\n"
+            "connection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()

@@ -1,0 +1,164 @@
+"""The commands that speak to a running emulator: `wait`, `clock` and `reset`. Each is a call of its control plane.
+
+The connection goes straight to the address: proxies of the environment are not for a server on one's own machine.
+"""
+
+import http.client
+import json
+import time
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from emulator.cli.arguments import PROGRAM
+from emulator.cli.errors import CommandError
+from emulator.kernel.clock import host_elapsed_ms
+from emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
+from emulator.settings import DEFAULT_URL, SettingError, UsageError, parse_url
+
+ANSWER_SECONDS = 30.0
+"""How long an answer may take: moving a clock may fire hours of work."""
+POLL_MS = 50
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Run the command and return its exit status. Raises UsageError and CommandError."""
+    control = _control(options, environment)
+    match options.command:
+        case "wait":
+            return _wait(control, options.timeout)
+        case "clock":
+            return _clock(control, options.action, options.value)
+        case _:
+            control.call("POST", "reset")
+            print("reset")
+            return 0
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlane:
+    """The control plane of one sandbox of a running emulator."""
+
+    url: str
+    sandbox: str | None
+    token: str | None
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """Send a request to a path below the sandbox and return the parsed answer.
+
+        Raises CommandError if no emulator answers, or with its own words if it refuses.
+        """
+        prefix = f"/_emulator/sandboxes/{quote(self.sandbox, safe='')}" if self.sandbox else "/_emulator"
+        try:
+            status, answer = self.exchange(method, f"{prefix}/{path}", body, ANSWER_SECONDS)
+            content = json.loads(answer) if answer else None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise CommandError(f"no emulator answers at {self.url} ({error}); start one: {PROGRAM} serve") from error
+        if status >= 400:
+            raise CommandError(_refusal(status, content))
+        return content
+
+    def exchange(self, method: str, target: str, body: Mapping[str, Any] | None, seconds: float) -> tuple[int, bytes]:
+        """Send one request and return status and body. Raises OSError or HTTPException if there is no answer in time."""
+        parts = urlsplit(self.url)
+        connect = http.client.HTTPSConnection if parts.scheme.lower() == "https" else http.client.HTTPConnection
+        connection = connect(parts.hostname or "", parts.port, timeout=seconds)
+        headers = {"Accept": "application/json", "Connection": "close"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        try:
+            connection.request(method, parts.path + target, None if body is None else json.dumps(body), headers)
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+
+def _control(options: Namespace, environment: Mapping[str, str]) -> ControlPlane:
+    name, url = "--url", options.url
+    if url is None:
+        name, url = "EMULATOR_URL", environment.get("EMULATOR_URL") or DEFAULT_URL
+    try:
+        url = parse_url(url)
+        _ = urlsplit(url).port
+    except ValueError:
+        raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
+    return ControlPlane(url, options.sandbox, options.control_token or environment.get("EMULATOR_CONTROL_TOKEN"))
+
+
+def _refusal(status: int, content: Any) -> str:
+    problem = content if isinstance(content, dict) else {}
+    detail = problem.get("detail") or problem.get("title") or "the request was refused"
+    return f"{detail} ({status} {problem.get('code', '')}".rstrip() + ")"
+
+
+def _wait(control: ControlPlane, timeout: str) -> int:
+    try:
+        timeout_ms = parse_duration_ms(timeout)
+    except ValueError:
+        raise SettingError("--timeout", timeout, "seconds, such as 30 or 0.5") from None
+    deadline = host_elapsed_ms() + timeout_ms
+    while True:
+        complaint = _complaint_about_health(control, deadline - host_elapsed_ms())
+        if complaint is None:
+            return 0
+        if host_elapsed_ms() + POLL_MS >= deadline:
+            raise CommandError(f"no emulator is ready at {control.url} after {timeout_ms / 1000:g} s: {complaint}")
+        time.sleep(POLL_MS / 1000)  # noqa: TID251 (another process starts meanwhile, in real time)
+
+
+def _complaint_about_health(control: ControlPlane, patience_ms: float) -> str | None:
+    """Why the emulator is not ready, or None if it is."""
+    try:
+        status, answer = control.exchange("GET", "/_emulator/health", None, max(patience_ms, POLL_MS) / 1000)
+        health = json.loads(answer)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return str(error)
+    ready = status == 200 and isinstance(health, dict) and health.get("status") == "ok"
+    return None if ready else f"something else answers there, with status {status}"
+
+
+def _clock(control: ControlPlane, action: str, value: str | None) -> int:
+    move = _move(action, value)
+    clock = control.call("GET", "clock") if move is None else control.call("POST", "clock/advance", move)
+    if move is not None:
+        print(f"fired    {clock['fired']}")
+    mode = clock["mode"] if clock["rate"] in (None, 1) else f"{clock['mode']}, x{clock['rate']:g}"
+    print(f"now      {clock['now']}")
+    print(f"mode     {mode}")
+    print(f"pending  {clock['pending']}")
+    if clock["next_event_at"]:
+        print(f"next     {clock['next_event_at']}")
+    return 0
+
+
+def _move(action: str, value: str | None) -> dict[str, Any] | None:
+    """The body of the request that moves the clock, or None where it is only looked at. Raises UsageError."""
+    if action in ("advance", "to") and value is None:
+        raise UsageError(f"clock {action}: expected {_VALUES[action]} after it")
+    if action not in ("advance", "to") and value is not None:
+        raise UsageError(f"clock {action}: found {value!r}, expected nothing after it")
+    try:
+        match action:
+            case "advance":
+                return {"seconds": parse_duration_ms(value or "") / 1000}
+            case "to":
+                return {"to": format_timestamp(parse_timestamp(value or ""))}
+            case "next":
+                return {"next_event": True}
+            case "idle":
+                return {"until_idle": True}
+            case _:
+                return None
+    except ValueError:
+        raise SettingError(f"clock {action}", value or "", _VALUES[action]) from None
+
+
+_VALUES = {
+    "advance": "a span such as 90s, 250ms, 2m or 1h",
+    "to": "a timestamp such as 2026-01-01T00:01:00.000Z",
+}

@@ -1,0 +1,159 @@
+"""The `serve` command: one uvicorn server around the application, from the bound port to the last answer.
+
+Owns the listening socket, the start-up message, the `ready` line, signals and the log. Knows of the application only what
+`Application` says.
+"""
+
+import gc
+import signal
+import socket
+import sys
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Protocol
+
+from uvicorn.config import Config
+from uvicorn.server import Server
+
+from emulator import __version__
+from emulator.cli.errors import CommandError
+from emulator.cli.logs import configure_logging
+from emulator.cli.protocol import PatientHttpProtocol
+from emulator.settings import Settings, UsageError
+
+GRACE_SECONDS = 8
+"""How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
+KEEP_ALIVE_SECONDS = 65
+"""How long an idle connection stays open: longer than usual client pools, so that none meets a connection just closed."""
+_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
+class StartUpSummary(Protocol):
+    """What a person needs to know at start: the keys, each with its Team and a note, and how the clock runs."""
+
+    @property
+    def keys(self) -> Sequence[tuple[str, str, str]]:
+        """Team, key and note (its profile or state) of each credential."""
+
+    @property
+    def clock(self) -> str:
+        """The clock in words, such as `manual, at 2026-01-01T00:00:00.000Z`."""
+        ...
+
+
+class Application(Protocol):
+    """The ASGI application that is served."""
+
+    def __call__(self, scope: Any, receive: Any, send: Any) -> Awaitable[None]:
+        """Answer a request (ASGI 3, http only)."""
+        ...
+
+    def start_up_summary(self) -> StartUpSummary:
+        """Describe the default sandbox."""
+        ...
+
+
+def serve(settings: Settings) -> int:
+    """Serve until SIGTERM or Ctrl-C, let the requests in flight finish, and return the exit status.
+
+    Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
+    """
+    signal.signal(signal.SIGTERM, _stop_before_ready)
+    configure_logging(settings.log_format, settings.log_level)
+    with _listening_socket(settings.host, settings.port) as listener:
+        application = _create_application(settings)
+        address = _address(listener)
+        message = _start_up_message(settings.public_url or address, application.start_up_summary())
+        config = Config(
+            application,
+            http=PatientHttpProtocol,
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+        _AnnouncingServer(config, f"{message}\nready {address}/v1").run(sockets=[listener])
+    return 0
+
+
+def _create_application(settings: Settings) -> Application:
+    from emulator.app import create_application
+
+    try:
+        return create_application(settings)
+    except OSError as error:
+        raise UsageError(f"{error.filename}: {error.strerror}") from error
+
+
+class _AnnouncingServer(Server):
+    """A uvicorn server that says when it is ready, and for which a signal to stop is not a failure."""
+
+    def __init__(self, config: Config, announcement: str) -> None:
+        super().__init__(config)
+        self._announcement = announcement
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        gc.freeze()  # what exists now lives as long as the process: the collector need not look at it again
+        print(self._announcement, flush=True)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn would end the process by the signal it caught; here the caller returns a status of its own.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self.handle_exit)
+        yield
+
+
+def _stop_before_ready(_number: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+def _listening_socket(host: str, port: int) -> socket.socket:
+    """Bind the address before anything else is done, so that a taken port is told at once."""
+    listener = None
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        if sys.platform != "win32":  # there, the option would let two servers share the port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except OSError as error:
+        if listener is not None:
+            listener.close()
+        raise CommandError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+    return listener
+
+
+def _address(listener: socket.socket) -> str:
+    """The address under which this machine reaches the socket."""
+    host, port = listener.getsockname()[:2]
+    host = _ANY_ADDRESS.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _start_up_message(address: str, summary: StartUpSummary) -> str:
+    teams = max((len(team) for team, _, _ in summary.keys), default=0)
+    keys = max((len(key) for _, key, _ in summary.keys), default=0)
+    rows = [f"{team:{teams}}  {key:{keys}}  {note}".rstrip() for team, key, note in summary.keys]
+    example = summary.keys[0][1] if summary.keys else "KEY"
+    return "\n".join(
+        [
+            f"Image Workflow Emulator {__version__}",
+            "",
+            f"  base URL  {address}/v1",
+            f"  page      {address}/_emulator",
+            f"  clock     {summary.clock}",
+            *(f"  {'' if number else 'keys':8}  {row}" for number, row in enumerate(rows)),
+            "",
+            f'  curl -H "Authorization: Bearer {example}" {address}/v1/team',
+            "",
+        ]
+    )
