@@ -1,0 +1,109 @@
+"""The application: settings in, one ASGI application out. Puts the rooms together and knows what lies under which path.
+
+`/v1` is the service, `/files` and `/direct-uploads` are the byte surfaces it links to, `/_emulator` is the control plane.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from emulator.contract import load_contract
+from emulator.domain.problems import Check, Problem, excerpt
+from emulator.kernel.timestamps import format_timestamp
+from emulator.scenario.world_format import BUILT_IN_WORLD, WorldFile, parse_world
+from emulator.service.images import MemoryBudget
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
+from emulator.service.sandboxes import Sandboxes
+from emulator.settings import Settings
+from emulator.web.direct_uploads import DirectUploads
+from emulator.web.files import Files
+from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
+from emulator.web.pictures import PictureWorker
+from emulator.web.rendering import problem_response
+from emulator.web.requests import Receive, Scope, Send
+from emulator.web.road import PREFIX, Road
+
+
+@dataclass(frozen=True, slots=True)
+class StartUpSummary:
+    """What a person needs to know at start: the keys, each with its Team and a note, and how the clock runs."""
+
+    keys: Sequence[tuple[str, str, str]]
+    clock: str
+
+
+class Application:
+    """The whole emulator as an ASGI application."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.contract = load_contract()
+        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory))
+        self.sandboxes.create(DEFAULT_SANDBOX_ID, sandbox_options(settings))
+        pictures = PictureWorker()
+        self._road = Road(self.contract, self.sandboxes, pictures, settings.public_url)
+        self._files = Files(self.sandboxes, pictures, settings.public_url)
+        self._direct_uploads = DirectUploads(self.sandboxes, settings.public_url)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request to the surface that its path belongs to."""
+        if scope["type"] != "http":
+            return
+        path: str = scope["path"]
+        if path.startswith(PREFIX + "/"):
+            await self._road(scope, receive, send)
+        elif path.startswith(FILES_PREFIX):
+            await self._files(scope, receive, send)
+        elif path.startswith(DIRECT_UPLOADS_PREFIX):
+            await self._direct_uploads(scope, receive, send)
+        else:
+            await self._refuse(path, send)
+
+    async def _refuse(self, path: str, send: Send) -> None:
+        problem = Problem("not_found", f"{excerpt(path)}: there is no such path; the API is under /v1", check=Check.ROUTE)
+        response = problem_response(problem, self.sandboxes.default.identifiers.next("req"), None)
+        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        await send({"type": "http.response.body", "body": response.body})
+
+    def start_up_summary(self) -> StartUpSummary:
+        """Describe the default sandbox to the person who started it."""
+        sandbox = self.sandboxes.default
+        return StartUpSummary([_describe_key(sandbox, key) for key in sandbox.callers], _describe_clock(sandbox))
+
+
+def _describe_key(sandbox: Sandbox, key: str) -> tuple[str, str, str]:
+    caller = sandbox.callers[key]
+    credential, now = caller.credential, sandbox.clock.now()
+    state = "expired" if now >= credential.expires_at else credential.state
+    return caller.account.team.name, key, credential.profile if state == "active" else state
+
+
+def _describe_clock(sandbox: Sandbox) -> str:
+    setting = sandbox.clock.setting
+    mode = f"real, {setting.rate:g} times as fast" if setting.rate != 1 else setting.mode
+    return f"{mode}, at {format_timestamp(sandbox.clock.now())}"
+
+
+def sandbox_options(settings: Settings) -> SandboxOptions:
+    """Read the files that the settings name, and return how the default sandbox begins.
+
+    Raises:
+        DocumentError: a file that cannot be used.
+        UsageError: a file that cannot be read.
+    """
+    return SandboxOptions(
+        seed=settings.seed,
+        clock=settings.clock,
+        start=settings.start,
+        rate_limits=settings.rate_limits,
+        world=_world(settings.world),
+    )
+
+
+def _world(path: str | None) -> WorldFile:
+    return BUILT_IN_WORLD if path is None else parse_world(Path(path).read_bytes(), path)
+
+
+def create_application(settings: Settings) -> Application:
+    """Build the emulator from its settings; raises as `sandbox_options` does."""
+    return Application(settings)

@@ -1,0 +1,232 @@
+"""The machine-readable contract at run time: which operations exist, what they take, which answers they may give.
+
+Reads `contract/openapi.yaml`, and nothing but it, so that code and contract cannot drift apart. Must not know what the
+operations do, nor how a violation is answered.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from emulator.documents import shipped_document
+
+DOCUMENT = "contract/openapi.yaml"
+IDEMPOTENCY_KEY = "Idempotency-Key"
+_METHODS = ("get", "post", "patch", "put", "delete")
+_URN = "urn:contract"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryParameter:
+    """A query parameter: a whole number within bounds, one of a set of words, or any text."""
+
+    name: str
+    is_integer: bool
+    minimum: int
+    maximum: int
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OperationContract:
+    """What the contract says of one operation."""
+
+    id: str
+    method: str
+    path: str
+    query: Mapping[str, QueryParameter]
+    body: str | None
+    """The name of its body's schema; None for an operation that takes no body."""
+    is_idempotent: bool
+    codes: Mapping[int, frozenset[str]]
+    """By declared status, the problem codes that it can carry; 0 stands for the default response."""
+    statuses: frozenset[int]
+
+    @property
+    def all_codes(self) -> frozenset[str]:
+        """Every problem code that this operation can return at a status it declares, and internal_error."""
+        return frozenset({"internal_error"}).union(*(codes for status, codes in self.codes.items() if status))
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One way in which a body breaks the contract: a JSON Pointer, what is there, what should be."""
+
+    where: str
+    found: Any
+    expected: str
+
+
+MISSING = object()
+"""What is found where a required field is not."""
+
+
+class Contract:
+    """The contract, with a validator for each body."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document = document
+        self.operations: Mapping[str, OperationContract] = {
+            operation.id: operation for operation in self._read_operations()
+        }
+        self._validators: dict[str, Any] = {}
+
+    @property
+    def version(self) -> str:
+        """The contract's own version (section 9)."""
+        return str(self.document["info"]["version"])
+
+    def violations(self, schema_name: str, value: object) -> list[Violation]:
+        """Return every way in which a value breaks a schema of the contract, the first fields first."""
+        validator = self._validators.get(schema_name)
+        if validator is None:
+            validator = self._validators[schema_name] = self._validator(schema_name)
+        if validator.is_valid(value):
+            return []
+        found = [violation for error in validator.iter_errors(value) for violation in self._explain(error)]
+        return sorted(found, key=lambda violation: violation.where)
+
+    @cached_property
+    def _registry(self) -> Any:
+        # Imported when the first body comes: 20 ms that a server which is starting need not spend.
+        from jsonschema_rs import Draft202012, Registry
+
+        return Registry([(_URN, self.document)], draft=Draft202012)
+
+    def _validator(self, schema_name: str) -> Any:
+        from jsonschema_rs import Draft202012Validator
+
+        reference = {"$ref": f"{_URN}#/components/schemas/{schema_name}"}
+        return Draft202012Validator(reference, registry=self._registry)
+
+    def _explain(self, error: Any) -> list[Violation]:
+        where = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path)
+        schema = self._schema_at(error.schema_path[:-1])
+        details = error.kind.as_dict()
+        if error.kind.name == "oneOf" and "discriminator" in schema:
+            return self._explain_union(schema["discriminator"], where, error.instance)
+        if error.kind.name == "required":
+            return [Violation(f"{where}/{details['property']}", MISSING, "this required field")]
+        if error.kind.name == "additionalProperties":
+            known = ", ".join(schema.get("properties", ())) or "none"
+            return [
+                Violation(f"{where}/{name}", error.instance[name], f"only the fields {known}")
+                for name in details["unexpected"]
+            ]
+        return [Violation(where, error.instance, _expectation(error.kind.name, schema))]
+
+    def _explain_union(self, discriminator: Mapping[str, Any], where: str, value: Any) -> list[Violation]:
+        """Say which branch was meant and what is wrong there, instead of that no branch fits."""
+        name, mapping = discriminator["propertyName"], discriminator["mapping"]
+        if not isinstance(value, dict):
+            return [Violation(where, value, "an object")]
+        branch = value.get(name)
+        if not isinstance(branch, str) or branch not in mapping:
+            return [Violation(f"{where}/{name}", value.get(name, MISSING), f"one of {', '.join(mapping)}")]
+        inner = self.violations(mapping[branch].rpartition("/")[2], value)
+        return [Violation(where + violation.where, violation.found, violation.expected) for violation in inner]
+
+    def _schema_at(self, steps: Sequence[str | int]) -> Mapping[str, Any]:
+        node: Any = self.document
+        for step in steps:
+            node = node[step]
+        return node if isinstance(node, dict) else {}
+
+    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        while "$ref" in node:
+            node = self._schema_at(node["$ref"].removeprefix("#/").split("/"))
+        return node
+
+    def _read_operations(self) -> Iterator[OperationContract]:
+        for path, item in self.document["paths"].items():
+            for method in _METHODS:
+                if method in item:
+                    yield self._read_operation(method, path, item[method], item.get("parameters", ()))
+
+    def _read_operation(
+        self, method: str, path: str, operation: Mapping[str, Any], shared: Sequence[Mapping[str, Any]]
+    ) -> OperationContract:
+        parameters = [self._resolve(parameter) for parameter in (*shared, *operation.get("parameters", ()))]
+        body = self._resolve(operation["requestBody"])["content"]["application/json"] if "requestBody" in operation else None
+        codes = {
+            0 if status == "default" else int(status): frozenset(self._problem_codes(response))
+            for status, response in operation["responses"].items()
+        }
+        return OperationContract(
+            id=operation["operationId"],
+            method=method.upper(),
+            path=path,
+            query={
+                parameter["name"]: self._read_query_parameter(parameter)
+                for parameter in parameters
+                if parameter["in"] == "query"
+            },
+            body=body["schema"]["$ref"].rpartition("/")[2] if body else None,
+            is_idempotent=any(parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters),
+            codes={status: found for status, found in codes.items() if found},
+            statuses=frozenset(codes) - {0},
+        )
+
+    def _problem_codes(self, response: Mapping[str, Any]) -> Sequence[str]:
+        codes: Sequence[str] = response.get("x-problem-codes") or self._resolve(response).get("x-problem-codes", ())
+        return codes
+
+    def _read_query_parameter(self, parameter: Mapping[str, Any]) -> QueryParameter:
+        schema = self._resolve(parameter["schema"])
+        return QueryParameter(
+            name=parameter["name"],
+            is_integer=schema["type"] == "integer",
+            minimum=schema.get("minimum", 0),
+            maximum=schema.get("maximum", 0),
+            words=tuple(schema.get("enum", ())),
+        )
+
+
+_TYPES = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+
+
+def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
+    """Say in words what a keyword of a schema asks for."""
+    limit = schema.get(keyword)
+    match keyword:
+        case "type":
+            names = limit if isinstance(limit, list) else [str(limit)]
+            return " or ".join(_TYPES[name] for name in names)
+        case "enum":
+            return "one of " + ", ".join(map(str, limit or ()))
+        case "const":
+            return str(limit)
+        case "pattern":
+            return "a character that is not white space" if limit == r"\S" else f"text that matches {limit}"
+        case "minItems":
+            return f"at least {limit} items"
+        case "maxItems":
+            return f"at most {limit} items"
+        case "uniqueItems":
+            return "no item twice"
+        case "minLength":
+            return f"at least {limit} character"
+        case "maxLength":
+            return f"at most {limit} characters"
+        case "minimum":
+            return f"at least {limit}"
+        case "maximum":
+            return f"at most {limit}"
+        case "minProperties":
+            return f"at least {limit} field to change"
+        case _:
+            return f"what the contract's {keyword} allows"
+
+
+def load_contract() -> Contract:
+    """Read the contract that this installation ships."""
+    return Contract(shipped_document(DOCUMENT))

@@ -1,0 +1,24 @@
+"""How large a picture is (D35): the longest edge by resolution, the other by the aspect ratio, to the nearest even number."""
+
+from collections.abc import Mapping
+
+LONGEST_EDGE: Mapping[str, int] = {"1k": 1024, "2k": 2048, "4k": 4096}
+
+
+def size_of_ratio(width: int, height: int, resolution: str) -> tuple[int, int]:
+    """Return the pixel size that has a resolution's longest edge and the ratio of the two given numbers."""
+    longest = LONGEST_EDGE[resolution]
+    larger, smaller = max(width, height), min(width, height)
+    other = max(2, 2 * ((longest * smaller + larger) // (2 * larger)))
+    return (longest, other) if width >= height else (other, longest)
+
+
+def output_size(aspect_ratio: str, resolution: str) -> tuple[int, int]:
+    """Return the pixel size of an output with an aspect ratio such as `4:5`."""
+    width, height = aspect_ratio.split(":")
+    return size_of_ratio(int(width), int(height), resolution)
+
+
+def reaches(width: int, height: int, resolution: str) -> bool:
+    """Tell whether a picture is at or above an Upscale target: its longest edge decides."""
+    return max(width, height) >= LONGEST_EDGE[resolution]

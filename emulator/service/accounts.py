@@ -1,0 +1,101 @@
+"""Who acts in a sandbox: a Team's account (Credits, budget, request rate) and its credentials', as a caller is found."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, ConcurrencyBudget, RateWindow
+from emulator.domain.ledger import Ledger
+from emulator.domain.problems import Problem
+from emulator.domain.resources import Credential, Team
+from emulator.kernel.timestamps import format_timestamp, seconds_up
+
+if TYPE_CHECKING:
+    from emulator.service.sandbox import Sandbox
+
+
+@dataclass(slots=True)
+class TeamAccount:
+    """A Team and all that is counted for it."""
+
+    team: Team
+    ledger: Ledger = field(default_factory=Ledger)
+    budget: ConcurrencyBudget = field(default_factory=ConcurrencyBudget)
+    rate: RateWindow = field(default_factory=RateWindow)
+
+
+@dataclass(slots=True)
+class Caller:
+    """A credential with its sandbox and its Team's account: what one dict lookup by key gives."""
+
+    sandbox: "Sandbox"
+    account: TeamAccount
+    credential: Credential
+    rate: RateWindow = field(default_factory=RateWindow)
+
+    @property
+    def team_id(self) -> str:
+        """The Team it acts as."""
+        return self.account.team.id
+
+    def check_credential(self, now: int) -> None:
+        """Let in a credential that is neither revoked nor past its expiry (section 5, rule 5).
+
+        Raises:
+            Problem: credential_revoked, credential_expired.
+        """
+        if self.credential.state == "revoked":
+            raise Problem("credential_revoked", f"Authorization: the credential {self.credential.name!r} was revoked")
+        if now >= self.credential.expires_at:
+            expiry = format_timestamp(self.credential.expires_at)
+            raise Problem(
+                "credential_expired", f"Authorization: the credential {self.credential.name!r} expired at {expiry}"
+            )
+
+    def check_rate(self, now: int) -> None:
+        """Count the request against the credential's and the Team's limit, or refuse it (section 8, D41, D42).
+
+        Raises:
+            Problem: rate_limited.
+        """
+        limit = self.account.team.requests_per_minute
+        wait_ms = self.rate.wait_ms(now, limit)
+        team_wait_ms = self.account.rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
+        if wait_ms or team_wait_ms:
+            whose = (
+                f"this credential sent {limit} requests"
+                if wait_ms >= team_wait_ms
+                else f"this Team sent {TEAM_REQUESTS_PER_MINUTE} requests"
+            )
+            wait_ms = max(wait_ms, team_wait_ms)
+            raise Problem(
+                "rate_limited",
+                f"{whose} within 60 s; expected a wait of {wait_ms} ms",
+                retry_after=seconds_up(wait_ms),
+                retry_wait_ms=wait_ms,
+            )
+        self.rate.admit(now)
+        self.account.rate.admit(now)
+
+    def check_profile(self) -> None:
+        """Let only a full credential write (section 5, rule 2).
+
+        Raises:
+            Problem: permission_denied.
+        """
+        if self.credential.profile != "full":
+            raise Problem(
+                "permission_denied",
+                f"Authorization: found a {self.credential.profile} credential; expected a full one, for a write",
+            )
+
+    def check_subscription(self) -> None:
+        """Let only a Team with an active Subscription do creative writes (section 5, rule 4; D20).
+
+        Raises:
+            Problem: subscription_required.
+        """
+        if not self.account.team.subscription_active:
+            raise Problem(
+                "subscription_required",
+                f"the Subscription of the Team {self.account.team.name!r} is inactive; expected an active one",
+            )

@@ -1,0 +1,99 @@
+"""How time passes in a sandbox: what fell due is applied, each event at its own instant, whenever somebody looks.
+
+There is no background task and no sleep. Every request first enters its sandbox, which settles it up to now; so what is
+observed does not depend on who looked when. Owns the list of what can fall due.
+"""
+
+from collections.abc import Callable, Mapping
+
+from emulator.domain import lifecycles
+from emulator.domain.resources import Generation, Operation
+from emulator.kernel.timeline import Event
+from emulator.kernel.timestamps import SECOND_MS
+from emulator.service import authoring, generations, uploads
+from emulator.service.sandbox import Sandbox
+
+STALLED_POLL_MS = 5 * SECOND_MS
+"""What a poll of work that will never change by itself asks of its client (D47)."""
+
+
+def _start_operation(sandbox: Sandbox, event: Event) -> None:
+    authoring.start_operation(sandbox, event.subject, event.due)
+
+
+def _finish_operation(sandbox: Sandbox, event: Event) -> None:
+    authoring.finish_operation(sandbox, event.subject, event.due)
+
+
+def _start_generation(sandbox: Sandbox, event: Event) -> None:
+    generations.start_generation(sandbox, event.subject, event.due)
+
+
+def _finish_output(sandbox: Sandbox, event: Event) -> None:
+    generations.finish_output(sandbox, event.subject, event.detail, event.due)
+
+
+def _expire_upload(sandbox: Sandbox, event: Event) -> None:
+    uploads.expire(sandbox, event.subject)
+
+
+_HANDLERS: Mapping[str, Callable[[Sandbox, Event], None]] = {
+    "operation_started": _start_operation,
+    "operation_finished": _finish_operation,
+    "generation_started": _start_generation,
+    "output_finished": _finish_output,
+    "upload_expired": _expire_upload,
+}
+
+
+def settle(sandbox: Sandbox, now: int) -> int:
+    """Apply what is due by now, in order, each at its own instant; return how many events that were."""
+    fired = 0
+    while (event := sandbox.timeline.pop_due(now)) is not None:
+        _HANDLERS[event.kind](sandbox, event)
+        fired += 1
+    return fired
+
+
+def enter(sandbox: Sandbox) -> int:
+    """Read the sandbox's clock, settle it, and return the instant: the one reading of time that a request makes."""
+    now = sandbox.clock.now()
+    settle(sandbox, now)
+    return now
+
+
+def advance(sandbox: Sandbox, instant: int) -> int:
+    """Move the clock forward and settle; return how many events fired."""
+    sandbox.clock.advance_to(instant)
+    return settle(sandbox, sandbox.clock.now())
+
+
+def idle_at(sandbox: Sandbox) -> int | None:
+    """Return the instant by which all unfinished work is done, stalled work aside; None if there is none."""
+    due = [
+        finishes_at
+        for account in sandbox.accounts.values()
+        for finishes_at in account.budget.finishes_at.values()
+        if finishes_at is not None
+    ]
+    return max(due, default=None)
+
+
+def next_change_ms(work: Operation | Generation, sandbox: Sandbox, now: int) -> int | None:
+    """Return the time until unfinished work next changes (D42); None once it is terminal."""
+    if work.status in lifecycles.TERMINAL:
+        return None
+    if work.status == "queued":
+        starts_at = work.starts_at if isinstance(work, Generation) else work.created_at + sandbox.timings.queue_ms
+        return max(starts_at - now, 0)
+    if isinstance(work, Operation):
+        due = [work.outcome.finishes_at]
+    else:
+        due = [
+            planned.finishes_at
+            for planned, output in zip(work.plan, work.outputs, strict=True)
+            if output.status not in lifecycles.TERMINAL
+        ]
+    instants = [instant for instant in due if instant is not None]
+    return max(min(instants) - now, 0) if instants else STALLED_POLL_MS
+

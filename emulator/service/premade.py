@@ -1,0 +1,79 @@
+"""The premade global ingredients: read-only to every Team, with pictures that are made on demand (interfaces, section 4)."""
+
+from typing import Any
+
+from emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
+from emulator.imaging.recipes import PremadeRecipe
+from emulator.kernel.identifiers import Identifiers
+from emulator.service.images import ImageStore
+from emulator.service.store import Store
+
+_CARD_SIZE = (512, 640)
+_BACKGROUND_SIZE = (1024, 1024)
+"""Larger than a card: it also stands behind the subjects of Generations."""
+_PREVIEWS = 3
+
+_STYLES = (
+    ("Soft daylight", "Even light from a large window, gentle shadows, true colours."),
+    ("Hard studio flash", "One strong lamp from the side, crisp shadows, high contrast."),
+    ("Golden hour", "Low warm sun, long shadows, a glow at the edges."),
+    ("Moody low key", "Dark surroundings, one narrow beam on the subject."),
+)
+_BACKGROUNDS = (
+    ("Seamless white", "backdrop", "A white paper roll without a horizon."),
+    ("Warm grey gradient", "backdrop", "A grey wall that darkens towards its edges."),
+    ("Sandy beach", "location", "Sand in front, sea and a bright sky behind."),
+    ("Brick street", "location", "A brick wall beside a pavement in daylight."),
+)
+_POSES = (
+    ("Standing front", ("close", "medium", "far"), "Upright, facing the camera, arms at the sides."),
+    ("Three-quarter turn", ("medium", "far"), "Turned a little away, weight on one leg."),
+    ("Walking", ("far",), "In mid stride, arms swinging."),
+    ("Hand on hip", ("close", "medium"), "Facing the camera, one hand on the hip."),
+)
+_MODELS = (
+    ("Ava", "18-25", "female"),
+    ("Ben", "25-35", "male"),
+    ("Cleo", "35-45", "neutral"),
+    ("Dora", "55+", "female"),
+)
+
+
+def add_premade_ingredients(store: Store, images: ImageStore, identifiers: Identifiers, now: int) -> None:
+    """Add four of each kind, created before anything else; their pictures are planned, not drawn."""
+
+    def common(prefix: str, name: str) -> dict[str, Any]:
+        return {
+            "id": identifiers.next(prefix),
+            "team_id": None,
+            "name": name,
+            "source_asset_ids": (),
+            "created_at": now,
+            "updated_at": now,
+            "version": 1,
+        }
+
+    def add(ingredient: Ingredient, index: int, attributes: tuple[str, ...]) -> None:
+        store.ingredients[ingredient.kind].add(ingredient)
+        width, height = _BACKGROUND_SIZE if ingredient.kind == "background" else _CARD_SIZE
+        for preview in range(_PREVIEWS if ingredient.kind == "photography_style" else 1):
+            recipe = PremadeRecipe(
+                kind=ingredient.kind,  # type: ignore[arg-type]  # one of the four kinds
+                name=ingredient.name,
+                attributes=attributes,
+                index=index * _PREVIEWS + preview if ingredient.kind == "photography_style" else index,
+                width=width,
+                height=height,
+                format="png",
+            )
+            images.plan(f"{ingredient.id}.1.{preview}", recipe)
+
+    for index, (name, description) in enumerate(_STYLES):
+        add(PhotographyStyle(**common("sty", name), description=description), index, ())
+    for index, (name, kind, description) in enumerate(_BACKGROUNDS):
+        described = Background(**common("bkg", name), description=description, background_kind=kind)  # type: ignore[arg-type]  # one of the two kinds
+        add(described, index, (kind,))
+    for index, (name, distances, description) in enumerate(_POSES):
+        add(Pose(**common("pos", name), description=description, supported_camera_distances=distances), index, ())
+    for index, (name, age_range, gender) in enumerate(_MODELS):
+        add(FashionModel(**common("fmd", name), age_range=age_range, gender=gender), index, (gender, age_range))

@@ -1,0 +1,143 @@
+"""A sandbox: a whole service of its own, as one object with no module-level state behind it (interfaces, section 5).
+
+Owns what exists in it and how it begins. What happens in it is told by the neighbouring files; time passes in `engine`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from emulator.domain.admission import AdmissionPause
+from emulator.domain.idempotency import IdempotencyRecords
+from emulator.domain.problems import Problem
+from emulator.domain.resources import Credential, Team
+from emulator.kernel.clock import Clock, ClockSetting
+from emulator.kernel.identifiers import Identifiers
+from emulator.kernel.seed import Seed
+from emulator.kernel.signing import Signer
+from emulator.kernel.timeline import Timeline
+from emulator.kernel.timestamps import DAY_MS
+from emulator.scenario.format import Scenario
+from emulator.scenario.playbook import Playbook
+from emulator.scenario.world_format import Timings, WorldCredential, WorldFile, WorldTeam
+from emulator.service.accounts import Caller, TeamAccount
+from emulator.service.images import ImageStore, MemoryBudget
+from emulator.service.premade import add_premade_ingredients
+from emulator.service.store import Store
+
+DEFAULT_SANDBOX_ID = "default"
+CREDENTIAL_LIFETIME_MS = 365 * DAY_MS
+"""The expiry of a credential whose world names none."""
+
+MEMORY_RETRY_SECONDS = 60
+"""What a refusal for want of memory asks of its client; only deleting something or a reset helps."""
+
+_PREFIX_LENGTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxOptions:
+    """How a sandbox begins; its reset begins it so again."""
+
+    seed: int
+    clock: ClockSetting
+    start: int | None
+    rate_limits: bool
+    world: WorldFile
+    scenario: Scenario | None = None
+
+
+class Sandbox:
+    """One service: Teams, keys, state, clock, seed and scenario."""
+
+    def __init__(self, identifier: str, options: SandboxOptions, memory: MemoryBudget) -> None:
+        self.id = identifier
+        self.memory = memory
+        self.images = ImageStore(memory)
+        self.begin(options)
+
+    def begin(self, options: SandboxOptions) -> None:
+        """Make everything as it is at the start; whatever was there before is gone."""
+        self.options = options
+        self.images.close()
+        self.images = ImageStore(self.memory)
+        self.seed = Seed(options.seed)
+        self.clock = Clock(options.clock, options.start)
+        self.identifiers = Identifiers(options.seed)
+        self.signer = Signer(self.seed.digest("signer", self.id))
+        self.timeline = Timeline()
+        self.store = Store()
+        self.idempotency = IdempotencyRecords()
+        self.pause = AdmissionPause()
+        self.rate_limits = options.rate_limits
+        self.accounts: dict[str, TeamAccount] = {}
+        self.callers: dict[str, Caller] = {}
+        """By key: a caller for every credential."""
+        self.timings: Timings = options.world.timings
+        self.began_at = self.clock.now()
+        self.playbook = Playbook(options.scenario, self.began_at, self.seed)
+        self._add_world(options.world)
+
+    def _add_world(self, world: WorldFile) -> None:
+        for team in world.teams:
+            self.add_team(team, self.began_at)
+        if world.premade:
+            add_premade_ingredients(self.store, self.images, self.identifiers, self.began_at)
+
+    def add_team(self, described: WorldTeam, now: int) -> TeamAccount:
+        """Open a Team with its Credits and credentials."""
+        team = Team(
+            id=self.identifiers.next("team"),
+            name=described.name,
+            subscription_active=described.subscription_active,
+            concurrency_limit=described.concurrency_limit,
+            requests_per_minute=described.requests_per_minute,
+        )
+        account = TeamAccount(team)
+        account.ledger.grant(now, described.credits)
+        self.accounts[team.id] = account
+        for credential in described.credentials:
+            self.add_credential(account, credential, now)
+        return account
+
+    def add_credential(self, account: TeamAccount, described: WorldCredential, now: int) -> Caller:
+        """Create a credential of a Team; outside the default sandbox its key has the sandbox's id worked in."""
+        key = self.key_of(described.key)
+        credential = Credential(
+            id=self.identifiers.next("cred"),
+            team_id=account.team.id,
+            key=key,
+            name=described.name,
+            prefix=key[:_PREFIX_LENGTH],
+            profile=described.profile,
+            expires_at=now + CREDENTIAL_LIFETIME_MS if described.expires_at is None else described.expires_at,
+            state=described.state,
+        )
+        caller = Caller(self, account, credential)
+        self.callers[key] = caller
+        return caller
+
+    def key_of(self, world_key: str) -> str:
+        """Return this sandbox's form of a key that a world file has."""
+        return world_key if self.id == DEFAULT_SANDBOX_ID else f"{world_key}_{self.id}"
+
+    def find_accounts(self, name_or_id: str | None) -> Iterable[TeamAccount]:
+        """Return the Teams of a name or id; all of them for None."""
+        return [
+            account
+            for account in self.accounts.values()
+            if name_or_id is None or name_or_id in (account.team.id, account.team.name)
+        ]
+
+    def check_memory(self) -> None:
+        """Refuse what would hold more image bytes once the process's budget is spent (interfaces, `--max-memory`).
+
+        Raises:
+            Problem: service_unavailable.
+        """
+        if self.memory.is_exhausted:
+            raise Problem(
+                "service_unavailable",
+                f"the emulator holds {self.memory.held_bytes} image bytes; expected fewer than --max-memory "
+                f"{self.memory.limit_bytes}: delete Assets, reset, or raise it",
+                retry_after=MEMORY_RETRY_SECONDS,
+            )

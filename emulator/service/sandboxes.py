@@ -1,0 +1,73 @@
+"""All sandboxes of the process, and how one is found: by key for requests, by id for links and the control plane."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from emulator.service.accounts import Caller
+from emulator.service.images import MemoryBudget
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
+
+MAXIMUM_SANDBOXES = 1_000
+
+
+class SandboxConflictError(Exception):
+    """A new sandbox cannot be: its id or one of its keys is taken, or there are too many. The text says which."""
+
+
+@dataclass(slots=True)
+class Sandboxes:
+    """The sandboxes by id, and every credential of all of them by key."""
+
+    memory: MemoryBudget
+    by_id: dict[str, Sandbox] = field(default_factory=dict)
+    _callers: dict[str, Caller] = field(default_factory=dict)
+
+    @property
+    def callers(self) -> Mapping[str, Caller]:
+        """A caller for each key: the one lookup that a request makes."""
+        return MappingProxyType(self._callers)
+
+    @property
+    def default(self) -> Sandbox:
+        """The sandbox that always exists."""
+        return self.by_id[DEFAULT_SANDBOX_ID]
+
+    def find_caller(self, key: str) -> Caller | None:
+        """Return the credential of a key, with its sandbox; None for a key that no sandbox has."""
+        return self._callers.get(key)
+
+    def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
+        """Make a sandbox. Raises SandboxConflictError."""
+        if identifier in self.by_id:
+            raise SandboxConflictError(f"the sandbox {identifier!r} exists already")
+        if len(self.by_id) >= MAXIMUM_SANDBOXES:
+            raise SandboxConflictError(f"there are {MAXIMUM_SANDBOXES} sandboxes; delete one first")
+        sandbox = Sandbox(identifier, options, self.memory)
+        taken = sandbox.callers.keys() & self._callers.keys()
+        if taken:
+            sandbox.images.close()
+            raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
+        self.by_id[identifier] = sandbox
+        self._callers.update(sandbox.callers)
+        return sandbox
+
+    def reset(self, sandbox: Sandbox, options: SandboxOptions | None = None) -> None:
+        """Begin a sandbox anew, as it began or with other options."""
+        self._forget_keys(sandbox)
+        sandbox.begin(options or sandbox.options)
+        self._callers.update(sandbox.callers)
+
+    def delete(self, sandbox: Sandbox) -> None:
+        """End a sandbox and free what it held."""
+        self._forget_keys(sandbox)
+        sandbox.images.close()
+        del self.by_id[sandbox.id]
+
+    def register(self, caller: Caller) -> None:
+        """Make a new credential's key known."""
+        self._callers[caller.credential.key] = caller
+
+    def _forget_keys(self, sandbox: Sandbox) -> None:
+        for key in sandbox.callers:
+            self._callers.pop(key, None)

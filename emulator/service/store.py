@@ -1,0 +1,103 @@
+"""The resources of one sandbox, with the indexes that keep each question's cost flat as they grow.
+
+Owns membership and order only; what may be stored is decided by whoever calls.
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from emulator.domain.resources import (
+    INGREDIENT_KINDS,
+    Asset,
+    Generation,
+    Ingredient,
+    Operation,
+    Product,
+    UploadSession,
+)
+
+
+class Owned(Protocol):
+    """What a collection holds: something with an id, and a Team unless it is global."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def team_id(self) -> str | None: ...
+
+
+Resource = TypeVar("Resource", bound=Owned)
+
+
+@dataclass(slots=True)
+class Collection(Generic[Resource]):
+    """The resources of one kind, each Team's in the order of creation."""
+
+    items: dict[str, Resource] = field(default_factory=dict)
+    ids_by_team: dict[str | None, list[str]] = field(default_factory=dict)
+
+    def add(self, resource: Resource) -> None:
+        """Add a new resource; identifiers increase, so it is its Team's last."""
+        self.items[resource.id] = resource
+        self.ids_by_team.setdefault(resource.team_id, []).append(resource.id)
+
+    def replace(self, resource: Resource) -> None:
+        """Put a changed resource in its old one's place."""
+        self.items[resource.id] = resource
+
+    def remove(self, resource: Resource) -> None:
+        """Remove a resource for good."""
+        del self.items[resource.id]
+        ids = self.ids_by_team[resource.team_id]
+        del ids[bisect_left(ids, resource.id)]
+
+    def visible(self, team_id: str, identifier: str) -> Resource | None:
+        """Return the resource if it is the Team's or global; another Team's is as absent (section 5, rule 6)."""
+        resource = self.items.get(identifier)
+        return resource if resource is not None and resource.team_id in (team_id, None) else None
+
+    def ids(self, team_id: str | None) -> list[str]:
+        """Return the ascending ids of a Team's resources; of the global ones for None."""
+        return self.ids_by_team.get(team_id, [])
+
+
+@dataclass(slots=True)
+class Store:
+    """All resources of a sandbox."""
+
+    uploads: Collection[UploadSession] = field(default_factory=Collection)
+    assets: Collection[Asset] = field(default_factory=Collection)
+    products: Collection[Product] = field(default_factory=Collection)
+    ingredients: dict[str, Collection[Ingredient]] = field(
+        default_factory=lambda: {kind: Collection() for kind in INGREDIENT_KINDS}
+    )
+    operations: Collection[Operation] = field(default_factory=Collection)
+    generations: Collection[Generation] = field(default_factory=Collection)
+
+    memberships: dict[str, dict[str, None]] = field(default_factory=dict)
+    """By Asset: the Products that have it among their photos, in the order in which they took it."""
+    operation_on_target: dict[str, str] = field(default_factory=dict)
+    """By ingredient: its unfinished source-changing Operation."""
+    operations_on_source: dict[str, dict[str, None]] = field(default_factory=dict)
+    """By Asset: the unfinished Operations that use it as a source (D23)."""
+
+    def index_product(self, product: Product) -> None:
+        """Enter a Product's photos in the index of memberships."""
+        for asset_id in product.asset_ids:
+            self.memberships.setdefault(asset_id, {})[product.id] = None
+
+    def unindex_product(self, product: Product) -> None:
+        """Take a Product's photos out of the index of memberships."""
+        for asset_id in product.asset_ids:
+            remove_from_index(self.memberships, asset_id, product.id)
+
+
+def remove_from_index(index: dict[str, dict[str, None]], key: str, member: str) -> None:
+    """Take one member out of an index, and the key with its last."""
+    members = index.get(key)
+    if members is not None:
+        members.pop(member, None)
+        if not members:
+            del index[key]

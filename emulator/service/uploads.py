@@ -1,0 +1,193 @@
+"""Upload Sessions: from the signed URL over the bytes to the Asset (sections 1 and 4, D15 to D18).
+
+A session's raw bytes lie in the image store under its id until it is exchanged, refused or past its window. Decoding is
+done by the caller, outside the event loop, between `to_decode` and `complete`.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+from emulator.domain import lifecycles
+from emulator.domain.intents import Intent
+from emulator.domain.problems import Check, Problem, excerpt, invalid_input
+from emulator.domain.resources import Asset, ImageFormat, Scene, UploadSession
+from emulator.kernel.timestamps import MINUTE_MS, format_timestamp
+from emulator.service.accounts import Caller
+from emulator.service.sandbox import Sandbox
+
+UPLOAD_WINDOW_MS = 15 * MINUTE_MS
+"""How long a signed URL takes bytes (D15)."""
+
+BINDING_HEADER = "X-Upload-Binding"
+"""The header that binds a direct upload to its session (D15)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedUpload:
+    """What became of a session's bytes: a normalized picture, or the reason why there is none."""
+
+    data: bytes = b""
+    format: ImageFormat = "png"
+    width: int = 0
+    height: int = 0
+    scene: Scene = "clean"
+    refusal: str | None = None
+
+
+def create(caller: Caller, intent: Intent, now: int) -> UploadSession:
+    """Open a session; no Asset exists yet (section 3)."""
+    sandbox = caller.sandbox
+    sandbox.check_memory()
+    session = UploadSession(
+        id=sandbox.identifiers.next("upl"),
+        team_id=caller.team_id,
+        content_type=intent["content_type"],
+        size_bytes=intent["size_bytes"],
+        created_at=now,
+        expires_at=now + UPLOAD_WINDOW_MS,
+    )
+    sandbox.store.uploads.add(session)
+    sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
+    return session
+
+
+def signature(sandbox: Sandbox, session: UploadSession) -> str:
+    """Sign a session's URL: bound to the session, its headers and its window."""
+    return sandbox.signer.sign("upload", session.id, session.content_type, session.size_bytes, session.expires_at)
+
+
+def binding(sandbox: Sandbox, session: UploadSession) -> str:
+    """Return the value of the header that binds a direct upload to its session."""
+    return sandbox.signer.sign("upload binding", session.id)
+
+
+def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
+    """Return every header that must be sent with the bytes."""
+    return {"Content-Type": session.content_type, BINDING_HEADER: binding(sandbox, session)}
+
+
+def find_signed(sandbox: Sandbox, session_id: str, signed: str) -> UploadSession:
+    """Find the session of a signed URL.
+
+    Raises:
+        Problem: upload_not_found, for an unknown session, an altered URL (D16), or one that is gone (D45).
+    """
+    session = sandbox.store.uploads.items.get(session_id)
+    if session is None or not sandbox.signer.verify(
+        signed, "upload", session.id, session.content_type, session.size_bytes, session.expires_at
+    ):
+        raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
+    _check_present(session)
+    return session
+
+
+def token(sandbox: Sandbox, session: UploadSession, digest: str) -> str:
+    """Return the upload token of a session's bytes; the same bytes have the same one (D16)."""
+    return "upt_" + sandbox.signer.sign("upload token", session.id, digest)
+
+
+def check_window(session: UploadSession, now: int) -> None:
+    """Let bytes and completion in only within the window.
+
+    Raises:
+        Problem: upload_expired.
+    """
+    if now >= session.expires_at:
+        closed = format_timestamp(session.expires_at)
+        raise Problem("upload_expired", f"the window of {session.id} closed at {closed}; it is {format_timestamp(now)}")
+
+
+def accept(sandbox: Sandbox, session_id: str, digest: str, data: bytes) -> str:
+    """Take a session's bytes once they are all here, and return the upload token.
+
+    Raises:
+        Problem: upload_not_found, upload_bytes_conflict.
+    """
+    session = sandbox.store.uploads.items[session_id]
+    _check_present(session)
+    if session.digest is not None:
+        check_same_bytes(session, digest)
+    else:
+        status = lifecycles.move(lifecycles.UPLOAD, session.status, "bytes_accepted")
+        session = dataclasses.replace(session, status=status, digest=digest)
+        sandbox.store.uploads.replace(session)
+        sandbox.images.put(session.id, data)
+        sandbox.images.pictures[session.id].is_public = False
+    return token(sandbox, session, digest)
+
+
+def check_same_bytes(session: UploadSession, digest: str | None) -> None:
+    """Refuse bytes other than those accepted, of whatever length (D16).
+
+    Raises:
+        Problem: upload_bytes_conflict.
+    """
+    if session.digest != digest:
+        raise Problem(
+            "upload_bytes_conflict",
+            f"the body: found bytes other than those that {session.id} accepted; expected the same, or a new session",
+        )
+
+
+def to_decode(caller: Caller, session_id: str, upload_token: str, now: int) -> tuple[bytes, str] | None:
+    """Return the bytes that a completion needs decoded and their declared type; None if it will be refused anyway."""
+    session = caller.sandbox.store.uploads.visible(caller.team_id, session_id)
+    if session is None or session.digest is None or session.status != "received" or now >= session.expires_at:
+        return None
+    if upload_token != token(caller.sandbox, session, session.digest):
+        return None
+    return caller.sandbox.images.pictures[session.id].data or b"", session.content_type
+
+
+def complete(caller: Caller, session_id: str, intent: Intent, decoded: DecodedUpload | None, now: int) -> Asset:
+    """Exchange a session's upload token for an Asset; a failed session leaves nothing behind (D17).
+
+    Raises:
+        Problem: upload_not_found, upload_expired, invalid_input.
+    """
+    sandbox = caller.sandbox
+    session = sandbox.store.uploads.visible(caller.team_id, session_id)
+    if session is None:
+        raise Problem("upload_not_found", f"upload_id: found {excerpt(session_id)}; expected a session of this Team")
+    _check_present(session)
+    check_window(session, now)
+    if session.digest is None:
+        raise invalid_input("/upload_token", intent["upload_token"], "bytes to be sent to upload.url first", Check.STATE)
+    if intent["upload_token"] != token(sandbox, session, session.digest):
+        raise invalid_input("/upload_token", intent["upload_token"], "the token the direct upload gave", Check.STATE)
+    assert decoded is not None, "a completion that passes its checks was decoded before"
+    if decoded.refusal is not None:
+        _finish(sandbox, session, "refused")
+        raise invalid_input("(the uploaded bytes)", decoded.refusal, f"a whole {session.content_type} image", Check.RULES)
+    _finish(sandbox, session, "exchanged")
+    asset = Asset(
+        id=sandbox.identifiers.next("ast"),
+        team_id=caller.team_id,
+        source="upload",
+        source_generation_id=None,
+        format=decoded.format,
+        width=decoded.width,
+        height=decoded.height,
+        created_at=now,
+    )
+    sandbox.images.put(asset.id, decoded.data, decoded.scene)
+    sandbox.store.assets.add(asset)
+    return asset
+
+
+def expire(sandbox: Sandbox, session_id: str) -> None:
+    """Free the bytes of a session whose window has passed."""
+    session = sandbox.store.uploads.items[session_id]
+    if session.status == "received":
+        sandbox.images.release([session.id])
+
+
+def _check_present(session: UploadSession) -> None:
+    if session.status in lifecycles.TERMINAL:
+        raise Problem("upload_not_found", f"the session {session.id} has {session.status}; expected an open one")  # D45
+
+
+def _finish(sandbox: Sandbox, session: UploadSession, event: str) -> None:
+    status = lifecycles.move(lifecycles.UPLOAD, session.status, event)
+    sandbox.store.uploads.replace(dataclasses.replace(session, status=status))
+    sandbox.images.release([session.id])

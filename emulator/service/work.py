@@ -1,0 +1,75 @@
+"""What Operations and Generations share: admission to the concurrency budget and the ledger, failures, and their end."""
+
+from emulator.domain.problems import Problem
+from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
+from emulator.domain.resources import WorkError
+from emulator.kernel.timestamps import SECOND_MS, seconds_up
+from emulator.scenario.faults import WorkOutcome
+from emulator.scenario.matching import WorkFacts
+from emulator.service.accounts import Caller, TeamAccount
+
+_FAILURES = {
+    "processing_failed": ("The work could not be completed.", True),
+    "timed_out": ("The work took too long and was given up.", True),
+    "content_rejected": ("The content was rejected by a safety check.", False),
+}
+
+
+def failure(code: str) -> WorkError:
+    """Return the error of failed work or of a failed output (D31)."""
+    message, retryable = _FAILURES[code]
+    return WorkError(code, message, retryable)
+
+
+def planned_outcome(caller: Caller, work: str, now: int) -> WorkOutcome:
+    """Ask the scenario once what will become of work that is being admitted."""
+    team = caller.account.team
+    return caller.sandbox.playbook.for_work(WorkFacts(work, team.id, team.name), now).outcome
+
+
+def check_budget(caller: Caller, now: int) -> None:
+    """Let no more unfinished work in than the Team's budget has places (section 8, D40, D42).
+
+    Raises:
+        Problem: concurrency_limit_reached.
+    """
+    budget, limit = caller.account.budget, caller.account.team.concurrency_limit
+    if budget.used < limit:
+        return
+    wait_ms = budget.wait_ms(now)
+    if wait_ms is None:
+        wait_ms = NOTHING_DUE_RETRY_SECONDS * SECOND_MS  # D47
+    raise Problem(
+        "concurrency_limit_reached",
+        f"found {budget.used} pieces of creative work in progress; expected fewer than {limit}",
+        retry_after=max(seconds_up(wait_ms), 1),
+        retry_wait_ms=wait_ms,
+        remedy=f"wait until one of the {budget.used} has finished",
+    )
+
+
+def check_credits(caller: Caller, price: int) -> None:
+    """Let only work in that the Team can pay in full (section 4).
+
+    Raises:
+        Problem: insufficient_credits.
+    """
+    available = caller.account.ledger.available
+    if available < price:
+        raise Problem(
+            "insufficient_credits",
+            f"found {available} Credits available; expected at least {price}, the full price of this request",
+            remedy=f"add {price - available} Credits",
+        )
+
+
+def admit(caller: Caller, work_id: str, price: int, finishes_at: int | None, now: int) -> None:
+    """Reserve the Credits and take the place; everything was checked before, so nothing can fail here."""
+    caller.account.ledger.reserve(now, work_id, price)
+    caller.account.budget.take(work_id, finishes_at)
+
+
+def finish(account: TeamAccount, work_id: str, charge: int, now: int) -> None:
+    """Charge what is due, give back the rest and the place."""
+    account.ledger.settle(now, work_id, charge)
+    account.budget.give_back(work_id)

@@ -1,0 +1,146 @@
+"""The signed addresses that take the raw bytes of Upload Sessions (section 4, D15, D16, D45).
+
+Not authenticated with the credential; a request that brings one is refused. Bytes are hashed as they come, and never
+more of them are kept than the session declared.
+"""
+
+import hashlib
+from collections.abc import MutableMapping
+from typing import Any
+
+import orjson
+
+from emulator.domain.problems import Problem, excerpt
+from emulator.domain.resources import UploadSession
+from emulator.service import engine, uploads
+from emulator.service.sandbox import Sandbox
+from emulator.service.sandboxes import Sandboxes
+from emulator.web.links import DIRECT_UPLOADS_PREFIX
+from emulator.web.rendering import JSON_TYPE, Response, problem_response
+from emulator.web.requests import DRAIN_LIMIT_BYTES, ClientDisconnectedError, Receive, Request, Scope, Send
+
+_BINDING = uploads.BINDING_HEADER.lower().encode()
+
+
+class DirectUploads:
+    """The ASGI application of the direct uploads."""
+
+    def __init__(self, sandboxes: Sandboxes, public_url: str | None) -> None:
+        self._sandboxes = sandboxes
+        self._public_url = public_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, self._public_url)
+        sandbox_id, session_id, signature = _parts(request)
+        sandbox = self._sandboxes.by_id.get(sandbox_id, self._sandboxes.default)
+        request_id = sandbox.identifiers.next("req")
+        body = _Body(receive)
+        try:
+            token = await self._receive(request, sandbox, session_id, signature, body)
+            content = orjson.dumps({"upload_token": token})
+            length = (b"content-length", b"%d" % len(content))
+            response = Response(200, (JSON_TYPE, length, (b"request-id", request_id.encode())), content)
+        except Problem as problem:
+            await body.drain()
+            response = problem_response(problem, request_id, problem.retry_after)
+        except ClientDisconnectedError:
+            return
+        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        await send({"type": "http.response.body", "body": response.body})
+
+    async def _receive(
+        self, request: Request, sandbox: Sandbox, session_id: str, signature: str, body: "_Body"
+    ) -> str:
+        now = engine.enter(sandbox)
+        session = uploads.find_signed(sandbox, session_id, signature)
+        if request.query_string:
+            raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
+        if request.method != "POST":
+            raise Problem(
+                "invalid_request", f"{request.method}: expected upload.method, POST", status=405, allow="POST"
+            )
+        if b"authorization" in request.headers:
+            raise Problem("invalid_request", "Authorization: found; expected none: the address is signed by itself")
+        uploads.check_window(session, now)
+        _check_headers(request, sandbox, session)
+        _check_announced_size(request, session)
+        data, digest = await body.read(session)
+        if sandbox.store.uploads.items.get(session.id) is None:
+            raise Problem("upload_not_found", "the sandbox was reset while the bytes came")
+        return uploads.accept(sandbox, session.id, digest, data)
+
+
+def _parts(request: Request) -> tuple[str, str, str]:
+    parts = request.path.removeprefix(DIRECT_UPLOADS_PREFIX).split("/")
+    return (parts[0], parts[1], parts[2]) if len(parts) == 3 else ("", "", "")
+
+
+def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -> None:
+    """Every header of upload.headers must be there, as it was given (D16)."""
+    expected = {b"content-type": session.content_type, _BINDING: uploads.binding(sandbox, session)}
+    for name, value in expected.items():
+        found = request.headers.get(name)
+        if found is None or found.decode("latin-1").strip() != value:
+            shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
+            raise Problem("invalid_request", f"{name.decode()}: found {shown}; expected {value} as in upload.headers")
+
+
+def _check_announced_size(request: Request, session: UploadSession) -> None:
+    """Refuse a wrong size as soon as it is announced; where bytes were accepted, it is a conflict (D16)."""
+    announced = request.headers.get(b"content-length")
+    if announced is not None and announced.isdigit() and int(announced) != session.size_bytes:
+        raise _wrong_size(session, int(announced))
+
+
+def _wrong_size(session: UploadSession, found: int | str) -> Problem:
+    if session.digest is not None:
+        return Problem("upload_bytes_conflict", f"the body: found {found} bytes; {session.id} accepted others already")
+    return Problem("invalid_request", f"the body: found {found} bytes; expected size_bytes, {session.size_bytes}")
+
+
+class _Body:
+    """The bytes of a direct upload, read once."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._has_more = True
+
+    async def read(self, session: UploadSession) -> tuple[bytes, str]:
+        """Read exactly the declared bytes, and hash them on the way.
+
+        Raises:
+            Problem: there are more or fewer.
+            ClientDisconnectedError: they stopped half way.
+        """
+        hasher, chunks, size = hashlib.sha256(), [], 0
+        keeps = session.digest is None
+        while self._has_more:
+            chunk = await self._next()
+            size += len(chunk)
+            if size > session.size_bytes:
+                raise _wrong_size(session, f"more than {session.size_bytes}")
+            hasher.update(chunk)
+            if keeps:
+                chunks.append(chunk)
+        if size < session.size_bytes:
+            raise _wrong_size(session, size)
+        return b"".join(chunks), hasher.hexdigest()
+
+    async def drain(self) -> None:
+        """Read and drop what is left, within bounds, so that the sender sees the answer instead of a reset."""
+        size = 0
+        while self._has_more and size <= DRAIN_LIMIT_BYTES:
+            try:
+                size += len(await self._next())
+            except ClientDisconnectedError:
+                return
+
+    async def _next(self) -> bytes:
+        message: MutableMapping[str, Any] = await self._receive()
+        if message["type"] == "http.disconnect":
+            self._has_more = False
+            raise ClientDisconnectedError
+        self._has_more = message.get("more_body", False)
+        body: bytes = message.get("body", b"")
+        return body

@@ -1,0 +1,35 @@
+"""The links that the API hands out, and how they are read again: direct uploads and picture files (D15, D19)."""
+
+from emulator.domain.resources import Asset, ImageFormat, UploadSession
+from emulator.service import uploads
+from emulator.service.sandbox import Sandbox
+
+FILES_PREFIX = "/files/"
+DIRECT_UPLOADS_PREFIX = "/direct-uploads/"
+EXTENSIONS: dict[ImageFormat, str] = {"jpeg": "jpg", "png": "png", "webp": "webp"}
+MEDIA_TYPES = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
+
+
+class Links:
+    """Writes links of one sandbox that start with one origin."""
+
+    __slots__ = ("base_url", "origin", "sandbox")
+
+    def __init__(self, sandbox: Sandbox, origin: str) -> None:
+        self.sandbox = sandbox
+        self.origin = origin
+        self.base_url = f"{origin}/v1"
+
+    def picture(self, key: str, image_format: ImageFormat = "png") -> str:
+        """Return the public address of a picture: unguessable, and found without a credential."""
+        secret = self.sandbox.signer.sign("file", key)
+        return f"{self.origin}{FILES_PREFIX}{self.sandbox.id}/{key}-{secret}.{EXTENSIONS[image_format]}"
+
+    def asset(self, asset: Asset) -> str:
+        """Return an Asset's public address."""
+        return self.picture(asset.id, asset.format)
+
+    def upload(self, session: UploadSession) -> str:
+        """Return the signed address that takes a session's bytes."""
+        signature = uploads.signature(self.sandbox, session)
+        return f"{self.origin}{DIRECT_UPLOADS_PREFIX}{self.sandbox.id}/{session.id}/{signature}"

@@ -1,0 +1,290 @@
+"""How resources and problems look on the wire (section 2, D08, D36). The one place that writes JSON for `/v1`."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from emulator.domain.pagination import Page
+from emulator.domain.problems import Problem
+from emulator.domain.resources import (
+    Asset,
+    Background,
+    FashionModel,
+    Generation,
+    Ingredient,
+    Operation,
+    Output,
+    PhotographyStyle,
+    Pose,
+    Product,
+    UploadSession,
+    WorkError,
+)
+from emulator.kernel.timestamps import format_timestamp
+from emulator.service import uploads
+from emulator.service.accounts import Caller
+from emulator.service.authoring import picture_keys
+from emulator.service.library import AssetDeletion
+from emulator.web.links import Links
+
+Header = tuple[bytes, bytes]
+JSON_TYPE: Header = (b"content-type", b"application/json")
+PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
+
+
+class Response(NamedTuple):
+    """An answer, ready to be sent."""
+
+    status: int
+    headers: tuple[Header, ...]
+    body: bytes
+
+
+def json_response(
+    status: int, value: object, request_id: str, links: Links, headers: tuple[Header, ...] = ()
+) -> Response:
+    """Render a resource, a page of them, or nothing (204)."""
+    identified = (b"request-id", request_id.encode())
+    if value is None:
+        return Response(status, (identified, *headers), b"")
+    body = orjson.dumps(to_json(value, links))
+    return Response(status, (JSON_TYPE, (b"content-length", b"%d" % len(body)), identified, *headers), body)
+
+
+def problem_response(problem: Problem, request_id: str, retry_after: int | None) -> Response:
+    """Render a refusal (section 7, D08)."""
+    value = {
+        "type": "about:blank",
+        "title": problem.kind.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code,
+        "request_id": request_id,
+    }
+    if problem.active_operation_id is not None:
+        value["active_operation_id"] = problem.active_operation_id
+    body = orjson.dumps(value)
+    headers = [PROBLEM_TYPE, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
+    if retry_after is not None:
+        headers.append((b"retry-after", b"%d" % retry_after))
+    if problem.allow is not None:
+        headers.append((b"allow", problem.allow.encode()))
+    return Response(problem.status, tuple(headers), body)
+
+
+def to_json(value: object, links: Links) -> dict[str, Any]:
+    """Return a resource or a page as the JSON object that the contract describes."""
+    if isinstance(value, Page):
+        render = [_RENDERERS[type(item)](item, links) for item in value.items]
+        return {"data": render, "page": {"has_more": value.has_more, "next_cursor": value.next_cursor}}
+    return _RENDERERS[type(value)](value, links)
+
+
+def _instant(instant: int | None) -> str | None:
+    return None if instant is None else format_timestamp(instant)
+
+
+def _team(caller: Caller, links: Links) -> dict[str, Any]:
+    account, credential = caller.account, caller.credential
+    team = account.team
+    return {
+        "object": "team",
+        "id": team.id,
+        "name": team.name,
+        "credits": account.ledger.available,  # D29
+        "credential": {
+            "object": "api_credential",
+            "id": credential.id,
+            "name": credential.name,
+            "prefix": credential.prefix,
+            "profile": credential.profile,
+            "expires_at": format_timestamp(credential.expires_at),
+        },
+        "capabilities": {
+            "api_access": True,  # D20
+            "subscription_active": team.subscription_active,
+            "creative_writes_allowed": team.subscription_active and credential.profile == "full",
+            "api_concurrency": {"limit": team.concurrency_limit, "used": account.budget.used},
+        },
+    }
+
+
+def _upload(session: UploadSession, links: Links) -> dict[str, Any]:
+    return {
+        "object": "upload",
+        "id": session.id,
+        "status": "awaiting_upload",
+        "upload": {
+            "method": "POST",
+            "url": links.upload(session),
+            "headers": uploads.headers(links.sandbox, session),
+            "expires_at": format_timestamp(session.expires_at),
+            "response": {"content_type": "application/json", "body": {"upload_token": "string"}},
+        },
+    }
+
+
+def _asset(asset: Asset, links: Links) -> dict[str, Any]:
+    return {
+        "object": "asset",
+        "id": asset.id,
+        "media_type": "image",
+        "source": asset.source,
+        "source_generation_id": asset.source_generation_id,
+        "format": asset.format,
+        "width": asset.width,
+        "height": asset.height,
+        "size_bytes": len(links.sandbox.images.data(asset.id)),
+        "url": links.asset(asset),
+        "created_at": format_timestamp(asset.created_at),
+    }
+
+
+def _asset_deletion(deletion: AssetDeletion, links: Links) -> dict[str, Any]:
+    return {
+        "object": "asset_deletion",
+        "id": deletion.id,
+        "removed_product_memberships": deletion.removed_product_memberships,
+        "reassigned_primary_product_ids": deletion.reassigned_primary_product_ids,
+        "deleted_product_ids": deletion.deleted_product_ids,
+    }
+
+
+def _product(product: Product, links: Links) -> dict[str, Any]:
+    value = {
+        "object": "product",
+        "id": product.id,
+        "name": product.name,
+        "asset_ids": product.asset_ids,
+        "primary_asset_id": product.primary_asset_id,
+        "created_at": format_timestamp(product.created_at),
+        "updated_at": format_timestamp(product.updated_at),
+    }
+    if product.description is not None:  # D22: texts never given are left out
+        value["description"] = product.description
+    if product.dimensions is not None:
+        value["dimensions"] = product.dimensions
+    return value
+
+
+def _ingredient(ingredient: Ingredient) -> dict[str, Any]:
+    return {
+        "object": ingredient.kind,
+        "id": ingredient.id,
+        "scope": ingredient.scope,
+        "name": ingredient.name,
+        "source_asset_ids": ingredient.source_asset_ids,
+        "created_at": format_timestamp(ingredient.created_at),
+        "updated_at": format_timestamp(ingredient.updated_at),
+    }
+
+
+def _photography_style(style: PhotographyStyle, links: Links) -> dict[str, Any]:
+    previews = [links.picture(key) for key in picture_keys(style)]
+    return {**_ingredient(style), "description": style.description, "preview_image_urls": previews}
+
+
+def _card(ingredient: Ingredient, links: Links) -> str:
+    return links.picture(picture_keys(ingredient)[0])
+
+
+def _background(background: Background, links: Links) -> dict[str, Any]:
+    return {
+        **_ingredient(background),
+        "description": background.description,
+        "kind": background.background_kind,
+        "card_image_url": _card(background, links),
+    }
+
+
+def _pose(pose: Pose, links: Links) -> dict[str, Any]:
+    return {
+        **_ingredient(pose),
+        "description": pose.description,
+        "card_image_url": _card(pose, links),
+        "supported_camera_distances": pose.supported_camera_distances,
+    }
+
+
+def _fashion_model(model: FashionModel, links: Links) -> dict[str, Any]:
+    return {
+        **_ingredient(model),
+        "age_range": model.age_range,
+        "gender": model.gender,
+        "card_image_url": _card(model, links),
+    }
+
+
+def _error(error: WorkError | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    return {"code": error.code, "message": error.message, "retryable": error.retryable}
+
+
+def _operation(operation: Operation, links: Links) -> dict[str, Any]:
+    kind = operation.ingredient_kind
+    return {
+        "object": "operation",
+        "id": operation.id,
+        "type": operation.type,
+        "status": operation.status,
+        "request": operation.request,
+        "target": {"object": kind, "id": operation.target_id} if operation.target_id else None,
+        "result": {"object": kind, "id": operation.result_id} if operation.result_id else None,
+        "error": _error(operation.error),
+        "credits": {"reserved": operation.reserved_credits, "charged": operation.charged_credits},
+        "created_at": format_timestamp(operation.created_at),
+        "updated_at": format_timestamp(operation.updated_at),
+        "started_at": _instant(operation.started_at),
+        "finished_at": _instant(operation.finished_at),
+    }
+
+
+def _output(output: Output) -> dict[str, Any]:
+    return {
+        "status": output.status,
+        "asset": {"id": output.asset_id} if output.asset_id else None,
+        "error": _error(output.error),
+    }
+
+
+def _generation(generation: Generation, links: Links) -> dict[str, Any]:
+    summary = {"total": len(generation.outputs), "pending": 0, "processing": 0, "completed": 0, "failed": 0}
+    for output in generation.outputs:
+        summary[output.status] += 1
+    return {
+        "object": "generation",
+        "id": generation.id,
+        "workflow": generation.workflow,
+        "status": generation.status,
+        "initiated_by": {
+            "object": "api_credential",
+            "id": generation.credential_id,
+            "name": generation.credential_name,
+        },
+        "resolved_asset_ids": generation.resolved_asset_ids,
+        "output_summary": summary,
+        "outputs": [_output(output) for output in generation.outputs],
+        "credits": {"reserved": generation.reserved_credits, "charged": generation.charged_credits},
+        "request": generation.request,
+        "created_at": format_timestamp(generation.created_at),
+        "updated_at": format_timestamp(generation.updated_at),
+        "started_at": _instant(generation.started_at),
+        "finished_at": _instant(generation.finished_at),
+    }
+
+
+_RENDERERS: Mapping[type, Callable[[Any, Links], dict[str, Any]]] = {
+    Caller: _team,
+    UploadSession: _upload,
+    Asset: _asset,
+    AssetDeletion: _asset_deletion,
+    Product: _product,
+    PhotographyStyle: _photography_style,
+    Background: _background,
+    Pose: _pose,
+    FashionModel: _fashion_model,
+    Operation: _operation,
+    Generation: _generation,
+}
