@@ -21,6 +21,7 @@ MAXIMUM_NODES: Final = 100_000
 """Nodes of one document, those behind an alias counted each time it is used."""
 
 _PLAIN_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
+_NULLS: Final = ("", "~", "null")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SHOWN_CHARACTERS: Final = 60
@@ -101,13 +102,16 @@ def quote(text: str) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
+def is_null(node: Node) -> bool:
+    """Tell whether a node is nothing, however it is spelled."""
+    return isinstance(node, TextNode) and not node.quoted and node.text in _NULLS
+
+
 def describe(node: Node) -> str:
     """Say in a complaint what a node is."""
     match node:
-        case TextNode(text="", quoted=False):
-            return "nothing"
         case TextNode(text=text):
-            return quote(text)
+            return "nothing" if is_null(node) else quote(text)
         case ListNode(items=items):
             return "a list" if items else "an empty list"
         case MappingNode(entries=entries):
@@ -156,9 +160,10 @@ def json_value(node: Node) -> JsonValue:
 
 
 def _json_scalar(text: str) -> JsonValue:
-    words: dict[str, JsonValue] = {"": None, "null": None, "~": None, "true": True, "false": False}
-    if text in words:
-        return words[text]
+    if text in _NULLS:
+        return None
+    if text in ("true", "false"):
+        return text == "true"
     if len(text) > _NUMBER_CHARACTERS or not _JSON_NUMBER.fullmatch(text):
         return text
     return float(text) if set(text) & set(".eE") else int(text)

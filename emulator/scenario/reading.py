@@ -7,7 +7,7 @@ given, and the reading goes on. It knows neither scenarios nor worlds.
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Set
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -20,6 +20,7 @@ from emulator.documents_yaml import (
     Position,
     TextNode,
     describe,
+    is_null,
     quote,
 )
 from emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
@@ -27,6 +28,7 @@ from emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestam
 MAXIMUM_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
 MAXIMUM_SPAN_MS: Final = 3_650 * DAY_MS
+MAXIMUM_NAME: Final = 200
 _LISTED_WORDS: Final = 14
 _INTEGER: Final = re.compile(r"-?\d{1,18}", re.ASCII)
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -72,7 +74,9 @@ def one_of(words: Collection[str], kind: str = "") -> str:
         return kind or "nothing"
     if kind and len(words) > _LISTED_WORDS:
         return kind
-    return f"one of {', '.join(sorted(words))}" if len(words) > 1 else quote(next(iter(words)))
+    if len(words) == 1:
+        return quote(next(iter(words)))
+    return f"one of {', '.join(sorted(words) if isinstance(words, Set) else words)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class Cursor:
 
     def text(self, expected: str = "a text") -> str | None:
         """Read a text that is not empty."""
-        if isinstance(self.node, TextNode) and (self.node.text.strip()):
+        if isinstance(self.node, TextNode) and self.node.text.strip() and not is_null(self.node):
             return self.node.text
         self.complain(expected)
         return None
@@ -108,6 +112,14 @@ class Cursor:
         self.complain(expected, suggestion=nearest(text, words))
         return None
 
+    def line(self, expected: str, maximum: int = MAXIMUM_NAME) -> str | None:
+        """Read a text of one line that is no longer than a name may be."""
+        text = self.text(expected)
+        if text is None or (len(text) <= maximum and text.isprintable()):
+            return text
+        self.complain(f"{expected} of one line and at most {maximum} characters")
+        return None
+
     def flag(self) -> bool | None:
         """Read `true` or `false`."""
         word = self.word(("true", "false"))
@@ -115,8 +127,8 @@ class Cursor:
 
     def integer(self, minimum: int = 0, maximum: int = MAXIMUM_INTEGER) -> int | None:
         """Read a whole number within bounds, both of them allowed."""
-        top = "" if maximum == MAXIMUM_INTEGER else f" to {maximum}"
-        expected = f"a whole number from {minimum}{top}" if top else f"a whole number of at least {minimum}"
+        bounds = f"of at least {minimum}" if maximum == MAXIMUM_INTEGER else f"from {minimum} to {maximum}"
+        expected = f"a whole number {bounds}"
         text = self.text(expected)
         if text is None:
             return None
@@ -192,7 +204,8 @@ class Cursor:
         named = self.named(expected or f"a mapping with {one_of(known)}")
         if named is not None:
             self._check_keys(known, required)
-        return Fields(self, {key: cursor for key, cursor in (named or {}).items() if key in known})
+        known_cursors = {key: cursor for key, cursor in (named or {}).items() if key in known}
+        return Fields(self, known_cursors, is_sound=named is not None and len(named) == len(known_cursors))
 
     def _check_keys(self, known: Collection[str], required: Collection[str]) -> None:
         assert isinstance(self.node, MappingNode)
@@ -211,12 +224,25 @@ class Fields:
 
     cursor: Cursor
     cursors: dict[str, Cursor]
+    is_sound: bool
+    """Whether it was a mapping that had no unknown keys."""
 
     def __contains__(self, key: str) -> bool:
         return key in self.cursors
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.cursors)
+
+    def refuse(self, keys: Collection[str], expected: str) -> None:
+        """Report those of the keys that are there."""
+        for key in keys:
+            if key in self.cursors:
+                self.cursor.report.add(self.position_of(key), self.cursor.path, quote(key), expected)
+
+    def position_of(self, key: str) -> Position:
+        """Return the place of a key that is there."""
+        assert isinstance(self.cursor.node, MappingNode)
+        return next(node.position for node, _ in self.cursor.node.entries if node.text == key)
 
     def get(self, key: str, read: Callable[[Cursor], T | None], default: D) -> T | D:
         """Read the value of a key, or return the default where it is absent or was complained of."""

@@ -20,6 +20,7 @@ BUILT_IN_WORLD_FILE: Final = "emulator/service/world.yaml"
 """The default world as a file, shipped as the example; below the folder that holds the package."""
 
 TEAM_KEYS: Final = ("credits", "subscription", "concurrency_limit", "requests_per_minute", "credentials")
+CREDENTIAL_STATES: Final = ("active", "revoked")
 SUBSCRIPTIONS: Final = ("active", "inactive")
 _WORLD_KEYS: Final = ("teams", "timings", "premade")
 _CREDENTIAL_KEYS: Final = ("key", "name", "profile", "state", "expires_at")
@@ -133,6 +134,14 @@ class WorldChanges:
 NO_WORLD_CHANGES: Final = WorldChanges()
 
 
+@dataclass(frozen=True, slots=True)
+class WorldNames:
+    """What a file can name of a world: Teams and keys. A caller who knows them lets the file's names be checked."""
+
+    teams: frozenset[str]
+    keys: frozenset[str]
+
+
 def parse_world(text: str | bytes, filename: str) -> WorldFile:
     """Read a world file. A file without `teams` has the built-in ones; a Team's own omissions are `WorldTeam`'s defaults.
 
@@ -193,6 +202,18 @@ def changed_world(world: WorldFile, changes: WorldChanges) -> WorldFile:
     return WorldFile(tuple(teams.values()), timings, premade)
 
 
+def world_names(world: WorldFile) -> WorldNames:
+    """Return what a scenario can name of a world."""
+    keys = (credential.key for team in world.teams for credential in team.credentials)
+    return WorldNames(frozenset(team.name for team in world.teams), frozenset(keys))
+
+
+def changed_names(names: WorldNames, changes: WorldChanges) -> WorldNames:
+    """Return what can be named once the changes are made."""
+    keys = (credential.key for change in changes.teams for credential in change.credentials)
+    return WorldNames(names.teams | {change.team.team for change in changes.teams}, names.keys | frozenset(keys))
+
+
 def _changed_team(team: WorldTeam, change: WorldTeamChange) -> WorldTeam:
     new = change.team
     credentials = {credential.key: credential for credential in (*team.credentials, *change.credentials)}
@@ -220,7 +241,7 @@ def read_team_change(team: str, fields: Fields) -> TeamChange:
         team,
         fields.get("credits", Cursor.integer, None),
         cast(Literal["active", "inactive"] | None, fields.get("subscription", lambda at: at.word(SUBSCRIPTIONS), None)),
-        fields.get("concurrency_limit", lambda at: at.integer(minimum=1), None),
+        fields.get("concurrency_limit", Cursor.integer, None),
         fields.get("requests_per_minute", lambda at: at.integer(minimum=1), None),
     )
 
@@ -238,9 +259,9 @@ def _credential(cursor: Cursor, keys: dict[str, str]) -> WorldCredential:
     profile = cast(Profile, fields.get("profile", lambda at: at.word(("read_only", "full")), "full"))
     return WorldCredential(
         key,
-        fields.get("name", Cursor.text, "Full" if profile == "full" else "Read only"),
+        fields.get("name", lambda at: at.line("a name"), "Full" if profile == "full" else "Read only"),
         profile,
-        cast(CredentialState, fields.get("state", lambda at: at.word(("active", "revoked")), "active")),
+        cast(CredentialState, fields.get("state", lambda at: at.word(CREDENTIAL_STATES), "active")),
         fields.get("expires_at", Cursor.instant, None),
     )
 

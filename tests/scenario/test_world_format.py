@@ -80,8 +80,8 @@ def test_data_without_positions_is_complained_of_without_them() -> None:
     ("text", "complaint"),
     [
         ("", "world.yaml:1:1: found an empty document; expected a mapping"),
-        ("- a", "world.yaml:1:1: found a list; expected a mapping with one of premade, teams, timings"),
-        ("team: {}", 'world.yaml:1:1: found "team"; expected one of premade, teams, timings; did you mean "teams"?'),
+        ("- a", "world.yaml:1:1: found a list; expected a mapping with one of teams, timings, premade"),
+        ("team: {}", 'world.yaml:1:1: found "team"; expected one of teams, timings, premade; did you mean "teams"?'),
         (
             "teams: {A: {}}",
             'world.yaml:1:12: teams.A: found no "credentials"; expected the key "credentials"',
@@ -115,14 +115,14 @@ def test_data_without_positions_is_complained_of_without_them() -> None:
             'world.yaml:1:22: teams.A.credits: found "-1"; expected',
         ),
         (
-            "teams: {A: {concurrency_limit: 0, credentials: [{key: k}]}}",
-            'world.yaml:1:32: teams.A.concurrency_limit: found "0"; expected a whole number of at least 1',
+            "teams: {A: {concurrency_limit: -1, credentials: [{key: k}]}}",
+            'world.yaml:1:32: teams.A.concurrency_limit: found "-1"; expected a whole number of at least 0',
         ),
         (
             "teams: {A: {subscription: on, credentials: [{key: k}]}}",
             'world.yaml:1:27: teams.A.subscription: found "on"; expected one of active, inactive',
         ),
-        ("premade: yes", 'world.yaml:1:10: premade: found "yes"; expected one of false, true'),
+        ("premade: yes", 'world.yaml:1:10: premade: found "yes"; expected one of true, false'),
         ("timings: {pose: fast}", 'world.yaml:1:17: timings.pose: found "fast"; expected a duration such as'),
         (
             "timings: {pose: 4000d}",

@@ -1,0 +1,45 @@
+"""Changes of state that a scenario makes at a time of its own: the nouns of its `timeline`.
+
+Owns what can be changed. The engine makes the changes, each at its instant; Teams change alike in a world and in a
+timeline, so `TeamChange` is the world's.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from emulator.documents_yaml import NOWHERE, Position
+from emulator.scenario.world_format import CredentialState, TeamChange
+
+Admission = Literal["paused", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionChange:
+    """New writes are refused with 503 from now on, or let in again. `retry_after` (seconds) None: the service's own."""
+
+    admission: Admission
+    retry_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialChange:
+    """A credential is revoked, made active again or given another expiry; None leaves a thing as it is.
+
+    `key` is the key as the world file has it, or the sandbox's own form of it.
+    """
+
+    key: str
+    state: CredentialState | None = None
+    expires_at: int | None = None
+
+
+Change: TypeAlias = AdmissionChange | TeamChange | CredentialChange
+
+
+@dataclass(frozen=True, slots=True)
+class TimedChange:
+    """A change and its time since the scenario began."""
+
+    at_ms: int
+    change: Change
+    position: Position = NOWHERE

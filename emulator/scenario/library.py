@@ -1,0 +1,82 @@
+"""The library: the scenario files that are shipped, found by name. The folder is handed in by who knows where it lies."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from emulator.documents_yaml import Complaint, quote
+from emulator.scenario.format import Scenario, ScenarioError, parse_scenario
+from emulator.scenario.reading import nearest, one_of
+from emulator.scenario.vocabulary import OperationFacts
+from emulator.scenario.world_format import WorldNames
+
+_SUFFIX: Final = ".yaml"
+
+
+class Folder(Protocol):
+    """What a library needs of its folder, be it a path or a resource of an installed package."""
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+
+    def iterdir(self) -> Iterable["Folder"]:
+        """The files in it."""
+
+    def read_bytes(self) -> bytes:
+        """The bytes of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryEntry:
+    """A scenario of the library: its name and what it says of itself."""
+
+    name: str
+    description: str
+
+
+class ScenarioLibrary:
+    """The scenarios of one folder, each in a file of its name."""
+
+    def __init__(self, folder: Folder, operations: OperationFacts) -> None:
+        self._folder = folder
+        self._operations = operations
+
+    def names(self) -> list[str]:
+        """Return the names there are, sorted."""
+        return sorted(self._files())
+
+    def entries(self) -> list[LibraryEntry]:
+        """Return every scenario with its description.
+
+        Raises:
+            ScenarioError: a file cannot be used.
+        """
+        scenarios = [self.load(name) for name in self.names()]
+        return [LibraryEntry(scenario.name, scenario.description) for scenario in scenarios]
+
+    def text(self, name: str) -> str:
+        """Return the text of a scenario's file.
+
+        Raises:
+            ScenarioError: there is none of this name.
+        """
+        files = self._files()
+        if name not in files:
+            complaint = Complaint(
+                "scenarios", 0, 0, "", quote(name), one_of(files, "the name of a scenario"), nearest(name, files)
+            )
+            raise ScenarioError([complaint])
+        return files[name].read_bytes().decode()
+
+    def load(self, name: str, world: WorldNames | None = None) -> Scenario:
+        """Read a scenario.
+
+        Raises:
+            ScenarioError: there is none of this name, or its file cannot be used.
+        """
+        return parse_scenario(self.text(name), f"{name}{_SUFFIX}", self._operations, world)
+
+    def _files(self) -> dict[str, Folder]:
+        files = {file.name: file for file in self._folder.iterdir()}
+        return {name.removesuffix(_SUFFIX): file for name, file in files.items() if name.endswith(_SUFFIX)}

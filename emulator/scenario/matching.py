@@ -1,0 +1,132 @@
+"""Matching: which requests and which work a rule means, and on which of them it is due.
+
+Pure functions of facts and data. Owns no counters (the playbook hands in which match this is) and draws nothing (it
+hands in the draw).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+EVERY: Final = "*"
+"""The word for every operation, or every kind of work."""
+_EVERY_NAME: Final = frozenset({EVERY})
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFacts:
+    """What a rule may know of a request: its operation id, its Team, and its body as parsed JSON (None without one)."""
+
+    operation: str
+    team_id: str
+    team_name: str
+    body: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFacts:
+    """What a rule may know of work: a workflow or an Operation type, and its Team."""
+
+    work: str
+    team_id: str
+    team_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMatch:
+    """The requests that a rule means. `team` is a name or id, None for all; `body` is a subset of the body."""
+
+    operations: frozenset[str] = _EVERY_NAME
+    team: str | None = None
+    body: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def matches(self, facts: RequestFacts) -> bool:
+        """Tell whether the rule means this request."""
+        return (
+            (facts.operation in self.operations or EVERY in self.operations)
+            and is_team(self.team, facts.team_id, facts.team_name)
+            and (not self.body or contains(facts.body, self.body))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkMatch:
+    """The work that a rule means."""
+
+    works: frozenset[str] = _EVERY_NAME
+    team: str | None = None
+
+    def matches(self, facts: WorkFacts) -> bool:
+        """Tell whether the rule means this work."""
+        return (facts.work in self.works or EVERY in self.works) and is_team(self.team, facts.team_id, facts.team_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Nth:
+    """Which of the matching requests, counted from 1: those from `first` to `last` (None: no end), each `step`-th."""
+
+    first: int = 1
+    last: int | None = None
+    step: int = 1
+
+    def holds(self, number: int) -> bool:
+        """Tell whether the match with this number is meant."""
+        if number < self.first or (self.last is not None and number > self.last):
+            return False
+        return (number - self.first) % self.step == 0
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """On which of its matches a rule acts: all that is given must hold. Spans count from the scenario's beginning."""
+
+    nth: Nth = Nth()
+    from_ms: int = 0
+    until_ms: int | None = None
+    probability: float = 1.0
+
+    def holds(self, number: int, elapsed_ms: int, draw: float) -> bool:
+        """Tell whether the rule is due on its match of this number, with a draw from 0 up to but not including 1."""
+        return (
+            self.nth.holds(number)
+            and elapsed_ms >= self.from_ms
+            and (self.until_ms is None or elapsed_ms < self.until_ms)
+            and draw < self.probability
+        )
+
+
+ALWAYS: Final = When()
+EVERY_REQUEST: Final = RequestMatch()
+ALL_WORK: Final = WorkMatch()
+
+
+def is_team(wanted: str | None, team_id: str, team_name: str) -> bool:
+    """Tell whether a Team is the wanted one, by its name or its id; None wants any."""
+    return wanted is None or wanted in (team_name, team_id)
+
+
+def contains(value: object, pattern: object) -> bool:
+    """Tell whether a JSON value has all that a pattern has: objects recursively, everything else as it is."""
+    if isinstance(pattern, Mapping):
+        return isinstance(value, Mapping) and all(
+            key in value and contains(value[key], wanted) for key, wanted in pattern.items()
+        )
+    return equal(value, pattern)
+
+
+def equal(one: object, other: object) -> bool:
+    """Tell whether two JSON values are the same: numbers by their value, arrays in their order."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+    if _is_array(one) and _is_array(other):
+        assert isinstance(one, Sequence)
+        assert isinstance(other, Sequence)
+        return len(one) == len(other) and all(map(equal, one, other))
+    return one == other
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

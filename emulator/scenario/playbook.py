@@ -1,0 +1,157 @@
+"""The playbook: a scenario as it runs. Owns the live counters, apart from the data, and the question what happens now.
+
+It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are looked at in
+the order of the file: each counts every request that it matches, whatever another rule does to that request, and the
+first that is due acts. So the counters of one rule do not depend on its neighbours.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypedDict, TypeVar
+
+from emulator.kernel.seed import Seed
+from emulator.scenario.changes import Change
+from emulator.scenario.faults import NO_FAULT, NO_OUTCOME, Fault, WorkOutcome
+from emulator.scenario.format import NO_SCENARIO, Scenario
+from emulator.scenario.matching import EVERY, RequestFacts, WorkFacts, is_team
+from emulator.scenario.rules import RequestRule, WorkRule
+
+_DRAW_RANGE: Final = 2**32
+
+AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestDecision:
+    """What happens to a request, and the rule that says so; `NO_FAULT` and None where nothing does."""
+
+    fault: Fault = NO_FAULT
+    rule: RequestRule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkDecision:
+    """What becomes of work, and the rule that says so; `NO_OUTCOME` and None where all goes as usual."""
+
+    outcome: WorkOutcome = NO_OUTCOME
+    rule: WorkRule | None = None
+
+
+NOTHING_HAPPENS: Final = RequestDecision()
+AS_USUAL: Final = WorkDecision()
+
+
+class RuleReport(TypedDict):
+    """How often a rule matched, and how often it acted."""
+
+    name: str
+    matched: int
+    fired: int
+
+
+@dataclass(slots=True)
+class _Counts:
+    """The counters of one rule."""
+
+    matched: int = 0
+    fired: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Live(Generic[AnyRule]):
+    """A rule with its counters."""
+
+    rule: AnyRule
+    counts: _Counts
+
+    def is_due(self, elapsed_ms: int, seed: Seed) -> bool:
+        """Count a match, and tell whether the rule is due on it; its draw depends on nothing but its number."""
+        self.counts.matched += 1
+        number, when = self.counts.matched, self.rule.when
+        draw = 0.0
+        if when.probability < 1:
+            draw = seed.number("scenario rule", self.rule.name, number) / _DRAW_RANGE
+        return when.holds(number, elapsed_ms, draw)
+
+
+class Playbook:
+    """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team.
+
+    Asking a playbook that has no rules costs one look at `is_empty`; asking about an operation that no rule names costs
+    one more look-up.
+    """
+
+    def __init__(self, scenario: Scenario | None, began_at: int, seed: Seed, team: str | None = None) -> None:
+        self.scenario = scenario or NO_SCENARIO
+        self.began_at = began_at
+        self.team = team
+        self.is_empty = not self.scenario.rules
+        self._seed = seed
+        self._counts = {rule.name: _Counts() for rule in self.scenario.rules}
+        requests = [rule for rule in self.scenario.rules if isinstance(rule, RequestRule)]
+        works = [rule for rule in self.scenario.rules if isinstance(rule, WorkRule)]
+        self._requests = self._indexed((rule, rule.match.operations) for rule in requests)
+        self._works = self._indexed((rule, rule.match.works) for rule in works)
+
+    def _indexed(self, rules: Iterable[tuple[AnyRule, frozenset[str]]]) -> Mapping[str, Sequence[_Live[AnyRule]]]:
+        """Return the rules by what they name, in the order of the file; under `EVERY` those for what none names."""
+        listed = [(_Live(rule, self._counts[rule.name]), names) for rule, names in rules]
+        all_names = frozenset({EVERY}).union(*(names for _, names in listed))
+        return {name: [live for live, names in listed if name in names or EVERY in names] for name in all_names}
+
+    def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
+        """Decide what happens to a request. Ask once for each: asking counts."""
+        if self.is_empty:
+            return NOTHING_HAPPENS
+        candidates = self._requests.get(facts.operation) or self._requests[EVERY]
+        if not candidates or not is_team(self.team, facts.team_id, facts.team_name):
+            return NOTHING_HAPPENS
+        rule = self._decide([live for live in candidates if live.rule.match.matches(facts)], now)
+        return NOTHING_HAPPENS if rule is None else RequestDecision(rule.fault, rule)
+
+    def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
+        """Decide what becomes of work that is being admitted. Ask once for each: asking counts."""
+        if self.is_empty:
+            return AS_USUAL
+        candidates = self._works.get(facts.work) or self._works[EVERY]
+        if not candidates or not is_team(self.team, facts.team_id, facts.team_name):
+            return AS_USUAL
+        rule = self._decide([live for live in candidates if live.rule.match.matches(facts)], now)
+        return AS_USUAL if rule is None else WorkDecision(rule.outcome, rule)
+
+    def _decide(self, matching: Sequence[_Live[AnyRule]], now: int) -> AnyRule | None:
+        due = [live for live in matching if live.is_due(now - self.began_at, self._seed)]
+        if not due:
+            return None
+        due[0].counts.fired += 1
+        return due[0].rule
+
+    def changes_due(self) -> list[tuple[int, Change]]:
+        """Return the changes of the timeline with the instant of each, in order, for the engine to schedule."""
+        return [(self.began_at + timed.at_ms, timed.change) for timed in self.scenario.timeline]
+
+    def rules_report(self) -> list[RuleReport]:
+        """Return how often each rule matched and fired, in the order of the file."""
+        return [
+            {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self._counts.items()
+        ]
+
+    def dump(self) -> list[RuleReport]:
+        """Return the counters as JSON, for a state file; the scenario's own text is `scenario.text`."""
+        return self.rules_report()
+
+    def restore(self, dumped: Iterable[Mapping[str, Any]]) -> None:
+        """Take over the counters of a state file; those of rules that this scenario does not have are left out.
+
+        Raises:
+            ValueError: they are not counters.
+        """
+        for row in dumped:
+            try:
+                name, matched, fired = row["name"], row["matched"], row["fired"]
+            except (KeyError, TypeError):
+                raise ValueError("expected name, matched and fired of each rule") from None
+            if not (isinstance(matched, int) and isinstance(fired, int) and 0 <= fired <= matched):
+                raise ValueError(f"expected counters of the rule {name!r}, found {matched!r} and {fired!r}")
+            if name in self._counts:
+                self._counts[name].matched, self._counts[name].fired = matched, fired

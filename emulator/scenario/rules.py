@@ -1,0 +1,34 @@
+"""Rules: what is meant, when it is due, what then happens. Data only; the counters live in the playbook."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from emulator.scenario.faults import Fault, WorkOutcome
+from emulator.scenario.matching import ALL_WORK, ALWAYS, EVERY_REQUEST, RequestMatch, When, WorkMatch
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRule:
+    """A rule about requests. `file` and `line` say where it stands, for who asks why something happened."""
+
+    name: str
+    fault: Fault
+    match: RequestMatch = EVERY_REQUEST
+    when: When = ALWAYS
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRule:
+    """A rule about Operations and Generations, decided when they are admitted."""
+
+    name: str
+    outcome: WorkOutcome
+    match: WorkMatch = ALL_WORK
+    when: When = ALWAYS
+    file: str = ""
+    line: int = 0
+
+
+Rule: TypeAlias = RequestRule | WorkRule

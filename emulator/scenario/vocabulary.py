@@ -1,0 +1,49 @@
+"""The words that a scenario may use beside its own keys: operations, their codes, kinds of work, names of a world.
+
+Codes and kinds of work are the domain's. Which operations there are, and which codes each can return, is handed in as
+plain data by whoever holds the contract.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from emulator.domain.problems import CATALOGUE
+from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
+from emulator.scenario.matching import EVERY
+from emulator.scenario.world_format import WorldNames
+
+OperationFacts: TypeAlias = Mapping[str, frozenset[str]]
+"""By operation id, the problem codes that the contract lets it return."""
+
+CODES: Final = frozenset(CATALOGUE)
+RETRY_AFTER_CODES: Final = frozenset(kind.code for kind in CATALOGUE.values() if kind.status in (429, 503))
+"""The problems that carry Retry-After (section 7)."""
+ALWAYS_POSSIBLE: Final = "internal_error"
+"""The problem that every operation can return."""
+GENERATIONS: Final = frozenset(WORKFLOWS)
+WORKS: Final = (*WORKFLOWS, *OPERATION_TYPES)
+BACKGROUND_WORKS: Final = frozenset({"background.create", "background.update"})
+"""The work that looks at a scene (D30)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a file is checked against. `world` None: nothing is known of it, and every name is taken as it is."""
+
+    operations: OperationFacts
+    world: WorldNames | None = None
+
+    def named(self, operations: frozenset[str]) -> list[str]:
+        """Return the operation ids that are meant, in the contract's order."""
+        return [name for name in self.operations if name in operations or EVERY in operations]
+
+    def unable(self, code: str, operations: Iterable[str]) -> list[str]:
+        """Return those of the operations that cannot return a code."""
+        if code == ALWAYS_POSSIBLE:
+            return []
+        return [operation for operation in operations if code not in self.operations[operation]]
+
+    def common_codes(self, operations: Iterable[str]) -> frozenset[str]:
+        """Return the codes that every one of the operations can return."""
+        return CODES.intersection(*(self.operations[operation] for operation in operations)) | {ALWAYS_POSSIBLE}
