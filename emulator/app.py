@@ -9,6 +9,8 @@ from pathlib import Path
 
 from emulator.contract import load_contract
 from emulator.domain.problems import Check, Problem, excerpt
+from emulator.http.requests import Receive, Scope, Send
+from emulator.http.responses import problem_response
 from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.world_format import BUILT_IN_WORLD, WorldFile, parse_world
 from emulator.service.images import MemoryBudget
@@ -19,8 +21,6 @@ from emulator.web.direct_uploads import DirectUploads
 from emulator.web.files import Files
 from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from emulator.web.pictures import PictureWorker
-from emulator.web.rendering import problem_response
-from emulator.web.requests import Receive, Scope, Send
 from emulator.web.road import PREFIX, Road
 
 

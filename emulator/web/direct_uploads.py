@@ -12,12 +12,12 @@ import orjson
 
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import UploadSession
+from emulator.http.requests import DRAIN_LIMIT_BYTES, ClientDisconnectedError, Receive, Request, Scope, Send
+from emulator.http.responses import JSON_TYPE, Response, problem_response
 from emulator.service import engine, uploads
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.links import DIRECT_UPLOADS_PREFIX
-from emulator.web.rendering import JSON_TYPE, Response, problem_response
-from emulator.web.requests import DRAIN_LIMIT_BYTES, ClientDisconnectedError, Receive, Request, Scope, Send
 
 _BINDING = uploads.BINDING_HEADER.lower().encode()
 

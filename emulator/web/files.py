@@ -3,14 +3,14 @@
 import re
 
 from emulator.domain.problems import Problem, excerpt
+from emulator.http.requests import Receive, Request, Scope, Send
+from emulator.http.responses import Header, Response, problem_response
 from emulator.service import engine
 from emulator.service.images import ImageStore
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.links import FILES_PREFIX, MEDIA_TYPES
 from emulator.web.pictures import PictureWorker
-from emulator.web.rendering import Header, Response, problem_response
-from emulator.web.requests import Receive, Request, Scope, Send
 
 _CHUNK_BYTES = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)

@@ -1,12 +1,11 @@
-"""How resources and problems look on the wire (section 2, D08, D36). The one place that writes JSON for `/v1`."""
+"""How resources look on the wire (section 2, D36). The one place that writes JSON for `/v1`."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from emulator.domain.pagination import Page
-from emulator.domain.problems import Problem
 from emulator.domain.resources import (
     Asset,
     Background,
@@ -21,24 +20,13 @@ from emulator.domain.resources import (
     UploadSession,
     WorkError,
 )
+from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service import uploads
 from emulator.service.accounts import Caller
 from emulator.service.authoring import picture_keys
 from emulator.service.library import AssetDeletion
 from emulator.web.links import Links
-
-Header = tuple[bytes, bytes]
-JSON_TYPE: Header = (b"content-type", b"application/json")
-PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
-
-
-class Response(NamedTuple):
-    """An answer, ready to be sent."""
-
-    status: int
-    headers: tuple[Header, ...]
-    body: bytes
 
 
 def json_response(
@@ -50,27 +38,6 @@ def json_response(
         return Response(status, (identified, *headers), b"")
     body = orjson.dumps(to_json(value, links))
     return Response(status, (JSON_TYPE, (b"content-length", b"%d" % len(body)), identified, *headers), body)
-
-
-def problem_response(problem: Problem, request_id: str, retry_after: int | None) -> Response:
-    """Render a refusal (section 7, D08)."""
-    value = {
-        "type": "about:blank",
-        "title": problem.kind.title,
-        "status": problem.status,
-        "detail": problem.detail,
-        "code": problem.code,
-        "request_id": request_id,
-    }
-    if problem.active_operation_id is not None:
-        value["active_operation_id"] = problem.active_operation_id
-    body = orjson.dumps(value)
-    headers = [PROBLEM_TYPE, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
-    if retry_after is not None:
-        headers.append((b"retry-after", b"%d" % retry_after))
-    if problem.allow is not None:
-        headers.append((b"allow", problem.allow.encode()))
-    return Response(problem.status, tuple(headers), body)
 
 
 def to_json(value: object, links: Links) -> dict[str, Any]:

@@ -13,15 +13,7 @@ from emulator.contract import Contract, OperationContract, MISSING
 from emulator.domain.idempotency import Record, Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
-from emulator.kernel.timestamps import SECOND_MS
-from emulator.service import engine
-from emulator.service.sandbox import Sandbox
-from emulator.service.sandboxes import Sandboxes
-from emulator.web.links import Links
-from emulator.web.operations import HANDLERS, PREPARATIONS, Call, Handler, Preparation, Reply
-from emulator.web.pictures import PictureWorker
-from emulator.web.rendering import Response, json_response, problem_response
-from emulator.web.requests import (
+from emulator.http.requests import (
     ClientDisconnectedError,
     Receive,
     Request,
@@ -29,9 +21,18 @@ from emulator.web.requests import (
     Send,
     check_no_body,
     parse_json,
-    parse_query,
     read_body,
 )
+from emulator.http.responses import Response, problem_response
+from emulator.kernel.timestamps import SECOND_MS
+from emulator.service import engine
+from emulator.service.sandbox import Sandbox
+from emulator.service.sandboxes import Sandboxes
+from emulator.web.links import Links
+from emulator.web.operations import HANDLERS, PREPARATIONS, Call, Handler, Preparation, Reply
+from emulator.web.pictures import PictureWorker
+from emulator.web.rendering import json_response
+from emulator.web.requests import parse_query
 
 _LOGGER = logging.getLogger("emulator.web")
 PREFIX = "/v1"

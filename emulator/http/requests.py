@@ -1,0 +1,196 @@
+"""A request as HTTP brings it: its head, its body, JSON and query, read from ASGI and checked for shape (D02, D03).
+
+Must not know what is asked for, nor any state.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import orjson
+
+from emulator.domain.problems import Problem, excerpt
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+MAXIMUM_BODY_BYTES = 1024 * 1024
+DRAIN_LIMIT_BYTES = 80 * 1024 * 1024
+"""How much of a refused body is read and dropped, so that its sender sees the answer instead of a reset."""
+
+_SINGLE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type", b"emulator-fault", b"host"})
+
+
+class ClientDisconnectedError(Exception):
+    """The client went away before its request was whole; nothing has happened."""
+
+
+class Request:
+    """The head of a request."""
+
+    __slots__ = ("headers", "method", "origin", "path", "query_string", "repeated")
+
+    def __init__(self, scope: Scope, public_url: str | None) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.query_string: bytes = scope["query_string"]
+        pairs: list[tuple[bytes, bytes]] = scope["headers"]
+        self.headers: dict[bytes, bytes] = dict(pairs)
+        self.repeated = _repeated(pairs) if len(self.headers) != len(pairs) else frozenset()
+        self.origin = public_url or f"{scope['scheme']}://{self._host(scope)}"
+
+    def _host(self, scope: Scope) -> str:
+        host = self.headers.get(b"host")
+        if host:
+            return host.decode("latin-1")
+        name, port = scope.get("server") or ("127.0.0.1", None)
+        return f"{name}:{port}" if port else str(name)
+
+    def bearer_key(self) -> str | None:
+        """Return the key of `Authorization: Bearer`, or None where there is no such thing (section 5, D48)."""
+        value = self.headers.get(b"authorization")
+        if value is None or b"authorization" in self.repeated:
+            return None
+        scheme, _, key = value.decode("latin-1").partition(" ")
+        return key.strip() if scheme.lower() == "bearer" else None
+
+    def idempotency_key(self) -> str:
+        """Return the Idempotency-Key (section 4). Raises Problem invalid_request if there is not exactly one (D48)."""
+        value = self.headers.get(b"idempotency-key", b"").strip()
+        if not value or b"idempotency-key" in self.repeated:
+            found = "more than one" if value else "none"
+            raise Problem(
+                "invalid_request",
+                f"Idempotency-Key: found {found}; expected one such header on every POST and PATCH",
+                remedy="send an Idempotency-Key header",
+            )
+        return value.decode("latin-1")
+
+    def has_body(self) -> bool:
+        """Whether the head announces a body."""
+        return b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0").strip(b"0 ") != b""
+
+
+def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
+    seen: set[bytes] = set()
+    return frozenset(name for name, _ in pairs if name in _SINGLE_HEADERS and (name in seen or seen.add(name)))
+
+
+async def read_body(receive: Receive, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:
+    """Read a body whole; None if it is larger than the limit (the rest is read and dropped).
+
+    Raises:
+        ClientDisconnectedError: the client went away.
+    """
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnectedError
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body", False):
+        return body if len(body) <= limit_bytes else None
+    chunks, size = [body], len(body)
+    while message.get("more_body", False):
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnectedError
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size <= limit_bytes:
+            chunks.append(chunk)
+        elif size > DRAIN_LIMIT_BYTES:
+            return None
+        else:
+            chunks.clear()
+    return b"".join(chunks) if size <= limit_bytes else None
+
+
+def check_no_body(body: bytes | None) -> None:
+    """Refuse a body where the operation takes none (D44). Raises Problem invalid_request."""
+    if body != b"":
+        raise Problem("invalid_request", "(body): found a body; expected none, this operation takes none")
+
+
+def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
+    """Read a JSON body (D03).
+
+    Raises:
+        Problem: invalid_request, with status 413 for a body over 1 MiB.
+    """
+    if body is None:
+        raise Problem(
+            "invalid_request", f"(body): found more than {MAXIMUM_BODY_BYTES} bytes; expected fewer", status=413
+        )
+    _check_media_type(content_type)
+    if not body:
+        raise Problem("invalid_request", "(body): found nothing; expected a JSON object")
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}" if error.pos else "the start"
+        raise Problem(
+            "invalid_request", f"(body): found text that is not JSON at {place}; expected JSON in UTF-8"
+        ) from None
+    # orjson lets the last of two equal keys win. Every colon outside strings belongs to a key, and one inside a string
+    # is kept as it is unless it was written as an escape, so a key was dropped only if colons are missing.
+    if b"\\u003" in body or body.count(b":") != orjson.dumps(value).count(b":"):
+        _check_duplicate_keys(body)
+    return value
+
+
+def _check_media_type(content_type: bytes | None) -> None:
+    if content_type == b"application/json":
+        return
+    if content_type is None:
+        raise Problem("invalid_request", "Content-Type: found none; expected application/json")
+    media_type, _, parameters = content_type.decode("latin-1").lower().partition(";")
+    media_type = media_type.strip()
+    is_json = media_type == "application/json" or (
+        media_type.startswith("application/") and media_type.endswith("+json")
+    )
+    charset = parameters.replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]
+    if not is_json or charset not in ("", "utf-8", "utf8"):
+        found = excerpt(content_type.decode("latin-1"))
+        raise Problem("invalid_request", f"Content-Type: found {found}; expected application/json")
+
+
+def _check_duplicate_keys(body: bytes) -> None:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        seen: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in seen:
+                raise Problem("invalid_request", f"(body): found the key {excerpt(name)} twice; expected each key once")
+            seen[name] = value
+        return seen
+
+    json.loads(body, object_pairs_hook=unique)
+
+
+def read_query(query_string: bytes, known: Collection[str]) -> dict[str, str]:
+    """Read a query of known parameters, each at most once (D02).
+
+    Raises:
+        Problem: invalid_request.
+    """
+    given: dict[str, str] = {}
+    for pair in query_string.split(b"&"):
+        if not pair:
+            continue
+        raw_name, _, raw_value = pair.partition(b"=")
+        name, value = _decode(raw_name), _decode(raw_value)
+        if name not in known:
+            expected = f"one of: {', '.join(known)}" if known else "none"
+            raise Problem("invalid_request", f"{excerpt(name)}: an unknown query parameter; expected {expected}")
+        if name in given:
+            raise Problem("invalid_request", f"{name}: found more than once; expected at most once")
+        given[name] = value
+    return given
+
+
+def _decode(raw: bytes) -> str:
+    try:
+        return unquote_to_bytes(raw.replace(b"+", b" ")).decode()
+    except UnicodeDecodeError:
+        raise Problem("invalid_request", f"the query: found {excerpt(raw.decode('latin-1'))}; expected UTF-8") from None
