@@ -1,0 +1,62 @@
+"""The ledger of decisions as a document, and what the contract cites of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+CONTRACT = Path(__file__).parents[2] / "contract"
+FIELDS = ["id", "title", "specification", "emulator", "client"]
+
+
+def load(name: str) -> Any:
+    """Read a document of the contract."""
+    return yaml.load((CONTRACT / name).read_text(encoding="utf-8"), yaml.CSafeLoader)
+
+
+DECISIONS: list[dict[str, str]] = load("decisions.yaml")["decisions"]
+
+
+def citations(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Every `x-decision` below a node, with where it stands."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key == "x-decision":
+                yield where, value
+            else:
+                yield from citations(value, f"{where}/{key}")
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from citations(value, f"{where}/{index}")
+
+
+def test_decisions_are_numbered_in_sequence() -> None:
+    assert [f"D{number:02}" for number in range(1, len(DECISIONS) + 1)] == [decision["id"] for decision in DECISIONS]
+    assert len(DECISIONS) >= 48
+
+
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda decision: decision["id"])
+def test_each_decision_says_what_is_specified_what_happens_and_what_to_do(decision: dict[str, str]) -> None:
+    assert list(decision) == FIELDS
+    assert all(str(text) == text and text.strip() for text in decision.values())
+
+
+def test_titles_differ() -> None:
+    assert len(DECISIONS) == len({decision["title"] for decision in DECISIONS})
+
+
+def test_the_contract_cites_only_decisions_that_exist() -> None:
+    known = {decision["id"] for decision in DECISIONS}
+    unknown = {
+        where: cited
+        for where, cited in citations(load("openapi.yaml"))
+        if not {*(cited if isinstance(cited, list) else [cited])} <= known
+    }
+    assert unknown == {}
+
+
+def test_the_contract_cites_no_decision_twice_in_one_place() -> None:
+    lists = [cited for _, cited in citations(load("openapi.yaml")) if isinstance(cited, list)]
+    assert [cited for cited in lists if len(cited) != len({*cited}) or cited != sorted(cited)] == []
