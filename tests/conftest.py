@@ -1,0 +1,33 @@
+"""What all tests share: the emulator of a test, and other emulators where a test asks for them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.emulator_client import EmulatorUnderTest, settings_of
+
+MakeEmulator = Callable[..., EmulatorUnderTest]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "emulator(clock, start, world, seed, rate_limits, ...): options of the test's emulator, by their names in "
+        "emulator.settings; `clock` and `start` are texts, `world` is the text of a world file",
+    )
+
+
+@pytest.fixture
+def make_emulator(tmp_path: Path) -> Iterator[MakeEmulator]:
+    """Make emulators with options of their own; see the marker `emulator`."""
+    with ExitStack() as stack:
+        yield lambda **options: stack.enter_context(closing(EmulatorUnderTest(settings_of(tmp_path, **options))))
+
+
+@pytest.fixture
+def emulator(request: pytest.FixtureRequest, make_emulator: MakeEmulator) -> EmulatorUnderTest:
+    """The test's emulator: manual clock, seed 0 and the built-in world, unless the marker `emulator` says otherwise."""
+    marker = request.node.get_closest_marker("emulator")
+    return make_emulator(**(marker.kwargs if marker else {}))

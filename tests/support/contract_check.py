@@ -1,0 +1,265 @@
+"""Holds an answer of the service against `contract/openapi.yaml`, as strictly as it can be read.
+
+Owns one question: may this operation answer so? Knows the contract and nothing of the emulator, so that it can judge any
+server. Stricter than a client may be: properties that a schema does not declare are refused, where the schema does not
+say that it is open.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import yaml
+
+ROOT = Path(__file__).parents[2]
+METHODS = ("get", "post", "patch", "put", "delete")
+UNDECLARED_STATUSES = frozenset({400, 405, 413, 500})
+"""What the default response stands for on a known path (D03, D06); 404 only on an unknown one."""
+TELLING_HEADERS = frozenset({"location", "retry-after", "allow"})
+"""Headers that promise something: they may come only where the contract declares them."""
+_URN = "urn:closed-contract"
+
+
+class ContractViolationError(AssertionError):
+    """An answer that the contract does not allow; its text lists all that is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request and its answer: `path` is relative to the base URL and has no query; header names in any case."""
+
+    method: str
+    path: str
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+
+
+class ContractChecker:
+    """Judges exchanges by one contract."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._registry = jsonschema_rs.Registry(
+            [(_URN, closed(document))],
+            draft=jsonschema_rs.Draft202012,
+        )
+        self._validators: dict[str, Any] = {}
+        self._paths = {tuple(path.split("/")): item for path, item in document["paths"].items()}
+
+    def check(self, exchange: Exchange) -> None:
+        """Accept an exchange. Raises ContractViolationError."""
+        found = list(self._violations(exchange))
+        if found:
+            shown = exchange.body[:2000].decode("utf-8", "replace")
+            lines = "\n".join(f"  - {line}" for line in found)
+            raise ContractViolationError(
+                f"{exchange.method} {exchange.path} answered {exchange.status}, which breaks the contract:\n{lines}\n"
+                f"  headers: {dict(exchange.headers)}\n  body: {shown}"
+            )
+
+    def check_problem(self, exchange: Exchange) -> None:
+        """Accept a problem of a surface that the contract does not list (direct uploads, files)."""
+        headers = _by_name(exchange.headers)
+        found = list(self._body_violations("#/components/schemas/Problem", exchange))
+        found += self._problem_violations(exchange, headers, None)
+        if (exchange.status == 405) != ("allow" in headers):
+            found.append("header allow belongs to 405, and to it alone")
+        if headers.get("content-type") != ["application/problem+json"]:
+            found.append(f"the media type is {headers.get('content-type')}")
+        if found:
+            raise ContractViolationError(f"{exchange.method} {exchange.path}: {found}\n  {exchange.body!r}")
+
+    def operation_of(self, method: str, path: str) -> tuple[Mapping[str, Any] | None, bool]:
+        """Return the operation of a method and path (None if there is none), and whether the path is known."""
+        item = self._path_item(path)
+        if item is None:
+            return None, False
+        operation: Mapping[str, Any] | None = item.get(method.lower()) if method.lower() in METHODS else None
+        return operation, True
+
+    def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """Go through all operations: method, path template, what the contract says."""
+        for path, item in self._document["paths"].items():
+            for method in METHODS:
+                if method in item:
+                    yield method.upper(), path, item[method]
+
+    def _path_item(self, path: str) -> Mapping[str, Any] | None:
+        steps = tuple(path.split("/"))
+        item: Mapping[str, Any]
+        if steps in self._paths:
+            item = self._paths[steps]
+            return item
+        for template, item in self._paths.items():
+            if len(template) == len(steps) and all(
+                (expected.startswith("{") and step) or expected == step
+                for expected, step in zip(template, steps, strict=True)
+            ):
+                return item
+        return None
+
+    def _violations(self, exchange: Exchange) -> Iterator[str]:
+        operation, is_known_path = self.operation_of(exchange.method, exchange.path)
+        headers = _by_name(exchange.headers)
+        if operation is None:
+            expected = 405 if is_known_path else 404
+            if exchange.status != expected:
+                yield f"the status must be {expected}: there is no such operation"
+            response = self._resolve({"$ref": "#/components/responses/Unexpected"})
+        else:
+            declared = operation["responses"].get(str(exchange.status))
+            if declared is None and exchange.status not in UNDECLARED_STATUSES - {405}:
+                yield f"the status is not declared: {', '.join(operation['responses'])}"
+            response = self._resolve(declared or operation["responses"]["default"])
+        yield from self._header_violations(exchange, response, headers)
+        yield from self._content_violations(exchange, response, headers)
+        if exchange.status >= 400 and not (exchange.method == "HEAD" and not exchange.body):
+            codes = response.get("x-problem-codes")
+            if not codes:
+                yield "the contract declares no problem codes for this answer"
+            yield from self._problem_violations(exchange, headers, codes or ())
+
+    def _header_violations(
+        self, exchange: Exchange, response: Mapping[str, Any], headers: Mapping[str, list[str]]
+    ) -> Iterator[str]:
+        declared = {name.lower(): self._resolve(header) for name, header in response.get("headers", {}).items()}
+        for name, header in declared.items():
+            values = headers.get(name, [])
+            if len(values) > 1:
+                yield f"header {name} comes {len(values)} times"
+            elif not values and header.get("required"):
+                yield f"header {name} is missing"
+            elif values and not self._fits(header["schema"], values[0]):
+                yield f"header {name} is {values[0]!r}, which its schema refuses"
+        for name in TELLING_HEADERS & headers.keys() - declared.keys():
+            yield f"header {name} is not declared for this answer"
+        if exchange.status in (429, 503) and "retry-after" not in headers:
+            yield "header retry-after is missing"
+        if (exchange.status == 405) != ("allow" in headers):
+            yield "header allow belongs to 405, and to it alone"
+
+    def _fits(self, schema: Mapping[str, Any], text: str) -> bool:
+        value: object = text
+        if schema.get("type") == "integer":
+            if not text.isdigit():
+                return False
+            value = int(text)
+        return bool(jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True).is_valid(value))
+
+    def _content_violations(
+        self, exchange: Exchange, response: Mapping[str, Any], headers: Mapping[str, list[str]]
+    ) -> Iterator[str]:
+        content = response.get("content")
+        length = headers.get("content-length")
+        if content is None:
+            if exchange.body:
+                yield "the answer must not have a body"
+            if "content-type" in headers:
+                yield "the answer has no body and so no media type"
+            return
+        media_type = headers.get("content-type", ["(none)"])
+        if len(media_type) != 1 or media_type[0] not in content:
+            yield f"the media type is {media_type}, expected {' or '.join(content)}"
+            return
+        if exchange.method == "HEAD" and not exchange.body:
+            return
+        if length is not None and length != [str(len(exchange.body))]:
+            yield f"content-length is {length} for {len(exchange.body)} bytes"
+        yield from self._body_violations(content[media_type[0]]["schema"]["$ref"], exchange)
+
+    def _body_violations(self, reference: str, exchange: Exchange) -> Iterator[str]:
+        try:
+            value = json.loads(exchange.body.decode("utf-8"), object_pairs_hook=_unique_keys)
+        except ValueError as error:
+            yield f"the body is not JSON: {error}"
+            return
+        validator = self._validators.get(reference)
+        if validator is None:
+            validator = self._validators[reference] = jsonschema_rs.Draft202012Validator(
+                {"$ref": _URN + reference}, registry=self._registry, validate_formats=True
+            )
+        for violation in validator.iter_errors(value):
+            yield "/" + "/".join(map(str, violation.instance_path)) + ": " + violation.message
+
+    def _problem_violations(
+        self, exchange: Exchange, headers: Mapping[str, list[str]], codes: Sequence[str] | None
+    ) -> Iterator[str]:
+        try:
+            problem = json.loads(exchange.body)
+        except ValueError:
+            return
+        if not isinstance(problem, dict):
+            return
+        if problem.get("status") != exchange.status:
+            yield f"the member status is {problem.get('status')}"
+        if problem.get("type") != "about:blank":
+            yield f"the member type is {problem.get('type')}"
+        if [problem.get("request_id")] != headers.get("request-id"):
+            yield f"request_id is {problem.get('request_id')}, the header Request-Id {headers.get('request-id')}"
+        code = problem.get("code")
+        if codes is not None and code not in codes:
+            yield f"the code {code} is not one of this answer's: {', '.join(codes)}"
+        if (code == "resource_operation_in_progress") != ("active_operation_id" in problem):
+            yield "active_operation_id belongs to resource_operation_in_progress, and to it alone"
+
+    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        while "$ref" in node:
+            found: Any = self._document
+            for step in node["$ref"].removeprefix("#/").split("/"):
+                found = found[step]
+            node = found
+        return node
+
+
+def closed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the contract's schemas with every object closed that does not say that it is open.
+
+    An inline branch of an `allOf` narrows the object that stands beside it, and so stays open.
+    """
+    schemas = {name: _closed_schema(schema) for name, schema in document["components"]["schemas"].items()}
+    return {"components": {"schemas": schemas}}
+
+
+def _closed_schema(schema: Any, is_branch: bool = False) -> Any:
+    if isinstance(schema, list):
+        return [_closed_schema(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {
+        key: [_closed_schema(branch, is_branch=True) for branch in value]
+        if key == "allOf"
+        else {name: _closed_schema(inner) for name, inner in value.items()}
+        if key == "properties"
+        else _closed_schema(value)
+        for key, value in schema.items()
+        if key not in ("default", "example", "examples", "discriminator")
+    }
+    if "properties" in schema and "additionalProperties" not in schema and not is_branch:
+        result["additionalProperties"] = False
+    return result
+
+
+def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in headers:
+        found.setdefault(name.lower(), []).append(value)
+    return found
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError(f"a key comes twice in {[name for name, _ in pairs]}")
+    return found
+
+
+@cache
+def shipped_checker() -> ContractChecker:
+    """Return the checker of this checkout's contract."""
+    text = (ROOT / "contract" / "openapi.yaml").read_text(encoding="utf-8")
+    return ContractChecker(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

@@ -1,0 +1,386 @@
+"""An emulator in the test's own process, driven synchronously, with every answer of `/v1` held against the contract.
+
+Requests go through the ASGI interface: what the tests see is what a client sees, HTTP parsing aside. Time and the state of
+Teams are set by the few methods that say so.
+"""
+
+import asyncio
+import dataclasses
+import itertools
+import json as json_text
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from emulator.app import Application, create_application
+from emulator.kernel.timestamps import parse_timestamp
+from emulator.service import engine
+from emulator.service.accounts import Caller, TeamAccount
+from emulator.service.sandbox import Sandbox
+from emulator.settings import Settings, parse_clock
+from tests.support.contract_check import ContractChecker, Exchange, shipped_checker
+
+FULL: Final = "iwe_demo_full"
+READ_ONLY: Final = "iwe_demo_read"
+EXPIRED: Final = "iwe_demo_expired"
+REVOKED: Final = "iwe_demo_revoked"
+OTHER: Final = "iwe_other_full"
+LAPSED: Final = "iwe_lapsed_full"
+BROKE: Final = "iwe_broke_full"
+
+HOST: Final = "emulator.test"
+FRESH: Final = "(a fresh key)"
+START: Final = "2026-01-01T00:00:00.000Z"
+"""The emulator's time at the start of a test, unless it says otherwise."""
+TERMINAL: Final = ("completed", "failed")
+
+Json = dict[str, Any]
+
+
+class UnfinishedError(AssertionError):
+    """Work that did not come to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    raw_headers: tuple[tuple[str, str], ...]
+    body: bytes
+    pieces_taken: int = 0
+    """How many pieces of the request's body had been read when the answer began."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers by lower-case name."""
+        return dict(self.raw_headers)
+
+    @property
+    def json(self) -> Any:
+        """The body, read as JSON."""
+        return json_text.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        """The problem's code."""
+        return str(self.json["code"])
+
+    @property
+    def outcome(self) -> tuple[int, str]:
+        """Status and code of a problem, status and the resource's kind otherwise."""
+        if self.status >= 400:
+            return self.status, self.code
+        return self.status, str(self.json.get("object", "list")) if self.body else ""
+
+    @property
+    def id(self) -> str:
+        """The resource's id."""
+        return str(self.json["id"])
+
+    @property
+    def retry_after(self) -> int | None:
+        """The Retry-After in seconds, if there is one."""
+        value = self.headers.get("retry-after")
+        return None if value is None else int(value)
+
+
+@dataclass(slots=True)
+class Call:
+    """A request to be sent: `target` is a path below the base URL, or a path from the root, or a whole URL.
+
+    `json` is written as JSON; `content` is sent as it is; `pieces` are sent one by one without a Content-Length, and
+    `disconnects` leaves before the last one was marked as such. `None` for `key` or `idempotency_key` leaves it out.
+    """
+
+    method: str
+    target: str
+    json: Any = None
+    content: bytes | None = None
+    pieces: Sequence[bytes] | None = None
+    disconnects: bool = False
+    key: str | None = FULL
+    idempotency_key: str | None = FRESH
+    headers: Sequence[tuple[str, str]] | Mapping[str, str] = field(default_factory=tuple)
+    without: Iterable[str] = ()
+
+
+class EmulatorUnderTest:
+    """An emulator and a client of it. To be closed."""
+
+    def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
+        self.application: Application = create_application(settings)
+        self._checker = checker or shipped_checker()
+        self._runner = asyncio.Runner()
+        self._keys = itertools.count(1)
+
+    def close(self) -> None:
+        """End the event loop."""
+        self._runner.close()
+
+    # Requests -------------------------------------------------------------------------------------------------------
+
+    def send(self, call: Call) -> Answer:
+        """Send a request and wait for its answer."""
+        answer = self._runner.run(self._send(call))
+        assert answer is not None, f"{call.method} {call.target} was not answered"
+        return answer
+
+    def leave(self, call: Call) -> None:
+        """Send a request and disconnect half way: nobody is there to be answered."""
+        call.disconnects = True
+        answer = self._runner.run(self._send(call))
+        assert answer is None, "a client that has left was answered"
+
+    def together(self, *calls: Call) -> list[Answer]:
+        """Send requests at the same time, in this order, and wait for all answers."""
+
+        async def gather() -> list[Answer | None]:
+            return await asyncio.gather(*(self._send(call) for call in calls))
+
+        answers = [answer for answer in self._runner.run(gather()) if answer is not None]
+        assert len(answers) == len(calls)
+        return answers
+
+    def get(self, target: str, key: str | None = FULL, **options: Any) -> Answer:
+        """GET."""
+        return self.send(Call("GET", target, key=key, **options))
+
+    def delete(self, target: str, key: str | None = FULL, **options: Any) -> Answer:
+        """DELETE."""
+        return self.send(Call("DELETE", target, key=key, **options))
+
+    def post(
+        self, target: str, json: Any = None, key: str | None = FULL, idempotency_key: str | None = FRESH, **options: Any
+    ) -> Answer:
+        """POST a JSON body, with a fresh Idempotency-Key unless one is given."""
+        return self.send(Call("POST", target, json, key=key, idempotency_key=idempotency_key, **options))
+
+    def patch(
+        self, target: str, json: Any = None, key: str | None = FULL, idempotency_key: str | None = FRESH, **options: Any
+    ) -> Answer:
+        """PATCH a JSON body, with a fresh Idempotency-Key unless one is given."""
+        return self.send(Call("PATCH", target, json, key=key, idempotency_key=idempotency_key, **options))
+
+    def fetch(self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
+        """Ask for a picture's file, without a credential."""
+        return self.send(Call(method, url, key=None, idempotency_key=None, headers=headers or {}))
+
+    # Stories --------------------------------------------------------------------------------------------------------
+
+    def open_upload(self, size_bytes: int, content_type: str = "image/png", key: str = FULL) -> Json:
+        """Open an Upload Session."""
+        answer = self.post("/uploads", {"content_type": content_type, "size_bytes": size_bytes}, key)
+        assert answer.status == 201, answer.body
+        return dict(answer.json)
+
+    def send_bytes(self, session: Json, data: bytes, **options: Any) -> Answer:
+        """Send bytes to a session's signed URL, with all of its headers."""
+        upload = session["upload"]
+        options.setdefault("headers", upload["headers"])
+        if "pieces" not in options:
+            options["content"] = data
+        return self.send(Call(upload["method"], upload["url"], key=None, idempotency_key=None, **options))
+
+    def complete(self, session: Json, token: str, key: str = FULL, **options: Any) -> Answer:
+        """Exchange an upload token."""
+        return self.post(f"/uploads/{session['id']}/complete", {"upload_token": token}, key, **options)
+
+    def upload(self, data: bytes, content_type: str = "image/png", key: str = FULL) -> Json:
+        """Bring a file in, and return its Asset."""
+        session = self.open_upload(len(data), content_type, key)
+        sent = self.send_bytes(session, data)
+        assert sent.status == 200, sent.body
+        answer = self.complete(session, sent.json["upload_token"], key)
+        assert answer.status == 201, answer.body
+        return dict(answer.json)
+
+    def wait_for(self, work: Json, key: str = FULL) -> Json:
+        """Poll an Operation or Generation as Retry-After says, moving the clock, until it is terminal."""
+        for _ in range(100):
+            answer = self.get(f"/{work['object']}s/{work['id']}", key)
+            assert answer.status == 200, answer.body
+            if answer.json["status"] in TERMINAL:
+                return dict(answer.json)
+            assert answer.retry_after is not None
+            self.advance(answer.retry_after)
+        raise UnfinishedError(f"{work['id']} is still {answer.json['status']}")
+
+    def items(self, target: str, key: str = FULL) -> list[Json]:
+        """Return all items of a list, page by page."""
+        found: list[Json] = []
+        separator, cursor = "&" if "?" in target else "?", ""
+        while True:
+            page = self.get(f"{target}{separator}limit=100{cursor}", key).json
+            found += page["data"]
+            if not page["page"]["has_more"]:
+                return found
+            cursor = f"&after={page['page']['next_cursor']}"
+
+    # Time and state -------------------------------------------------------------------------------------------------
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox that the requests reach."""
+        return self.application.sandboxes.default
+
+    def now(self) -> int:
+        """The emulator's time, in milliseconds since the epoch."""
+        return self.sandbox.clock.now()
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock forward."""
+        engine.advance(self.sandbox, self.now() + round(seconds * 1000))
+
+    def advance_to(self, timestamp: str) -> None:
+        """Move the clock forward to an instant."""
+        engine.advance(self.sandbox, parse_timestamp(timestamp))
+
+    def pause(self, retry_after: int = 5) -> None:
+        """Let no new writes in (503)."""
+        self.sandbox.pause.paused = True
+        self.sandbox.pause.retry_after = retry_after
+
+    def resume(self) -> None:
+        """Let new writes in again."""
+        self.sandbox.pause.paused = False
+
+    def set_team(self, name: str = "Demo", *, credits_available: int | None = None, **changes: Any) -> None:
+        """Change a Team: its available Credits, or fields such as `subscription_active` and `concurrency_limit`."""
+        (account,) = self.sandbox.find_accounts(name)
+        if credits_available is not None:
+            account.ledger.set_available(self.now(), credits_available)
+        account.team = dataclasses.replace(account.team, **changes)
+
+    def set_credential(self, key: str, **changes: Any) -> None:
+        """Change a credential, such as its `state`."""
+        caller: Caller = self.sandbox.callers[key]
+        caller.credential = dataclasses.replace(caller.credential, **changes)
+
+    def account(self, name: str = "Demo") -> TeamAccount:
+        """A Team's account, to look at its ledger."""
+        (account,) = self.sandbox.find_accounts(name)
+        return account
+
+    def credits(self, key: str = FULL) -> int:
+        """The Credits that GET /team shows."""
+        return int(self.get("/team", key).json["credits"])
+
+    # The wire -------------------------------------------------------------------------------------------------------
+
+    async def _send(self, call: Call) -> Answer | None:
+        target = urlsplit(call.target)
+        raw_path = target.path if target.netloc or call.target.startswith(("/v1", "/files", "/direct")) else None
+        raw_path = "/v1" + target.path if raw_path is None else raw_path
+        body, pieces = _body_of(call)
+        path = unquote(raw_path)
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": "1.1",
+            "method": call.method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": raw_path.encode(),
+            "root_path": "",
+            "query_string": target.query.encode("utf-8", "surrogateescape"),
+            "headers": self._headers_of(call, body),
+            "client": ("127.0.0.1", 50000),
+            "server": ("127.0.0.1", 8038),
+        }
+        answer = await _exchange(self.application, scope, pieces, call.disconnects)
+        if answer is not None:
+            self._check(call.method, path, answer)
+        return answer
+
+    def _headers_of(self, call: Call, body: bytes | None) -> list[tuple[bytes, bytes]]:
+        pairs = [("host", HOST)]
+        if call.key is not None:
+            pairs.append(("authorization", f"Bearer {call.key}"))
+        if call.idempotency_key is not None and call.method in ("POST", "PATCH"):
+            fresh = call.idempotency_key == FRESH
+            pairs.append(("idempotency-key", f"key-{next(self._keys)}" if fresh else call.idempotency_key))
+        if call.json is not None:
+            pairs.append(("content-type", "application/json"))
+        if body is not None:
+            pairs.append(("content-length", str(len(body))))
+        elif call.pieces is not None:
+            pairs.append(("transfer-encoding", "chunked"))
+        given = list(call.headers.items()) if isinstance(call.headers, Mapping) else list(call.headers)
+        replaced = {name.lower() for name, _ in given} | {name.lower() for name in call.without}
+        kept = [(name, value) for name, value in pairs if name not in replaced]
+        return [(name.lower().encode(), value.encode("utf-8", "surrogateescape")) for name, value in kept + given]
+
+    def _check(self, method: str, path: str, answer: Answer) -> None:
+        exchange = Exchange(method, path.removeprefix("/v1"), answer.status, answer.raw_headers, answer.body)
+        if path.startswith("/v1/"):
+            self._checker.check(exchange)
+        elif answer.status >= 400 and method != "HEAD":
+            self._checker.check_problem(exchange)
+
+
+def _body_of(call: Call) -> tuple[bytes | None, Sequence[bytes]]:
+    if call.pieces is not None:
+        return None, call.pieces
+    if call.json is not None:
+        body = json_text.dumps(call.json).encode()
+        return body, [body]
+    return call.content, [call.content or b""]
+
+
+async def _exchange(
+    application: Application, scope: MutableMapping[str, Any], pieces: Sequence[bytes], disconnects: bool
+) -> Answer | None:
+    """Speak ASGI with the application; None if it answered nothing."""
+    messages = _messages(pieces, disconnects)
+    taken = 0
+    started: list[tuple[MutableMapping[str, Any], int]] = []
+    chunks: list[bytes] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        nonlocal taken
+        message = next(messages, None)
+        if message is None:
+            await asyncio.Event().wait()  # nothing more comes from a client that waits for its answer
+            raise AssertionError
+        taken += message["type"] == "http.request"
+        return message
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            assert not started, "the answer began twice"
+            started.append((message, taken))
+        else:
+            assert started, "the body came before the head"
+            chunks.append(message.get("body", b""))
+
+    run: Awaitable[None] = application(scope, receive, send)
+    await asyncio.wait_for(run, timeout=30)
+    if not started:
+        return None
+    ((head, taken_at_start),) = started
+    raw = tuple((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in head["headers"])
+    return Answer(int(head["status"]), raw, b"".join(chunks), taken_at_start)
+
+
+def _messages(pieces: Sequence[bytes], disconnects: bool) -> Iterator[MutableMapping[str, Any]]:
+    for index, piece in enumerate(pieces):
+        more = disconnects or index < len(pieces) - 1
+        yield {"type": "http.request", "body": piece, "more_body": more}
+    if disconnects:
+        yield {"type": "http.disconnect"}
+
+
+def settings_of(
+    folder: Path, *, clock: str = "manual", start: str | None = None, world: str | None = None, **options: Any
+) -> Settings:
+    """Return the settings of a test's emulator; `world` is the text of a world file, which is put into the folder."""
+    path = None
+    if world is not None:
+        file = folder / "world.yaml"
+        file.write_text(world, encoding="utf-8")
+        path = str(file)
+    instant = None if start is None else parse_timestamp(start)
+    return Settings(clock=parse_clock(clock), start=instant, world=path, **options)

@@ -1,0 +1,42 @@
+"""Small pictures of every format that can be uploaded, made on the spot."""
+
+import io
+from functools import cache
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+from emulator.imaging.normalize import CONTENT_TYPES
+
+SIZE = (24, 16)
+
+
+@cache
+def picture(
+    content_type: str = "image/png", size: tuple[int, int] = SIZE, colour: str = "#c04020", mode: str = "RGB"
+) -> bytes:
+    """Return a plain picture."""
+    return encode(Image.new(mode, size, colour), content_type)
+
+
+@cache
+def picture_with_subject(size: tuple[int, int] = (96, 96)) -> bytes:
+    """Return a PNG in which something stands out from the border."""
+    image = Image.new("RGB", size, "#f0f0f0")
+    width, height = size
+    ImageDraw.Draw(image).ellipse((width // 4, height // 4, 3 * width // 4, 3 * height // 4), fill="#702010")
+    return encode(image, "image/png")
+
+
+def encode(image: Image.Image, content_type: str, **options: Any) -> bytes:
+    """Return the file of an image."""
+    buffer = io.BytesIO()
+    image.save(buffer, CONTENT_TYPES[content_type].upper(), **options)
+    return buffer.getvalue()
+
+
+def decode(data: bytes) -> Image.Image:
+    """Return the image of a file, decoded."""
+    image = Image.open(io.BytesIO(data))
+    image.load()
+    return image
