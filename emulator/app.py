@@ -60,7 +60,9 @@ class Application:
             await self._refuse(path, send)
 
     async def _refuse(self, path: str, send: Send) -> None:
-        problem = Problem("not_found", f"{excerpt(path)}: there is no such path; the API is under /v1", check=Check.ROUTE)
+        problem = Problem(
+            "not_found", f"{excerpt(path)}: there is no such path; the API is under /v1", check=Check.ROUTE
+        )
         response = problem_response(problem, self.sandboxes.default.identifiers.next("req"), None)
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body})

@@ -65,7 +65,7 @@ MISSING = object()
 class Contract:
     """The contract, with a validator for each body."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
         self.operations: Mapping[str, OperationContract] = {
             operation.id: operation for operation in self._read_operations()
@@ -148,7 +148,11 @@ class Contract:
         self, method: str, path: str, operation: Mapping[str, Any], shared: Sequence[Mapping[str, Any]]
     ) -> OperationContract:
         parameters = [self._resolve(parameter) for parameter in (*shared, *operation.get("parameters", ()))]
-        body = self._resolve(operation["requestBody"])["content"]["application/json"] if "requestBody" in operation else None
+        body = (
+            self._resolve(operation["requestBody"])["content"]["application/json"]
+            if "requestBody" in operation
+            else None
+        )
         codes = {
             0 if status == "default" else int(status): frozenset(self._problem_codes(response))
             for status, response in operation["responses"].items()
@@ -192,39 +196,28 @@ _TYPES = {
     "array": "an array",
     "null": "null",
 }
+_EXPECTATIONS = {
+    "const": "{}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no item twice",
+    "minLength": "at least {} character",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "minProperties": "at least {} field to change",
+}
 
 
 def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
     """Say in words what a keyword of a schema asks for."""
     limit = schema.get(keyword)
-    match keyword:
-        case "type":
-            names = limit if isinstance(limit, list) else [str(limit)]
-            return " or ".join(_TYPES[name] for name in names)
-        case "enum":
-            return "one of " + ", ".join(map(str, limit or ()))
-        case "const":
-            return str(limit)
-        case "pattern":
-            return "a character that is not white space" if limit == r"\S" else f"text that matches {limit}"
-        case "minItems":
-            return f"at least {limit} items"
-        case "maxItems":
-            return f"at most {limit} items"
-        case "uniqueItems":
-            return "no item twice"
-        case "minLength":
-            return f"at least {limit} character"
-        case "maxLength":
-            return f"at most {limit} characters"
-        case "minimum":
-            return f"at least {limit}"
-        case "maximum":
-            return f"at most {limit}"
-        case "minProperties":
-            return f"at least {limit} field to change"
-        case _:
-            return f"what the contract's {keyword} allows"
+    if keyword == "type":
+        return " or ".join(_TYPES[name] for name in (limit if isinstance(limit, list) else [str(limit)]))
+    if keyword == "enum":
+        return "one of " + ", ".join(map(str, limit or ()))
+    if keyword == "pattern":
+        return "a character that is not white space" if limit == r"\S" else f"text that matches {limit}"
+    return _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(limit)
 
 
 def load_contract() -> Contract:

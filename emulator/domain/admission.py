@@ -40,6 +40,8 @@ class ConcurrencyBudget:
 
     finishes_at: dict[str, int | None] = field(default_factory=dict)
     """By id of the work; None where it never finishes by itself."""
+    highest_used: int = 0
+    """The most places that were ever taken at once."""
 
     @property
     def used(self) -> int:
@@ -49,6 +51,7 @@ class ConcurrencyBudget:
     def take(self, work_id: str, finishes_at: int | None) -> None:
         """Take a place for admitted work."""
         self.finishes_at[work_id] = finishes_at
+        self.highest_used = max(self.highest_used, self.used)
 
     def give_back(self, work_id: str) -> None:
         """Free the place of finished work."""

@@ -64,7 +64,9 @@ def _product_photography(body: Intent) -> Intent:
         **body,
     }
     if not intent["product_ids"] and not intent["asset_ids"]:
-        raise invalid_input("/product_ids", intent["product_ids"], "at least one Product or Asset in product_ids or asset_ids")
+        raise invalid_input(
+            "/product_ids", intent["product_ids"], "at least one Product or Asset in product_ids or asset_ids"
+        )
     if photoshoot and intent["image_count"] != PHOTOSHOOT_SLOTS:
         raise invalid_input("/image_count", intent["image_count"], f"{PHOTOSHOOT_SLOTS}, or nothing, for a photoshoot")
     background = intent["background"]

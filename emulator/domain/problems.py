@@ -75,7 +75,11 @@ CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType({row.code: row for row i
 """The 24 codes of section 7."""
 
 CONTROL_CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType(
-    {"invalid_scenario": ProblemKind("invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file")}
+    {
+        "invalid_scenario": ProblemKind(
+            "invalid_scenario", 422, "The scenario is not valid", Check.BODY, "correct the file"
+        )
+    }
 )
 """What only the control plane answers (interfaces, section 6)."""
 

@@ -75,8 +75,8 @@ class Request:
 
 
 def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
-    seen: set[bytes] = set()
-    return frozenset(name for name, _ in pairs if name in _SINGLE_HEADERS and (name in seen or seen.add(name)))
+    names = [name for name, _ in pairs if name in _SINGLE_HEADERS]
+    return frozenset(name for name in names if names.count(name) > 1)
 
 
 async def read_body(receive: Receive, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:

@@ -48,9 +48,9 @@ class Timeline:
         """Return what is to come, in order."""
         return sorted(self._queue)
 
-    def remove_kind(self, kind: str) -> None:
-        """Forget every event of a kind."""
-        self._queue = [event for event in self._queue if event.kind != kind]
+    def remove(self, kind: str, subject: str) -> None:
+        """Forget every event of a kind and subject."""
+        self._queue = [event for event in self._queue if (event.kind, event.subject) != (kind, subject)]
         heapify(self._queue)
 
     def restore(self, events: list[Event], sequence: int) -> None:

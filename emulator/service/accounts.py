@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, ConcurrencyBudget, RateWindow
+from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, AdmissionPause, ConcurrencyBudget, RateWindow
 from emulator.domain.ledger import Ledger
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Team
@@ -21,6 +21,8 @@ class TeamAccount:
     ledger: Ledger = field(default_factory=Ledger)
     budget: ConcurrencyBudget = field(default_factory=ConcurrencyBudget)
     rate: RateWindow = field(default_factory=RateWindow)
+    pause: AdmissionPause = field(default_factory=AdmissionPause)
+    """A pause of this Team's writes alone."""
 
 
 @dataclass(slots=True)
@@ -87,6 +89,20 @@ class Caller:
                 "permission_denied",
                 f"Authorization: found a {self.credential.profile} credential; expected a full one, for a write",
             )
+
+    def check_pause(self) -> None:
+        """Let new writes in unless admission is paused, for all or for this Team (section 7).
+
+        Raises:
+            Problem: service_unavailable.
+        """
+        for pause in (self.sandbox.pause, self.account.pause):
+            if pause.paused:
+                raise Problem(
+                    "service_unavailable",
+                    "new writes are paused; expected to be sent again later",
+                    retry_after=pause.retry_after,
+                )
 
     def check_subscription(self) -> None:
         """Let only a Team with an active Subscription do creative writes (section 5, rule 4; D20).

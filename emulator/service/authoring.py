@@ -23,7 +23,7 @@ from emulator.domain.resources import (
     Pose,
 )
 from emulator.imaging.recipes import CardRecipe
-from emulator.service import work
+from emulator.service import scenarios, work
 from emulator.service.accounts import Caller
 from emulator.service.library import check_assets
 from emulator.service.sandbox import Sandbox
@@ -210,12 +210,10 @@ def _admit(caller: Caller, kind: str, target: Ingredient | None, intent: Intent,
     return operation
 
 
-def _plan(
-    caller: Caller, kind: str, operation_type: str, source_ids: tuple[str, ...], now: int
-) -> OperationOutcome:
+def _plan(caller: Caller, kind: str, operation_type: str, source_ids: tuple[str, ...], now: int) -> OperationOutcome:
     """Decide at admission what the work will come to, from the scenario and a look at the source (D30)."""
     sandbox = caller.sandbox
-    planned = work.planned_outcome(caller, operation_type, now)
+    planned = scenarios.decide_work(caller, operation_type, now)
     charge = AUTHORING_RESERVATION[kind]
     if kind == "background":
         scene = planned.scene or sandbox.images.pictures[source_ids[0]].scene

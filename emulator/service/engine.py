@@ -10,9 +10,10 @@ from emulator.domain import lifecycles
 from emulator.domain.resources import Generation, Operation
 from emulator.kernel.timeline import Event
 from emulator.kernel.timestamps import SECOND_MS
-from emulator.service import authoring, generations, uploads
+from emulator.service import authoring, generations, scenarios, uploads
 from emulator.service.sandbox import Sandbox
 
+HOLD_EVENT = "hold_ended"
 STALLED_POLL_MS = 5 * SECOND_MS
 """What a poll of work that will never change by itself asks of its client (D47)."""
 
@@ -37,12 +38,24 @@ def _expire_upload(sandbox: Sandbox, event: Event) -> None:
     uploads.expire(sandbox, event.subject)
 
 
+def _change_state(sandbox: Sandbox, event: Event) -> None:
+    scenarios.make_change(sandbox, event.subject, event.detail, event.due)
+
+
+def _end_hold(sandbox: Sandbox, event: Event) -> None:
+    held = sandbox.held_admissions.pop(event.subject, None)
+    if held is not None:
+        held.set()
+
+
 _HANDLERS: Mapping[str, Callable[[Sandbox, Event], None]] = {
     "operation_started": _start_operation,
     "operation_finished": _finish_operation,
     "generation_started": _start_generation,
     "output_finished": _finish_output,
     "upload_expired": _expire_upload,
+    scenarios.CHANGE_EVENT: _change_state,
+    HOLD_EVENT: _end_hold,
 }
 
 
@@ -96,4 +109,3 @@ def next_change_ms(work: Operation | Generation, sandbox: Sandbox, now: int) -> 
         ]
     instants = [instant for instant in due if instant is not None]
     return max(min(instants) - now, 0) if instants else STALLED_POLL_MS
-

@@ -17,7 +17,7 @@ from emulator.domain.product_photos import pack
 from emulator.domain.resources import Asset, Generation, Output, PlannedOutput, Pose, Product
 from emulator.imaging.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
 from emulator.scenario.faults import WorkOutcome
-from emulator.service import work
+from emulator.service import scenarios, work
 from emulator.service.accounts import Caller
 from emulator.service.authoring import picture_keys
 from emulator.service.library import check_assets
@@ -188,7 +188,7 @@ def _admit(
     price = generation_price(workflow, intent)
     work.check_credits(caller, price)
 
-    outcome = work.planned_outcome(caller, workflow, now)
+    outcome = scenarios.decide_work(caller, workflow, now)
     starts_at = now + sandbox.timings.queue_ms
     slots = _plan_slots(sandbox, plan, intent, outcome, starts_at)
     generation = Generation(
@@ -232,7 +232,7 @@ def _plan_slots(
     if outcome.duration_ms is not None:
         count = len(usual_ms)
         offsets_ms = [outcome.duration_ms * (usual_ms[slot] or 1) // (usual_ms[-1] or 1) for slot in range(count)]
-    failures = {slot: outcome.fail for slot in range(1, len(plan.recipes) + 1)} if outcome.fail else outcome.outputs
+    failures = dict.fromkeys(range(1, len(plan.recipes) + 1), outcome.fail) if outcome.fail else outcome.outputs
     return tuple(
         PlannedOutput(
             finishes_at=None if outcome.stall else starts_at + offset_ms,

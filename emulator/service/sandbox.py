@@ -5,6 +5,7 @@ Owns what exists in it and how it begins. What happens in it is told by the neig
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.idempotency import IdempotencyRecords
@@ -16,11 +17,12 @@ from emulator.kernel.seed import Seed
 from emulator.kernel.signing import Signer
 from emulator.kernel.timeline import Timeline
 from emulator.kernel.timestamps import DAY_MS
-from emulator.scenario.format import Scenario
+from emulator.scenario.format import NO_SCENARIO, Scenario
 from emulator.scenario.playbook import Playbook
-from emulator.scenario.world_format import Timings, WorldCredential, WorldFile, WorldTeam
+from emulator.scenario.world_format import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.images import ImageStore, MemoryBudget
+from emulator.service.journal import Journal
 from emulator.service.premade import add_premade_ingredients
 from emulator.service.store import Store
 
@@ -34,16 +36,23 @@ MEMORY_RETRY_SECONDS = 60
 _PREFIX_LENGTH = 8
 
 
+class HeldAdmission(Protocol):
+    """A request that a scenario keeps in admission; whoever waits for it is told when its time is over."""
+
+    def set(self) -> None:
+        """Let it go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """How a sandbox begins; its reset begins it so again."""
+    """How a sandbox begins; its reset begins it so again. What is None is as the scenario has it, else as usual."""
 
-    seed: int
-    clock: ClockSetting
+    seed: int | None
+    clock: ClockSetting | None
     start: int | None
     rate_limits: bool
     world: WorldFile
-    scenario: Scenario | None = None
+    scenario: Scenario = NO_SCENARIO
 
 
 class Sandbox:
@@ -53,16 +62,23 @@ class Sandbox:
         self.id = identifier
         self.memory = memory
         self.images = ImageStore(memory)
+        self.held_admissions: dict[str, HeldAdmission] = {}
         self.begin(options)
 
     def begin(self, options: SandboxOptions) -> None:
         """Make everything as it is at the start; whatever was there before is gone."""
+        for held in self.held_admissions.values():
+            held.set()
         self.options = options
         self.images.close()
         self.images = ImageStore(self.memory)
-        self.seed = Seed(options.seed)
-        self.clock = Clock(options.clock, options.start)
-        self.identifiers = Identifiers(options.seed)
+        scenario = options.scenario
+        self.seed = Seed(next(seed for seed in (options.seed, scenario.seed, 0) if seed is not None))
+        self.clock = Clock(
+            options.clock or scenario.clock.setting or ClockSetting("real"),
+            scenario.clock.start if options.start is None else options.start,
+        )
+        self.identifiers = Identifiers(self.seed.value)
         self.signer = Signer(self.seed.digest("signer", self.id))
         self.timeline = Timeline()
         self.store = Store()
@@ -72,10 +88,14 @@ class Sandbox:
         self.accounts: dict[str, TeamAccount] = {}
         self.callers: dict[str, Caller] = {}
         """By key: a caller for every credential."""
-        self.timings: Timings = options.world.timings
+        self.playbooks: dict[str, Playbook] = {}
+        """By Team id, and under an empty one for every Team: the running scenarios."""
+        self.held_admissions = {}
+        self.journal = Journal()
+        world = changed_world(options.world, scenario.world)
+        self.timings: Timings = world.timings
         self.began_at = self.clock.now()
-        self.playbook = Playbook(options.scenario, self.began_at, self.seed)
-        self._add_world(options.world)
+        self._add_world(world)
 
     def _add_world(self, world: WorldFile) -> None:
         for team in world.teams:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from emulator.scenario.format import NO_SCENARIO
+from emulator.service import scenarios
 from emulator.service.accounts import Caller
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
@@ -44,6 +46,7 @@ class Sandboxes:
         if len(self.by_id) >= MAXIMUM_SANDBOXES:
             raise SandboxConflictError(f"there are {MAXIMUM_SANDBOXES} sandboxes; delete one first")
         sandbox = Sandbox(identifier, options, self.memory)
+        _begin_scenario(sandbox)
         taken = sandbox.callers.keys() & self._callers.keys()
         if taken:
             sandbox.images.close()
@@ -56,6 +59,7 @@ class Sandboxes:
         """Begin a sandbox anew, as it began or with other options."""
         self._forget_keys(sandbox)
         sandbox.begin(options or sandbox.options)
+        _begin_scenario(sandbox)
         self._callers.update(sandbox.callers)
 
     def delete(self, sandbox: Sandbox) -> None:
@@ -64,10 +68,16 @@ class Sandboxes:
         sandbox.images.close()
         del self.by_id[sandbox.id]
 
-    def register(self, caller: Caller) -> None:
-        """Make a new credential's key known."""
-        self._callers[caller.credential.key] = caller
+    def register(self, sandbox: Sandbox) -> None:
+        """Make the keys of credentials known that were added to a sandbox."""
+        self._callers.update(sandbox.callers)
 
     def _forget_keys(self, sandbox: Sandbox) -> None:
         for key in sandbox.callers:
             self._callers.pop(key, None)
+
+
+def _begin_scenario(sandbox: Sandbox) -> None:
+    scenario = sandbox.options.scenario
+    if scenario != NO_SCENARIO:
+        scenarios.begin(sandbox, scenario, sandbox.began_at)

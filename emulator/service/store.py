@@ -22,10 +22,12 @@ class Owned(Protocol):
     """What a collection holds: something with an id, and a Team unless it is global."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """Its identifier."""
 
     @property
-    def team_id(self) -> str | None: ...
+    def team_id(self) -> str | None:
+        """The Team that owns it, None for a global one."""
 
 
 Resource = TypeVar("Resource", bound=Owned)

@@ -152,13 +152,17 @@ def complete(caller: Caller, session_id: str, intent: Intent, decoded: DecodedUp
     _check_present(session)
     check_window(session, now)
     if session.digest is None:
-        raise invalid_input("/upload_token", intent["upload_token"], "bytes to be sent to upload.url first", Check.STATE)
+        raise invalid_input(
+            "/upload_token", intent["upload_token"], "bytes to be sent to upload.url first", Check.STATE
+        )
     if intent["upload_token"] != token(sandbox, session, session.digest):
         raise invalid_input("/upload_token", intent["upload_token"], "the token the direct upload gave", Check.STATE)
     assert decoded is not None, "a completion that passes its checks was decoded before"
     if decoded.refusal is not None:
         _finish(sandbox, session, "refused")
-        raise invalid_input("(the uploaded bytes)", decoded.refusal, f"a whole {session.content_type} image", Check.RULES)
+        raise invalid_input(
+            "(the uploaded bytes)", decoded.refusal, f"a whole {session.content_type} image", Check.RULES
+        )
     _finish(sandbox, session, "exchanged")
     asset = Asset(
         id=sandbox.identifiers.next("ast"),

@@ -1,11 +1,9 @@
 """What Operations and Generations share: admission to the concurrency budget and the ledger, failures, and their end."""
 
-from emulator.domain.problems import Problem
 from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
+from emulator.domain.problems import Problem
 from emulator.domain.resources import WorkError
 from emulator.kernel.timestamps import SECOND_MS, seconds_up
-from emulator.scenario.faults import WorkOutcome
-from emulator.scenario.matching import WorkFacts
 from emulator.service.accounts import Caller, TeamAccount
 
 _FAILURES = {
@@ -19,12 +17,6 @@ def failure(code: str) -> WorkError:
     """Return the error of failed work or of a failed output (D31)."""
     message, retryable = _FAILURES[code]
     return WorkError(code, message, retryable)
-
-
-def planned_outcome(caller: Caller, work: str, now: int) -> WorkOutcome:
-    """Ask the scenario once what will become of work that is being admitted."""
-    team = caller.account.team
-    return caller.sandbox.playbook.for_work(WorkFacts(work, team.id, team.name), now).outcome
 
 
 def check_budget(caller: Caller, now: int) -> None:

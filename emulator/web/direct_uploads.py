@@ -49,9 +49,7 @@ class DirectUploads:
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body})
 
-    async def _receive(
-        self, request: Request, sandbox: Sandbox, session_id: str, signature: str, body: "_Body"
-    ) -> str:
+    async def _receive(self, request: Request, sandbox: Sandbox, session_id: str, signature: str, body: "_Body") -> str:
         now = engine.enter(sandbox)
         session = uploads.find_signed(sandbox, session_id, signature)
         if request.query_string:

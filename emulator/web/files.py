@@ -101,9 +101,7 @@ def _whole_or_part(request: Request, data: bytes, etag: bytes, headers: tuple[He
         raise Problem("invalid_request", f"bytes */{len(data)}", status=416)
     part = data[start : end + 1]
     content_range = b"bytes %d-%d/%d" % (start, end, len(data))
-    return Response(
-        206, (*headers, (b"content-length", b"%d" % len(part)), (b"content-range", content_range)), part
-    )
+    return Response(206, (*headers, (b"content-length", b"%d" % len(part)), (b"content-range", content_range)), part)
 
 
 async def _send(send: Send, response: Response, is_head: bool) -> None:

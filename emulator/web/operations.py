@@ -140,7 +140,11 @@ def _ingredient_handlers(kind: str, noun: str) -> dict[str, Handler]:
             kind,
             call.caller.sandbox.store.ingredients[kind],
             lambda _: True,
-            owners=[owner for owner in (None, call.caller.team_id) if scope == "all" or (owner is None) == (scope == "global")],
+            owners=[
+                owner
+                for owner in (None, call.caller.team_id)
+                if scope == "all" or (owner is None) == (scope == "global")
+            ],
         )
 
     def create(call: Call) -> Reply:
@@ -240,9 +244,7 @@ def _list(
 ) -> Reply:
     """Return a page of a collection; `limit` is not part of what a cursor is bound to (D02)."""
     filters = sorted(f"{key}={value}" for key, value in call.query.items() if key not in ("limit", "after"))
-    request = PageRequest(
-        page_limit(call.query), call.query.get("after"), (call.caller.team_id, name, *filters)
-    )
+    request = PageRequest(page_limit(call.query), call.query.get("after"), (call.caller.team_id, name, *filters))
 
     def load(identifier: str) -> Any:
         item = collection.items[identifier]

@@ -5,12 +5,17 @@ to the answer nothing waits, so an admission is atomic without a lock. The one e
 work, a held admission): the key is marked as in progress, and everything after the wait is looked at afresh.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from emulator.contract import Contract, OperationContract, MISSING
-from emulator.domain.idempotency import Record, Scope as KeyScope
+import orjson
+
+from emulator.contract import MISSING, Contract, OperationContract
+from emulator.domain.idempotency import Record
+from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
 from emulator.http.requests import (
@@ -23,11 +28,17 @@ from emulator.http.requests import (
     parse_json,
     read_body,
 )
-from emulator.http.responses import Response, problem_response
+from emulator.http.responses import Header, Response, problem_response
+from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.timestamps import SECOND_MS
-from emulator.service import engine
+from emulator.scenario.faults import DeprecatedFault, HoldFault, NetworkFault, ProblemFault
+from emulator.scenario.playbook import RequestDecision
+from emulator.service import engine, scenarios
+from emulator.service.accounts import Caller
+from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
+from emulator.web import faults, holding
 from emulator.web.links import Links
 from emulator.web.operations import HANDLERS, PREPARATIONS, Call, Handler, Preparation, Reply
 from emulator.web.pictures import PictureWorker
@@ -44,69 +55,82 @@ class RoutingError(RuntimeError):
 
 @dataclass(slots=True)
 class Passage:
-    """A request on its way: what the checks have found out so far."""
+    """A request on its way: what is known of it so far, and what a scenario has in mind for it."""
 
     request: Request
-    route: "Route"
-    resource_id: str
     request_id: str
-    body: bytes | None
-    call: Call
+    sandbox: Sandbox
+    entry: Entry
+    body: bytes | None = b""
     key_scope: KeyScope | None = None
     fingerprint: bytes = b""
+    problem_due: Problem | None = None
+    """A problem to be raised, once the check named in it has been passed."""
+    replaces_answer: bool = False
+    """Whether that problem only takes the place of the answer, when everything has happened."""
+    hold_ms: int = 0
+    network: NetworkFault | None = None
+    fault_headers: tuple[Header, ...] = ()
 
 
-Step = Callable[["Road", Passage], Response | None]
+class Step(NamedTuple):
+    """A check, by name and as a function: it raises a Problem, or returns the stored answer of a replay."""
+
+    check: Check
+    run: Callable[["Road", Passage, "Route", Call], Response | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An operation, its handler, and the checks that its requests pass before and after the wait."""
+    """An operation, its handler, and the checks that its requests pass."""
 
     operation: OperationContract
     handler: Handler
     preparation: Preparation | None
+    entrance: tuple[Step, ...]
+    """Before the scenario is asked."""
     before_wait: tuple[Step, ...]
     after_wait: tuple[Step, ...]
+    checks: tuple[Check, ...]
+    """The names of all its checks, the handler's included."""
 
 
-# The checks, in the order of D01. A check raises a Problem, or returns the stored answer of a replay. -------------------
+# The checks, in the order of D01 ---------------------------------------------------------------------------------------
 
 
-def check_credential(road: "Road", passage: Passage) -> None:
-    """401: the credential is known, not revoked, not expired (section 5, rule 5)."""
-    passage.call.caller.check_credential(passage.call.now)
+def check_credential(road: "Road", passage: Passage, route: Route, call: Call) -> None:
+    """401: the credential is neither revoked nor expired (section 5, rule 5)."""
+    call.caller.check_credential(call.now)
 
 
-def check_rate(road: "Road", passage: Passage) -> None:
+def check_rate(road: "Road", passage: Passage, route: Route, call: Call) -> None:
     """429: the credential and its Team have not sent too many requests (section 8, D41)."""
-    if passage.call.caller.sandbox.rate_limits:
-        passage.call.caller.check_rate(passage.call.now)
+    if passage.sandbox.rate_limits:
+        call.caller.check_rate(call.now)
 
 
-def check_profile(road: "Road", passage: Passage) -> None:
+def check_profile(road: "Road", passage: Passage, route: Route, call: Call) -> None:
     """403: a write needs a full credential (section 5, rule 2)."""
-    passage.call.caller.check_profile()
+    call.caller.check_profile()
 
 
-def check_shape(road: "Road", passage: Passage) -> None:
+def check_shape(road: "Road", passage: Passage, route: Route, call: Call) -> None:
     """400: query, Idempotency-Key and JSON are well-formed (D02, D03, D44)."""
-    operation, request, call = passage.route.operation, passage.request, passage.call
+    operation, request = route.operation, passage.request
     if request.query_string:
         call.query = parse_query(request.query_string, operation.query)
     if operation.is_idempotent:
-        passage.key_scope = KeyScope(
-            call.caller.credential.id, operation.method, request.path, request.idempotency_key()
-        )
+        key = passage.entry.idempotency_key = request.idempotency_key()
+        passage.key_scope = KeyScope(call.caller.credential.id, operation.method, request.path, key)
     if operation.body is None:
         check_no_body(passage.body)
     else:
         call.intent = parse_json(passage.body, request.headers.get(b"content-type"))
 
 
-def check_body(road: "Road", passage: Passage) -> None:
+def check_body(road: "Road", passage: Passage, route: Route, call: Call) -> None:
     """422: the body is what the contract says, and its fields agree with each other (D03 to D05, D14)."""
-    name, body = passage.route.operation.body, passage.call.intent
+    name, body = route.operation.body, call.intent
     assert name is not None
     violations = road.contract.violations(name, body)
     if violations:
@@ -115,63 +139,86 @@ def check_body(road: "Road", passage: Passage) -> None:
         more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
         where = first.where or "(body)"
         raise Problem("invalid_input", f"{where}: found {found}; expected {first.expected}{more}")
-    passage.call.intent = intent_of(name, body)
-    passage.fingerprint = fingerprint(name, passage.call.intent)
+    call.intent = intent_of(name, body)
+    passage.fingerprint = fingerprint(name, call.intent)
 
 
-def check_idempotency(road: "Road", passage: Passage) -> Response | None:
+def check_idempotency(road: "Road", passage: Passage, route: Route, call: Call) -> Response | None:
     """Replay, 409 or 422: what the key is bound to already (section 4, D10 to D14)."""
-    scope = passage.key_scope
+    scope, records = passage.key_scope, passage.sandbox.idempotency
     assert scope is not None
-    records = passage.call.caller.sandbox.idempotency
     if records.is_held(scope):
+        holding.release(passage.sandbox, scope)
         raise Problem("idempotency_in_progress", "Idempotency-Key: a request with this key is being admitted")
-    record = records.find(scope, passage.call.now)
+    record = records.find(scope, call.now)
     if record is None:
         return None
     if record.fingerprint != passage.fingerprint:
         raise Problem("idempotency_key_reused", "Idempotency-Key: found a different intent than this key was used for")
+    passage.entry.replayed = True
     return Response(record.status, record.headers, record.body)
 
 
-def check_pause(road: "Road", passage: Passage) -> None:
+def check_pause(road: "Road", passage: Passage, route: Route, call: Call) -> None:
     """503: new writes are let in (section 7)."""
-    pause = passage.call.caller.sandbox.pause
-    if pause.paused:
-        raise Problem("service_unavailable", "new writes are paused; expected to be retried", retry_after=pause.retry_after)
+    call.caller.check_pause()
 
 
-def check_subscription(road: "Road", passage: Passage) -> None:
+def check_subscription(road: "Road", passage: Passage, route: Route, call: Call) -> None:
     """403: creative writes need an active Subscription (section 5, rule 4; D20)."""
-    passage.call.caller.check_subscription()
+    call.caller.check_subscription()
 
 
-def checks_of(operation: OperationContract) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the checks of an operation before and after the wait in admission: the one list of the order of D01.
+HANDLER_CHECKS = (
+    Check.RESOURCE,
+    Check.READ_ONLY,
+    Check.STATE,
+    Check.REFERENCES,
+    Check.RULES,
+    Check.CONCURRENCY,
+    Check.CREDITS,
+)
+"""What the handlers check, in this order, in the files of the service room."""
 
-    What follows them (the path's resource, its state, references, rules, budget, Credits) is checked by the handler, in
-    the files of the service room, in the same order.
-    """
+
+def build_route(operation: OperationContract) -> Route:
+    """Return the route of an operation with its checks: the one list of the order of D01."""
     is_write = operation.method != "GET"
-    before: list[tuple[bool, Step]] = [
-        (True, check_credential),
-        (True, check_rate),
-        (is_write, check_profile),
-        (True, check_shape),
-        (operation.body is not None, check_body),
-        (operation.is_idempotent, check_idempotency),
+    has_body, is_idempotent = operation.body is not None, operation.is_idempotent
+    entrance = (
+        Step(Check.CREDENTIAL, check_credential),
+        Step(Check.RATE, check_rate),
+    )
+    before_wait = [
+        (is_write, Step(Check.PROFILE, check_profile)),
+        (True, Step(Check.SHAPE, check_shape)),
+        (has_body, Step(Check.BODY, check_body)),
+        (is_idempotent, Step(Check.IDEMPOTENCY, check_idempotency)),
     ]
-    after: list[tuple[bool, Step]] = [
-        (is_write, check_pause),
-        (operation.is_idempotent, check_subscription),
+    after_wait = [
+        (is_write, Step(Check.PAUSE, check_pause)),
+        (is_idempotent, Step(Check.SUBSCRIPTION, check_subscription)),
     ]
-    return tuple(step for applies, step in before if applies), tuple(step for applies, step in after if applies)
+    before = tuple(step for applies, step in before_wait if applies)
+    after = tuple(step for applies, step in after_wait if applies)
+    own = [step.check for step in (*entrance, *before, *after)]
+    return Route(
+        operation,
+        HANDLERS[operation.id],
+        PREPARATIONS.get(operation.id),
+        entrance,
+        before,
+        after,
+        (Check.ROUTE, *own, *HANDLER_CHECKS),
+    )
 
 
 class Road:
     """The ASGI application of `/v1`."""
 
-    def __init__(self, contract: Contract, sandboxes: Sandboxes, pictures: PictureWorker, public_url: str | None) -> None:
+    def __init__(
+        self, contract: Contract, sandboxes: Sandboxes, pictures: PictureWorker, public_url: str | None
+    ) -> None:
         self.contract = contract
         self.sandboxes = sandboxes
         self.pictures = pictures
@@ -179,23 +226,40 @@ class Road:
         self._routes = build_routes(contract)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request, and keep the journal of it."""
         request = Request(scope, self.public_url)
+        key = request.bearer_key()
+        caller = self.sandboxes.find_caller(key) if key else None
+        sandbox = caller.sandbox if caller else self.sandboxes.default
+        journal, request_id = sandbox.journal, sandbox.identifiers.next("req")
+        entry = Entry(journal.next_sequence(), sandbox.clock.now(), request_id, request.method, request.path)
+        entry.arrived_ms = host_elapsed_ms()
+        entry.caller = caller
+        journal.arrive(entry)
+        passage = Passage(request, request_id, sandbox, entry)
         try:
-            response = await self._answer(request, receive)
+            response = await self._answer(passage, caller, receive)
         except ClientDisconnectedError:
+            entry.note = "the client went away before its request was whole"
+            journal.leave(entry)
+            return
+        entry.status, entry.response_body = response.status, response.body
+        entry.duration_ms = host_elapsed_ms() - entry.arrived_ms
+        journal.leave(entry)
+        if passage.network is not None:
+            await faults.lose(passage.network, response, scope, receive, send)
             return
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body})
 
-    async def _answer(self, request: Request, receive: Receive) -> Response:
-        key = request.bearer_key()
-        caller = self.sandboxes.find_caller(key) if key else None
-        sandbox = caller.sandbox if caller else self.sandboxes.default
-        request_id = sandbox.identifiers.next("req")
+    async def _answer(self, passage: Passage, caller: Caller | None, receive: Receive) -> Response:
+        """Turn a request into a response: whatever goes wrong on the way becomes one here."""
+        request, sandbox = passage.request, passage.sandbox
         try:
             route, resource_id = self._find_route(request)
-            body = await read_body(receive) if request.has_body() else b""
+            passage.entry.operation, passage.entry.checks = route.operation.id, route.checks
+            if request.has_body():
+                passage.body = passage.entry.request_body = await read_body(receive)
             now = engine.enter(sandbox)
             if caller is None:
                 raise Problem(
@@ -203,87 +267,136 @@ class Road:
                     "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
                 )
             call = Call(caller, now, resource_id)
-            passage = Passage(request, route, resource_id, request_id, body, call)
-            for check in route.before_wait:
-                stored = check(self, passage)
-                if stored is not None:
-                    return stored
-            return await self._admit(passage)
+            return await self._check(passage, route, call)
         except Problem as problem:
-            return self._refuse(problem, request_id, sandbox)
+            return self._refuse(passage, problem)
         except ClientDisconnectedError:
             raise
         except Exception:
-            _LOGGER.exception("%s %s failed (%s)", request.method, request.path, request_id)
-            return problem_response(
-                Problem("internal_error", "the emulator failed; its log has the cause"), request_id, None
-            )
+            _LOGGER.exception("%s %s failed (%s)", request.method, request.path, passage.request_id)
+            return self._refuse(passage, Problem("internal_error", "the emulator failed; its log has the cause"))
 
-    async def _admit(self, passage: Passage) -> Response:
+    async def _check(self, passage: Passage, route: Route, call: Call) -> Response:
+        """Go through the checks before the wait, then admit the request; a replay ends it here."""
+        for step in route.entrance:
+            step.run(self, passage, route, call)
+        if passage.sandbox.playbooks or faults.FAULT_HEADER in passage.request.headers:
+            await self._ask_scenario(passage, route, call)
+            if faults.is_lost_before_commit(passage.network) and route.operation.method != "GET":
+                return faults.unanswered()
+        for step in route.before_wait:
+            stored = step.run(self, passage, route, call)
+            if stored is not None:
+                return stored
+            self._raise_due(passage, step.check)
+        return await self._admit(passage, route, call)
+
+    async def _ask_scenario(self, passage: Passage, route: Route, call: Call) -> None:
+        """Ask once what is to go wrong with this request, and note it where it comes about."""
+        header = passage.request.headers.get(faults.FAULT_HEADER)
+        if header is not None:
+            decision = RequestDecision(faults.requested_fault(header, route.operation.all_codes))
+        else:
+            decision = scenarios.decide_request(call.caller, route.operation.id, _json_or_none(passage.body), call.now)
+        if decision.rule is not None:
+            passage.entry.rule = decision.rule
+            passage.fault_headers = ((b"emulator-rule", decision.rule.name.encode("ascii", "replace")),)
+        match decision.fault:
+            case ProblemFault() as fault:
+                passage.problem_due = faults.injected_problem(fault, call.caller, call.now)
+                passage.replaces_answer = fault.at == "after_commit"
+                if faults.decided_at_entrance(fault.code):
+                    raise passage.problem_due
+            case HoldFault(duration_ms):
+                passage.hold_ms = duration_ms
+            case NetworkFault(kind="latency", latency_ms=latency_ms, at="before_commit"):
+                await asyncio.sleep(latency_ms / SECOND_MS)
+                call.now = engine.enter(passage.sandbox)
+            case NetworkFault() as network:
+                passage.network = network
+            case DeprecatedFault() as deprecated:
+                passage.fault_headers += faults.deprecation_headers(deprecated, passage.sandbox.began_at)
+
+    def _raise_due(self, passage: Passage, passed: Check) -> None:
+        """Raise the scenario's problem at the check that the service itself would raise it at."""
+        problem = passage.problem_due
+        if problem is not None and not passage.replaces_answer and problem.check is passed:
+            raise problem
+
+    async def _admit(self, passage: Passage, route: Route, call: Call) -> Response:
         """Wait if the admission needs it, then do what was asked, and bind the answer to the key."""
-        route, call = passage.route, passage.call
-        sandbox, images = call.caller.sandbox, call.caller.sandbox.images
-        if route.preparation is not None:
-            await self._wait(passage, route.preparation)
+        if route.preparation is not None or passage.hold_ms:
+            await self._wait(passage, route, call)
         try:
-            for check in route.after_wait:
-                check(self, passage)
+            for step in route.after_wait:
+                step.run(self, passage, route, call)
+                self._raise_due(passage, step.check)
+            if passage.problem_due is not None and not passage.replaces_answer:
+                raise passage.problem_due
             reply = route.handler(call)
         except Problem as problem:
-            if passage.key_scope is None or problem.code not in KEY_BINDING_CODES:
+            if problem.code not in KEY_BINDING_CODES:
                 raise
-            return self._bind(passage, self._refuse(problem, passage.request_id, sandbox))
-        keys = reply.assets()
+            return self._bind(passage, call, self._refuse(passage, problem))
+        response = self._bind(passage, call, await self._render(passage, call, reply))
+        if passage.problem_due is not None:
+            return self._refuse(passage, passage.problem_due)
+        return response
+
+    async def _wait(self, passage: Passage, route: Route, call: Call) -> None:
+        """Let the key be in progress during the wait (D13); then look at time and state afresh."""
+        sandbox, scope = passage.sandbox, passage.key_scope
+        records = sandbox.idempotency
+        if scope is not None:
+            records.hold(scope)
+        try:
+            if passage.hold_ms:
+                await holding.hold(sandbox, scope, call.now, passage.hold_ms)
+                call.now = engine.enter(sandbox)
+            if route.preparation is not None:
+                await route.preparation(call, self.pictures)
+        finally:
+            if scope is not None:
+                records.let_go(scope)
+        _check_not_reset(sandbox.idempotency is records)
+        call.now = engine.enter(sandbox)
+
+    async def _render(self, passage: Passage, call: Call, reply: Reply) -> Response:
+        """Render a reply; the pictures whose size it tells must be developed first."""
+        links = Links(passage.sandbox, passage.request.origin)
+        headers = passage.fault_headers
+        if reply.location is not None:
+            headers = (*headers, (b"location", (links.base_url + reply.location).encode("latin-1")))
+        if reply.retry_after is not None:
+            headers = (*headers, (b"retry-after", b"%d" % reply.retry_after))
+        images, keys = passage.sandbox.images, reply.assets()
         if not keys or not images.undeveloped(keys):
-            return self._bind(passage, self._render(passage, reply))
+            return json_response(reply.status, reply.resource, passage.request_id, links, headers)
         images.hold(keys)
         try:
             await self.pictures.develop(images, keys)
-            self._check_same_state(passage, sandbox.images is images)
-            return self._render(passage, reply)
+            _check_not_reset(passage.sandbox.images is images)
+            return json_response(reply.status, reply.resource, passage.request_id, links, headers)
         finally:
             images.release(keys)
 
-    async def _wait(self, passage: Passage, preparation: Preparation) -> None:
-        """Let the key be in progress while image work is done (D13); then look at time and state afresh."""
-        call, scope = passage.call, passage.key_scope
-        records = call.caller.sandbox.idempotency
-        assert scope is not None
-        records.hold(scope)
-        try:
-            await preparation(call, self.pictures)
-        finally:
-            records.let_go(scope)
-        self._check_same_state(passage, call.caller.sandbox.idempotency is records)
-        call.now = engine.enter(call.caller.sandbox)
-
-    def _check_same_state(self, passage: Passage, is_same: bool) -> None:
-        if not is_same:
-            raise Problem("internal_error", "the sandbox was reset while this request was being answered")
-
-    def _render(self, passage: Passage, reply: Reply) -> Response:
-        links = Links(passage.call.caller.sandbox, passage.request.origin)
-        headers: tuple[tuple[bytes, bytes], ...] = ()
-        if reply.location is not None:
-            headers = ((b"location", (links.base_url + reply.location).encode("latin-1")),)
-        if reply.retry_after is not None:
-            headers = (*headers, (b"retry-after", b"%d" % reply.retry_after))
-        return json_response(reply.status, reply.resource, passage.request_id, links, headers)
-
-    def _bind(self, passage: Passage, response: Response) -> Response:
+    def _bind(self, passage: Passage, call: Call, response: Response) -> Response:
         """Bind the key, where there is one, to the answer (D10)."""
         if passage.key_scope is not None:
-            record = Record(passage.call.now, passage.fingerprint, *response)
-            passage.call.caller.sandbox.idempotency.bind(passage.key_scope, record)
+            record = Record(call.now, passage.fingerprint, *response)
+            passage.sandbox.idempotency.bind(passage.key_scope, record)
         return response
 
-    def _refuse(self, problem: Problem, request_id: str, sandbox: Sandbox) -> Response:
+    def _refuse(self, passage: Passage, problem: Problem) -> Response:
         """Render a problem; an auto clock then takes the wait that it asks of the client (interfaces, section 3)."""
-        retry_after = problem.retry_after
-        if retry_after is None or not sandbox.clock.takes_waits:
-            return problem_response(problem, request_id, retry_after)
-        response = problem_response(problem, request_id, 0)
-        engine.advance(sandbox, sandbox.clock.now() + (problem.retry_wait_ms or retry_after * SECOND_MS))
+        passage.entry.problem = problem
+        sandbox, retry_after = passage.sandbox, problem.retry_after
+        takes_wait = retry_after is not None and sandbox.clock.takes_waits
+        response = problem_response(problem, passage.request_id, 0 if takes_wait else retry_after)
+        if problem is passage.problem_due:
+            response = response._replace(headers=(*response.headers, *passage.fault_headers))
+        if takes_wait and retry_after is not None:
+            engine.advance(sandbox, sandbox.clock.now() + (problem.retry_wait_ms or retry_after * SECOND_MS))
         return response
 
     def _find_route(self, request: Request) -> tuple[Route, str]:
@@ -314,6 +427,18 @@ class Road:
         return route, resource_id
 
 
+def _check_not_reset(is_same: bool) -> None:
+    if not is_same:
+        raise Problem("internal_error", "the sandbox was reset while this request was being answered")
+
+
+def _json_or_none(body: bytes | None) -> object:
+    try:
+        return orjson.loads(body) if body else None
+    except orjson.JSONDecodeError:
+        return None
+
+
 def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
     """Return the routes by path (an id in it written `{}`) and method.
 
@@ -326,6 +451,5 @@ def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
     routes: dict[str, dict[str, Route]] = {}
     for operation in contract.operations.values():
         steps = ["{}" if step.startswith("{") else step for step in operation.path.split("/")]
-        route = Route(operation, HANDLERS[operation.id], PREPARATIONS.get(operation.id), *checks_of(operation))
-        routes.setdefault(PREFIX + "/".join(steps), {})[operation.method] = route
+        routes.setdefault(PREFIX + "/".join(steps), {})[operation.method] = build_route(operation)
     return routes

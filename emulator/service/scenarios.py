@@ -1,0 +1,125 @@
+"""The running scenarios of a sandbox: one for all its Teams, and one for any single Team (interfaces, sections 6 and 7).
+
+Owns how a scenario begins and ends, whom it is asked about, and how the changes of its timeline and world are made: by
+the same state that a real cause would change, never by a pretence.
+"""
+
+import dataclasses
+
+from emulator.domain.admission import AdmissionPause
+from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
+from emulator.scenario.faults import WorkOutcome
+from emulator.scenario.format import Scenario
+from emulator.scenario.matching import RequestFacts, WorkFacts
+from emulator.scenario.playbook import NOTHING_HAPPENS, Playbook, RequestDecision
+from emulator.scenario.world_format import TeamChange, WorldChanges, WorldTeam
+from emulator.service.accounts import Caller, TeamAccount
+from emulator.service.sandbox import Sandbox
+
+CHANGE_EVENT = "scenario_change"
+EVERYONE = ""
+"""The key of the scenario that is not limited to one Team."""
+
+
+def begin(sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYONE) -> None:
+    """Let a scenario begin now, in place of the one that ran for the same Teams."""
+    end(sandbox, team_id)
+    playbook = Playbook(scenario, now, sandbox.seed, team_id or None)
+    sandbox.playbooks[team_id] = playbook
+    for index, (due, _) in enumerate(playbook.changes_due()):
+        sandbox.timeline.schedule(due, CHANGE_EVENT, team_id, index)
+
+
+def end(sandbox: Sandbox, team_id: str = EVERYONE) -> None:
+    """Stop a scenario: its rules, and the changes it still has to make. What it changed stays changed."""
+    sandbox.playbooks.pop(team_id, None)
+    sandbox.timeline.remove(CHANGE_EVENT, team_id)
+
+
+def decide_request(caller: Caller, operation: str, body: object, now: int) -> RequestDecision:
+    """Ask what happens to a request, once: the Team's own scenario first, then everyone's."""
+    team = caller.account.team
+    facts = RequestFacts(operation, team.id, team.name, body)
+    decision = NOTHING_HAPPENS
+    for key in (team.id, EVERYONE):
+        playbook = caller.sandbox.playbooks.get(key)
+        if playbook is not None:
+            asked = playbook.for_request(facts, now)
+            decision = asked if decision.rule is None else decision
+    return decision
+
+
+def decide_work(caller: Caller, work: str, now: int) -> WorkOutcome:
+    """Ask what becomes of work that is being admitted, once."""
+    team = caller.account.team
+    facts = WorkFacts(work, team.id, team.name)
+    outcome = None
+    for key in (team.id, EVERYONE):
+        playbook = caller.sandbox.playbooks.get(key)
+        if playbook is not None:
+            asked = playbook.for_work(facts, now)
+            if outcome is None and asked.rule is not None:
+                outcome = asked.outcome
+    return outcome or WorkOutcome()
+
+
+def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
+    """Make one change of a running scenario's timeline."""
+    _, change = sandbox.playbooks[team_id].changes_due()[index]
+    _apply(sandbox, team_id, change, now)
+
+
+def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str = EVERYONE) -> None:
+    """Make a scenario's changes to the world at once: Teams it names are changed, others are opened."""
+    for change in changes.teams:
+        accounts = _affected(sandbox, team_id, change.team.team)
+        for account in accounts:
+            change_team(account, change.team, now)
+            for credential in change.credentials:
+                if sandbox.key_of(credential.key) not in sandbox.callers:
+                    sandbox.add_credential(account, credential, now)
+        if not accounts and not team_id and change.credentials:
+            account = sandbox.add_team(WorldTeam(change.team.team, credentials=change.credentials), now)
+            change_team(account, change.team, now)
+    timings = {f"{name}_ms": span_ms for name, span_ms in changes.timings_ms}
+    sandbox.timings = dataclasses.replace(sandbox.timings, **timings)
+
+
+def change_team(account: TeamAccount, change: TeamChange, now: int) -> None:
+    """Set what a change names of a Team; the rest stays."""
+    if change.credits is not None:
+        account.ledger.set_available(now, change.credits)
+    new = {
+        "subscription_active": None if change.subscription is None else change.subscription == "active",
+        "concurrency_limit": change.concurrency_limit,
+        "requests_per_minute": change.requests_per_minute,
+    }
+    given = {name: value for name, value in new.items() if value is not None}
+    account.team = dataclasses.replace(account.team, **given)  # type: ignore[arg-type]  # each of its field's type
+
+
+def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[TeamAccount]:
+    """Return the Teams that a change names, as far as the scenario may touch them."""
+    return [account for account in sandbox.find_accounts(name_or_id) if not team_id or account.team.id == team_id]
+
+
+def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int) -> None:
+    match change:
+        case AdmissionChange(admission, retry_after):
+            pause = AdmissionPause(admission == "paused")
+            if retry_after is not None:
+                pause.retry_after = retry_after
+            if team_id:
+                sandbox.accounts[team_id].pause = pause
+            else:
+                sandbox.pause = pause
+        case CredentialChange(key, state, expires_at):
+            caller = sandbox.callers.get(key) or sandbox.callers.get(sandbox.key_of(key))
+            if caller is not None and (not team_id or caller.team_id == team_id):
+                old = caller.credential
+                caller.credential = dataclasses.replace(
+                    old, state=state or old.state, expires_at=old.expires_at if expires_at is None else expires_at
+                )
+        case TeamChange():
+            for account in _affected(sandbox, team_id, change.team):
+                change_team(account, change, now)

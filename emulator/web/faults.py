@@ -1,0 +1,120 @@
+"""What a scenario or a header asks to go wrong with one request, and how it comes about (interfaces, section 7).
+
+A problem is raised at the place in the order of checks where the service itself would raise it, so that it has the same
+consequences. An answer that is to be lost is lost on the wire, by the connection under the request.
+"""
+
+import asyncio
+from email.utils import formatdate
+from typing import Protocol
+
+from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt
+from emulator.http.requests import Receive, Scope, Send
+from emulator.http.responses import JSON_TYPE, Header, Response
+from emulator.kernel.timestamps import SECOND_MS
+from emulator.scenario.faults import DeprecatedFault, NetworkFault, ProblemFault
+from emulator.service.accounts import Caller
+
+FAULT_HEADER = b"emulator-fault"
+CONNECTION_EXTENSION = "emulator.connection"
+_RATE_RETRY_SECONDS = 5
+_GARBAGE = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
+_FRAGMENT = b'{"object":'
+
+
+class Connection(Protocol):
+    """The connection under a request, as the server hands it in with the ASGI scope."""
+
+    def reset(self) -> None:
+        """Break it off at once, so that the client sees a reset."""
+
+    def close(self) -> None:
+        """Close it after what was sent, though the answer is not whole."""
+
+
+class LostAnswerError(ConnectionResetError):
+    """The answer is lost, and the server gave no connection to lose it on (in-process clients see this instead)."""
+
+
+def requested_fault(header: bytes, codes: frozenset[str]) -> ProblemFault:
+    """Read the header `Emulator-Fault`. Raises Problem invalid_request for a code that the operation cannot return."""
+    code = header.decode("latin-1").strip()
+    if code not in codes:
+        expected = ", ".join(sorted(codes))
+        raise Problem("invalid_request", f"Emulator-Fault: found {excerpt(code)}; expected one of {expected}")
+    return ProblemFault(code)
+
+
+def injected_problem(fault: ProblemFault, caller: Caller, now: int) -> Problem:
+    """Return the problem that the service itself would answer with."""
+    kind = CATALOGUE[fault.code]
+    sandbox, account = caller.sandbox, caller.account
+    retry_after = fault.retry_after
+    if retry_after is None and kind.status in (429, 503):
+        retry_after = {
+            "rate_limited": _RATE_RETRY_SECONDS,
+            "service_unavailable": sandbox.pause.retry_after,
+            "concurrency_limit_reached": max(1, (account.budget.wait_ms(now) or SECOND_MS) // SECOND_MS),
+        }[fault.code]
+    operation_id = None
+    if fault.code == "resource_operation_in_progress":
+        operation_id = next(iter(sandbox.store.operations.ids(caller.team_id)[-1:]), sandbox.identifiers.next("op"))
+    detail = fault.detail or f"{kind.title.lower()}: {kind.recovery}"
+    return Problem(fault.code, detail, retry_after=retry_after, active_operation_id=operation_id)
+
+
+def decided_at_entrance(code: str) -> bool:
+    """Tell whether the service decides a code before it looks at the request itself."""
+    return CATALOGUE[code].check in (Check.CREDENTIAL, Check.RATE)
+
+
+def deprecation_headers(fault: DeprecatedFault, since: int) -> tuple[Header, ...]:
+    """Return the headers of deprecated behaviour (section 9, rule 4; D43)."""
+    headers = [(b"deprecation", b"@%d" % (since // SECOND_MS))]
+    if fault.link is not None:
+        headers.append((b"link", f'<{fault.link}>; rel="deprecation"'.encode()))
+    if fault.sunset is not None:
+        headers.append((b"sunset", formatdate(fault.sunset / SECOND_MS, usegmt=True).encode()))
+    return tuple(headers)
+
+
+def is_lost_before_commit(fault: NetworkFault | None) -> bool:
+    """Tell whether nothing must happen because the answer is lost; a read may happen all the same."""
+    return fault is not None and fault.at == "before_commit"
+
+
+def unanswered() -> Response:
+    """Return what stands in for the answer of a request that was lost before anything happened."""
+    return Response(200, (JSON_TYPE, (b"content-length", b"100")), _FRAGMENT.ljust(100))
+
+
+async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send an answer as the network fault has it: late, broken off, half, never, or as garbage."""
+    if fault.kind == "latency":
+        await asyncio.sleep(fault.latency_ms / SECOND_MS)
+        await _send(send, response, response.body)
+    elif fault.kind == "garbage":
+        headers = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(_GARBAGE)))
+        await _send(send, Response(response.status, headers, _GARBAGE), _GARBAGE)
+    elif fault.kind == "stall":
+        while (await receive())["type"] != "http.disconnect":
+            pass
+    else:
+        if fault.kind == "truncate":
+            await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+            half = response.body[: len(response.body) // 2]
+            await send({"type": "http.response.body", "body": half, "more_body": True})
+        connection = _connection(scope)
+        connection.close() if fault.kind == "truncate" else connection.reset()
+
+
+async def _send(send: Send, response: Response, body: bytes) -> None:
+    await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _connection(scope: Scope) -> Connection:
+    connection: Connection | None = scope.get("extensions", {}).get(CONNECTION_EXTENSION)
+    if connection is None:
+        raise LostAnswerError("the answer was lost by a scenario")
+    return connection
