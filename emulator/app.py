@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from emulator.contract import load_contract
+from emulator.contract import Contract, load_contract
+from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Receive, Scope, Send
 from emulator.http.responses import problem_response
 from emulator.kernel.timestamps import format_timestamp
-from emulator.scenario.world_format import BUILT_IN_WORLD, WorldFile, parse_world
+from emulator.scenario.format import NO_SCENARIO, Scenario, parse_scenario
+from emulator.scenario.world_format import BUILT_IN_WORLD, WorldFile, parse_world, world_names
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.sandboxes import Sandboxes
@@ -39,7 +41,7 @@ class Application:
         self.settings = settings
         self.contract = load_contract()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory))
-        self.sandboxes.create(DEFAULT_SANDBOX_ID, sandbox_options(settings))
+        self.sandboxes.create(DEFAULT_SANDBOX_ID, sandbox_options(settings, self.contract))
         pictures = PictureWorker()
         self._road = Road(self.contract, self.sandboxes, pictures, settings.public_url)
         self._files = Files(self.sandboxes, pictures, settings.public_url)
@@ -86,24 +88,35 @@ def _describe_clock(sandbox: Sandbox) -> str:
     return f"{mode}, at {format_timestamp(sandbox.clock.now())}"
 
 
-def sandbox_options(settings: Settings) -> SandboxOptions:
+def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
     """Read the files that the settings name, and return how the default sandbox begins.
 
     Raises:
         DocumentError: a file that cannot be used.
-        UsageError: a file that cannot be read.
+        OSError: a file that cannot be read.
     """
+    world = BUILT_IN_WORLD if settings.world is None else parse_world(Path(settings.world).read_bytes(), settings.world)
     return SandboxOptions(
         seed=settings.seed,
         clock=settings.clock,
         start=settings.start,
         rate_limits=settings.rate_limits,
-        world=_world(settings.world),
+        world=world,
+        scenario=_scenario(settings.scenario, contract, world),
     )
 
 
-def _world(path: str | None) -> WorldFile:
-    return BUILT_IN_WORLD if path is None else parse_world(Path(path).read_bytes(), path)
+def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) -> Scenario:
+    """Read a scenario from a file, or by its name from the library; a file of that name wins."""
+    if name_or_file is None:
+        return NO_SCENARIO
+    path = Path(name_or_file)
+    if path.suffix or path.is_file():
+        return parse_scenario(path.read_bytes(), name_or_file, contract.facts(), world_names(world))
+    from emulator.scenario.library import ScenarioLibrary
+
+    library = ScenarioLibrary(shipped_path("scenarios"), contract.facts())
+    return library.load(name_or_file, world_names(world))
 
 
 def create_application(settings: Settings) -> Application:

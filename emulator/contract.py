@@ -77,6 +77,10 @@ class Contract:
         """The contract's own version (section 9)."""
         return str(self.document["info"]["version"])
 
+    def facts(self) -> dict[str, frozenset[str]]:
+        """Return by operation id the problem codes that it can return: what a scenario may ask of it."""
+        return {operation.id: operation.all_codes for operation in self.operations.values()}
+
     def violations(self, schema_name: str, value: object) -> list[Violation]:
         """Return every way in which a value breaks a schema of the contract, the first fields first."""
         validator = self._validators.get(schema_name)

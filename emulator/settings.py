@@ -15,7 +15,6 @@ from emulator.kernel.timestamps import parse_timestamp
 DEFAULT_PORT: Final = 8038
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
 
-REAL_CLOCK: Final = ClockSetting("real")
 HIGHEST_RATE: Final = 1_000_000.0
 """How many times as fast as the wall clock a clock may run."""
 
@@ -58,14 +57,14 @@ class SettingError(UsageError):
 class Settings:
     """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
 
-    `start` is an instant in milliseconds, None for the clock's own default; `world` is a path, `scenario` the name of a
-    library scenario or a path; `max_memory` is in bytes; `public_url` has no slash at its end.
+    `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
+    are 0, real and the clock's own default. `world` is a path, `scenario` the name of a library scenario or a path; `max_memory` is in bytes; `public_url` has no slash at its end.
     """
 
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
-    seed: int = 0
-    clock: ClockSetting = REAL_CLOCK
+    seed: int | None = None
+    clock: ClockSetting | None = None
     start: int | None = None
     world: str | None = None
     scenario: str | None = None

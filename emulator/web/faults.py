@@ -6,9 +6,9 @@ consequences. An answer that is to be lost is lost on the wire, by the connectio
 
 import asyncio
 from email.utils import formatdate
-from typing import Protocol
 
 from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt
+from emulator.http.extensions import CONNECTION_EXTENSION, Connection
 from emulator.http.requests import Receive, Scope, Send
 from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.kernel.timestamps import SECOND_MS
@@ -16,20 +16,9 @@ from emulator.scenario.faults import DeprecatedFault, NetworkFault, ProblemFault
 from emulator.service.accounts import Caller
 
 FAULT_HEADER = b"emulator-fault"
-CONNECTION_EXTENSION = "emulator.connection"
 _RATE_RETRY_SECONDS = 5
 _GARBAGE = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
 _FRAGMENT = b'{"object":'
-
-
-class Connection(Protocol):
-    """The connection under a request, as the server hands it in with the ASGI scope."""
-
-    def reset(self) -> None:
-        """Break it off at once, so that the client sees a reset."""
-
-    def close(self) -> None:
-        """Close it after what was sent, though the answer is not whole."""
 
 
 class LostAnswerError(ConnectionResetError):
@@ -97,8 +86,7 @@ async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: R
         headers = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(_GARBAGE)))
         await _send(send, Response(response.status, headers, _GARBAGE), _GARBAGE)
     elif fault.kind == "stall":
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        await _until_gone(receive)
     else:
         if fault.kind == "truncate":
             await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
@@ -106,6 +94,12 @@ async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: R
             await send({"type": "http.response.body", "body": half, "more_body": True})
         connection = _connection(scope)
         connection.close() if fault.kind == "truncate" else connection.reset()
+        await _until_gone(receive)
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _send(send: Send, response: Response, body: bytes) -> None:
@@ -114,7 +108,7 @@ async def _send(send: Send, response: Response, body: bytes) -> None:
 
 
 def _connection(scope: Scope) -> Connection:
-    connection: Connection | None = scope.get("extensions", {}).get(CONNECTION_EXTENSION)
+    connection: Connection | None = scope.get("extensions", {}).get(CONNECTION_EXTENSION, {}).get("connection")
     if connection is None:
         raise LostAnswerError("the answer was lost by a scenario")
     return connection
