@@ -1,0 +1,168 @@
+"""Credits: two phases, append-only, and never a Credit more or less."""
+
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from emulator.domain.ledger import Entry, Ledger, LedgerError
+
+
+def ledger_of(amount: int) -> Ledger:
+    ledger = Ledger()
+    ledger.grant(0, amount)
+    return ledger
+
+
+def state(ledger: Ledger) -> tuple[int, int, int]:
+    return ledger.available, ledger.reserved, ledger.charged
+
+
+def test_a_reservation_takes_its_credits_out_of_what_is_available() -> None:
+    ledger = ledger_of(10)
+    ledger.reserve(1, "gen_1", 4)
+    assert state(ledger) == (6, 4, 0)
+
+
+def test_a_settled_reservation_is_charged_in_part_and_the_rest_comes_back() -> None:
+    ledger = ledger_of(10)
+    ledger.reserve(1, "gen_1", 4)
+    ledger.settle(2, "gen_1", 3)
+    assert state(ledger) == (7, 0, 3)
+
+
+def test_every_step_is_an_entry_and_no_entry_is_ever_changed() -> None:
+    ledger = ledger_of(10)
+    ledger.reserve(1, "gen_1", 4)
+    before = list(ledger.entries)
+    ledger.settle(2, "gen_1", 3)
+    expected = [
+        Entry(0, "grant", "", 10),
+        Entry(1, "reserve", "gen_1", 4),
+        Entry(2, "charge", "gen_1", 3),
+        Entry(2, "release", "gen_1", 1),
+    ]
+    assert (expected, expected[:2]) == (ledger.entries, before)
+
+
+def test_a_full_charge_releases_nothing_and_a_full_release_charges_nothing() -> None:
+    ledger = ledger_of(2)
+    ledger.reserve(1, "a", 1)
+    ledger.reserve(1, "b", 1)
+    ledger.settle(2, "a", 1)
+    ledger.settle(2, "b", 0)
+    assert [entry.kind for entry in ledger.entries[3:]] == ["charge", "release"]
+
+
+def test_free_work_is_reserved_and_settled_like_any_other() -> None:
+    ledger = ledger_of(0)
+    ledger.reserve(1, "op_1", 0)
+    ledger.settle(2, "op_1", 0)
+    assert state(ledger) == (0, 0, 0)
+
+
+def test_the_available_credits_can_be_set_whatever_is_reserved() -> None:
+    ledger = ledger_of(10)
+    ledger.reserve(1, "gen_1", 4)
+    ledger.set_available(2, 0)
+    assert state(ledger) == (0, 4, 0)
+    ledger.settle(3, "gen_1", 1)
+    assert state(ledger) == (3, 0, 1)
+
+
+@pytest.mark.parametrize("amount", [11, -1])
+def test_more_than_is_available_or_less_than_nothing_cannot_be_reserved(amount: int) -> None:
+    ledger = ledger_of(10)
+    with pytest.raises(LedgerError):
+        ledger.reserve(1, "gen_1", amount)
+    assert (state(ledger), len(ledger.entries)) == ((10, 0, 0), 1)
+
+
+def test_one_piece_of_work_cannot_be_reserved_for_twice() -> None:
+    ledger = ledger_of(10)
+    ledger.reserve(1, "gen_1", 1)
+    with pytest.raises(LedgerError):
+        ledger.reserve(1, "gen_1", 1)
+
+
+@pytest.mark.parametrize(("work_id", "charge"), [("gen_2", 0), ("gen_1", 5), ("gen_1", -1)])
+def test_a_reservation_is_settled_once_within_its_amount_or_not_at_all(work_id: str, charge: int) -> None:
+    ledger = ledger_of(10)
+    ledger.reserve(1, "gen_1", 4)
+    with pytest.raises(LedgerError):
+        ledger.settle(2, work_id, charge)
+    assert state(ledger) == (6, 4, 0)
+    ledger.settle(2, "gen_1", 0)
+    with pytest.raises(LedgerError):
+        ledger.settle(3, "gen_1", 0)
+
+
+def test_reserved_credits_cannot_be_taken_away() -> None:
+    ledger = ledger_of(10)
+    ledger.reserve(1, "gen_1", 4)
+    with pytest.raises(LedgerError):
+        ledger.grant(2, -7)
+    assert state(ledger) == (6, 4, 0)
+
+
+class AnyHistory(RuleBasedStateMachine):
+    """Any sequence of acts, sensible or not, beside a model of plain numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ledger = Ledger()
+        self.granted = 0
+        self.charged = 0
+        self.open: dict[str, int] = {}
+        self.count = 0
+
+    @property
+    def available(self) -> int:
+        return self.granted - self.charged - sum(self.open.values())
+
+    @rule(amount=st.integers(-5, 20))
+    def grant(self, amount: int) -> None:
+        if self.available + amount < 0:
+            with pytest.raises(LedgerError):
+                self.ledger.grant(0, amount)
+        else:
+            self.ledger.grant(0, amount)
+            self.granted += amount
+
+    @rule(amount=st.integers(-1, 20))
+    def reserve(self, amount: int) -> None:
+        self.count += 1
+        work_id = f"gen_{self.count}"
+        if 0 <= amount <= self.available:
+            self.ledger.reserve(0, work_id, amount)
+            self.open[work_id] = amount
+        else:
+            with pytest.raises(LedgerError):
+                self.ledger.reserve(0, work_id, amount)
+
+    @precondition(lambda self: bool(self.open))
+    @rule(data=st.data())
+    def settle(self, data: st.DataObject) -> None:
+        work_id = data.draw(st.sampled_from(sorted(self.open)))
+        charge = data.draw(st.integers(-1, self.open[work_id] + 1))
+        if 0 <= charge <= self.open[work_id]:
+            self.ledger.settle(0, work_id, charge)
+            self.charged += charge
+            del self.open[work_id]
+        else:
+            with pytest.raises(LedgerError):
+                self.ledger.settle(0, work_id, charge)
+
+    @invariant()
+    def every_credit_is_available_reserved_or_charged(self) -> None:
+        ledger = self.ledger
+        assert (self.available, sum(self.open.values()), self.charged) == state(ledger)
+        assert ledger.granted == ledger.available + ledger.reserved + ledger.charged
+        assert min(state(ledger)) >= 0
+
+    @invariant()
+    def the_entries_alone_tell_the_balance(self) -> None:
+        signs = {"grant": 1, "reserve": -1, "release": 1, "charge": 0}
+        assert self.ledger.available == sum(signs[entry.kind] * entry.amount for entry in self.ledger.entries)
+
+
+TestAnyHistory = AnyHistory.TestCase

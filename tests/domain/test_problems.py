@@ -1,0 +1,105 @@
+"""The catalogue of errors against the table of the specification, and the texts of problems."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt, invalid_input, invalid_reference
+
+STATUSES: Mapping[str, int] = {
+    "invalid_request": 400,
+    "invalid_cursor": 400,
+    "authentication_required": 401,
+    "credential_expired": 401,
+    "credential_revoked": 401,
+    "insufficient_credits": 402,
+    "permission_denied": 403,
+    "subscription_required": 403,
+    "not_found": 404,
+    "upload_not_found": 404,
+    "asset_not_found": 404,
+    "product_not_found": 404,
+    "idempotency_in_progress": 409,
+    "resource_operation_in_progress": 409,
+    "upload_bytes_conflict": 409,
+    "upload_expired": 410,
+    "invalid_input": 422,
+    "invalid_reference": 422,
+    "idempotency_key_reused": 422,
+    "already_at_target_resolution": 422,
+    "concurrency_limit_reached": 429,
+    "rate_limited": 429,
+    "service_unavailable": 503,
+    "internal_error": 500,
+}
+
+
+def test_the_catalogue_has_the_codes_and_statuses_of_the_specification() -> None:
+    assert {code: kind.status for code, kind in CATALOGUE.items()} == STATUSES
+
+
+def test_the_catalogue_and_the_contract_have_the_same_codes() -> None:
+    contract = yaml.safe_load((Path(__file__).parents[2] / "contract" / "openapi.yaml").read_text(encoding="utf-8"))
+    assert sorted(CATALOGUE) == sorted(contract["components"]["schemas"]["ProblemCode"]["enum"])
+
+
+def test_every_code_has_a_title_and_a_way_out() -> None:
+    assert all(kind.title and kind.recovery for kind in CATALOGUE.values())
+
+
+def test_a_problem_has_the_status_and_check_of_its_code() -> None:
+    problem = Problem("upload_expired", "too late")
+    assert (problem.status, problem.check, str(problem)) == (410, Check.STATE, "too late")
+
+
+def test_a_problem_can_have_a_status_and_check_of_its_own() -> None:
+    problem = Problem("invalid_request", "wrong method", status=405).at(Check.ROUTE)
+    assert (problem.status, problem.check) == (405, Check.ROUTE)
+
+
+def test_an_unknown_code_is_no_problem() -> None:
+    with pytest.raises(KeyError):
+        Problem("no_such_code", "")
+
+
+def test_a_refused_field_is_told_with_place_finding_and_expectation() -> None:
+    assert invalid_input("/name", 7, "a string").detail == "/name: found 7; expected a string"
+
+
+def test_a_refused_body_is_told_as_such() -> None:
+    assert invalid_input("", [], "an object").detail == "(body): found an array of 0; expected an object"
+
+
+def test_a_refused_reference_has_its_own_code() -> None:
+    problem = invalid_reference("/asset_ids/0", "ast_1", "a live Asset")
+    assert (problem.code, problem.detail) == (
+        "invalid_reference",
+        '/asset_ids/0: found "ast_1"; expected a live Asset',
+    )
+
+
+@pytest.mark.parametrize(
+    ("expected", "value"),
+    [
+        ("null", None),
+        ("true", True),
+        ("false", False),
+        ("0", 0),
+        ("1.5", 1.5),
+        ('"text"', "text"),
+        ('"line\\nbreak"', "line\nbreak"),
+        ("an object", {"a": 1}),
+        ("an array of 2", [1, 2]),
+    ],
+)
+def test_a_value_is_shown_short_and_on_one_line(expected: str, value: object) -> None:
+    assert expected == excerpt(value)
+
+
+@pytest.mark.parametrize("value", ["x" * 10_000, 10**4_000, "\U0001f600" * 500, "\ud800"])
+def test_an_excerpt_is_never_long_nor_unprintable(value: object) -> None:
+    shown = excerpt(value)
+    assert len(shown) <= 81
+    assert shown.encode()

@@ -1,0 +1,128 @@
+"""The clock: its modes, with the host's time handed in by the test."""
+
+from itertools import pairwise
+
+import pytest
+
+from emulator.kernel.clock import CLOCK_MODES, DEFAULT_START, Clock, ClockMode, ClockSetting, host_now
+from emulator.kernel.timestamps import LATEST_INSTANT, parse_timestamp
+
+
+class Host:
+    """The host's monotonic time, under the test's control."""
+
+    def __init__(self) -> None:
+        self.elapsed_ms = 5_000.0
+
+    def __call__(self) -> float:
+        return self.elapsed_ms
+
+
+@pytest.fixture
+def host() -> Host:
+    return Host()
+
+
+def clock_of(host: Host, mode: ClockMode, rate: float = 1.0, start: int | None = 1_000) -> Clock:
+    return Clock(ClockSetting(mode, rate), start, host)
+
+
+def test_a_real_clock_follows_the_host(host: Host) -> None:
+    clock = clock_of(host, "real")
+    host.elapsed_ms += 1_234
+    assert clock.now() == 2_234
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(60, 121_000), (0.5, 2_000), (1_000_000, 2_000_001_000)])
+def test_a_real_clock_runs_at_its_rate(host: Host, rate: float, expected: int) -> None:
+    clock = clock_of(host, "real", rate)
+    host.elapsed_ms += 2_000
+    assert clock.now() == expected
+
+
+@pytest.mark.parametrize("mode", ["manual", "auto"])
+def test_a_manual_or_auto_clock_stands_still_whatever_the_host_does(host: Host, mode: ClockMode) -> None:
+    clock = clock_of(host, mode)
+    host.elapsed_ms += 1_000_000
+    assert clock.now() == 1_000
+
+
+@pytest.mark.parametrize("mode", CLOCK_MODES)
+def test_every_clock_can_be_advanced(host: Host, mode: ClockMode) -> None:
+    clock = clock_of(host, mode)
+    clock.advance_to(61_000)
+    assert clock.now() == 61_000
+
+
+@pytest.mark.parametrize("mode", CLOCK_MODES)
+def test_no_clock_can_be_turned_back(host: Host, mode: ClockMode) -> None:
+    clock = clock_of(host, mode)
+    clock.advance_to(999)
+    assert clock.now() == 1_000
+
+
+def test_an_advanced_real_clock_goes_on_from_there_at_its_rate(host: Host) -> None:
+    clock = clock_of(host, "real", rate=2)
+    host.elapsed_ms += 100
+    clock.advance_to(10_000)
+    host.elapsed_ms += 100
+    assert clock.now() == 10_200
+
+
+def test_advancing_to_where_a_real_clock_is_loses_no_fraction_of_a_millisecond(host: Host) -> None:
+    clock = clock_of(host, "real")
+    for _ in range(10):
+        host.elapsed_ms += 0.5
+        clock.advance_to(clock.now())
+    assert clock.now() == 1_005
+
+
+def test_a_change_of_mode_makes_no_jump(host: Host) -> None:
+    clock = clock_of(host, "real", rate=10)
+    seen = []
+    for setting in (ClockSetting("manual"), ClockSetting("real", 3), ClockSetting("auto"), ClockSetting("real")):
+        host.elapsed_ms += 1_000
+        before = clock.now()
+        clock.set_mode(setting)
+        seen.append((before, clock.now()))
+    assert seen == [(11_000, 11_000), (11_000, 11_000), (14_000, 14_000), (14_000, 14_000)]
+
+
+def test_a_change_of_mode_is_in_force_at_once(host: Host) -> None:
+    clock = clock_of(host, "manual")
+    clock.set_mode(ClockSetting("real", 60))
+    host.elapsed_ms += 1_000
+    assert (ClockSetting("real", 60), 61_000) == (clock.setting, clock.now())
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("real", False), ("manual", False), ("auto", True)])
+def test_only_an_auto_clock_takes_waits(host: Host, mode: ClockMode, expected: bool) -> None:
+    assert clock_of(host, mode).takes_waits is expected
+
+
+@pytest.mark.parametrize("mode", ["manual", "auto"])
+def test_a_manual_or_auto_clock_starts_in_2026_unless_told_otherwise(host: Host, mode: ClockMode) -> None:
+    assert parse_timestamp("2026-01-01T00:00:00.000Z") == DEFAULT_START == clock_of(host, mode, start=None).now()
+
+
+def test_a_real_clock_starts_at_the_hosts_time_unless_told_otherwise(host: Host) -> None:
+    before = host_now()
+    started = clock_of(host, "real", start=None).now()
+    assert before <= started <= host_now()
+
+
+@pytest.mark.parametrize("mode", CLOCK_MODES)
+def test_no_clock_passes_the_last_instant_that_can_be_written(host: Host, mode: ClockMode) -> None:
+    clock = clock_of(host, mode, rate=1_000_000)
+    clock.advance_to(LATEST_INSTANT + 1)
+    host.elapsed_ms += 1e12
+    assert clock.now() == LATEST_INSTANT
+
+
+def test_a_real_clock_never_runs_backwards_between_two_looks(host: Host) -> None:
+    clock = clock_of(host, "real", rate=0.3)
+    seen = []
+    for _ in range(100):
+        host.elapsed_ms += 0.7
+        seen.append(clock.now())
+    assert all(earlier <= later for earlier, later in pairwise(seen))

@@ -1,0 +1,49 @@
+"""Identifiers (D09)."""
+
+from emulator.kernel.identifiers import ALPHABET, Identifiers
+
+KINDS = ("ast", "prd", "op", "gen", "req", "team")
+
+
+def test_an_identifier_is_its_kinds_prefix_and_26_characters() -> None:
+    prefix, _, rest = Identifiers(0).next("prd").partition("_")
+    assert (prefix, len(rest), set(rest) - set(ALPHABET)) == ("prd", 26, set())
+
+
+def test_identifiers_of_a_kind_increase_with_creation() -> None:
+    identifiers = Identifiers(0)
+    made = [identifiers.next("ast") for _ in range(5_000)]
+    assert made == sorted(set(made))
+
+
+def test_identifiers_increase_across_the_carries_of_their_counter() -> None:
+    counts = (0, 30, 31, 32, 1022, 1023, 1024, 32**4 - 1, 32**4, 32**7)
+    made = [Identifiers(0, {"ast": count}).next("ast") for count in counts]
+    assert made == sorted(made)
+
+
+def test_one_more_of_one_kind_changes_no_identifier_of_another() -> None:
+    alone, beside = Identifiers(7), Identifiers(7)
+    for kind in KINDS[1:]:
+        beside.next(kind)
+    assert [alone.next("ast") for _ in range(3)] == [beside.next("ast") for _ in range(3)]
+
+
+def test_the_same_seed_gives_the_same_identifiers() -> None:
+    assert [Identifiers(3).next(kind) for kind in KINDS] == [Identifiers(3).next(kind) for kind in KINDS]
+
+
+def test_another_seed_gives_other_identifiers() -> None:
+    assert len({Identifiers(seed).next("ast") for seed in range(100)}) == 100
+
+
+def test_two_kinds_share_nothing_behind_their_prefixes() -> None:
+    identifiers = Identifiers(0)
+    assert len({identifiers.next(kind).partition("_")[2] for kind in KINDS}) == len(KINDS)
+
+
+def test_counters_that_are_handed_on_go_on_counting() -> None:
+    first = Identifiers(1)
+    first.next("ast")
+    second = Identifiers(1, first.counters)
+    assert first.next("ast") == second.next("ast")

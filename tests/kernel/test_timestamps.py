@@ -1,0 +1,94 @@
+"""Instants and spans as text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emulator.kernel.timestamps import (
+    LATEST_INSTANT,
+    format_timestamp,
+    parse_duration_ms,
+    parse_timestamp,
+    seconds_up,
+)
+
+
+@pytest.mark.parametrize(
+    ("expected", "instant"),
+    [
+        ("1970-01-01T00:00:00.000Z", 0),
+        ("2026-01-01T00:00:00.000Z", 1_767_225_600_000),
+        ("2024-02-29T23:59:59.999Z", 1_709_251_199_999),
+        ("9999-12-31T23:59:59.999Z", LATEST_INSTANT),
+    ],
+)
+def test_an_instant_is_written_in_utc_with_milliseconds(expected: str, instant: int) -> None:
+    assert expected == format_timestamp(instant)
+
+
+@given(st.integers(0, LATEST_INSTANT))
+def test_what_was_written_is_read_as_it_was(instant: int) -> None:
+    assert instant == parse_timestamp(format_timestamp(instant))
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        (0, "1970-01-01T00:00:00Z"),
+        (0, "1970-01-01T01:00:00+01:00"),
+        (1_500, "1970-01-01T00:00:01.5Z"),
+        (1_234, "1970-01-01T00:00:01.234999Z"),
+    ],
+)
+def test_a_timestamp_is_read_with_any_offset_and_fraction(expected: int, text: str) -> None:
+    assert expected == parse_timestamp(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "now",
+        "2026-01-01",
+        "2026-01-01T00:00:00",
+        "2026-13-01T00:00:00Z",
+        "2026-02-30T00:00:00Z",
+        "1969-12-31T23:59:59.999Z",
+        "0001-01-01T00:00:00+23:00",
+        "٢٠٢٦-01-01T00:00:00Z",
+        "2026-01-01T00:00:00Z ",
+    ],
+)
+def test_what_is_no_timestamp_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a timestamp"):
+        parse_timestamp(text)
+
+
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        (250, "250ms"),
+        (90_000, "90s"),
+        (120_000, "2m"),
+        (5_400_000, "1.5h"),
+        (86_400_000, "1d"),
+        (5_000, 5),
+        (500, 0.5),
+        (30_000, "30"),
+        (30_000, " 30 s "),
+        (0, "0"),
+    ],
+)
+def test_a_duration_is_read_in_its_unit_and_a_bare_number_in_seconds(expected: int, text: str | float) -> None:
+    assert expected == parse_duration_ms(text)
+
+
+@pytest.mark.parametrize("text", ["", "s", "-1s", "1w", "1 2s", "1e3", "nan", "inf", "9999999999999s", "١s"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected a duration"):
+        parse_duration_ms(text)
+
+
+@pytest.mark.parametrize(("expected", "span_ms"), [(0, 0), (1, 1), (1, 999), (1, 1_000), (2, 1_001), (60, 60_000)])
+def test_a_span_in_seconds_is_rounded_up(expected: int, span_ms: int) -> None:
+    assert expected == seconds_up(span_ms)
