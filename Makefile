@@ -7,7 +7,7 @@
 #   make verify    the long verification
 #   make bench     the measurements
 #   make wheel     build dist/*.whl
-#   make lock      renew requirements.lock and requirements-dev.lock (needs uv)
+#   make lock      renew requirements.lock, requirements-dev.lock and requirements-build.lock (needs uv)
 #   make clean     remove all that was made
 
 PYTHON ?= python3
@@ -57,6 +57,7 @@ wheel: $(VENV)/dev.made
 lock:
 	uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements.lock
 	uv pip compile $(LOCK_FLAGS) --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	uv pip compile $(LOCK_FLAGS) --group build -c requirements-dev.lock -o requirements-build.lock
 # Hashes, but neither the addresses of a package index nor the paths of a machine.
 LOCK_FLAGS := --quiet --universal --generate-hashes --no-annotate --python-version 3.11 --custom-compile-command "make lock"
 

@@ -80,7 +80,13 @@ def _add_scenarios(commands: "_Commands[argparse.ArgumentParser]") -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     _add(actions, "list", "name every scenario of the library")
     _add(actions, "show", "print a scenario of the library").add_argument("name", metavar="NAME")
-    _add(actions, "check", "check scenario files").add_argument("files", metavar="FILE", nargs="+")
+    check = _add(actions, "check", "check scenario files")
+    check.add_argument("files", metavar="FILE", nargs="+")
+    check.add_argument(
+        "--world",
+        metavar="FILE",
+        help="the world whose Teams and keys they name (default: EMULATOR_WORLD, else built in)",
+    )
 
 
 def _add_contract(commands: "_Commands[argparse.ArgumentParser]") -> None:

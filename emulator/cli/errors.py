@@ -1,5 +1,12 @@
-"""How a command says that it failed."""
+"""How a command says that it failed, where no other room has a word for it."""
+
+from emulator.settings import UsageError
 
 
 class CommandError(Exception):
     """A command that could not do its work, though it was typed well; its text is the whole message, its status 1."""
+
+
+def unreadable(error: OSError) -> UsageError:
+    """The complaint about a file that was named and cannot be read."""
+    return UsageError(f"{error.filename}: found {error.strerror}, expected a file that can be read")

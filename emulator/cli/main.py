@@ -3,6 +3,7 @@
 0 is success, 2 a mistake in what was typed or in a file that was given, 1 any other failure. Messages go to standard error.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -41,13 +42,14 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(options: "Namespace", environment: Mapping[str, str]) -> int:
     match options.command:
         case "serve":
+            gc.disable()  # until ready: there is nothing to collect in what is only being imported
             from emulator.cli.serving import serve
 
             return serve(read_settings(vars(options), environment))
         case "contract" | "scenarios":
             from emulator.cli import shipped
 
-            return shipped.run(options)
+            return shipped.run(options, environment)
         case _:
             from emulator.cli import remote
 

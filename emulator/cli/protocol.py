@@ -1,17 +1,19 @@
-"""How bytes on a connection become requests: uvicorn's protocol, with three things put right.
+"""How bytes on a connection become requests: uvicorn's protocol, with three things put right and one added.
 
 A client that offers to change to another protocol (`Upgrade: h2c`, which Java's HttpClient sends with every request) is
 answered in HTTP/1.1: the parser would take the offer for agreed, and lose the body of the request. The head of a request
 has a greatest size. Both need the whole head at once, so it is held back until it is complete. And bytes that are no
-request are answered with a problem like any other (section 7).
+request are answered with a problem like any other (section 7). Added is a handle on the connection, for scenarios that break it.
 """
 
-import json
 import re
+import socket
+import struct
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-from emulator.domain.problems import CATALOGUE
+from emulator.cli.server_parts import HttpToolsProtocol
+from emulator.domain.problems import Problem
+from emulator.http.extensions import CONNECTION_EXTENSION
+from emulator.http.responses import problem_response
 
 MAXIMUM_HEAD_BYTES = 64 * 1024
 NO_REQUEST_ID = "req_" + 26 * "0"
@@ -49,30 +51,27 @@ class PatientHttpProtocol(HttpToolsProtocol):
         """Called by the parser at the first byte of a request."""
         self._between_requests = False
         super().on_message_begin()
+        self.scope["extensions"] = {CONNECTION_EXTENSION: {"connection": self}}
 
     def on_message_complete(self) -> None:
         """Called by the parser at the last byte of a request."""
         super().on_message_complete()
         self._between_requests = True
 
+    def reset(self) -> None:
+        """Break the connection off, so that the client sees a reset: a scenario asks for it (interfaces, section 7)."""
+        connection = self.transport.get_extra_info("socket")
+        if connection is not None:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
+
+    def close(self) -> None:
+        """Close the connection after what was sent, though the answer is not whole."""
+        self.transport.close()
+
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that are no HTTP request, and close the connection."""
-        kind = CATALOGUE["invalid_request"]
-        problem = {
-            "type": "about:blank",
-            "title": kind.title,
-            "status": kind.status,
-            "detail": msg,
-            "code": kind.code,
-            "request_id": NO_REQUEST_ID,
-        }
-        body = json.dumps(problem).encode()
-        head = (
-            "HTTP/1.1 400 Bad Request\r\n"
-            "content-type: application/problem+json\r\n"
-            f"content-length: {len(body)}\r\n"
-            f"request-id: {NO_REQUEST_ID}\r\n"
-            "connection: close\r\n\r\n"
-        )
-        self.transport.write(head.encode() + body)
+        problem = problem_response(Problem("invalid_request", msg), NO_REQUEST_ID, None)
+        lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % header for header in problem.headers), b"connection: close"]
+        self.transport.write(b"\r\n".join([*lines, b"", problem.body]))
         self.transport.close()

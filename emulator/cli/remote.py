@@ -55,7 +55,9 @@ class ControlPlane:
             status, answer = self.exchange(method, f"{prefix}/{path}", body, ANSWER_SECONDS)
             content = json.loads(answer) if answer else None
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise CommandError(f"no emulator answers at {self.url} ({error}); start one: {PROGRAM} serve") from error
+            raise CommandError(
+                f"no emulator answers at {self.url} ({_reason(error)}); start one: {PROGRAM} serve"
+            ) from error
         if status >= 400:
             raise CommandError(_refusal(status, content))
         return content
@@ -76,6 +78,10 @@ class ControlPlane:
             return response.status, response.read()
         finally:
             connection.close()
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
 
 
 def _control(options: Namespace, environment: Mapping[str, str]) -> ControlPlane:
@@ -117,7 +123,7 @@ def _complaint_about_health(control: ControlPlane, patience_ms: float) -> str | 
         status, answer = control.exchange("GET", "/_emulator/health", None, max(patience_ms, POLL_MS) / 1000)
         health = json.loads(answer)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return str(error)
+        return _reason(error)
     ready = status == 200 and isinstance(health, dict) and health.get("status") == "ok"
     return None if ready else f"something else answers there, with status {status}"
 

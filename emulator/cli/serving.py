@@ -13,14 +13,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Protocol
 
-from uvicorn.config import Config
-from uvicorn.server import Server
-
 from emulator import __version__
-from emulator.cli.errors import CommandError
+from emulator.cli.errors import CommandError, unreadable
 from emulator.cli.logs import configure_logging
 from emulator.cli.protocol import PatientHttpProtocol
-from emulator.settings import Settings, UsageError
+from emulator.cli.server_parts import Config, Server
+from emulator.settings import Settings
 
 GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
@@ -89,7 +87,7 @@ def _create_application(settings: Settings) -> Application:
     try:
         return create_application(settings)
     except OSError as error:
-        raise UsageError(f"{error.filename}: {error.strerror}") from error
+        raise unreadable(error) from error
 
 
 class _AnnouncingServer(Server):
@@ -102,6 +100,7 @@ class _AnnouncingServer(Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         gc.freeze()  # what exists now lives as long as the process: the collector need not look at it again
+        gc.enable()
         print(self._announcement, flush=True)
 
     @contextmanager

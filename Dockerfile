@@ -1,0 +1,36 @@
+# The wheel and all it depends on are installed in the first stage; the second carries the result and nothing else.
+#
+#   docker build -t image-workflow-emulator .
+#   docker run --rm --read-only --tmpfs /tmp -p 127.0.0.1:8038:8038 image-workflow-emulator serve --clock auto
+#
+# What follows the image's name is a command of image-workflow-emulator, `serve` if there is none; its options can be
+# given as EMULATOR_... variables too.
+
+FROM python:3.13-slim AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+WORKDIR /build
+RUN python -m venv /opt/emulator \
+ && python -m venv /opt/tools
+COPY requirements.lock requirements-build.lock ./
+RUN /opt/emulator/bin/pip install --only-binary=:all: --require-hashes -r requirements.lock \
+ && /opt/tools/bin/pip install --only-binary=:all: --require-hashes -r requirements-build.lock
+COPY . .
+RUN /opt/tools/bin/python -m hatchling build -t wheel -d /build/dist \
+ && /opt/emulator/bin/pip install --no-deps --no-index /build/dist/*.whl \
+ && /opt/emulator/bin/pip uninstall --yes pip
+
+FROM python:3.13-slim
+LABEL org.opencontainers.image.title="Image Workflow Emulator" \
+      org.opencontainers.image.description="A local, deterministic emulator of the Image Workflow Service API v1." \
+      org.opencontainers.image.licenses="MIT"
+COPY --from=build /opt/emulator /opt/emulator
+ENV PATH=/opt/emulator/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    EMULATOR_HOST=0.0.0.0
+USER 65532:65532
+WORKDIR /tmp
+EXPOSE 8038
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5s --retries=3 CMD ["image-workflow-emulator", "wait", "--timeout", "2"]
+ENTRYPOINT ["image-workflow-emulator"]
+CMD ["serve"]

@@ -1,0 +1,110 @@
+"""Runs the real command in a process of its own, as a person would."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a command ended."""
+
+    status: int
+    output: str
+    complaint: str
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The environment of the tests without a trace of an emulator, and with these variables."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EMULATOR_")}
+    return {**kept, **variables}
+
+
+def run_command(*arguments: str, **variables: str) -> Outcome:
+    """Run the command to its end."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "emulator", *arguments],
+        cwd=ROOT,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    return Outcome(finished.returncode, finished.stdout, finished.stderr)
+
+
+@dataclass(slots=True)
+class Server:
+    """A running `serve` that has said that it is ready."""
+
+    process: "subprocess.Popen[str]"
+    start_up: list[str]
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return self.start_up[-1].removeprefix("ready ").removesuffix("/v1")
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self.url.rpartition(":")[2])
+
+    def connect(self) -> socket.socket:
+        """Open a connection to it."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> Outcome:
+        """Send it a signal and wait for its end."""
+        self.process.send_signal(number)
+        output, complaint = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return Outcome(self.process.returncode, output, complaint)
+
+
+@contextmanager
+def serving(*arguments: str, root: Path = ROOT, **variables: str) -> Iterator[Server]:
+    """Run `serve` on a free port, wait until it is ready, and end it at the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "emulator", "serve", "--port", "0", *arguments],
+        cwd=root,
+        env=environment(**variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    try:
+        yield Server(process, _start_up(process))
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def _start_up(process: "subprocess.Popen[str]") -> list[str]:
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line.rstrip("\n"))
+        if line.startswith("ready "):
+            return lines
+    raise AssertionError(f"serve ended before it was ready: {process.communicate()[1]}")
+
+
+def read_answer(connection: socket.socket) -> bytes:
+    """Read from a connection until the other side closes it."""
+    answer = b""
+    while piece := connection.recv(65536):
+        answer += piece
+    return answer

@@ -1,0 +1,129 @@
+"""`serve`: from the start-up message to the last answer."""
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.command import Server, read_answer, run_command, serving
+
+TEAM = b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\n"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving("--clock", "manual") as running:
+        yield running
+
+
+def test_the_start_up_message_names_address_keys_and_clock_and_ends_with_the_ready_line(server: Server) -> None:
+    message = "\n".join(server.start_up)
+    assert server.start_up[-1] == f"ready http://127.0.0.1:{server.port}/v1"
+    assert f"base URL  http://127.0.0.1:{server.port}/v1\n" in message
+    assert "clock     manual, at 2026-01-01T00:00:00.000Z\n" in message
+    for key in ("iwe_demo_full", "iwe_demo_read", "iwe_other_full", "iwe_lapsed_full", "iwe_broke_full"):
+        assert key in message
+
+
+def test_once_ready_it_answers(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(TEAM + b"Connection: close\r\n\r\n")
+        head, _, body = read_answer(connection).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert json.loads(body)["name"] == "Demo"
+
+
+def test_the_server_adds_no_headers_of_its_own(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(TEAM + b"Connection: close\r\n\r\n")
+        head = read_answer(connection).partition(b"\r\n\r\n")[0].lower()
+    assert b"\r\nserver:" not in head
+    assert b"\r\ndate:" not in head
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"hello\r\n",
+        b"\x16\x03\x01\x02\x00\x01",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /v1/team HTTP/1.1\r\nBad header\r\n\r\n",
+    ],
+)
+def test_bytes_that_are_no_request_are_answered_with_a_problem(server: Server, garbage: bytes) -> None:
+    with server.connect() as connection:
+        connection.sendall(garbage)
+        head, _, body = read_answer(connection).partition(b"\r\n\r\n")
+    problem = json.loads(body)
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"\r\ncontent-type: application/problem+json" in head
+    assert (problem["code"], problem["status"]) == ("invalid_request", 400)
+    assert f"\r\nrequest-id: {problem['request_id']}".encode() in head
+
+
+def test_a_head_without_end_is_refused(server: Server) -> None:
+    with server.connect() as connection:
+        connection.sendall(TEAM + b"X-Long: " + b"a" * (64 * 1024))
+        assert read_answer(connection).startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_head_that_comes_in_pieces_is_understood(server: Server) -> None:
+    with server.connect() as connection:
+        for piece in (TEAM[:10], TEAM[10:60], TEAM[60:] + b"Connection: close\r\n\r", b"\n"):
+            connection.sendall(piece)
+            time.sleep(0.01)
+        assert read_answer(connection).startswith(b"HTTP/1.1 200 ")
+
+
+def test_requests_that_come_together_are_answered_in_order(server: Server) -> None:
+    second = b"GET /v1/products HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nConnection: close\r\n\r\n"
+    with server.connect() as connection:
+        connection.sendall(TEAM + b"\r\n" + second[:30])
+        time.sleep(0.01)
+        connection.sendall(second[30:])
+        answer = read_answer(connection)
+    assert answer.count(b"HTTP/1.1 200 OK") == 2
+    assert answer.index(b'"team"') < answer.index(b'"has_more"')
+
+
+def test_an_offer_of_another_protocol_does_not_cost_the_body(server: Server) -> None:
+    body = b'{"content_type":"image/png","size_bytes":5}'
+    with server.connect() as connection:
+        connection.sendall(
+            b"POST /v1/uploads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: h2c\r\n"
+            b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n"
+            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        )
+        connection.sendall(TEAM + b"Connection: close\r\n\r\n")
+        answer = read_answer(connection)
+    assert answer.startswith(b"HTTP/1.1 201 ")
+    assert answer.count(b"HTTP/1.1 200 OK") == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_it_cleanly(number: signal.Signals) -> None:
+    with serving() as server:
+        outcome = server.stop(number)
+    assert (outcome.status, outcome.output, outcome.complaint) == (0, "", "")
+
+
+def test_a_request_in_flight_is_finished_before_it_stops() -> None:
+    body = b'{"content_type":"image/png","size_bytes":5}'
+    with serving() as server, server.connect() as connection, server.connect() as idle:
+        connection.sendall(
+            b"POST /v1/uploads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: last\r\n"
+            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body[:10])
+        )
+        time.sleep(0.05)
+        server.process.send_signal(signal.SIGTERM)
+        assert read_answer(idle) == b""  # it has begun to stop
+        connection.sendall(body[10:])
+        assert read_answer(connection).startswith(b"HTTP/1.1 201 ")
+        assert server.process.wait(timeout=5) == 0
+
+
+def test_wait_returns_once_it_is_ready_and_takes_no_proxy(server: Server) -> None:
+    outcome = run_command("wait", "--timeout", "5", EMULATOR_URL=server.url, http_proxy="http://127.0.0.1:1")
+    assert (outcome.status, outcome.output, outcome.complaint) == (0, "", "")

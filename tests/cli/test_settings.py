@@ -1,0 +1,97 @@
+"""The options of `serve`, from the command line and from the environment."""
+
+import pytest
+
+from emulator.kernel.clock import ClockSetting
+from emulator.settings import OPTIONS, SettingError, Settings, parse_size, read_settings
+
+
+def test_without_options_the_defaults_are_those_of_the_settings() -> None:
+    assert read_settings({}, {}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "expected"),
+    [
+        ("host", "0.0.0.0", "0.0.0.0"),
+        ("port", "0", 0),
+        ("seed", "7", 7),
+        ("clock", "auto", ClockSetting("auto")),
+        ("clock", "x60", ClockSetting("real", 60.0)),
+        ("clock", "x0.5", ClockSetting("real", 0.5)),
+        ("start", "2026-01-01T00:00:00.000Z", 1_767_225_600_000),
+        ("world", "world.yaml", "world.yaml"),
+        ("scenario", "rate-limited", "rate-limited"),
+        ("rate_limits", "off", False),
+        ("public_url", "https://emulator.example:8443/", "https://emulator.example:8443"),
+        ("control_token", "secret", "secret"),
+        ("max_memory", "512MiB", 512 * 2**20),
+        ("log_format", "json", "json"),
+        ("log_level", "debug", "debug"),
+    ],
+)
+def test_an_option_and_its_variable_mean_the_same(field: str, text: str, expected: object) -> None:
+    variable = "EMULATOR_" + field.upper()
+    assert expected == getattr(read_settings({field: text}, {}), field)
+    assert expected == getattr(read_settings({}, {variable: text}), field)
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("host", " "),
+        ("port", "65536"),
+        ("port", "-1"),
+        ("port", "http"),
+        ("port", "٣"),
+        ("seed", "-1"),
+        ("seed", "1.5"),
+        ("seed", str(2**63)),
+        ("clock", "fast"),
+        ("clock", "x0"),
+        ("clock", "xNaN"),
+        ("clock", "x1e9"),
+        ("start", "yesterday"),
+        ("start", "2026-01-01"),
+        ("rate_limits", "yes"),
+        ("public_url", "emulator.example"),
+        ("public_url", "ftp://emulator.example"),
+        ("public_url", "http://emulator.example/?a=b"),
+        ("max_memory", "much"),
+        ("max_memory", "-1"),
+        ("log_format", "xml"),
+        ("log_level", "loud"),
+    ],
+)
+def test_a_text_that_means_nothing_is_refused_with_its_name_and_what_was_expected(field: str, text: str) -> None:
+    option = next(option for option in OPTIONS if option.field == field)
+    with pytest.raises(SettingError) as by_flag:
+        read_settings({field: text}, {})
+    with pytest.raises(SettingError) as by_variable:
+        read_settings({}, {option.variable: text})
+    assert f"{option.flag}: found {text!r}, expected {option.expected}" == str(by_flag.value)
+    assert f"{option.variable}: found {text!r}, expected {option.expected}" == str(by_variable.value)
+
+
+def test_the_command_line_wins_over_the_environment() -> None:
+    assert read_settings({"seed": "1"}, {"EMULATOR_SEED": "2"}).seed == 1
+
+
+def test_a_variable_that_the_command_line_overrules_is_not_even_read() -> None:
+    assert read_settings({"port": "1"}, {"EMULATOR_PORT": "tcp://10.0.0.1:8038"}).port == 1
+
+
+def test_an_empty_variable_counts_as_not_given() -> None:
+    assert read_settings({}, {"EMULATOR_SEED": ""}) == Settings()
+
+
+def test_every_field_of_the_settings_has_an_option() -> None:
+    assert set(Settings.__dataclass_fields__) == {option.field for option in OPTIONS}
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("0", 0), ("10", 10), ("1kB", 1000), ("1KiB", 1024), ("1.5GiB", 3 * 2**29), ("2gib", 2**31), ("3 M", 3_000_000)],
+)
+def test_a_size_is_a_number_of_bytes_with_a_unit(text: str, size: int) -> None:
+    assert size == parse_size(text)
