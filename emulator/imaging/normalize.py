@@ -175,8 +175,8 @@ def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:
     if source == "gif":
         return "png"
     if source == "avif":
-        lowest_alpha = image.getchannel("A").getextrema()[0] if image.mode == "RGBA" else 255
-        return "png" if lowest_alpha < 255 else "jpeg"
+        is_transparent = image.mode == "RGBA" and sum(image.getchannel("A").histogram()[:255]) > 0
+        return "png" if is_transparent else "jpeg"
     return source
 
 
