@@ -91,10 +91,12 @@ def read_outcome(cursor: Cursor, match: WorkMatch) -> WorkOutcome:
 
 def _problem(then: _Then) -> Fault:
     fields = then.fields
-    code = fields.get("problem", lambda at: at.word(CODES, "a code of the specification"), "")
+    possible = then.vocabulary.common_codes(then.vocabulary.named(then.match.operations))
+    kind = f"a code that every operation of this rule can return: {', '.join(sorted(possible))}"
+    code = fields.get("problem", lambda at: at.word(CODES, kind), "")
     if not code:
         return NO_FAULT
-    _check_possible(code, then)
+    _check_possible(code, then, kind)
     if code not in RETRY_AFTER_CODES:
         fields.refuse(["retry_after"], f"it only with {', '.join(sorted(RETRY_AFTER_CODES))}")
     at = _moment(fields)
@@ -109,20 +111,15 @@ def _problem(then: _Then) -> Fault:
     )
 
 
-def _check_possible(code: str, then: _Then) -> None:
+def _check_possible(code: str, then: _Then, expected: str) -> None:
     """Refuse a code unless the contract lets each operation that is meant return it."""
-    operations = then.vocabulary.named(then.match.operations)
-    unable = then.vocabulary.unable(code, operations)
+    unable = then.vocabulary.unable(code, then.vocabulary.named(then.match.operations))
     if not unable:
         return
     names = ", ".join(unable[:_NAMED_OPERATIONS])
     if len(unable) > _NAMED_OPERATIONS:
         names += f" and {len(unable) - _NAMED_OPERATIONS} more"
-    possible = ", ".join(sorted(then.vocabulary.common_codes(operations)))
-    found = f"{quote(code)}, which {names} cannot return"
-    then.fields.cursors["problem"].complain(
-        f"a code that every operation of this rule can return: {possible}", found=found
-    )
+    then.fields.cursors["problem"].complain(expected, found=f"{quote(code)}, which {names} cannot return")
 
 
 def _hold(then: _Then) -> Fault:
@@ -138,7 +135,7 @@ def _network(then: _Then) -> Fault:
         fields = cursor.fields(("latency",), required=("latency",))
         return NetworkFault("latency", fields.get("latency", Cursor.duration_ms, 0), at)
     kinds = [kind for kind in NETWORK_KINDS if kind != "latency"]
-    kind = cursor.word(kinds, f"{one_of(kinds)}, or a mapping such as {{latency: 250ms}}")
+    kind = cursor.word(kinds, also=", or a mapping such as {latency: 250ms}")
     return NO_FAULT if kind is None else NetworkFault(cast(NetworkKind, kind), at=at)
 
 

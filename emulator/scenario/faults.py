@@ -54,7 +54,7 @@ class NetworkFault:
 
     `latency` delays the true answer by `latency_ms`: before the request is looked at, or after it was carried out. The
     other kinds lose the answer: `reset` breaks the connection off, `truncate` stops half way through the body, `stall`
-    sends nothing for ever, `garbage` sends what is not HTTP's idea of JSON. `latency_ms` is 0 for these.
+    sends nothing for ever, `garbage` sends a body that is no JSON. `latency_ms` is 0 for these.
     """
 
     kind: NetworkKind

@@ -30,7 +30,8 @@ MAXIMUM_INTEGER: Final = 2**53 - 1
 MAXIMUM_SPAN_MS: Final = 3_650 * DAY_MS
 MAXIMUM_NAME: Final = 200
 _LISTED_WORDS: Final = 14
-_INTEGER: Final = re.compile(r"-?\d{1,18}", re.ASCII)
+_INTEGER: Final = re.compile(r"-?\d{1,19}", re.ASCII)
+_BREAK: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 T = TypeVar("T")
@@ -103,9 +104,9 @@ class Cursor:
         self.complain(expected)
         return None
 
-    def word(self, words: Collection[str], kind: str = "") -> str | None:
-        """Read one of the given words; `kind` names them where they are too many to list."""
-        expected = one_of(words, kind)
+    def word(self, words: Collection[str], kind: str = "", also: str = "") -> str | None:
+        """Read one of the given words; `kind` names them where they are too many to list, `also` what else there is."""
+        expected = one_of(words, kind) + also
         text = self.text(expected)
         if text is None or text in words:
             return text
@@ -115,7 +116,7 @@ class Cursor:
     def line(self, expected: str, maximum: int = MAXIMUM_NAME) -> str | None:
         """Read a text of one line that is no longer than a name may be."""
         text = self.text(expected)
-        if text is None or (len(text) <= maximum and text.isprintable()):
+        if text is None or (len(text) <= maximum and not _BREAK.search(text)):
             return text
         self.complain(f"{expected} of one line and at most {maximum} characters")
         return None

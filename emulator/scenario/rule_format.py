@@ -62,7 +62,7 @@ def _is_about_work(match: Fields, then: Cursor) -> bool:
 def _request_match(fields: Fields, vocabulary: Vocabulary) -> RequestMatch:
     operations = vocabulary.operations
     return RequestMatch(
-        fields.get("operation", lambda at: _names(at, operations, "an operation id of the contract"), _EVERYTHING),
+        fields.get("operation", lambda at: _names(at, operations, "an operation id of the contract"), _unnamed(fields)),
         fields.get("team", lambda at: read_team(at, vocabulary), None),
         fields.get("body", _body, {}),
     )
@@ -71,12 +71,14 @@ def _request_match(fields: Fields, vocabulary: Vocabulary) -> RequestMatch:
 def _work_match(fields: Fields, vocabulary: Vocabulary) -> WorkMatch:
     fields.refuse(["operation", "body"], '"work" and "team" alone: work has neither an operation nor a body')
     return WorkMatch(
-        fields.get("work", lambda at: _names(at, WORKS, "a workflow or an Operation type"), _EVERYTHING),
+        fields.get("work", lambda at: _names(at, WORKS, "a workflow or an Operation type"), _unnamed(fields)),
         fields.get("team", lambda at: read_team(at, vocabulary), None),
     )
 
 
-_EVERYTHING: Final = frozenset({EVERY})
+def _unnamed(fields: Fields) -> frozenset[str]:
+    """Return what a match means that names nothing: everything; but after a misspelled key, nothing that is sure."""
+    return frozenset({EVERY} if fields.is_sound else ())
 
 
 def _names(cursor: Cursor, known: Collection[str], kind: str) -> frozenset[str]:

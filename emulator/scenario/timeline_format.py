@@ -37,7 +37,7 @@ def _read_change(cursor: Cursor, vocabulary: Vocabulary) -> Change | None:
     subjects = [subject for subject in _SUBJECTS if subject in fields]
     if not subjects:
         if fields.is_sound:
-            cursor.complain(f"the key {one_of(_SUBJECTS)}", found="nothing to set")
+            cursor.complain(one_of(_SUBJECTS), found="nothing to set")
         return None
     subject = subjects[0]
     own = _KEYS[subject]
