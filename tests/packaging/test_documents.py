@@ -1,0 +1,79 @@
+"""The shipped documents and their compiled form, looked at in a small checkout of its own."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import emulator.documents
+from emulator.documents import COMPILED_DOCUMENTS, shipped_path
+
+CONTRACT = "contract/openapi.yaml"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout that holds no more than the module and a contract."""
+    (tmp_path / "emulator").mkdir()
+    (tmp_path / "emulator/__init__.py").touch()
+    shutil.copy(str(emulator.documents.__file__), tmp_path / "emulator/documents.py")
+    (tmp_path / "contract").mkdir()
+    (tmp_path / CONTRACT).write_text("openapi: 3.1.0\nsince: 2026-01-01\nswitch: on\ncount: 3\n")
+    return tmp_path
+
+
+def run_python(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], cwd=checkout, capture_output=True, text=True, check=False)
+
+
+def read_contract(checkout: Path) -> tuple[object, bool]:
+    """The contract as that checkout reads it, and whether the YAML had to be parsed."""
+    script = (
+        "import json, sys; from emulator.documents import shipped_document; "
+        f"document = shipped_document({CONTRACT!r}); print(json.dumps([document, 'yaml' in sys.modules]))"
+    )
+    finished = run_python(checkout, "-c", script)
+    assert finished.returncode == 0, finished.stderr
+    document, was_parsed = json.loads(finished.stdout)
+    return document, was_parsed
+
+
+CONTENT = {"openapi": "3.1.0", "since": "2026-01-01", "switch": "on", "count": 3}
+
+
+def test_without_its_compiled_form_a_document_is_parsed(checkout: Path) -> None:
+    assert read_contract(checkout) == (CONTENT, True)
+
+
+def test_the_compiled_form_is_read_instead_of_the_yaml(checkout: Path) -> None:
+    assert run_python(checkout, "-m", "emulator.documents").returncode == 0
+    assert read_contract(checkout) == (CONTENT, False)
+
+
+def test_a_compiled_form_that_is_out_of_date_is_passed_over(checkout: Path) -> None:
+    run_python(checkout, "-m", "emulator.documents")
+    (checkout / CONTRACT).write_text("openapi: 3.1.1\n")
+    assert read_contract(checkout) == ({"openapi": "3.1.1"}, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a: 1\nb: {c: 1, c: 2}\n", "contract/openapi.yaml:2:4: a key comes twice in this mapping"),
+        ("responses:\n  200: {}\n", "contract/openapi.yaml:2:3: a key of this mapping is not text; put it in quotes"),
+        ("a: [", "contract/openapi.yaml: while parsing"),
+    ],
+)
+def test_a_document_that_is_not_well_formed_is_not_compiled(checkout: Path, text: str, complaint: str) -> None:
+    (checkout / CONTRACT).write_text(text)
+    finished = run_python(checkout, "-m", "emulator.documents")
+    assert finished.returncode != 0
+    assert complaint in finished.stderr
+
+
+@pytest.mark.parametrize("name", [*COMPILED_DOCUMENTS, "contract/scenario.schema.json", "scenarios"])
+def test_everything_shipped_is_found_in_the_checkout(name: str) -> None:
+    assert shipped_path(name).exists()

@@ -1,0 +1,96 @@
+"""The wheel: it carries all it needs, and serves without a checkout."""
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from emulator import __version__
+from tests.cli.command import ROOT, environment, serving
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from this checkout without an isolated environment."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but what the wheel holds."""
+    folder = tmp_path_factory.mktemp("installation")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_it_is_for_every_platform(wheel: Path) -> None:
+    assert wheel.name == f"image_workflow_emulator-{__version__}-py3-none-any.whl"
+
+
+def test_it_carries_contract_scenarios_world_and_licence(installation: Path) -> None:
+    shipped = installation / "emulator/_shipped"
+    for folder in ("contract", "scenarios"):
+        assert names(ROOT / folder) == names(shipped / folder)
+    assert (installation / "emulator/service/world.yaml").is_file()
+    assert list(installation.glob("*.dist-info/licenses/LICENSE"))
+
+
+def test_it_carries_the_documents_compiled_from_its_own_sources(installation: Path) -> None:
+    script = (
+        "import sys; from emulator.documents import COMPILED_DOCUMENTS, shipped_document; "
+        "[shipped_document(name) for name in COMPILED_DOCUMENTS]; print('yaml' in sys.modules)"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", script], cwd=installation, capture_output=True, text=True, check=True
+    )
+    assert finished.stdout == "False\n"
+
+
+def test_it_carries_nothing_else(installation: Path) -> None:
+    assert {entry.name for entry in installation.iterdir()} == {
+        "emulator",
+        f"image_workflow_emulator-{__version__}.dist-info",
+    }
+    assert not list(installation.rglob("*.pyc"))
+
+
+def test_it_names_the_command(installation: Path) -> None:
+    (entry_points,) = installation.glob("*.dist-info/entry_points.txt")
+    assert "image-workflow-emulator = emulator.cli.main:main" in entry_points.read_text()
+
+
+def test_it_serves_without_a_checkout(installation: Path) -> None:
+    with serving("--clock", "manual", root=installation) as server, server.connect() as connection:
+        connection.sendall(
+            b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nConnection: close\r\n\r\n"
+        )
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["name"] == "Demo"
+
+
+def test_it_prints_contract_and_scenarios_without_a_checkout(installation: Path) -> None:
+    for command in (["contract"], ["scenarios", "list"]):
+        finished = subprocess.run(
+            [sys.executable, "-m", "emulator", *command],
+            cwd=installation,
+            env=environment(),
+            capture_output=True,
+            check=False,
+        )
+        assert (finished.returncode, finished.stderr) == (0, b"")
+        assert finished.stdout
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
