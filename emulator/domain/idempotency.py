@@ -66,6 +66,10 @@ class IdempotencyRecords:
                 return
             del self._records[oldest]
 
+    def restore(self, scope: Scope, record: Record) -> None:
+        """Take over a record of a state file; they come oldest first."""
+        self._records[scope] = record
+
     def records(self) -> Iterator[tuple[Scope, Record]]:
         """Go through all records, oldest first."""
         return iter(self._records.items())

@@ -27,7 +27,6 @@ from emulator.service import scenarios, work
 from emulator.service.accounts import Caller
 from emulator.service.library import check_assets
 from emulator.service.sandbox import Sandbox
-from emulator.service.store import remove_from_index
 
 CARD_SIZE = (512, 640)
 PREVIEWS = 3
@@ -199,10 +198,7 @@ def _admit(caller: Caller, kind: str, target: Ingredient | None, intent: Intent,
     work.admit(caller, operation.id, price, outcome.finishes_at, now)
     store = sandbox.store
     store.operations.add(operation)
-    if target is not None:
-        store.operation_on_target[target.id] = operation.id
-    for asset_id in source_ids:
-        store.operations_on_source.setdefault(asset_id, {})[operation.id] = None
+    store.index_operation(operation)
     sandbox.images.hold(source_ids)
     sandbox.timeline.schedule(now + sandbox.timings.queue_ms, "operation_started", operation.id)
     if outcome.finishes_at is not None:
@@ -254,10 +250,7 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
             finished_at=now,
         )
     )
-    if operation.target_id is not None:
-        del store.operation_on_target[operation.target_id]
-    for asset_id in outcome.source_keys:
-        remove_from_index(store.operations_on_source, asset_id, operation.id)
+    store.unindex_operation(operation)
     sandbox.images.release(outcome.source_keys)
     work.finish(sandbox.accounts[operation.team_id], operation.id, outcome.charge, now)
 

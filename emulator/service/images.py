@@ -115,6 +115,17 @@ class ImageStore:
         assert data is not None, f"{key} was not developed before it was looked at"
         return data
 
+    def restore(self, pictures: dict[str, Picture]) -> None:
+        """Take over the pictures of a state file, with their holds."""
+        earlier: set[str] = set()
+        for key, picture in pictures.items():
+            missing = set(picture.recipe.inputs if picture.recipe else ()) - earlier
+            if missing:
+                raise ValueError(f"the recipe of {key} needs {min(missing)}, which does not come before it")
+            earlier.add(key)
+        self.pictures = pictures
+        self._account(sum(len(picture.data or b"") for picture in pictures.values()))
+
     def close(self) -> None:
         """Give the bytes back to the budget: the sandbox has ended or begun anew.
 

@@ -67,35 +67,45 @@ class Sandbox:
 
     def begin(self, options: SandboxOptions) -> None:
         """Make everything as it is at the start; whatever was there before is gone."""
-        for held in self.held_admissions.values():
-            held.set()
-        self.options = options
-        self.images.close()
-        self.images = ImageStore(self.memory)
         scenario = options.scenario
-        self.seed = Seed(next(seed for seed in (options.seed, scenario.seed, 0) if seed is not None))
-        self.clock = Clock(
+        self.options = options
+        self.restart(
+            next(seed for seed in (options.seed, scenario.seed, 0) if seed is not None),
             options.clock or scenario.clock.setting or ClockSetting("real"),
             scenario.clock.start if options.start is None else options.start,
         )
-        self.identifiers = Identifiers(self.seed.value)
-        self.signer = Signer(self.seed.digest("signer", self.id))
+        self.rate_limits = options.rate_limits
+        world = changed_world(options.world, scenario.world)
+        self.timings: Timings = world.timings
+        self._add_world(world)
+
+    def restart(self, seed: int, clock: ClockSetting, start: int | None, signing_name: str | None = None) -> None:
+        """Make everything empty, with a seed and a clock. `signing_name`: whose links, tokens and cursors stay good."""
+        self.end()
+        self.images = ImageStore(self.memory)
+        self.seed = Seed(seed)
+        self.clock = Clock(clock, start)
+        self.began_at = self.clock.now()
+        self.identifiers = Identifiers(seed)
+        self.signing_name = signing_name or self.id
+        self.signer = Signer(self.seed.digest("signer", self.signing_name))
         self.timeline = Timeline()
         self.store = Store()
         self.idempotency = IdempotencyRecords()
         self.pause = AdmissionPause()
-        self.rate_limits = options.rate_limits
         self.accounts: dict[str, TeamAccount] = {}
         self.callers: dict[str, Caller] = {}
         """By key: a caller for every credential."""
         self.playbooks: dict[str, Playbook] = {}
         """By Team id, and under an empty one for every Team: the running scenarios."""
-        self.held_admissions = {}
         self.journal = Journal()
-        world = changed_world(options.world, scenario.world)
-        self.timings: Timings = world.timings
-        self.began_at = self.clock.now()
-        self._add_world(world)
+
+    def end(self) -> None:
+        """Let go of what is held: memory, and requests in admission."""
+        for held in self.held_admissions.values():
+            held.set()
+        self.held_admissions = {}
+        self.images.close()
 
     def _add_world(self, world: WorldFile) -> None:
         for team in world.teams:

@@ -62,10 +62,23 @@ class Sandboxes:
         _begin_scenario(sandbox)
         self._callers.update(sandbox.callers)
 
+    def replace(self, sandbox: Sandbox) -> None:
+        """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises SandboxConflictError."""
+        old = self.by_id[sandbox.id]
+        self._forget_keys(old)
+        taken = sandbox.callers.keys() & self._callers.keys()
+        if taken:
+            self._callers.update(old.callers)
+            sandbox.images.close()
+            raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
+        old.end()
+        self.by_id[sandbox.id] = sandbox
+        self._callers.update(sandbox.callers)
+
     def delete(self, sandbox: Sandbox) -> None:
         """End a sandbox and free what it held."""
         self._forget_keys(sandbox)
-        sandbox.images.close()
+        sandbox.end()
         del self.by_id[sandbox.id]
 
     def register(self, sandbox: Sandbox) -> None:

@@ -95,6 +95,20 @@ class Store:
         for asset_id in product.asset_ids:
             remove_from_index(self.memberships, asset_id, product.id)
 
+    def index_operation(self, operation: Operation) -> None:
+        """Enter an unfinished Operation under its target and its sources."""
+        if operation.target_id is not None:
+            self.operation_on_target[operation.target_id] = operation.id
+        for asset_id in operation.outcome.source_keys:
+            self.operations_on_source.setdefault(asset_id, {})[operation.id] = None
+
+    def unindex_operation(self, operation: Operation) -> None:
+        """Take a finished Operation out of the indexes."""
+        if operation.target_id is not None:
+            del self.operation_on_target[operation.target_id]
+        for asset_id in operation.outcome.source_keys:
+            remove_from_index(self.operations_on_source, asset_id, operation.id)
+
 
 def remove_from_index(index: dict[str, dict[str, None]], key: str, member: str) -> None:
     """Take one member out of an index, and the key with its last."""
