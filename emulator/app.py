@@ -5,7 +5,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from emulator.contract import Contract, load_contract
 from emulator.documents import shipped_path
@@ -25,6 +27,11 @@ from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from emulator.web.pictures import PictureWorker
 from emulator.web.road import PREFIX, Road
 
+if TYPE_CHECKING:
+    from emulator.control.application import Control
+
+CONTROL_PREFIX = "/_emulator"
+
 
 @dataclass(frozen=True, slots=True)
 class StartUpSummary:
@@ -41,7 +48,8 @@ class Application:
         self.settings = settings
         self.contract = load_contract()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory))
-        self.sandboxes.create(DEFAULT_SANDBOX_ID, sandbox_options(settings, self.contract))
+        self._options = sandbox_options(settings, self.contract)
+        self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         pictures = PictureWorker()
         self._road = Road(self.contract, self.sandboxes, pictures, settings.public_url)
         self._files = Files(self.sandboxes, pictures, settings.public_url)
@@ -58,8 +66,17 @@ class Application:
             await self._files(scope, receive, send)
         elif path.startswith(DIRECT_UPLOADS_PREFIX):
             await self._direct_uploads(scope, receive, send)
+        elif path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/"):
+            await self._control(scope, receive, send)
         else:
             await self._refuse(path, send)
+
+    @cached_property
+    def _control(self) -> "Control":
+        # Imported when the first request comes: the start does not wait for Starlette.
+        from emulator.control.application import create_control
+
+        return create_control(self.sandboxes, self.contract, self.settings, self._options)
 
     async def _refuse(self, path: str, send: Send) -> None:
         problem = Problem(

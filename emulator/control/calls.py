@@ -1,0 +1,200 @@
+"""A request to the control plane on its way: body read, sandbox found and settled, handler asked, answer sent.
+
+Between the read body and the answer nothing waits, so what is asked for is done as a whole (only a move of the clock may
+let held requests go on in between). Must not know what an endpoint does.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import orjson
+
+from emulator.contract import Contract
+from emulator.control.fields import Fields
+from emulator.domain.problems import Check, Problem, excerpt
+from emulator.http.requests import (
+    MAXIMUM_BODY_BYTES,
+    ClientDisconnectedError,
+    Receive,
+    Request,
+    Scope,
+    Send,
+    check_no_body,
+    parse_json,
+    read_body,
+    read_query,
+)
+from emulator.http.responses import JSON_TYPE, Header, Response, problem_response
+from emulator.kernel.identifiers import Identifiers
+from emulator.scenario.library import LibraryEntry, ScenarioLibrary
+from emulator.scenario.vocabulary import OperationFacts
+from emulator.service import engine
+from emulator.service.sandbox import Sandbox, SandboxOptions
+from emulator.service.sandboxes import Sandboxes
+from emulator.settings import Settings
+
+_LOGGER: Final = logging.getLogger("emulator.control")
+
+
+@dataclass(slots=True)
+class ControlPlane:
+    """What the endpoints work on. `options` are the process's: how a sandbox begins that says nothing of its own."""
+
+    sandboxes: Sandboxes
+    contract: Contract
+    settings: Settings
+    options: SandboxOptions
+    library: ScenarioLibrary
+    facts: OperationFacts
+    identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
+    """Of its own requests: looking at a sandbox must not change what the sandbox says next."""
+    sandboxes_named: int = 0
+    """How many sandboxes were given an id because their creation named none."""
+    created_with: dict[str, SandboxOptions] = field(default_factory=dict)
+    """By sandbox: what its creation asked for, its scenario aside."""
+    _library_entries: list[LibraryEntry] | None = None
+
+    def options_of(self, sandbox: Sandbox) -> SandboxOptions:
+        """Return how a sandbox begins without a scenario (or before one has its say)."""
+        return self.created_with.get(sandbox.id, self.options)
+
+    @property
+    def library_entries(self) -> list[LibraryEntry]:
+        """The library, read once: it is shipped, and does not change while the process runs."""
+        if self._library_entries is None:
+            self._library_entries = self.library.entries()
+        return self._library_entries
+
+
+@dataclass(slots=True)
+class Call:
+    """An endpoint being called: what has been found out so far, for the handler."""
+
+    plane: ControlPlane
+    request: Request
+    sandbox: Sandbox
+    now: int
+    parameters: Mapping[str, str]
+    query: Mapping[str, str]
+    body: bytes
+    _json: Any
+
+    def fields(self, *known: str) -> Fields:
+        """Return the fields of the JSON body. Raises Problem invalid_request: it has others, or is no object."""
+        return Fields(self._json, known)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a handler answers: a value to be sent as JSON, or bytes of a type of their own; None for nothing (204)."""
+
+    value: object
+    status: int = 200
+    media_type: bytes = b""
+    headers: tuple[Header, ...] = ()
+
+
+Handler = Callable[[Call], Reply | Awaitable[Reply]]
+BodyKind = Literal["none", "json", "text", "empty"]
+"""What an action takes: no body, a JSON object, a text in any notation, or nothing that says anything (`{}` at most)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What one method of a path does, and what it takes."""
+
+    handler: Handler
+    body: BodyKind = "none"
+    query: tuple[str, ...] = ()
+
+
+class Endpoint:
+    """The ASGI application of one path."""
+
+    def __init__(self, plane: ControlPlane, actions: Mapping[str, Action]) -> None:
+        self._plane = plane
+        self._actions = actions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, self._plane.settings.public_url)
+        await respond(self._plane, request, send, lambda: self._answer(request, scope["path_params"], receive))
+
+    async def _answer(self, request: Request, parameters: Mapping[str, str], receive: Receive) -> Reply:
+        action = self._find_action(request.method)
+        body = await read_body(receive)
+        content = _read_content(action.body, body, request.headers.get(b"content-type"))
+        query = read_query(request.query_string, action.query)
+        sandbox = find_sandbox(self._plane, parameters.get("sandbox"))
+        now = engine.enter(sandbox)
+        reply = action.handler(Call(self._plane, request, sandbox, now, parameters, query, body or b"", content))
+        return reply if isinstance(reply, Reply) else await reply
+
+    def _find_action(self, method: str) -> Action:
+        action = self._actions.get("GET" if method == "HEAD" else method)
+        if action is None:
+            methods = self._actions.keys() | ({"HEAD"} if "GET" in self._actions else set())
+            allow = ", ".join(sorted(methods))
+            raise Problem(
+                "invalid_request",
+                f"{excerpt(method)}: this path does not take it; expected one of {allow}",
+                status=405,
+                check=Check.ROUTE,
+                allow=allow,
+            )
+        return action
+
+
+async def respond(plane: ControlPlane, request: Request, send: Send, answer: Callable[[], Awaitable[Reply]]) -> None:
+    """Send what is answered, or the problem that was raised instead (the form is the service's, section 7)."""
+    request_id = plane.identifiers.next("ctl")
+    try:
+        response = _render(await answer(), request_id)
+    except Problem as problem:
+        response = problem_response(problem, request_id, problem.retry_after)
+    except ClientDisconnectedError:
+        return
+    except Exception:
+        _LOGGER.exception("%s %s failed (%s)", request.method, request.path, request_id)
+        failure = Problem("internal_error", "the emulator failed; its log has the cause")
+        response = problem_response(failure, request_id, None)
+    body = b"" if request.method == "HEAD" else response.body
+    await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def find_sandbox(plane: ControlPlane, identifier: str | None) -> Sandbox:
+    """Return the sandbox that a path names, the default one if it names none. Raises Problem not_found."""
+    if identifier is None:
+        return plane.sandboxes.default
+    sandbox = plane.sandboxes.by_id.get(identifier)
+    if sandbox is None:
+        raise Problem("not_found", f"{excerpt(identifier)}: there is no such sandbox")
+    return sandbox
+
+
+def _read_content(kind: BodyKind, body: bytes | None, content_type: bytes | None) -> Any:
+    """Read a body as its action takes it. Raises Problem invalid_request, with status 413 for one over 1 MiB."""
+    if kind == "json":
+        return parse_json(body, content_type)
+    if kind == "none":
+        check_no_body(body)
+    elif body is None:
+        found = f"more than {MAXIMUM_BODY_BYTES} bytes"
+        raise Problem("invalid_request", f"(body): found {found}; expected fewer", status=413)
+    elif kind == "empty" and body:
+        Fields(parse_json(body, content_type), ())
+    return None
+
+
+def _render(reply: Reply, request_id: str) -> Response:
+    identified: Header = (b"request-id", request_id.encode())
+    if reply.value is None:
+        return Response(204, (identified, *reply.headers), b"")
+    body = reply.value if isinstance(reply.value, bytes) else orjson.dumps(reply.value)
+    content_type = (b"content-type", reply.media_type) if reply.media_type else JSON_TYPE
+    # What is true of a sandbox now is no answer to who asks again later.
+    headers = (content_type, (b"content-length", b"%d" % len(body)), (b"cache-control", b"no-store"), identified)
+    return Response(reply.status, (*headers, *reply.headers), body)

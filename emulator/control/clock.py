@@ -1,0 +1,140 @@
+"""The clock of a sandbox: how it runs, and every move of it (interfaces, sections 3 and 6).
+
+A move lets what falls due happen in order, each at its own instant. A request that a scenario holds in admission goes on
+at the instant at which its hold ends, so a long move comes to the same as many short ones.
+"""
+
+import asyncio
+from typing import Any, Final
+
+from emulator.control.calls import Call, Reply
+from emulator.control.fields import Fields, clock_fields, instant, number, only_true, unfit
+from emulator.domain.problems import Problem
+from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp
+from emulator.service import engine
+from emulator.service.sandbox import Sandbox
+
+MOVES: Final = ("seconds", "to", "next_event", "until_idle")
+MAXIMUM_STEPS: Final = 10_000
+"""Steps of one move: more means that clients make new work as fast as the clock moves."""
+_TURNS: Final = 20
+"""Turns of the event loop that a request let out of its hold is given to be admitted in."""
+
+
+def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
+    """Return the clock as the control plane shows it."""
+    setting, next_due = sandbox.clock.setting, sandbox.timeline.next_due
+    return {
+        "now": format_timestamp(now),
+        "mode": setting.mode,
+        "rate": int(setting.rate) if setting.rate.is_integer() else setting.rate,
+        "pending": len(sandbox.timeline),
+        "next_event_at": None if next_due is None else format_timestamp(next_due),
+    }
+
+
+def show_clock(call: Call) -> Reply:
+    """GET /clock."""
+    return Reply(describe_clock(call.sandbox, call.now))
+
+
+def set_clock(call: Call) -> Reply:
+    """PUT /clock: run otherwise from now on, without a jump."""
+    call.sandbox.clock.set_mode(clock_fields(call.fields("mode", "rate")))
+    return Reply(describe_clock(call.sandbox, call.now))
+
+
+async def advance_clock(call: Call) -> Reply:
+    """POST /clock/advance: move forward by a span, to an instant, to the next event, or until nothing is unfinished."""
+    fields = call.fields(*MOVES)
+    target = _target(fields, call.sandbox, call.now)
+    fired = await (_move_until_idle(call.sandbox) if target is None else _move(call.sandbox, target))
+    now = engine.enter(call.sandbox)
+    return Reply({**describe_clock(call.sandbox, now), "fired": fired})
+
+
+def _target(fields: Fields, sandbox: Sandbox, now: int) -> int | None:
+    """Return the instant to move to; None stands for idle. Raises Problem invalid_request."""
+    given = [name for name in MOVES if name in fields]
+    if len(given) != 1:
+        found = " and ".join(given) or "none of them"
+        raise Problem("invalid_request", f"(body): found {found}; expected exactly one of {', '.join(MOVES)}")
+    match given[0]:
+        case "seconds":
+            return fields.need("seconds", lambda where, value: _after_seconds(where, value, now))
+        case "to":
+            return fields.need("to", lambda where, value: _not_before(where, value, now))
+        case "next_event":
+            fields.need("next_event", only_true)
+            next_due = sandbox.timeline.next_due
+            return now if next_due is None else next_due
+        case _:
+            fields.need("until_idle", only_true)
+            return None
+
+
+def _after_seconds(where: str, value: Any, now: int) -> int:
+    seconds = number(where, value)
+    longest = (LATEST_INSTANT - now) // SECOND_MS
+    if not 0 <= seconds <= longest:
+        raise unfit(where, value, f"seconds from 0 to {longest}, the end of the year 9999")
+    return now + round(seconds * SECOND_MS)
+
+
+def _not_before(where: str, value: Any, now: int) -> int:
+    target = instant(where, value)
+    if target < now:
+        raise unfit(where, value, f"an instant not before now, {format_timestamp(now)}: a clock never runs backwards")
+    return target
+
+
+async def _move(sandbox: Sandbox, target: int) -> int:
+    """Move to an instant and return how many events fired on the way."""
+    fired = 0
+    for _ in range(MAXIMUM_STEPS):
+        hold_ends_at = _next_hold_end(sandbox)
+        if hold_ends_at is None or hold_ends_at > target:
+            break
+        fired += await _let_go_on(sandbox, hold_ends_at)
+    return fired + engine.advance(sandbox, target)
+
+
+async def _move_until_idle(sandbox: Sandbox) -> int:
+    """Move until no work is unfinished, stalled work aside, and no admission is held; return how many events fired."""
+    fired = 0
+    for _ in range(MAXIMUM_STEPS):
+        hold_ends_at, idle_at = _next_hold_end(sandbox), engine.idle_at(sandbox)
+        if hold_ends_at is not None and (idle_at is None or hold_ends_at <= idle_at):
+            fired += await _let_go_on(sandbox, hold_ends_at)
+        elif idle_at is not None:
+            fired += engine.advance(sandbox, idle_at)
+        else:
+            break
+    return fired
+
+
+def _next_hold_end(sandbox: Sandbox) -> int | None:
+    """Return the instant at which the next held admission goes on by itself; None if none does."""
+    if not sandbox.held_admissions:
+        return None
+    ends = (
+        event.due
+        for event in sandbox.timeline.events()
+        if event.kind == engine.HOLD_EVENT and event.subject in sandbox.held_admissions
+    )
+    return next(ends, None)
+
+
+async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
+    """Move to the end of a hold, and let the request that waited for it be admitted at this very instant.
+
+    Raises:
+        Problem: invalid_request with status 409, the sandbox began anew meanwhile.
+    """
+    timeline = sandbox.timeline
+    fired = engine.advance(sandbox, instant)
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
+    if sandbox.timeline is not timeline:
+        raise Problem("invalid_request", "the sandbox was reset while its clock moved", status=409)
+    return fired

@@ -1,0 +1,70 @@
+"""Who may use the control plane: whoever has the control token, and no page of another origin (interfaces, section 6).
+
+A browser that runs a foreign page can reach this machine; what such a page sends is refused whatever it asks for.
+"""
+
+import hmac
+from typing import Final
+
+from emulator.domain.problems import Check, Problem, excerpt
+from emulator.http.requests import Request
+
+PAGE: Final = "/_emulator"
+HEALTH: Final = "/_emulator/health"
+"""Answers without the control token, so that whoever waits for readiness need not hold it."""
+
+_DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
+_OWN_SITES: Final = ("same-origin", "none")
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what a browser sends from a page of another origin; following a link to the page itself is no such thing.
+
+    Raises:
+        Problem: permission_denied.
+    """
+    origin = _header(request, b"origin")
+    if origin is not None and _authority(origin) not in _own_authorities(request, origin):
+        raise Problem("permission_denied", f"Origin: found {excerpt(origin)}; expected none but the emulator's own")
+    site = _header(request, b"sec-fetch-site")
+    if site is not None and site not in _OWN_SITES and not _is_followed_link(request):
+        raise Problem("permission_denied", f"Sec-Fetch-Site: found {excerpt(site)}; expected the emulator's own page")
+
+
+def check_token(request: Request, token: str | None) -> None:
+    """Let in who sends the control token, if there is one; health needs none.
+
+    Raises:
+        Problem: authentication_required.
+    """
+    if token is None or request.path == HEALTH:
+        return
+    found = request.bearer_key()
+    if found is None or not hmac.compare_digest(found.encode("latin-1"), token.encode()):
+        shown = "none" if found is None else "another"
+        expected = "expected `Bearer` and the control token"
+        raise Problem("authentication_required", f"Authorization: found {shown}; {expected}", check=Check.CREDENTIAL)
+
+
+def _header(request: Request, name: bytes) -> str | None:
+    value = request.headers.get(name)
+    return None if value is None else value.decode("latin-1").strip()
+
+
+def _own_authorities(request: Request, origin: str) -> set[str]:
+    """Return host and port under which this client reaches the emulator, and those of `--public-url`."""
+    host = (_header(request, b"host") or "").lower()
+    scheme = origin.partition("://")[0].lower()
+    return {host.removesuffix(_DEFAULT_PORTS.get(scheme, "")), _authority(request.origin)} - {""}
+
+
+def _authority(url: str) -> str:
+    """Return host and port of an address, without the port that goes without saying; empty if it has none."""
+    scheme, _, rest = url.lower().partition("://")
+    return rest.partition("/")[0].removesuffix(_DEFAULT_PORTS.get(scheme, ""))
+
+
+def _is_followed_link(request: Request) -> bool:
+    """Whether a person follows a link to the page from elsewhere: nothing happens, and nobody else sees the answer."""
+    mode, destination = _header(request, b"sec-fetch-mode"), _header(request, b"sec-fetch-dest")
+    return request.method == "GET" and request.path == PAGE and (mode, destination) == ("navigate", "document")

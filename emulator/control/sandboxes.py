@@ -1,0 +1,101 @@
+"""Sandboxes: made, shown, reset and ended (interfaces, section 5)."""
+
+import dataclasses
+import re
+from typing import Any, Final
+
+from emulator.control.calls import Call, Reply
+from emulator.control.clock import describe_clock
+from emulator.control.fields import LARGEST_SEED, clock_setting, instant, switch, unfit, whole_number
+from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
+from emulator.control.teams import describe_teams
+from emulator.domain.problems import Problem
+from emulator.scenario.format import NO_SCENARIO
+from emulator.scenario.world_format import WorldError, WorldFile, world_names, world_of
+from emulator.service import engine
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from emulator.service.sandboxes import SandboxConflictError
+
+_FIELDS: Final = ("id", "seed", "clock", "start", "world", "scenario", "rate_limits")
+_IDENTIFIER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
+
+
+def create_sandbox(call: Call) -> Reply:
+    """POST /sandboxes: what is not said is as the process's options have it (but for the scenario: none)."""
+    fields, plane = call.fields(*_FIELDS), call.plane
+    asked = {
+        "seed": fields.get("seed", whole_number(0, LARGEST_SEED)),
+        "clock": fields.get("clock", clock_setting),
+        "start": fields.get("start", instant),
+        "rate_limits": fields.get("rate_limits", switch),
+        "world": fields.get("world", _world),
+    }
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    world = given.get("world", plane.options.world)
+    scenario = fields.get("scenario", lambda _, value: read_scenario(plane, value, world_names(world))) or NO_SCENARIO
+    options = dataclasses.replace(with_scenario(plane.options, scenario), **given)
+    identifier = fields.get("id", _identifier) or _free_identifier(call)
+    try:
+        sandbox = plane.sandboxes.create(identifier, options)
+    except SandboxConflictError as conflict:
+        raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
+    plane.created_with[identifier] = dataclasses.replace(plane.options, **given)
+    location = (b"location", f"/_emulator/sandboxes/{identifier}".encode())
+    return Reply(_describe(call, sandbox), 201, headers=(location,))
+
+
+def list_sandboxes(call: Call) -> Reply:
+    """GET /sandboxes."""
+    return Reply({"data": [_describe(call, sandbox) for sandbox in call.plane.sandboxes.by_id.values()]})
+
+
+def show_sandbox(call: Call) -> Reply:
+    """GET /sandboxes/{sandbox}."""
+    return Reply(_describe(call, call.sandbox))
+
+
+def delete_sandbox(call: Call) -> Reply:
+    """DELETE /sandboxes/{sandbox}: with all that it holds; its keys are unknown from now on."""
+    if call.sandbox.id == DEFAULT_SANDBOX_ID:
+        raise Problem("invalid_request", "the default sandbox always exists; expected another, or a reset of it")
+    call.plane.sandboxes.delete(call.sandbox)
+    del call.plane.created_with[call.sandbox.id]
+    return Reply(None)
+
+
+def reset_sandbox(call: Call) -> Reply:
+    """POST /reset: back to the start."""
+    reset_with_scenarios(call)
+    return Reply(_describe(call, call.sandbox))
+
+
+def _describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
+    now = engine.enter(sandbox)
+    return {
+        "id": sandbox.id,
+        "base_url": f"{call.request.origin}/v1",
+        "teams": describe_teams(sandbox),
+        "clock": describe_clock(sandbox, now),
+    }
+
+
+def _identifier(where: str, value: Any) -> str:
+    if isinstance(value, str) and _IDENTIFIER.fullmatch(value):
+        return value
+    raise unfit(where, value, "1 to 40 of a-z, 0-9 and hyphens, the first no hyphen")
+
+
+def _free_identifier(call: Call) -> str:
+    plane = call.plane
+    while True:
+        plane.sandboxes_named += 1
+        identifier = f"sandbox-{plane.sandboxes_named}"
+        if identifier not in plane.sandboxes.by_id:
+            return identifier
+
+
+def _world(where: str, value: Any) -> WorldFile:
+    try:
+        return world_of(value, where)
+    except WorldError as error:
+        raise Problem("invalid_request", "; ".join(map(str, error.complaints))) from None

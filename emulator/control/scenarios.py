@@ -1,0 +1,160 @@
+"""Scenarios of a sandbox: what runs, put in its place as a whole or not at all, and the library (interfaces, section 6).
+
+Owns how a request names a scenario, and what of it takes effect when. What a scenario does is the service's business.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Final
+
+from emulator.control.calls import Call, ControlPlane, Reply
+from emulator.control.teams import find_account
+from emulator.documents_yaml import DocumentError, MappingNode, json_value, read_document
+from emulator.domain.problems import Problem, excerpt
+from emulator.kernel.timestamps import format_timestamp
+from emulator.scenario.format import NO_SCENARIO, Scenario, ScenarioError, parse_scenario, scenario_of
+from emulator.scenario.world_format import WorldNames
+from emulator.service import scenarios
+from emulator.service.sandbox import Sandbox, SandboxOptions
+
+_TEXT: Final = "scenario"
+"""How complaints call a scenario that came in a request."""
+
+
+def show_scenario(call: Call) -> Reply:
+    """GET /scenario: the running one and how often its rules acted; `scenario` is null where none runs."""
+    return Reply(_describe(call.sandbox, _team_id(call)))
+
+
+def put_scenario(call: Call) -> Reply:
+    """PUT /scenario: from the library or whole, in place of what ran for the same Teams; a bad one changes nothing."""
+    sandbox, team_id = call.sandbox, _team_id(call)
+    scenario = _read_body(call)
+    _check_keys(call, scenario)
+    scenarios.change_world(sandbox, scenario.world, call.now, team_id)
+    call.plane.sandboxes.register(sandbox)
+    scenarios.begin(sandbox, scenario, call.now, team_id)
+    if team_id == scenarios.EVERYONE:
+        sandbox.options = with_scenario(call.plane.options_of(sandbox), scenario)
+    return Reply(_describe(sandbox, team_id))
+
+
+def delete_scenario(call: Call) -> Reply:
+    """DELETE /scenario: nothing goes wrong from now on; what the scenario changed stays changed until a reset."""
+    sandbox, team_id = call.sandbox, _team_id(call)
+    scenarios.end(sandbox, team_id)
+    if team_id == scenarios.EVERYONE:
+        sandbox.options = with_scenario(call.plane.options_of(sandbox), NO_SCENARIO)
+    return Reply(None)
+
+
+def list_library(call: Call) -> Reply:
+    """GET /scenarios."""
+    entries = call.plane.library_entries
+    return Reply({"data": [{"name": entry.name, "description": entry.description} for entry in entries]})
+
+
+def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions:
+    """Return options that begin a sandbox with a scenario, whose own seed and clock go before theirs."""
+    clock = scenario.clock
+    return dataclasses.replace(
+        options,
+        scenario=scenario,
+        seed=options.seed if scenario.seed is None else None,
+        clock=options.clock if clock.setting is None else None,
+        start=options.start if clock.start is None else None,
+    )
+
+
+def reset_with_scenarios(call: Call) -> None:
+    """Begin a sandbox anew, with the scenarios that ran: everyone's, and those of Teams that are there again."""
+    sandbox = call.sandbox
+    running = {team_id: playbook.scenario for team_id, playbook in sandbox.playbooks.items()}
+    call.plane.sandboxes.reset(sandbox)
+    for team_id, scenario in running.items():
+        if team_id in sandbox.accounts:
+            scenarios.change_world(sandbox, scenario.world, sandbox.began_at, team_id)
+            scenarios.begin(sandbox, scenario, sandbox.began_at, team_id)
+    call.plane.sandboxes.register(sandbox)
+
+
+def read_scenario(plane: ControlPlane, value: Any, names: WorldNames) -> Scenario:
+    """Read the scenario that a JSON value names or is: a name of the library, a text, an object, or `{"use": NAME}`.
+
+    Raises:
+        Problem: invalid_scenario.
+    """
+    if isinstance(value, Mapping) and "use" in value:
+        return _from_library(plane, value, names)
+    try:
+        if not isinstance(value, str):
+            return scenario_of(value, _TEXT, plane.facts, names)
+        if ":" in value:
+            return parse_scenario(value, _TEXT, plane.facts, names)
+        return plane.library.load(value, names)
+    except ScenarioError as error:
+        raise _refusal(error) from None
+
+
+def _read_body(call: Call) -> Scenario:
+    """Read the body of a PUT: YAML or JSON, whatever its media type says."""
+    if not call.body.strip():
+        raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
+    names = _names(call.sandbox)
+    try:
+        node = read_document(call.body, _TEXT)
+        if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
+            return _from_library(call.plane, json_value(node), names)
+        return parse_scenario(call.body, _TEXT, call.plane.facts, names)
+    except DocumentError as error:
+        raise _refusal(error) from None
+
+
+def _from_library(plane: ControlPlane, value: Any, names: WorldNames) -> Scenario:
+    if len(value) > 1 or not isinstance(value["use"], str):
+        raise Problem("invalid_scenario", f'{_TEXT}: found {excerpt(value)}; expected nothing but {{"use": NAME}}')
+    try:
+        return plane.library.load(value["use"], names)
+    except ScenarioError as error:
+        raise _refusal(error) from None
+
+
+def _refusal(error: DocumentError) -> Problem:
+    return Problem("invalid_scenario", "\n".join(map(str, error.complaints)))
+
+
+def _names(sandbox: Sandbox) -> WorldNames:
+    """Return what a scenario can name here: Teams by name or id, keys in the world's form or the sandbox's own."""
+    teams = {name for account in sandbox.accounts.values() for name in (account.team.name, account.team.id)}
+    suffix = sandbox.key_of("")
+    keys = {form for key in sandbox.callers for form in (key, key.removesuffix(suffix))}
+    return WorldNames(frozenset(teams), frozenset(keys))
+
+
+def _check_keys(call: Call, scenario: Scenario) -> None:
+    """Refuse a scenario whose new credentials have a key that another sandbox has. Raises Problem."""
+    sandbox = call.sandbox
+    for team in scenario.world.teams:
+        for credential in team.credentials:
+            key = sandbox.key_of(credential.key)
+            owner = call.plane.sandboxes.find_caller(key)
+            if owner is not None and owner.sandbox is not sandbox:
+                detail = f"{_TEXT}: found the key {excerpt(key)}, which another sandbox has; expected a new one"
+                raise Problem("invalid_scenario", detail)
+
+
+def _team_id(call: Call) -> str:
+    """Return the id of the Team that the query limits the request to; that of everyone if it names none."""
+    team = call.query.get("team")
+    return scenarios.EVERYONE if team is None else find_account(call.sandbox, team).team.id
+
+
+def _describe(sandbox: Sandbox, team_id: str) -> dict[str, Any]:
+    playbook = sandbox.playbooks.get(team_id)
+    return {
+        "scenario": playbook.scenario.name if playbook else None,
+        "description": playbook.scenario.description if playbook else None,
+        "team": team_id or None,
+        "began_at": format_timestamp(playbook.began_at) if playbook else None,
+        "rules": playbook.rules_report() if playbook else [],
+    }

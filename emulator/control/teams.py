@@ -1,0 +1,152 @@
+"""Teams and their credentials: seen from outside, opened, and changed at once (interfaces, section 6)."""
+
+import dataclasses
+import re
+from typing import Any, Final, cast
+
+from emulator.control.calls import Call, Reply
+from emulator.control.fields import instant, text, whole_number, word
+from emulator.domain.problems import Problem, excerpt
+from emulator.domain.resources import Credential, CredentialState, Profile
+from emulator.kernel.timestamps import format_timestamp
+from emulator.scenario.world_format import CREDENTIAL_STATES, SUBSCRIPTIONS, TeamChange, WorldCredential, WorldTeam
+from emulator.service.accounts import Caller, TeamAccount
+from emulator.service.sandbox import Sandbox
+from emulator.service.scenarios import change_team
+
+_CHANGES: Final = ("credits", "subscription", "concurrency_limit", "requests_per_minute")
+_PROFILES: Final[tuple[Profile, ...]] = ("full", "read_only")
+_NAMES: Final[dict[Profile, tuple[str, str]]] = {"full": ("full", "Full"), "read_only": ("read", "Read only")}
+"""By profile: how a key of it ends, and how such a credential is called, as in the built-in world."""
+_NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
+_LONGEST_SLUG: Final = 40
+
+
+def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """Return the Teams of a sandbox as the control plane shows them, in the order of their opening."""
+    credentials: dict[str, list[Credential]] = {team_id: [] for team_id in sandbox.accounts}
+    for caller in sandbox.callers.values():
+        credentials[caller.team_id].append(caller.credential)
+    return [_describe_team(account, credentials[team_id]) for team_id, account in sandbox.accounts.items()]
+
+
+def _describe_team(account: TeamAccount, credentials: list[Credential]) -> dict[str, Any]:
+    team, ledger = account.team, account.ledger
+    return {
+        "id": team.id,
+        "name": team.name,
+        "credits": ledger.available,
+        "reserved": ledger.reserved,
+        "subscription": "active" if team.subscription_active else "inactive",
+        "concurrency_limit": team.concurrency_limit,
+        "requests_per_minute": team.requests_per_minute,
+        "credentials": [_describe_credential(credential) for credential in credentials],
+    }
+
+
+def _describe_credential(credential: Credential) -> dict[str, Any]:
+    return {
+        "id": credential.id,
+        "key": credential.key,
+        "name": credential.name,
+        "profile": credential.profile,
+        "state": credential.state,
+        "expires_at": format_timestamp(credential.expires_at),
+    }
+
+
+def list_teams(call: Call) -> Reply:
+    """GET /teams."""
+    return Reply({"data": describe_teams(call.sandbox)})
+
+
+def create_team(call: Call) -> Reply:
+    """POST /teams: what is not said is as a world file's Team has it; with one full and one read_only credential."""
+    fields = call.fields("name", *_CHANGES)
+    name = fields.need("name", text)
+    change = _read_change(call, name)
+    account = call.sandbox.add_team(WorldTeam(name), call.now)
+    change_team(account, change, call.now)
+    credentials = [_add_credential(call, account, profile, None).credential for profile in _PROFILES]
+    return Reply(_describe_team(account, credentials), 201)
+
+
+def change(call: Call) -> Reply:
+    """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
+    account = find_account(call.sandbox, call.parameters["team"])
+    _need_any(call, *_CHANGES)
+    change_team(account, _read_change(call, account.team.name), call.now)
+    return Reply(_describe_team(account, _credentials(call.sandbox, account)))
+
+
+def create_credential(call: Call) -> Reply:
+    """POST /teams/{team}/credentials."""
+    account = find_account(call.sandbox, call.parameters["team"])
+    fields = call.fields("profile", "expires_at")
+    profile = cast("Profile", fields.need("profile", word(*_PROFILES)))
+    caller = _add_credential(call, account, profile, fields.get("expires_at", instant))
+    return Reply(_describe_credential(caller.credential), 201)
+
+
+def change_credential(call: Call) -> Reply:
+    """PATCH /credentials/{credential}: effective with the next request that brings it."""
+    caller = _find_caller(call.sandbox, call.parameters["credential"])
+    _need_any(call, "state", "expires_at")
+    fields = call.fields("state", "expires_at")
+    state = cast("CredentialState | None", fields.get("state", word(*CREDENTIAL_STATES)))
+    expires_at = fields.get("expires_at", instant)
+    old = caller.credential
+    caller.credential = dataclasses.replace(
+        old, state=state or old.state, expires_at=old.expires_at if expires_at is None else expires_at
+    )
+    return Reply(_describe_credential(caller.credential))
+
+
+def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
+    """Return the Team of an id, or of a name that only one Team has. Raises Problem not_found."""
+    found = list(sandbox.find_accounts(name_or_id))
+    if len(found) != 1:
+        many = f"{len(found)} Teams have this name; expected the id of one" if found else "there is no such Team"
+        raise Problem("not_found", f"{excerpt(name_or_id)}: {many}")
+    return found[0]
+
+
+def _find_caller(sandbox: Sandbox, credential_id: str) -> Caller:
+    for caller in sandbox.callers.values():
+        if caller.credential.id == credential_id:
+            return caller
+    raise Problem("not_found", f"{excerpt(credential_id)}: there is no such credential")
+
+
+def _credentials(sandbox: Sandbox, account: TeamAccount) -> list[Credential]:
+    return [caller.credential for caller in sandbox.callers.values() if caller.account is account]
+
+
+def _read_change(call: Call, name: str) -> TeamChange:
+    fields = call.fields("name", *_CHANGES)
+    return TeamChange(
+        name,
+        fields.get("credits", whole_number(0)),
+        cast("Any", fields.get("subscription", word(*SUBSCRIPTIONS))),
+        fields.get("concurrency_limit", whole_number(0)),
+        fields.get("requests_per_minute", whole_number(1)),
+    )
+
+
+def _need_any(call: Call, *names: str) -> None:
+    if not call.fields(*names):
+        raise Problem("invalid_request", f"(body): found no field; expected at least one of {', '.join(names)}")
+
+
+def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_at: int | None) -> Caller:
+    """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
+    ending, name = _NAMES[profile]
+    slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_LONGEST_SLUG] or "team"
+    sandbox, callers, number = call.sandbox, call.plane.sandboxes.callers, 1
+    key = f"iwe_{slug}_{ending}"
+    while sandbox.key_of(key) in callers:
+        number += 1
+        key = f"iwe_{slug}_{ending}_{number}"
+    caller = sandbox.add_credential(account, WorldCredential(key, name, profile, expires_at=expires_at), call.now)
+    call.plane.sandboxes.register(sandbox)
+    return caller
