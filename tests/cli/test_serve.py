@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.command import Server, read_answer, run_command, serving
+from tests.cli.command import Server, read_answer, serving
 
 TEAM = b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\n"
 
@@ -122,8 +122,3 @@ def test_a_request_in_flight_is_finished_before_it_stops() -> None:
         connection.sendall(body[10:])
         assert read_answer(connection).startswith(b"HTTP/1.1 201 ")
         assert server.process.wait(timeout=5) == 0
-
-
-def test_wait_returns_once_it_is_ready_and_takes_no_proxy(server: Server) -> None:
-    outcome = run_command("wait", "--timeout", "5", EMULATOR_URL=server.url, http_proxy="http://127.0.0.1:1")
-    assert (outcome.status, outcome.output, outcome.complaint) == (0, "", "")

@@ -1,0 +1,80 @@
+"""`wait`, `clock` and `reset`: the commands that speak to a running emulator."""
+
+import http.client
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.command import Outcome, Server, run_command, serving
+
+START = "2026-01-01T00:00:00.000Z"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving("--clock", "manual", "--control-token", "open sesame") as running:
+        yield running
+
+
+def run(server: Server, *arguments: str) -> Outcome:
+    return run_command(*arguments, EMULATOR_URL=server.url, EMULATOR_CONTROL_TOKEN="open sesame")
+
+
+def shown(outcome: Outcome) -> dict[str, str]:
+    """What a command printed, by the first word of each line."""
+    assert (outcome.status, outcome.complaint) == (0, "")
+    return {line.split()[0]: line.split(maxsplit=1)[1] for line in outcome.output.splitlines()}
+
+
+def test_wait_returns_once_it_is_ready_and_takes_no_proxy(server: Server) -> None:
+    outcome = run_command("wait", "--timeout", "5", EMULATOR_URL=server.url, http_proxy="http://127.0.0.1:1")
+    assert (outcome.status, outcome.output, outcome.complaint) == (0, "", "")
+
+
+def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
+    still = {"mode": "manual", "pending": "0"}
+    assert run(server, "reset").output == "reset\n"
+    assert shown(run(server, "clock")) == {"now": START, **still}
+    assert shown(run(server, "clock", "advance", "90s")) == {"fired": "0", "now": "2026-01-01T00:01:30.000Z", **still}
+    assert shown(run(server, "clock", "to", "2026-01-01T01:05:00+01:00")) == {
+        "fired": "0",
+        "now": "2026-01-01T00:05:00.000Z",
+        **still,
+    }
+    assert shown(run(server, "clock", "next"))["fired"] == "0"
+    assert shown(run(server, "clock", "idle"))["fired"] == "0"
+    run(server, "reset")
+    assert shown(run(server, "clock", "show"))["now"] == START
+
+
+def test_a_clock_that_would_run_backwards_is_refused_in_the_emulator_s_words(server: Server) -> None:
+    outcome = run(server, "clock", "to", "2020-01-01T00:00:00Z")
+    assert (outcome.status, outcome.output) == (1, "")
+    assert "2020-01-01T00:00:00.000Z" in outcome.complaint
+    assert outcome.complaint.endswith("(400 invalid_request)\n")
+
+
+def test_another_sandbox_has_a_clock_of_its_own(server: Server) -> None:
+    create_sandbox(server, {"id": "other", "clock": "manual", "start": "2030-01-01T00:00:00.000Z"})
+    assert shown(run(server, "clock", "advance", "1s", "--sandbox", "other"))["now"] == "2030-01-01T00:00:01.000Z"
+    assert shown(run(server, "clock"))["now"] == START
+    assert run(server, "reset", "--sandbox", "other").status == 0
+    assert run(server, "clock", "--sandbox", "a/../b").status == 1
+
+
+def test_without_the_control_token_nothing_but_health_is_told(server: Server) -> None:
+    refused = run_command("clock", "--url", server.url)
+    assert (refused.status, refused.output) == (1, "")
+    assert refused.complaint.endswith("(401 authentication_required)\n")
+    assert run_command("clock", "--url", server.url, "--control-token", "open sesame").status == 0
+    assert run_command("wait", "--url", server.url, "--timeout", "5").status == 0
+
+
+def create_sandbox(server: Server, body: dict[str, str]) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    headers = {"Content-Type": "application/json", "Authorization": "Bearer open sesame"}
+    connection.request("POST", "/_emulator/sandboxes", json.dumps(body), headers)
+    status = connection.getresponse().status
+    connection.close()
+    assert status == 201
