@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from emulator.domain.admission import AdmissionPause
-from emulator.domain.idempotency import IdempotencyRecords
+from emulator.domain.idempotency import IdempotencyRecords, Scope
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Team
 from emulator.kernel.clock import Clock, ClockSetting
@@ -38,6 +38,10 @@ _PREFIX_LENGTH = 8
 
 class HeldAdmission(Protocol):
     """A request that a scenario keeps in admission; whoever waits for it is told when its time is over."""
+
+    @property
+    def scope(self) -> Scope | None:
+        """Its Idempotency-Key, which is in progress until the request is admitted; None for a request that has none."""
 
     def set(self) -> None:
         """Let it go on."""
