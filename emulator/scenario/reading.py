@@ -28,6 +28,8 @@ from emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestam
 MAXIMUM_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
 MAXIMUM_SPAN_MS: Final = 3_650 * DAY_MS
+MAXIMUM_COMPLAINTS: Final = 100
+"""So many complaints of one file are told; who corrects them is told the rest."""
 MAXIMUM_NAME: Final = 200
 _LISTED_WORDS: Final = 14
 _INTEGER: Final = re.compile(r"-?\d{1,19}", re.ASCII)
@@ -43,18 +45,26 @@ class Report:
 
     def __init__(self, filename: str) -> None:
         self.filename = filename
-        self._complaints: list[Complaint] = []
+        self._complaints: dict[Complaint, None] = {}
 
     @property
     def complaints(self) -> tuple[Complaint, ...]:
-        """All complaints so far, in the order of the file."""
-        return tuple(sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column)))
+        """The complaints so far, in the order of the file; where there are too many, the last says so."""
+        found = sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column))
+        if len(found) <= MAXIMUM_COMPLAINTS:
+            return tuple(found)
+        more = Complaint(self.filename, 0, 0, "", "more mistakes than these", "the first to be corrected first")
+        return (*found[:MAXIMUM_COMPLAINTS], more)
 
     def add(self, position: Position, path: str, found: str, expected: str, suggestion: str | None = None) -> None:
         """Note one complaint."""
-        complaint = Complaint(self.filename, position.line, position.column, path, found, expected, suggestion)
-        if complaint not in self._complaints:
-            self._complaints.append(complaint)
+        if len(self._complaints) <= MAXIMUM_COMPLAINTS:
+            complaint = Complaint(self.filename, position.line, position.column, path, found, expected, suggestion)
+            self._complaints[complaint] = None
+
+    def suggest(self, word: str, words: Collection[str]) -> str | None:
+        """Return the nearest of the words, unless a complaint more would not be told anyway."""
+        return nearest(word, words) if len(self._complaints) < MAXIMUM_COMPLAINTS else None
 
     def raise_as(self, error: type[DocumentError]) -> None:
         """Raise all complaints as one error of the given class; return if there are none."""
@@ -110,7 +120,7 @@ class Cursor:
         text = self.text(expected)
         if text is None or text in words:
             return text
-        self.complain(expected, suggestion=nearest(text, words))
+        self.complain(expected, suggestion=self.report.suggest(text, words))
         return None
 
     def line(self, expected: str, maximum: int = MAXIMUM_NAME) -> str | None:
@@ -213,7 +223,7 @@ class Cursor:
         keys = {key.text: key for key, _ in self.node.entries}
         for text, key in keys.items():
             if text not in known:
-                self.report.add(key.position, self.path, quote(text), one_of(known), nearest(text, known))
+                self.report.add(key.position, self.path, quote(text), one_of(known), self.report.suggest(text, known))
         for missing in required:
             if missing not in keys:
                 self.complain(f"the key {quote(missing)}", found=f"no {quote(missing)}")

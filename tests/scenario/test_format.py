@@ -18,6 +18,7 @@ from emulator.scenario.faults import (
 )
 from emulator.scenario.format import Scenario, ScenarioClock, ScenarioError, parse_scenario, scenario_of
 from emulator.scenario.matching import ALWAYS, Nth, RequestMatch, When, WorkMatch
+from emulator.scenario.reading import MAXIMUM_COMPLAINTS
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.vocabulary import OperationFacts
 from emulator.scenario.world_format import (
@@ -475,6 +476,12 @@ clock: {mode: fast}
 """
     lines = [int(complaint.split(":")[1]) for complaint in complaints_of(text, operations)]
     assert lines == [2, 4, 5, 6, 8, 8, 9]
+
+
+def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints(operations: OperationFacts) -> None:
+    complaints = complaints_of("scenario: x\nrules:\n" + "- {}\n" * 500, operations)
+    assert len(complaints) == MAXIMUM_COMPLAINTS + 1
+    assert complaints[-1] == "s.yaml: found more mistakes than these; expected the first to be corrected first"
 
 
 def test_a_complaint_keeps_its_parts(operations: OperationFacts) -> None:
