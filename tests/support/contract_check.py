@@ -79,7 +79,8 @@ class ContractChecker:
         item = self._path_item(path)
         if item is None:
             return None, False
-        operation: Mapping[str, Any] | None = item.get(method.lower()) if method.lower() in METHODS else None
+        name = method.lower()
+        operation: Mapping[str, Any] | None = item.get(name) if name in METHODS and method == name.upper() else None
         return operation, True
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -21,6 +21,7 @@ from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.sandbox import Sandbox
 from emulator.settings import Settings, parse_clock
 from tests.support.contract_check import ContractChecker, Exchange, shipped_checker
+from tests.support.pictures import picture
 
 FULL: Final = "iwe_demo_full"
 READ_ONLY: Final = "iwe_demo_read"
@@ -37,6 +38,27 @@ START: Final = "2026-01-01T00:00:00.000Z"
 TERMINAL: Final = ("completed", "failed")
 
 Json = dict[str, Any]
+
+INGREDIENT_PATHS: Final = {
+    "photography_style": "/photography-styles",
+    "background": "/backgrounds",
+    "pose": "/poses",
+    "fashion_model": "/fashion-models",
+}
+KINDS: Final = tuple(INGREDIENT_PATHS)
+SOURCES: Final = {"photography_style": 3, "background": 1, "pose": 1, "fashion_model": 1}
+"""How many Assets each kind is made from (the least, where it is a range)."""
+
+
+def source_fields(kind: str, asset_ids: Sequence[str]) -> Json:
+    """Return the fields that name the sources of an ingredient."""
+    return {"asset_id": asset_ids[0]} if kind in ("background", "pose") else {"asset_ids": list(asset_ids)}
+
+
+def ingredient_body(kind: str, asset_ids: Sequence[str]) -> Json:
+    """Return a body that creates an ingredient, with the required fields alone."""
+    required = {"background": {"kind": "backdrop"}, "fashion_model": {"age_range": "25-35", "gender": "neutral"}}
+    return {"name": "New", **required.get(kind, {}), **source_fields(kind, asset_ids)}
 
 
 class UnfinishedError(AssertionError):
@@ -197,6 +219,38 @@ class EmulatorUnderTest:
         assert answer.status == 201, answer.body
         return dict(answer.json)
 
+    def assets(self, count: int, key: str = FULL) -> list[str]:
+        """Bring in some small pictures, and return the ids of their Assets."""
+        return [str(self.upload(picture(), key=key)["id"]) for _ in range(count)]
+
+    def product(self, *asset_ids: str, key: str = FULL, **fields: Any) -> Json:
+        """Create a Product of some Assets, the first of them primary."""
+        body = {"name": "Shirt", "asset_ids": list(asset_ids), "primary_asset_id": asset_ids[0]} | fields
+        answer = self.post("/products", body, key)
+        assert answer.status == 201, answer.body
+        return dict(answer.json)
+
+    def author(self, kind: str, key: str = FULL, **fields: Any) -> Json:
+        """Have an ingredient of a kind made from new Assets, unless `fields` name some, and return it."""
+        path = INGREDIENT_PATHS[kind]
+        answer = self.post(path, ingredient_body(kind, self.assets(SOURCES[kind], key)) | fields, key)
+        assert answer.status == 202, answer.body
+        done = self.wait_for(answer.json, key)
+        assert done["status"] == "completed", done
+        return dict(self.get(f"{path}/{done['result']['id']}", key).json)
+
+    def photograph(self, key: str = FULL, **fields: Any) -> Answer:
+        """Ask for product photography: a single shot of a new Asset, unless `fields` say otherwise."""
+        body: Json = {"output_mode": "single_shots"} | fields
+        if "asset_ids" not in body and "product_ids" not in body:
+            body["asset_ids"] = self.assets(1, key)
+        return self.post("/generations/product-photography", body, key)
+
+    def premade(self, kind: str, name: str | None = None) -> Json:
+        """Return a global ingredient: the newest, or the one of a name."""
+        found = self.get(INGREDIENT_PATHS[kind] + "?scope=global").json["data"]
+        return next(dict(item) for item in found if name in (None, item["name"]))
+
     def wait_for(self, work: Json, key: str = FULL) -> Json:
         """Poll an Operation or Generation as Retry-After says, moving the clock, until it is terminal."""
         for _ in range(100):
@@ -341,6 +395,8 @@ async def _exchange(
 
     async def receive() -> MutableMapping[str, Any]:
         nonlocal taken
+        if taken:
+            await asyncio.sleep(0)  # the pieces of requests that are sent together come by turns
         message = next(messages, None)
         if message is None:
             await asyncio.Event().wait()  # nothing more comes from a client that waits for its answer
@@ -374,13 +430,19 @@ def _messages(pieces: Sequence[bytes], disconnects: bool) -> Iterator[MutableMap
 
 
 def settings_of(
-    folder: Path, *, clock: str = "manual", start: str | None = None, world: str | None = None, **options: Any
+    folder: Path,
+    *,
+    clock: str = "manual",
+    start: str | None = None,
+    world: str | None = None,
+    scenario: str | None = None,
+    **options: Any,
 ) -> Settings:
-    """Return the settings of a test's emulator; `world` is the text of a world file, which is put into the folder."""
-    path = None
-    if world is not None:
-        file = folder / "world.yaml"
-        file.write_text(world, encoding="utf-8")
-        path = str(file)
+    """Return the settings of a test's emulator; the texts of `world` and `scenario` are put into files of the folder."""
+    for name, text in (("world", world), ("scenario", scenario)):
+        if text is not None:
+            file = folder / f"{name}.yaml"
+            file.write_text(text, encoding="utf-8")
+            options[name] = str(file)
     instant = None if start is None else parse_timestamp(start)
-    return Settings(clock=parse_clock(clock), start=instant, world=path, **options)
+    return Settings(clock=parse_clock(clock), start=instant, **options)

@@ -1,0 +1,118 @@
+"""One request for each of the 38 operations, which succeeds in a Library that has something of everything."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json, ingredient_body
+from tests.support.pictures import picture
+
+
+@dataclass(slots=True)
+class Things:
+    """A Library with something of everything, by kind."""
+
+    asset_ids: list[str]
+    product: Json
+    session: Json
+    token: str
+    operation: Json
+    generation: Json
+    ingredients: dict[str, Json] = field(default_factory=dict)
+
+
+def prepare(emulator: EmulatorUnderTest) -> Things:
+    """Fill the Demo Team's Library."""
+    asset_ids = emulator.assets(3)
+    ingredients = {kind: emulator.author(kind) for kind in KINDS}
+    session = emulator.open_upload(len(picture()))
+    token = emulator.send_bytes(session, picture()).json["upload_token"]
+    return Things(
+        asset_ids=asset_ids,
+        product=emulator.product(*asset_ids),
+        session=session,
+        token=token,
+        operation=emulator.items("/operations")[0],
+        generation=emulator.photograph(asset_ids=asset_ids).json,
+        ingredients=ingredients,
+    )
+
+
+Build = Callable[[Things], Call]
+
+
+def _ingredient_calls(kind: str, noun: str) -> dict[str, Build]:
+    path = INGREDIENT_PATHS[kind]
+
+    def one(things: Things) -> str:
+        return f"{path}/{things.ingredients[kind]['id']}"
+
+    return {
+        f"list{noun}s": lambda _: Call("GET", path),
+        f"create{noun}": lambda things: Call("POST", path, ingredient_body(kind, things.asset_ids[:3])),
+        f"get{noun}": lambda things: Call("GET", one(things)),
+        f"update{noun}": lambda things: Call("PATCH", one(things), {"name": "Renamed"}),
+        f"delete{noun}": lambda things: Call("DELETE", one(things)),
+    }
+
+
+CALLS: Final[Mapping[str, Build]] = {
+    "getTeam": lambda _: Call("GET", "/team"),
+    "createUpload": lambda _: Call("POST", "/uploads", {"content_type": "image/png", "size_bytes": 10}),
+    "completeUpload": lambda things: Call(
+        "POST", f"/uploads/{things.session['id']}/complete", {"upload_token": things.token}
+    ),
+    "listAssets": lambda _: Call("GET", "/assets"),
+    "getAsset": lambda things: Call("GET", f"/assets/{things.asset_ids[0]}"),
+    "deleteAsset": lambda things: Call("DELETE", f"/assets/{things.asset_ids[0]}"),
+    "listProducts": lambda _: Call("GET", "/products"),
+    "createProduct": lambda things: Call(
+        "POST",
+        "/products",
+        {"name": "Shirt", "asset_ids": things.asset_ids, "primary_asset_id": things.asset_ids[0]},
+    ),
+    "getProduct": lambda things: Call("GET", f"/products/{things.product['id']}"),
+    "updateProduct": lambda things: Call("PATCH", f"/products/{things.product['id']}", {"name": "Renamed"}),
+    "deleteProduct": lambda things: Call("DELETE", f"/products/{things.product['id']}"),
+    **_ingredient_calls("photography_style", "PhotographyStyle"),
+    **_ingredient_calls("background", "Background"),
+    **_ingredient_calls("pose", "Pose"),
+    **_ingredient_calls("fashion_model", "FashionModel"),
+    "listOperations": lambda _: Call("GET", "/operations"),
+    "getOperation": lambda things: Call("GET", f"/operations/{things.operation['id']}"),
+    "listGenerations": lambda _: Call("GET", "/generations"),
+    "getGeneration": lambda things: Call("GET", f"/generations/{things.generation['id']}"),
+    "createProductPhotographyGeneration": lambda things: Call(
+        "POST", "/generations/product-photography", {"output_mode": "photoshoot", "asset_ids": things.asset_ids}
+    ),
+    "createEditImagesGeneration": lambda things: Call(
+        "POST",
+        "/generations/edit-images",
+        {
+            "asset_ids": things.asset_ids,
+            "instructions": "Put them on a table.",
+            "aspect_ratio": "4:5",
+            "resolution": "1k",
+            "output_format": "webp",
+        },
+    ),
+    "createUpscaleGeneration": lambda things: Call(
+        "POST",
+        "/generations/upscale",
+        {"asset_id": things.asset_ids[0], "target_resolution": "2k", "output_format": "jpeg"},
+    ),
+}
+
+SUCCESSES: Final[Mapping[str, int]] = {
+    **dict.fromkeys(CALLS, 200),
+    **dict.fromkeys(("createUpload", "completeUpload", "createProduct"), 201),
+    **{name: 202 for name in CALLS if name.startswith("create") and name not in ("createUpload", "createProduct")},
+    **{name: 204 for name in CALLS if name.startswith("delete") and name != "deleteAsset"},
+}
+"""The status with which each of the calls succeeds."""
+
+WRITES: Final = tuple(name for name in CALLS if name.startswith(("create", "complete", "update", "delete")))
+KEYED: Final = tuple(name for name in WRITES if not name.startswith("delete"))
+"""The operations that take an Idempotency-Key: every POST and PATCH."""
+READS: Final = tuple(name for name in CALLS if name not in WRITES)
+LISTS: Final = tuple(name for name in READS if name.startswith("list"))

@@ -1,0 +1,195 @@
+"""All 38 operations: that each succeeds as declared, and what is the same for all of them."""
+
+import pytest
+
+from tests.support.contract_check import shipped_checker
+from tests.support.emulator_client import EXPIRED, FULL, LAPSED, OTHER, READ_ONLY, REVOKED, EmulatorUnderTest
+from tests.support.every_operation import CALLS, KEYED, LISTS, READS, SUCCESSES, WRITES, prepare
+
+
+def test_the_calls_cover_the_contract() -> None:
+    declared = sorted(operation["operationId"] for _, _, operation in shipped_checker().operations())
+    assert (declared, len(declared)) == (sorted(CALLS), 38)
+
+
+@pytest.mark.parametrize("operation", CALLS)
+def test_it_succeeds(emulator: EmulatorUnderTest, operation: str) -> None:
+    answer = emulator.send(CALLS[operation](prepare(emulator)))
+    assert answer.status == SUCCESSES[operation], answer.body
+
+
+def test_none_succeeds_without_a_usable_credential(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    expected = {
+        None: "authentication_required",
+        "iwe_unknown": "authentication_required",
+        EXPIRED: "credential_expired",
+        REVOKED: "credential_revoked",
+    }
+    for operation, build in CALLS.items():
+        for key, code in expected.items():
+            call = build(things)
+            call.key = key
+            assert emulator.send(call).outcome == (401, code), (operation, key)
+
+
+def test_a_read_only_credential_reads_and_does_not_write(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    for operation, build in CALLS.items():
+        call = build(things)
+        call.key = READ_ONLY
+        expected = (403, "permission_denied") if operation in WRITES else None
+        answer = emulator.send(call)
+        assert answer.status == 200 if expected is None else answer.outcome == expected, operation
+
+
+def test_creative_writes_need_a_subscription_and_reads_and_deletions_do_not(emulator: EmulatorUnderTest) -> None:
+    """D20."""
+    things = prepare(emulator)
+    emulator.set_team(subscription_active=False)
+    emulator.advance(60)
+    for operation in (*KEYED, *READS):
+        answer = emulator.send(CALLS[operation](things))
+        if operation in KEYED:
+            assert answer.outcome == (403, "subscription_required"), operation
+        else:
+            assert answer.status == 200, operation
+    for operation in [name for name in WRITES if name not in KEYED]:
+        assert emulator.send(CALLS[operation](things)).status == SUCCESSES[operation], operation
+
+
+def test_a_pause_of_admission_refuses_writes_and_lets_reads_go_on(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    emulator.advance(60)
+    emulator.pause(retry_after=7)
+    for operation, build in CALLS.items():
+        answer = emulator.send(build(things))
+        expected = ((503, "service_unavailable"), 7) if operation in WRITES else (200, None)
+        found = (answer.outcome, answer.retry_after) if operation in WRITES else (answer.status, None)
+        assert found == expected, operation
+
+
+def test_every_write_needs_an_idempotency_key_unless_it_deletes(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    for operation in KEYED:
+        call = CALLS[operation](things)
+        call.idempotency_key = None
+        answer = emulator.send(call)
+        assert answer.outcome == (400, "invalid_request"), operation
+        assert "Idempotency-Key" in answer.json["detail"]
+
+
+def test_no_read_nor_deletion_takes_a_body(emulator: EmulatorUnderTest) -> None:
+    """D44."""
+    things = prepare(emulator)
+    for operation in set(CALLS) - set(KEYED):
+        call = CALLS[operation](things)
+        call.json = {}
+        assert emulator.send(call).outcome == (400, "invalid_request"), operation
+
+
+def test_an_unknown_query_parameter_is_refused_everywhere(emulator: EmulatorUnderTest) -> None:
+    """D02."""
+    things = prepare(emulator)
+    for operation, build in CALLS.items():
+        call = build(things)
+        call.target += "?colour=red"
+        answer = emulator.send(call)
+        assert answer.outcome == (400, "invalid_request"), operation
+        assert "colour" in answer.json["detail"]
+
+
+def test_only_lists_have_query_parameters(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    for operation, build in CALLS.items():
+        call = build(things)
+        call.target += "?limit=5"
+        expected = 200 if operation in LISTS else 400
+        assert emulator.send(call).status == expected, operation
+
+
+def test_another_teams_resource_is_an_absent_one(emulator: EmulatorUnderTest) -> None:
+    """Section 5, rule 6; D07."""
+    things = prepare(emulator)
+    codes = {"uploads": "upload_not_found", "assets": "asset_not_found", "products": "product_not_found"}
+    calls = [CALLS[operation](things) for operation in CALLS if operation.startswith(("get", "comp", "upd", "del"))]
+    for call in calls[1:]:
+        call.key = OTHER
+        collection = call.target.split("/")[1]
+        assert emulator.send(call).outcome == (404, codes.get(collection, "not_found")), call.target
+
+
+def test_another_teams_resources_are_in_no_list(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    found = [item for operation in LISTS for item in emulator.items(CALLS[operation](things).target, OTHER)]
+    assert {item.get("scope") for item in found} == {"global"}
+
+
+def test_an_absent_resource_is_not_found_whatever_its_id_looks_like(emulator: EmulatorUnderTest) -> None:
+    """D07."""
+    codes = {"assets": "asset_not_found", "products": "product_not_found"}
+    for path in ("assets", "products", "photography-styles", "backgrounds", "poses", "fashion-models", "operations"):
+        for identifier in ("x", "ast_0", "%00", "%F0%9F%98%80", "..", "a" * 3000, "%2e%2e", "~", "%ff"):
+            answer = emulator.get(f"/{path}/{identifier}")
+            assert answer.outcome == (404, codes.get(path, "not_found")), (path, identifier)
+
+
+def test_every_answer_names_its_request_differently(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    names = [emulator.send(build(things)).headers["request-id"] for build in CALLS.values()]
+    assert len(set(names)) == len(CALLS)
+
+
+def test_a_credential_is_accepted_with_any_case_of_the_scheme(emulator: EmulatorUnderTest) -> None:
+    for scheme in ("Bearer", "bearer", "BEARER"):
+        assert emulator.get("/team", None, headers={"Authorization": f"{scheme} {FULL}"}).status == 200
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "Bearer", "Bearer ", FULL, f"Basic {FULL}", f"Bearer{FULL}", f"Bearer {FULL}x", "Bearer \xff\xfe", "Token x"],
+)
+def test_anything_but_bearer_and_a_key_is_no_credential(emulator: EmulatorUnderTest, value: str) -> None:
+    answer = emulator.get("/team", None, headers={"Authorization": value})
+    assert answer.outcome == (401, "authentication_required")
+
+
+def test_two_credentials_are_none(emulator: EmulatorUnderTest) -> None:
+    """D48."""
+    twice = [("Authorization", f"Bearer {FULL}"), ("Authorization", f"Bearer {FULL}")]
+    assert emulator.get("/team", None, headers=twice).outcome == (401, "authentication_required")
+
+
+def test_two_idempotency_keys_are_refused(emulator: EmulatorUnderTest) -> None:
+    """D48."""
+    twice = [("Idempotency-Key", "a"), ("Idempotency-Key", "a")]
+    body = {"content_type": "image/png", "size_bytes": 1}
+    assert emulator.post("/uploads", body, headers=twice).outcome == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("key", ["", " ", "\t"])
+def test_a_blank_idempotency_key_is_none(emulator: EmulatorUnderTest, key: str) -> None:
+    body = {"content_type": "image/png", "size_bytes": 1}
+    assert emulator.post("/uploads", body, idempotency_key=key).outcome == (400, "invalid_request")
+
+
+def test_a_credential_expires_to_the_millisecond(emulator: EmulatorUnderTest) -> None:
+    expires_at = emulator.get("/team").json["credential"]["expires_at"]
+    emulator.advance_to(expires_at.replace("00.000Z", "00.000Z"))
+    assert emulator.get("/team").outcome == (401, "credential_expired")
+
+
+def test_a_credential_is_good_until_the_millisecond_before_its_expiry(emulator: EmulatorUnderTest) -> None:
+    emulator.set_credential(FULL, expires_at=emulator.now() + 1_000)
+    emulator.advance(0.999)
+    assert emulator.get("/team").status == 200
+
+
+def test_a_lapsed_team_still_reads(emulator: EmulatorUnderTest) -> None:
+    assert emulator.get("/assets", LAPSED).status == 200
+
+
+def test_a_subscription_that_lapses_leaves_accepted_work_alone(emulator: EmulatorUnderTest) -> None:
+    generation = emulator.photograph().json
+    emulator.set_team(subscription_active=False)
+    assert emulator.wait_for(generation)["status"] == "completed"

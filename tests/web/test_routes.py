@@ -1,0 +1,102 @@
+"""Paths and methods (D06), and the addresses that answers carry."""
+
+import pytest
+
+from tests.support.emulator_client import HOST, Call, EmulatorUnderTest
+from tests.support.pictures import picture
+
+METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
+ALLOWED = {
+    "/team": "GET",
+    "/uploads": "POST",
+    "/uploads/upl_1/complete": "POST",
+    "/assets": "GET",
+    "/assets/ast_1": "DELETE, GET",
+    "/products": "GET, POST",
+    "/products/prd_1": "DELETE, GET, PATCH",
+    "/photography-styles": "GET, POST",
+    "/photography-styles/sty_1": "DELETE, GET, PATCH",
+    "/backgrounds": "GET, POST",
+    "/backgrounds/bkg_1": "DELETE, GET, PATCH",
+    "/poses": "GET, POST",
+    "/poses/pos_1": "DELETE, GET, PATCH",
+    "/fashion-models": "GET, POST",
+    "/fashion-models/fmd_1": "DELETE, GET, PATCH",
+    "/operations": "GET",
+    "/operations/op_1": "GET",
+    "/generations": "GET",
+    "/generations/gen_1": "GET",
+    "/generations/product-photography": "POST",
+    "/generations/edit-images": "POST",
+    "/generations/upscale": "POST",
+}
+
+
+@pytest.mark.parametrize("path", ALLOWED)
+def test_another_method_of_a_known_path_is_405_and_told_what_is_allowed(emulator: EmulatorUnderTest, path: str) -> None:
+    """D06."""
+    for method in METHODS:
+        if method not in ALLOWED[path].split(", "):
+            answer = emulator.send(Call(method, path))
+            assert (answer.status, answer.headers["allow"]) == (405, ALLOWED[path]), method
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nothing",
+        "/team/",
+        "/team/x",
+        "/Team",
+        "//team",
+        "/./team",
+        "/products/",
+        "/products//",
+        "/products/prd_1/",
+        "/products/prd_1/x",
+        "/products/prd%2F1",
+        "/uploads/upl_1",
+        "/uploads//complete",
+        "/uploads/upl_1/complete/",
+        "/generations/gen_1/outputs",
+        "/%74eam%2F",
+        "/v1/team",
+        "/{}",
+        "/products/{}/x",
+        "/",
+    ],
+)
+def test_an_unknown_path_is_not_found(emulator: EmulatorUnderTest, path: str) -> None:
+    """D06."""
+    for method in ("GET", "POST", "DELETE", "HEAD"):
+        assert emulator.send(Call(method, f"/v1{path}")).status == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v2/team", "/files", "/direct-uploads", "/v1x/team", "/favicon.ico"])
+def test_a_path_outside_the_api_is_not_found_as_well(emulator: EmulatorUnderTest, path: str) -> None:
+    assert emulator.get(f"http://{HOST}{path}").outcome == (404, "not_found")
+
+
+def test_addresses_begin_with_the_host_that_the_client_used(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.post(
+        "/uploads", {"content_type": "image/png", "size_bytes": 1}, headers={"Host": "shop.example:99"}
+    )
+    assert answer.json["upload"]["url"].startswith("http://shop.example:99/")
+
+
+@pytest.mark.emulator(public_url="https://public.example/emulator")
+def test_addresses_begin_with_the_public_url_if_there_is_one(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1})
+    assert answer.json["upload"]["url"].startswith("https://public.example/emulator/")
+
+
+def test_every_address_of_an_answer_can_be_followed(emulator: EmulatorUnderTest) -> None:
+    asset = emulator.upload(picture())
+    product = emulator.post("/products", {"name": "Shirt", "asset_ids": [asset["id"]], "primary_asset_id": asset["id"]})
+    assert emulator.fetch(asset["url"]).status == 200
+    assert emulator.get(product.headers["location"]).json == product.json
+
+
+def test_there_is_neither_a_date_nor_a_server_header(emulator: EmulatorUnderTest) -> None:
+    """D46: the application itself sends neither; the HTTP server's own are switched off where it is started."""
+    assert not {"date", "server"} & emulator.get("/team").headers.keys()
