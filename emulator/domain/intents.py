@@ -22,15 +22,8 @@ def colour(text: str) -> str:
     return "#" + text.removeprefix("#").lower()
 
 
-def _one_form(value: Any) -> Any:
-    """Give whole numbers one form: 2.0 is the integer 2."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, dict):
-        return {name: _one_form(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_one_form(item) for item in value]
-    return value
+def _create_upload(body: Intent) -> Intent:
+    return {**body, "size_bytes": int(body["size_bytes"])}  # 2.0 is the whole number 2
 
 
 def _product(body: Intent) -> Intent:
@@ -63,6 +56,7 @@ def _product_photography(body: Intent) -> Intent:
         "output_format": "png",
         **body,
     }
+    intent["image_count"] = int(intent["image_count"])  # 2.0 is the whole number 2
     if not intent["product_ids"] and not intent["asset_ids"]:
         raise invalid_input(
             "/product_ids", intent["product_ids"], "at least one Product or Asset in product_ids or asset_ids"
@@ -80,6 +74,7 @@ def _product_photography(body: Intent) -> Intent:
 
 
 _RULES: Mapping[str, Callable[[Intent], Intent]] = {
+    "CreateUpload": _create_upload,
     "ProductWrite": _product,
     "ProductPatch": _product,
     "StyleWrite": _style_write,
@@ -94,9 +89,8 @@ def intent_of(body_name: str, body: Intent) -> Intent:
     Raises:
         Problem: invalid_input, where fields contradict each other.
     """
-    intent: Intent = _one_form(body)
     rule = _RULES.get(body_name)
-    return rule(intent) if rule else intent
+    return rule(body) if rule else body
 
 
 def fingerprint(body_name: str, intent: Intent) -> bytes:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from emulator.domain.resources import Scene
 from emulator.imaging.recipes import Recipe
+from emulator.kernel.signing import Signer
 
 
 @dataclass(slots=True)
@@ -32,6 +33,8 @@ class Picture:
     data: bytes | None
     recipe: Recipe | None
     scene: Scene | None
+    secret: str
+    """The part of its link that nobody can guess (D19)."""
     holds: int = 1
     is_public: bool = True
     """Whether its link answers; a deleted Asset's bytes may live on inside work that captured them."""
@@ -42,18 +45,19 @@ class ImageStore:
     """All pictures of a sandbox."""
 
     budget: MemoryBudget
+    signer: Signer
     pictures: dict[str, Picture] = field(default_factory=dict)
     held_bytes: int = 0
     is_closed: bool = False
 
     def put(self, key: str, data: bytes, scene: Scene | None = None) -> None:
         """Keep encoded bytes under a new key, held once."""
-        self.pictures[key] = Picture(data, None, scene)
+        self.pictures[key] = Picture(data, None, scene, self._secret(key))
         self._account(len(data))
 
     def plan(self, key: str, recipe: Recipe) -> None:
         """Keep a recipe under a new key, held once; it holds its inputs until it is developed."""
-        self.pictures[key] = Picture(None, recipe, None)
+        self.pictures[key] = Picture(None, recipe, None, self._secret(key))
         self.hold(recipe.inputs)
 
     def hold(self, keys: Iterable[str]) -> None:
@@ -115,16 +119,13 @@ class ImageStore:
         assert data is not None, f"{key} was not developed before it was looked at"
         return data
 
-    def restore(self, pictures: dict[str, Picture]) -> None:
-        """Take over the pictures of a state file, with their holds."""
-        earlier: set[str] = set()
-        for key, picture in pictures.items():
-            missing = set(picture.recipe.inputs if picture.recipe else ()) - earlier
-            if missing:
-                raise ValueError(f"the recipe of {key} needs {min(missing)}, which does not come before it")
-            earlier.add(key)
-        self.pictures = pictures
-        self._account(sum(len(picture.data or b"") for picture in pictures.values()))
+    def restore(self, key: str, picture: Picture) -> None:
+        """Take over a picture of a state file, with its holds. Raises ValueError if what it is made from is missing."""
+        missing = set(picture.recipe.inputs if picture.recipe else ()) - self.pictures.keys()
+        if missing:
+            raise ValueError(f"the recipe of {key} needs {min(missing)}, which does not come before it")
+        self.pictures[key] = picture
+        self._account(len(picture.data or b""))
 
     def close(self) -> None:
         """Give the bytes back to the budget: the sandbox has ended or begun anew.
@@ -133,6 +134,9 @@ class ImageStore:
         """
         self._account(-self.held_bytes)
         self.is_closed = True
+
+    def _secret(self, key: str) -> str:
+        return self.signer.sign("file", key)
 
     def _account(self, size_bytes: int) -> None:
         if not self.is_closed:

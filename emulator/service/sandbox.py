@@ -65,9 +65,15 @@ class Sandbox:
     def __init__(self, identifier: str, options: SandboxOptions, memory: MemoryBudget) -> None:
         self.id = identifier
         self.memory = memory
-        self.images = ImageStore(memory)
         self.held_admissions: dict[str, HeldAdmission] = {}
+        self._images: ImageStore | None = None
         self.begin(options)
+
+    @property
+    def images(self) -> ImageStore:
+        """Its pictures; a new store after each beginning."""
+        assert self._images is not None
+        return self._images
 
     def begin(self, options: SandboxOptions) -> None:
         """Make everything as it is at the start; whatever was there before is gone."""
@@ -86,13 +92,13 @@ class Sandbox:
     def restart(self, seed: int, clock: ClockSetting, start: int | None, signing_name: str | None = None) -> None:
         """Make everything empty, with a seed and a clock. `signing_name`: whose links, tokens and cursors stay good."""
         self.end()
-        self.images = ImageStore(self.memory)
         self.seed = Seed(seed)
         self.clock = Clock(clock, start)
         self.began_at = self.clock.now()
         self.identifiers = Identifiers(seed)
         self.signing_name = signing_name or self.id
         self.signer = Signer(self.seed.digest("signer", self.signing_name))
+        self._images = ImageStore(self.memory, self.signer)
         self.timeline = Timeline()
         self.store = Store()
         self.idempotency = IdempotencyRecords()
@@ -109,7 +115,8 @@ class Sandbox:
         for held in self.held_admissions.values():
             held.set()
         self.held_admissions = {}
-        self.images.close()
+        if self._images is not None:
+            self._images.close()
 
     def _add_world(self, world: WorldFile) -> None:
         for team in world.teams:

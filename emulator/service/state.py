@@ -302,17 +302,17 @@ def _read_state(archive: zipfile.ZipFile) -> SavedState:
     return decode(SavedState, data)
 
 
-def _read_pictures(archive: zipfile.ZipFile, saved: SavedState, memory: MemoryBudget) -> dict[str, Picture]:
+def _read_pictures(archive: zipfile.ZipFile, saved: SavedState, memory: MemoryBudget) -> dict[str, bytes]:
     sizes = {info.filename: info.file_size for info in archive.infolist() if info.filename.startswith(_PICTURES)}
     if sum(sizes.values()) > memory.limit_bytes:
         raise StateError(f"found {sum(sizes.values())} bytes of pictures; expected --max-memory at most")
     pictures = {}
     for picture in saved.pictures:
-        name = _PICTURES + picture.key
-        if picture.recipe is None and name not in sizes:
-            raise StateError(f"{name}: expected the bytes of a picture")
-        data = archive.read(name) if picture.recipe is None else None
-        pictures[picture.key] = Picture(data, picture.recipe, picture.scene, picture.holds, picture.is_public)
+        if picture.recipe is None:
+            name = _PICTURES + picture.key
+            if name not in sizes:
+                raise StateError(f"{name}: expected the bytes of a picture")
+            pictures[picture.key] = archive.read(name)
     return pictures
 
 
@@ -328,7 +328,7 @@ def _scenario(saved: SavedScenario, read_scenario: ScenarioReader) -> Scenario:
         raise StateError(f"its scenario cannot be read again: {error}") from error
 
 
-def _restore(sandbox: Sandbox, saved: SavedState, pictures: dict[str, Picture], read_scenario: ScenarioReader) -> None:
+def _restore(sandbox: Sandbox, saved: SavedState, pictures: dict[str, bytes], read_scenario: ScenarioReader) -> None:
     """Put what was saved in the place of a sandbox's beginning."""
     sandbox.restart(saved.seed, saved.clock, saved.now, saved.signing_name)
     sandbox.began_at = saved.began_at
@@ -337,7 +337,11 @@ def _restore(sandbox: Sandbox, saved: SavedState, pictures: dict[str, Picture], 
     sandbox.pause = saved.pause
     sandbox.identifiers.counters.update(saved.identifiers)
     sandbox.timeline.restore(saved.timeline, saved.timeline_sequence)
-    sandbox.images.restore(pictures)
+    for picture in saved.pictures:
+        secret = sandbox.signer.sign("file", picture.key)
+        data = pictures.get(picture.key)
+        restored = Picture(data, picture.recipe, picture.scene, secret, picture.holds, picture.is_public)
+        sandbox.images.restore(picture.key, restored)
     sandbox.journal.last_sequence = saved.journal_sequence
     for team in saved.teams:
         _restore_team(sandbox, saved.sandbox, team)

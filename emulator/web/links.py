@@ -22,7 +22,7 @@ class Links:
 
     def picture(self, key: str, image_format: ImageFormat = "png") -> str:
         """Return the public address of a picture: unguessable, and found without a credential."""
-        secret = self.sandbox.signer.sign("file", key)
+        secret = self.sandbox.images.pictures[key].secret
         return f"{self.origin}{FILES_PREFIX}{self.sandbox.id}/{key}-{secret}.{EXTENSIONS[image_format]}"
 
     def asset(self, asset: Asset) -> str:
