@@ -6,7 +6,7 @@ from typing import Final
 from starlette.routing import Route, Router
 
 from emulator.contract import Contract
-from emulator.control import clock, guard, sandboxes, scenarios, teams
+from emulator.control import clock, guard, page, sandboxes, scenarios, teams
 from emulator.control import contract as documents
 from emulator.control.calls import Action, ControlPlane, Endpoint, Reply, respond
 from emulator.documents import shipped_path
@@ -20,6 +20,7 @@ from emulator.settings import Settings
 PREFIX: Final = "/_emulator"
 
 PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
+    "": {"GET": Action(page.show_page)},
     "/health": {"GET": Action(documents.health)},
     "/contract": {"GET": Action(documents.contract_as_json)},
     "/contract.json": {"GET": Action(documents.contract_as_json)},
@@ -92,4 +93,6 @@ def create_control(sandboxes: Sandboxes, contract: Contract, settings: Settings,
     """Build the control plane. `options` are those of the process: how a sandbox begins that says nothing of its own."""
     facts = contract.facts()
     library = ScenarioLibrary(shipped_path("scenarios"), facts)
-    return Control(ControlPlane(sandboxes, contract, settings, options, library, facts))
+    plane = ControlPlane(sandboxes, contract, settings, options, library, facts)
+    plane.created_with[sandboxes.default] = options
+    return Control(plane)

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
+from weakref import WeakKeyDictionary
 
 import orjson
 
@@ -52,13 +53,13 @@ class ControlPlane:
     """Of its own requests: looking at a sandbox must not change what the sandbox says next."""
     sandboxes_named: int = 0
     """How many sandboxes were given an id because their creation named none."""
-    created_with: dict[str, SandboxOptions] = field(default_factory=dict)
-    """By sandbox: what its creation asked for, its scenario aside."""
+    created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
+    """What the creation of a sandbox asked for, its scenario aside."""
     _library_entries: list[LibraryEntry] | None = None
 
     def options_of(self, sandbox: Sandbox) -> SandboxOptions:
         """Return how a sandbox begins without a scenario (or before one has its say)."""
-        return self.created_with.get(sandbox.id, self.options)
+        return self.created_with.get(sandbox, sandbox.options)
 
     @property
     def library_entries(self) -> list[LibraryEntry]:

@@ -18,7 +18,10 @@ MOVES: Final = ("seconds", "to", "next_event", "until_idle")
 MAXIMUM_STEPS: Final = 10_000
 """Steps of one move: more means that clients make new work as fast as the clock moves."""
 _TURNS: Final = 20
-"""Turns of the event loop that a request let out of its hold is given to be admitted in."""
+"""Turns of the event loop in which a request that was let out of its hold is admitted, if it has no image to decode."""
+_DECODING_LOOKS: Final = 10_000
+_LOOK_SECONDS: Final = 0.001
+"""How often, and how many times at most, to look whether one that has an image to decode is admitted."""
 
 
 def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
@@ -131,10 +134,15 @@ async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
     Raises:
         Problem: invalid_request with status 409, the sandbox began anew meanwhile.
     """
-    timeline = sandbox.timeline
+    timeline, records, held = sandbox.timeline, sandbox.idempotency, list(sandbox.held_admissions.values())
     fired = engine.advance(sandbox, instant)
     for _ in range(_TURNS):
         await asyncio.sleep(0)
+    released = {request.scope for request in held} - {request.scope for request in sandbox.held_admissions.values()}
+    for _ in range(_DECODING_LOOKS):
+        if not any(scope is not None and records.is_held(scope) for scope in released):
+            break
+        await asyncio.sleep(_LOOK_SECONDS)
     if sandbox.timeline is not timeline:
         raise Problem("invalid_request", "the sandbox was reset while its clock moved", status=409)
     return fired

@@ -39,7 +39,7 @@ def create_sandbox(call: Call) -> Reply:
         sandbox = plane.sandboxes.create(identifier, options)
     except SandboxConflictError as conflict:
         raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
-    plane.created_with[identifier] = dataclasses.replace(plane.options, **given)
+    plane.created_with[sandbox] = dataclasses.replace(plane.options, **given)
     location = (b"location", f"/_emulator/sandboxes/{identifier}".encode())
     return Reply(_describe(call, sandbox), 201, headers=(location,))
 
@@ -59,7 +59,6 @@ def delete_sandbox(call: Call) -> Reply:
     if call.sandbox.id == DEFAULT_SANDBOX_ID:
         raise Problem("invalid_request", "the default sandbox always exists; expected another, or a reset of it")
     call.plane.sandboxes.delete(call.sandbox)
-    del call.plane.created_with[call.sandbox.id]
     return Reply(None)
 
 
