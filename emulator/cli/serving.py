@@ -119,7 +119,9 @@ def _listening_socket(host: str, port: int) -> socket.socket:
     """Bind the address before anything else is done, so that a taken port is told at once."""
     listener = None
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        # A name such as localhost may have both: clients that are told 127.0.0.1 must find the server there.
+        family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
         listener = socket.socket(family, kind, protocol)
         if sys.platform != "win32":  # there, the option would let two servers share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

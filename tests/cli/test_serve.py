@@ -71,6 +71,7 @@ def test_a_head_without_end_is_refused(server: Server) -> None:
 
 def test_a_head_that_comes_in_pieces_is_understood(server: Server) -> None:
     with server.connect() as connection:
+        # The pauses let each piece arrive by itself; the answer is the same if they should not.
         for piece in (TEAM[:10], TEAM[10:60], TEAM[60:] + b"Connection: close\r\n\r", b"\n"):
             connection.sendall(piece)
             time.sleep(0.01)
@@ -114,11 +115,32 @@ def test_a_request_in_flight_is_finished_before_it_stops() -> None:
     with serving() as server, server.connect() as connection, server.connect() as idle:
         connection.sendall(
             b"POST /v1/uploads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: last\r\n"
-            b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body[:10])
+            b"Content-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body)
         )
-        time.sleep(0.05)
+        assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"  # the request is being read
         server.process.send_signal(signal.SIGTERM)
-        assert read_answer(idle) == b""  # it has begun to stop
-        connection.sendall(body[10:])
+        assert read_answer(idle) == b""  # the server has begun to stop
+        connection.sendall(body)
         assert read_answer(connection).startswith(b"HTTP/1.1 201 ")
         assert server.process.wait(timeout=5) == 0
+
+
+def test_a_name_with_addresses_of_both_kinds_is_served_at_the_older_one() -> None:
+    with serving("--host", "localhost") as server:
+        assert server.url == f"http://127.0.0.1:{server.port}"
+
+
+def test_the_public_address_is_the_one_that_is_told() -> None:
+    with serving("--public-url", "https://emulator.example/api/") as server:
+        assert "  base URL  https://emulator.example/api/v1" in server.start_up
+        assert server.start_up[-1] == f"ready http://127.0.0.1:{server.port}/v1"
+
+
+def test_the_log_can_be_lines_of_json() -> None:
+    with serving("--log-format", "json") as server:
+        with server.connect() as connection:
+            connection.sendall(b"hello\r\n")
+            read_answer(connection)
+        outcome = server.stop()
+    entry = json.loads(outcome.complaint)
+    assert (entry["level"], entry["message"]) == ("warning", "Invalid HTTP request received.")
