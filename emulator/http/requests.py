@@ -133,9 +133,15 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
         raise Problem(
             "invalid_request", f"(body): found text that is not JSON at {place}; expected JSON in UTF-8"
         ) from None
+    try:
+        written = orjson.dumps(value)
+    except orjson.JSONEncodeError:  # what it reads may be four times as deep as what it writes
+        raise Problem(
+            "invalid_request", "(body): found arrays and objects nested too deeply; expected at most 254 levels"
+        ) from None
     # orjson lets the last of two equal keys win. Every colon outside strings belongs to a key, and one inside a string
     # is kept as it is unless it was written as an escape, so a key was dropped only if colons are missing.
-    if b"\\u003" in body or body.count(b":") != orjson.dumps(value).count(b":"):
+    if b"\\u003" in body or body.count(b":") != written.count(b":"):
         _check_duplicate_keys(body)
     return value
 

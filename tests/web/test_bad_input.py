@@ -1,0 +1,294 @@
+"""Malformed and hostile bodies: the documented 4xx, nothing left behind, and never a 500 (D03 to D05)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.emulator_client import Call, EmulatorUnderTest
+from tests.support.every_operation import CALLS, KEYED, prepare
+
+JSON = {"Content-Type": "application/json"}
+UPLOAD = b'{"content_type": "image/png", "size_bytes": 10}'
+MEBIBYTE = 1024 * 1024
+
+
+def send(emulator: EmulatorUnderTest, content: bytes, content_type: str = "application/json") -> tuple[int, str]:
+    answer = emulator.post("/uploads", content=content, headers={"Content-Type": content_type})
+    return answer.outcome
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b" \n", id="white space"),
+        pytest.param(b"{", id="cut off"),
+        pytest.param(b"size_bytes=10", id="a form"),
+        pytest.param(UPLOAD + b"}", id="trailing text"),
+        pytest.param(UPLOAD + UPLOAD, id="two objects"),
+        pytest.param(b"{'size_bytes': 10}", id="single quotes"),
+        pytest.param(b'{"size_bytes": 10,}', id="a trailing comma"),
+        pytest.param(b'{"size_bytes": NaN}', id="NaN"),
+        pytest.param(b'{"size_bytes": Infinity}', id="Infinity"),
+        pytest.param(b'{"size_bytes": -Infinity}', id="-Infinity"),
+        pytest.param(b'{"size_bytes": 1e999}', id="a number beyond all numbers"),
+        pytest.param(b'{"size_bytes": 010}', id="a leading zero"),
+        pytest.param(b'{"content_type": "image/png\xff"}', id="not UTF-8"),
+        pytest.param('{"content_type": "image/png"}'.encode("utf-16"), id="UTF-16"),
+        pytest.param('{"content_type": "image/png"}'.encode("utf-32-le"), id="UTF-32"),
+        pytest.param(b"\xef\xbb\xbf" + UPLOAD, id="a byte order mark"),
+        pytest.param(b'{"a": "\x00"}', id="a raw control character"),
+        pytest.param(b'{"a": "\\ud800"}', id="half a surrogate pair"),
+        pytest.param(b'{"size_bytes": 10, "size_bytes": 10, "content_type": "image/png"}', id="a key twice"),
+        pytest.param(b'{"size_bytes": 10, "size_byt\\u0065s": 10}', id="a key twice, once as an escape"),
+        pytest.param(b'{"a": {"b": 1, "b": "::"}}', id="a key twice, further in"),
+        pytest.param(b'{"a:": 1, "a\\u003a": 2}', id="a key with a colon twice"),
+        pytest.param(b'{"": 1, "": 1}', id="an empty key twice"),
+        pytest.param(b'[{"a": 1, "a": ":"}]', id="a key twice in an array"),
+        pytest.param(b"[" * 100_000, id="deep and cut off"),
+        pytest.param(b"// a comment\n{}", id="a comment"),
+    ],
+)
+def test_a_body_that_is_no_json_is_malformed(emulator: EmulatorUnderTest, content: bytes) -> None:
+    assert send(emulator, content) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("depth", [255, 900, 1_000, 1_025, 200_000])
+def test_a_body_nested_too_deeply_is_malformed(emulator: EmulatorUnderTest, depth: int) -> None:
+    for opening, middle, closing in ((b"[", b"", b"]"), (b'{"a":', b'"\\u003a"', b"}")):
+        content = opening * depth + middle + closing * depth
+        if len(content) <= MEBIBYTE:
+            assert send(emulator, content) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("depth", [2, 100, 254])
+def test_a_body_nested_a_little_less_is_refused_by_the_contract(emulator: EmulatorUnderTest, depth: int) -> None:
+    for opening, middle, closing in ((b"[", b"", b"]"), (b'{"a":', b'"\\u003a"', b"}")):
+        assert send(emulator, opening * depth + middle + closing * depth) == (422, "invalid_input")
+
+
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        "text/plain",
+        "",
+        "application/x-www-form-urlencoded",
+        "application/json; charset=utf-16",
+        "multipart/form-data",
+        "application/jsonp",
+        "json",
+        "application/octet-stream",
+        "text/json",
+        "application/problem",
+    ],
+)
+def test_a_media_type_that_is_not_json_is_malformed(emulator: EmulatorUnderTest, media_type: str) -> None:
+    assert send(emulator, UPLOAD, media_type) == (400, "invalid_request")
+
+
+def test_a_body_without_media_type_is_malformed(emulator: EmulatorUnderTest) -> None:
+    assert emulator.post("/uploads", content=UPLOAD).outcome == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "media_type",
+    [
+        "application/json",
+        "APPLICATION/JSON",
+        "application/json; charset=utf-8",
+        'application/json;charset="UTF-8"',
+        "application/vnd.shop+json",
+    ],
+)
+def test_every_media_type_of_json_is_accepted(emulator: EmulatorUnderTest, media_type: str) -> None:
+    assert send(emulator, UPLOAD, media_type) == (201, "upload")
+
+
+@pytest.mark.parametrize("content", [b"null", b"true", b"0", b'"text"', b"[]", b"[1, 2]", b"1.5"])
+def test_json_that_is_no_object_is_refused_by_the_contract(emulator: EmulatorUnderTest, content: bytes) -> None:
+    assert send(emulator, content) == (422, "invalid_input")
+
+
+def padded(size: int) -> bytes:
+    return UPLOAD + b" " * (size - len(UPLOAD))
+
+
+def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_not(emulator: EmulatorUnderTest) -> None:
+    assert send(emulator, padded(MEBIBYTE)) == (201, "upload")
+    assert send(emulator, padded(MEBIBYTE + 1)) == (413, "invalid_request")
+
+
+def test_a_body_that_comes_in_pieces_is_put_together(emulator: EmulatorUnderTest) -> None:
+    pieces = [UPLOAD[index : index + 1] for index in range(len(UPLOAD))]
+    assert emulator.post("/uploads", pieces=pieces, headers=JSON).status == 201
+
+
+def test_a_large_body_in_pieces_is_too_large_as_well(emulator: EmulatorUnderTest) -> None:
+    pieces = [b" " * (MEBIBYTE // 2)] * 3
+    assert emulator.post("/uploads", pieces=pieces, headers=JSON).outcome == (413, "invalid_request")
+
+
+def test_a_large_body_with_a_bad_credential_is_a_bad_credential(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.post("/uploads", key=None, content=padded(MEBIBYTE + 1), headers=JSON)
+    assert answer.outcome == (401, "authentication_required")
+
+
+def test_a_half_sent_body_leaves_nothing_behind(emulator: EmulatorUnderTest) -> None:
+    emulator.leave(Call("POST", "/uploads", pieces=[UPLOAD[:20]], idempotency_key="k", headers=JSON))
+    answer = emulator.post("/uploads", content=UPLOAD, headers=JSON, idempotency_key="k")
+    assert answer.status == 201
+
+
+def test_no_body_where_an_operation_takes_one_is_malformed_for_all_of_them(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    for operation in KEYED:
+        call = CALLS[operation](things)
+        call.json, call.headers = None, JSON
+        assert emulator.send(call).outcome == (400, "invalid_request"), operation
+
+
+def test_an_unknown_field_is_refused_everywhere(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    for operation in KEYED:
+        call = CALLS[operation](things)
+        call.json = {**call.json, "colour": "red"}
+        answer = emulator.send(call)
+        assert answer.outcome == (422, "invalid_input"), operation
+        assert "/colour" in answer.json["detail"]
+
+
+def test_null_stands_for_no_field_anywhere(emulator: EmulatorUnderTest) -> None:
+    """Every field of every body, set to null: D03."""
+    things = prepare(emulator)
+    for operation in KEYED:
+        for name in CALLS[operation](things).json:
+            call = CALLS[operation](things)
+            call.json = {**call.json, name: None}
+            assert emulator.send(call).outcome == (422, "invalid_input"), (operation, name)
+
+
+WRONG: tuple[Any, ...] = (None, True, 0, -1, 1.5, "", "x", [], [[]], [1], {}, {"type": "x"}, "a" * 1000, 10**30)
+
+
+def test_no_value_of_any_field_makes_a_server_error(emulator: EmulatorUnderTest) -> None:
+    """Every field of every body, set to values of every kind: the answer is a success or a documented refusal."""
+    things = prepare(emulator)
+    seen = set()
+    emulator.sandbox.rate_limits = False
+    emulator.set_team(credits_available=10_000, concurrency_limit=10_000)
+    for operation in [name for name in KEYED if name != "completeUpload"]:
+        for name in CALLS[operation](things).json:
+            for value in WRONG:
+                call = CALLS[operation](things)
+                call.json = {**call.json, name: value}
+                answer = emulator.send(call)
+                assert answer.status in (200, 201, 202, 409, 422), (operation, name, value)
+                seen.add(answer.status)
+    assert 422 in seen
+
+
+def test_a_patch_of_nothing_is_refused(emulator: EmulatorUnderTest) -> None:
+    """D05."""
+    things = prepare(emulator)
+    for operation in [name for name in KEYED if name.startswith("update")]:
+        call = CALLS[operation](things)
+        call.json = {}
+        assert emulator.send(call).outcome == (422, "invalid_input"), operation
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000"])
+def test_a_blank_name_is_refused(emulator: EmulatorUnderTest, name: str) -> None:
+    """D04."""
+    (asset,) = emulator.assets(1)
+    body = {"name": name, "asset_ids": [asset], "primary_asset_id": asset}
+    assert emulator.post("/products", body).outcome == (422, "invalid_input")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["x", " x ", "\u200bx", "Ünïcödé ✓", "\U0001f457", "a\u0000b", "\u202eabc", "x" * 500_000, "e\u0301", "'\";--"],
+)
+def test_any_other_name_is_kept_as_it_is(emulator: EmulatorUnderTest, name: str) -> None:
+    """D04."""
+    (asset,) = emulator.assets(1)
+    product = emulator.product(asset, name=name)
+    assert emulator.get(f"/products/{product['id']}").json["name"] == name
+
+
+def test_names_that_look_alike_are_not_folded_into_one(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    body = {"name": "\u00e9", "asset_ids": [asset], "primary_asset_id": asset}
+    emulator.post("/products", body, idempotency_key="k")
+    answer = emulator.post("/products", body | {"name": "e\u0301"}, idempotency_key="k")
+    assert answer.outcome == (422, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize("key", ["x" * 10_000, "\u00e9", "a b", '"quoted"', "\xff"])
+def test_any_idempotency_key_that_can_be_sent_is_accepted(emulator: EmulatorUnderTest, key: str) -> None:
+    body = {"content_type": "image/png", "size_bytes": 1}
+    first = emulator.post("/uploads", body, idempotency_key=key)
+    assert (first.status, emulator.post("/uploads", body, idempotency_key=key)) == (201, first)
+
+
+def test_refused_requests_leave_nothing_behind(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    before = emulator.items("/products"), emulator.items("/operations"), emulator.credits()
+    bodies: tuple[Any, ...] = (
+        {"name": ""},
+        {"name": "x", "asset_ids": [asset, asset], "primary_asset_id": asset},
+        [],
+    )
+    for body in bodies:
+        emulator.post("/products", body)
+    emulator.post("/poses", {"name": "x", "asset_id": "ast_1"})
+    emulator.photograph(asset_ids=[asset], image_count=7)
+    assert before == (emulator.items("/products"), emulator.items("/operations"), emulator.credits())
+
+
+def test_a_problem_says_where_what_was_found_and_what_was_expected(emulator: EmulatorUnderTest) -> None:
+    """D08."""
+    (asset,) = emulator.assets(1)
+    problem = emulator.photograph(asset_ids=[asset], image_count=7).json
+    assert problem["detail"] == "/image_count: found 7; expected at most 6"
+    assert list(problem) == ["type", "title", "status", "detail", "code", "request_id"]
+
+
+@pytest.mark.parametrize(
+    ("where", "fields"),
+    [
+        ("/output_mode", {"output_mode": "video"}),
+        ("/asset_ids/1", {"asset_ids": ["a", 7]}),
+        ("/background/background_id", {"background": {"type": "background"}}),
+        ("/background/color", {"background": {"type": "automatic", "color": "#ffffff"}}),
+        ("/background/type", {"background": {"type": "beach"}}),
+        ("/background", {"background": "transparent"}),
+        ("/fashion_model/fashion_model_ids", {"fashion_model": {"type": "group", "fashion_model_ids": ["a"]}}),
+        ("/colorway/name", {"colorway": {}}),
+    ],
+)
+def test_a_refusal_points_at_the_field(emulator: EmulatorUnderTest, where: str, fields: dict[str, Any]) -> None:
+    """D08."""
+    answer = emulator.photograph(**({"asset_ids": ["a"]} | fields))
+    assert (answer.outcome, answer.json["detail"].split(":")[0]) == ((422, "invalid_input"), where)
+
+
+def test_whole_numbers_may_be_written_with_a_fraction_or_exponent(emulator: EmulatorUnderTest) -> None:
+    for text in (b"10.0", b"1e1", b"100e-1"):
+        assert send(emulator, UPLOAD.replace(b"10", text)) == (201, "upload")
+
+
+@pytest.mark.parametrize("size", [0, -1, 70 * MEBIBYTE + 1, 1.5, "10", 10**25, 1e300])
+def test_a_size_that_cannot_be_is_refused(emulator: EmulatorUnderTest, size: object) -> None:
+    content = json.dumps({"content_type": "image/png", "size_bytes": size}).encode()
+    assert send(emulator, content) == (422, "invalid_input")
+
+
+def test_the_largest_size_is_accepted(emulator: EmulatorUnderTest) -> None:
+    assert emulator.open_upload(70 * MEBIBYTE)["status"] == "awaiting_upload"
+
+
+@pytest.mark.parametrize("content_type", ["image/bmp", "image/jpg", "IMAGE/PNG", "image/svg+xml", "", "text/html"])
+def test_a_content_type_that_is_not_accepted_is_refused(emulator: EmulatorUnderTest, content_type: str) -> None:
+    body = {"content_type": content_type, "size_bytes": 1}
+    assert emulator.post("/uploads", body).outcome == (422, "invalid_input")
