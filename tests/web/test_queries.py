@@ -1,0 +1,218 @@
+"""Query parameters, and pages of every list by cursors bound to their filters (D02, D26)."""
+
+import pytest
+
+from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, OTHER, READ_ONLY, EmulatorUnderTest
+from tests.support.every_operation import CALLS, LISTS, prepare
+
+PATHS = ("/assets", "/products", "/operations", "/generations", *INGREDIENT_PATHS.values())
+
+
+def outcome(emulator: EmulatorUnderTest, target: str) -> tuple[int, str]:
+    return emulator.get(target).outcome
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("limit", ["0", "101", "-1", "1.0", "ten", "", "1e1", "+5", "%D9%A3", "9" * 400, " 5", "0x5"])
+def test_a_limit_outside_1_to_100_is_refused(emulator: EmulatorUnderTest, path: str, limit: str) -> None:
+    assert outcome(emulator, f"{path}?limit={limit}") == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("limit", ["1", "100"])
+def test_the_limits_of_the_limit_are_accepted(emulator: EmulatorUnderTest, path: str, limit: str) -> None:
+    assert emulator.get(f"{path}?limit={limit}").status == 200
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/assets?source=both",
+        "/assets?source=",
+        "/assets?source=UPLOAD",
+        "/poses?scope=mine",
+        "/backgrounds?scope=",
+        "/operations?status=pending",
+        "/operations?type=pose.delete",
+        "/generations?workflow=video",
+        "/generations?status=done",
+        "/generations?type=pose.create",
+        "/assets?scope=team",
+        "/products?source=upload",
+        "/operations?workflow=upscale",
+        "/assets?limit=5&limit=5",
+        "/assets?limit=5&limit=6",
+        "/assets?source=upload&source=upload",
+        "/assets?Limit=5",
+        "/assets?limit%5B%5D=5",
+        "/assets?=5",
+        "/assets?limit",
+        "/assets?%ff=1",
+        "/operations?target_id=%ff",
+        "/operations?target_id=%ed%a0%80",
+        "/team?x",
+        "/assets?limit=5;source=upload",
+    ],
+)
+def test_a_query_that_the_contract_does_not_have_is_refused(emulator: EmulatorUnderTest, target: str) -> None:
+    assert outcome(emulator, target) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("target", ["/assets?", "/assets?&", "/assets?&limit=5&", "/team?", "/assets?lim%69t=5"])
+def test_a_query_of_nothing_or_in_another_spelling_is_accepted(emulator: EmulatorUnderTest, target: str) -> None:
+    assert emulator.get(target).status == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("after", ["", "x", "-", "0" * 32 + "-x", "%F0%9F%98%80", "null", "0", "%00"])
+def test_a_cursor_that_was_never_handed_out_is_refused(emulator: EmulatorUnderTest, path: str, after: str) -> None:
+    assert outcome(emulator, f"{path}?after={after}") == (400, "invalid_cursor")
+
+
+def test_a_bad_limit_is_told_before_a_bad_cursor(emulator: EmulatorUnderTest) -> None:
+    assert outcome(emulator, "/assets?after=x&limit=0") == (400, "invalid_request")
+
+
+def test_a_page_holds_25_unless_told_otherwise(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    made = [emulator.product(asset, name=f"Product {number}")["id"] for number in range(30)]
+    first = emulator.get("/products").json
+    second = emulator.get(f"/products?after={first['page']['next_cursor']}").json
+    assert [len(first["data"]), len(second["data"])] == [25, 5]
+    assert [item["id"] for item in first["data"] + second["data"]] == made[::-1]
+    assert second["page"] == {"has_more": False, "next_cursor": ""}
+
+
+def test_a_full_last_page_has_no_more(emulator: EmulatorUnderTest) -> None:
+    emulator.assets(2)
+    assert emulator.get("/assets?limit=2").json["page"] == {"has_more": False, "next_cursor": ""}
+
+
+def test_an_empty_list_is_a_page_of_nothing(emulator: EmulatorUnderTest) -> None:
+    assert emulator.get("/assets").json == {"data": [], "page": {"has_more": False, "next_cursor": ""}}
+
+
+@pytest.mark.parametrize("operation", LISTS)
+def test_every_list_is_newest_first_and_complete_at_every_limit(emulator: EmulatorUnderTest, operation: str) -> None:
+    target = CALLS[operation](prepare(emulator)).target
+    whole = emulator.items(target)
+    assert whole == sorted(whole, key=lambda item: (item["created_at"], item["id"]), reverse=True)
+    for limit in (1, 2, 3):
+        found, cursor = [], ""
+        while True:
+            page = emulator.get(f"{target}?limit={limit}{cursor}").json
+            assert len(page["data"]) <= limit
+            found += page["data"]
+            if not page["page"]["has_more"]:
+                break
+            cursor = f"&after={page['page']['next_cursor']}"
+        assert found == whole
+
+
+def cursor_of(emulator: EmulatorUnderTest, target: str) -> str:
+    separator = "&" if "?" in target else "?"
+    page = emulator.get(f"{target}{separator}limit=1").json["page"]
+    assert page["has_more"]
+    return str(page["next_cursor"])
+
+
+@pytest.mark.parametrize(
+    ("issued_for", "used_for"),
+    [
+        ("/assets", "/assets?source=upload"),
+        ("/assets?source=upload", "/assets"),
+        ("/assets?source=upload", "/assets?source=generation"),
+        ("/assets", "/products"),
+        ("/poses", "/backgrounds"),
+        ("/poses?scope=global", "/poses"),
+        ("/poses?scope=global", "/poses?scope=team"),
+        ("/operations", "/operations?status=completed"),
+        ("/operations?status=completed", "/operations?type=pose.create"),
+        ("/operations", "/operations?target_id=pos_1"),
+    ],
+)
+def test_a_cursor_is_good_for_its_own_list_and_filters_only(
+    emulator: EmulatorUnderTest, issued_for: str, used_for: str
+) -> None:
+    prepare(emulator)
+    cursor = cursor_of(emulator, issued_for)
+    separator = "&" if "?" in used_for else "?"
+    assert outcome(emulator, f"{used_for}{separator}after={cursor}") == (400, "invalid_cursor")
+
+
+def test_a_cursor_of_another_team_is_refused_even_for_global_ingredients(emulator: EmulatorUnderTest) -> None:
+    cursor = cursor_of(emulator, "/poses?scope=global")
+    assert emulator.get(f"/poses?scope=global&after={cursor}", OTHER).outcome == (400, "invalid_cursor")
+
+
+def test_a_cursor_serves_every_credential_of_its_team_and_any_limit_and_order(emulator: EmulatorUnderTest) -> None:
+    prepare(emulator)
+    cursor = cursor_of(emulator, "/operations?status=completed")
+    expected = emulator.items("/operations?status=completed")[1:]
+    found = emulator.get(f"/operations?after={cursor}&limit=50&status=completed", READ_ONLY).json["data"]
+    assert found == expected
+
+
+def test_leaving_the_scope_out_and_asking_for_all_list_the_same(emulator: EmulatorUnderTest) -> None:
+    emulator.author("pose")
+    assert emulator.items("/poses") == emulator.items("/poses?scope=all")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scopes_part_the_ingredients(emulator: EmulatorUnderTest, kind: str) -> None:
+    own, path = emulator.author(kind), INGREDIENT_PATHS[kind]
+    team, shared = emulator.items(f"{path}?scope=team"), emulator.items(f"{path}?scope=global")
+    assert team == [own]
+    assert len(shared) >= 4
+    assert team + shared == emulator.items(path)
+
+
+def test_the_source_parts_the_assets(emulator: EmulatorUnderTest) -> None:
+    (uploaded,) = emulator.assets(1)
+    done = emulator.wait_for(emulator.photograph(asset_ids=[uploaded], image_count=2).json)
+    generated = [output["asset"]["id"] for output in done["outputs"]]
+    assert [item["id"] for item in emulator.items("/assets?source=upload")] == [uploaded]
+    assert [item["id"] for item in emulator.items("/assets?source=generation")] == generated[::-1]
+
+
+def test_operations_are_filtered_by_status_type_and_target(emulator: EmulatorUnderTest) -> None:
+    pose, style = emulator.author("pose"), emulator.author("photography_style")
+    update = emulator.patch(f"/poses/{pose['id']}", {"asset_id": emulator.assets(1)[0]}).json
+    by_type = {"pose.update": [update["id"]], "background.create": []}
+    for name, expected in by_type.items():
+        assert [item["id"] for item in emulator.items(f"/operations?type={name}")] == expected
+    assert emulator.items(f"/operations?target_id={pose['id']}") == [update]
+    assert emulator.items(f"/operations?target_id={style['id']}") == []
+    assert emulator.items("/operations?status=queued&type=pose.update") == [update]
+    assert emulator.items("/operations?status=processing") == []
+    assert len(emulator.items("/operations?status=completed")) == 2
+
+
+def test_generations_are_filtered_by_workflow_and_status(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    body = {"asset_id": asset, "target_resolution": "2k", "output_format": "png"}
+    upscale = emulator.wait_for(emulator.post("/generations/upscale", body).json)
+    photo = emulator.photograph(asset_ids=[asset]).json
+    assert emulator.items("/generations?workflow=upscale") == [upscale]
+    assert emulator.items("/generations?status=queued") == [photo]
+    assert emulator.items("/generations?status=completed&workflow=product_photography") == []
+
+
+def test_generations_of_all_credentials_of_the_team_are_listed(emulator: EmulatorUnderTest) -> None:
+    generation = emulator.photograph().json
+    assert emulator.items("/generations", READ_ONLY) == [generation]
+
+
+def test_what_is_made_while_paging_shifts_nothing(emulator: EmulatorUnderTest) -> None:
+    made = emulator.assets(4)
+    cursor = cursor_of(emulator, "/assets")
+    emulator.assets(2)
+    emulator.delete(f"/assets/{made[3]}")
+    emulator.delete(f"/assets/{made[1]}")
+    found = emulator.get(f"/assets?after={cursor}").json["data"]
+    assert [item["id"] for item in found] == [made[2], made[0]]
+
+
+def test_reading_a_list_is_no_poll(emulator: EmulatorUnderTest) -> None:
+    emulator.photograph()
+    assert emulator.get("/generations").retry_after is None
