@@ -8,11 +8,11 @@ import dataclasses
 
 from emulator.domain.admission import AdmissionPause
 from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
-from emulator.scenario.faults import WorkOutcome
+from emulator.scenario.faults import NO_OUTCOME, WorkOutcome
 from emulator.scenario.format import Scenario
 from emulator.scenario.matching import RequestFacts, WorkFacts
 from emulator.scenario.playbook import NOTHING_HAPPENS, Playbook, RequestDecision
-from emulator.scenario.world_format import TeamChange, WorldChanges, WorldTeam
+from emulator.scenario.world_format import TeamChange, WorldChanges, WorldCredential, WorldTeam
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.sandbox import Sandbox
 
@@ -37,30 +37,30 @@ def end(sandbox: Sandbox, team_id: str = EVERYONE) -> None:
 
 
 def decide_request(caller: Caller, operation: str, body: object, now: int) -> RequestDecision:
-    """Ask what happens to a request, once: the Team's own scenario first, then everyone's."""
+    """Ask what happens to a request, once: the Team's own scenario, and everyone's if that has nothing in mind."""
     team = caller.account.team
     facts = RequestFacts(operation, team.id, team.name, body)
-    decision = NOTHING_HAPPENS
-    for key in (team.id, EVERYONE):
-        playbook = caller.sandbox.playbooks.get(key)
-        if playbook is not None:
-            asked = playbook.for_request(facts, now)
-            decision = asked if decision.rule is None else decision
-    return decision
+    for playbook in _playbooks(caller):
+        decision = playbook.for_request(facts, now)
+        if decision.rule is not None:
+            return decision
+    return NOTHING_HAPPENS
 
 
 def decide_work(caller: Caller, work: str, now: int) -> WorkOutcome:
-    """Ask what becomes of work that is being admitted, once."""
+    """Ask what becomes of work that is being admitted, once, in the same order."""
     team = caller.account.team
     facts = WorkFacts(work, team.id, team.name)
-    outcome = None
-    for key in (team.id, EVERYONE):
-        playbook = caller.sandbox.playbooks.get(key)
-        if playbook is not None:
-            asked = playbook.for_work(facts, now)
-            if outcome is None and asked.rule is not None:
-                outcome = asked.outcome
-    return outcome or WorkOutcome()
+    for playbook in _playbooks(caller):
+        decision = playbook.for_work(facts, now)
+        if decision.rule is not None:
+            return decision.outcome
+    return NO_OUTCOME
+
+
+def _playbooks(caller: Caller) -> list[Playbook]:
+    running = caller.sandbox.playbooks
+    return [running[key] for key in (caller.team_id, EVERYONE) if key in running]
 
 
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
@@ -76,13 +76,24 @@ def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str
         for account in accounts:
             change_team(account, change.team, now)
             for credential in change.credentials:
-                if sandbox.key_of(credential.key) not in sandbox.callers:
-                    sandbox.add_credential(account, credential, now)
+                _add_or_change_credential(sandbox, account, credential, now)
         if not accounts and not team_id and change.credentials:
             account = sandbox.add_team(WorldTeam(change.team.team, credentials=change.credentials), now)
             change_team(account, change.team, now)
     timings = {f"{name}_ms": span_ms for name, span_ms in changes.timings_ms}
     sandbox.timings = dataclasses.replace(sandbox.timings, **timings)
+
+
+def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described: WorldCredential, now: int) -> None:
+    caller = sandbox.callers.get(sandbox.key_of(described.key))
+    if caller is None:
+        sandbox.add_credential(account, described, now)
+        return
+    old = caller.credential
+    expires_at = old.expires_at if described.expires_at is None else described.expires_at
+    caller.credential = dataclasses.replace(
+        old, name=described.name, profile=described.profile, state=described.state, expires_at=expires_at
+    )
 
 
 def change_team(account: TeamAccount, change: TeamChange, now: int) -> None:
