@@ -61,5 +61,8 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
     image: Image.Image = open_as(data, source)
     if enough is not None:
         image.draft("RGB", (enough * image.width // max(image.size), enough * image.height // max(image.size)))
-        image = image.reduce(max(1, max(image.size) // enough))
-    return image.convert("RGBA" if image.has_transparency_data else "RGB")
+        factor = max(image.size) // enough
+        image = image.reduce(factor) if factor > 1 else image
+    mode = "RGBA" if image.has_transparency_data else "RGB"
+    image.load()
+    return image if image.mode == mode else image.convert(mode)

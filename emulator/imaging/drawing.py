@@ -58,13 +58,15 @@ def mix(first: Color, second: Color, share: float) -> Color:
     return red, green, blue
 
 
-def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 512) -> Image.Image:
+def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> Image.Image:
     """A column, one pixel wide, through colours at heights from 0 (top) to 1 (bottom), which are given in order."""
-    pixels = bytearray()
+    pixels: list[int] = []
     for (start, first), (end, second) in pairwise(((0.0, stops[0][1]), *stops, (1.0, stops[-1][1]))):
         count = round(end * length) - round(start * length)
+        steps = [(after - before) / count if count else 0.0 for before, after in zip(first, second, strict=True)]
         for number in range(count):
-            pixels += bytes(mix(first, second, (number + 0.5) / count))
+            place = number + 0.5
+            pixels += [round(before + step * place) for before, step in zip(first, steps, strict=True)]
     return Image.frombytes("RGB", (1, length), bytes(pixels))
 
 

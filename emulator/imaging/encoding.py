@@ -18,8 +18,9 @@ from emulator.imaging.recipes import PictureFormat
 JPEG_QUALITY = 90
 WEBP_QUALITY = 85
 
-_BAND_ROWS = 64  # a multiple of the 16 rows of a JPEG unit; 1 MiB of pixels at 4k
-_JPEG_UNIT = 16
+_BAND_PIXELS = 1 << 18
+_BAND_STEP = 16  # rows of a JPEG unit; every band but the last holds whole ones
+_MOST_BAND_ROWS = 512
 _SEGMENT = struct.Struct(">HH")  # marker and length of a JPEG segment
 _FILTER_SUB = b"\x01"
 _FILTER_UP = b"\x02"
@@ -34,10 +35,16 @@ class Picture:
     mode: str
     band: Callable[[int, int], Image.Image]
 
+    @property
+    def band_rows(self) -> int:
+        """Rows of a band: about a mebibyte of pixels."""
+        rows = min(_MOST_BAND_ROWS, _BAND_PIXELS // self.width)
+        return max(_BAND_STEP, rows // _BAND_STEP * _BAND_STEP)
+
     def bands(self) -> Iterator[Image.Image]:
         """The whole picture in bands of equal height (the last may be less), from the top."""
-        for top in range(0, self.height, _BAND_ROWS):
-            yield self.band(top, min(top + _BAND_ROWS, self.height))
+        for top in range(0, self.height, self.band_rows):
+            yield self.band(top, min(top + self.band_rows, self.height))
 
     def flattened(self, color: tuple[int, int, int] = (255, 255, 255)) -> "Picture":
         """The picture in RGB, with `color` where it is transparent."""
@@ -161,7 +168,7 @@ def _jpeg_head(head: bytes, picture: Picture) -> bytes:
             unit_width, unit_height = 8 * (sampling >> 4), 8 * (sampling & 15)
             segment = segment[:5] + struct.pack(">HH", picture.height, picture.width) + segment[9:]
         if marker == 0xFFDA:
-            units = -(-picture.width // unit_width) * (_BAND_ROWS // unit_height)
+            units = -(-picture.width // unit_width) * (picture.band_rows // unit_height)
             pieces.append(struct.pack(">HHH", 0xFFDD, 4, units))
         pieces.append(segment)
         position += 2 + length

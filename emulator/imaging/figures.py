@@ -99,8 +99,8 @@ def draw_figure(stance: Stance, dress: Dress) -> tuple[Image.Image, Image.Image]
 
 
 def _lit_from_left(image: Image.Image) -> Image.Image:
-    light = Image.linear_gradient("L").rotate(-90).point([200 + value * 55 // 255 for value in range(256)])
-    return ImageChops.multiply(image, Image.merge("RGB", [light.resize(image.size)] * 3))
+    light = Image.frombytes("L", (image.width, 1), bytes(255 - 55 * x // image.width for x in range(image.width)))
+    return ImageChops.multiply(image, Image.merge("RGB", [light] * 3).resize(image.size, Image.Resampling.NEAREST))
 
 
 class _Pencil:

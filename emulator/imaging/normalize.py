@@ -1,21 +1,21 @@
 """From the bytes of an upload to the picture an Asset stores.
 
-Owns decoding and normalization (D17, D18). The only place that imports the AVIF plug-in. Whatever a client sends, the
-outcome is a NormalizedImage or an UnusableImage. Safe to call from several threads at once.
+Owns normalization (D17, D18). Whatever a client sends, the outcome is a NormalizedImage or an UnusableImage. Safe to
+call from several threads at once.
 """
 
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-from PIL import GifImagePlugin, Image, ImageCms, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
+from PIL import Image, ImageChops, ImageCms
 from PIL.ExifTags import Base as ExifTag
 
+from emulator.imaging.containers import Contents, contents_of
+from emulator.imaging.decoding import SourceFormat, open_as, sniff
+from emulator.imaging.encoding import encode, picture_of
 from emulator.imaging.recipes import PictureFormat
 from emulator.imaging.scene import Scene, examine_scene
-
-SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 
 CONTENT_TYPES: Mapping[str, SourceFormat] = {
     "image/jpeg": "jpeg",
@@ -26,8 +26,8 @@ CONTENT_TYPES: Mapping[str, SourceFormat] = {
 }
 
 PIXEL_LIMIT = 100_000_000  # D17
-JPEG_QUALITY = 90
 
+_UPRIGHT = 1
 _TRANSPOSITIONS: Mapping[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -38,6 +38,9 @@ _TRANSPOSITIONS: Mapping[int, Image.Transpose] = {
     8: Image.Transpose.ROTATE_90,
 }
 """By the EXIF orientation that they undo."""
+
+_KEPT_MODES = ("L", "RGB", "RGBA")
+_LONGEST_REASON = 200  # characters of a decoder's own words
 
 
 class UnusableImage(Exception):
@@ -73,102 +76,103 @@ def normalize(data: bytes, content_type: str) -> NormalizedImage:
     except UnusableImage:
         raise
     except Exception as error:  # decoders raise nearly anything on hostile bytes, from struct.error to MemoryError
-        raise UnusableImage(f"The bytes do not decode as {declared.upper()} ({_short(error)}).") from error
-
-
-def sniff(data: bytes) -> SourceFormat | None:
-    """The image format that the first bytes announce, if it is one of the accepted five."""
-    if data.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "gif"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "webp"
-    if data[4:8] == b"ftyp" and any(brand in data[8:64] for brand in (b"avif", b"avis")):
-        return "avif"
-    return None
+        words = " ".join((str(error) or type(error).__name__)[:_LONGEST_REASON].split())
+        raise UnusableImage(f"The bytes do not decode as {declared.upper()}: {words}.") from error
 
 
 def _normalize(data: bytes, source: SourceFormat) -> NormalizedImage:
-    with _open(data, source) as opened:
-        if opened.width * opened.height > PIXEL_LIMIT:
-            raise UnusableImage(
-                f"The image has {opened.width} x {opened.height} pixels; expected at most 100 megapixels."
-            )
-        orientation = _orientation(opened)
+    contents = contents_of(data, source)
+    if contents:
+        _check_pixels(contents.width, contents.height)
+        data = contents.data  # what is kept is what was decoded
+    with open_as(data, source) as opened:
+        _check_pixels(opened.width, opened.height)
+        orientation = _orientation(opened, contents)
+        profile = contents.icc_profile if contents else opened.info.get("icc_profile")
         opened.load()
-        profile = opened.info.get("icc_profile")
-        image = _to_srgb(_to_eight_bits(opened), profile)
+        decoded: Image.Image = opened
+        image = _to_srgb(_to_eight_bits(decoded), profile)
+    if contents and contents.is_plain and image is decoded and orientation == _UPRIGHT and source != "gif":
+        return _normalized(image, source, data)
     if orientation in _TRANSPOSITIONS:
         image = image.transpose(_TRANSPOSITIONS[orientation])
     target = _target_format(source, image)
-    return NormalizedImage(target, image.width, image.height, _encode(image, target), examine_scene(image))
+    return _normalized(image, target, encode(picture_of(image), target))
 
 
-def _open(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:
-    """The lazily decoded picture. Not by Image.open, whose pixel limit is a global setting that warns."""
-    file = io.BytesIO(data)
-    if source == "jpeg":
-        return JpegImagePlugin.JpegImageFile(file)
-    if source == "png":
-        return PngImagePlugin.PngImageFile(file)
-    if source == "gif":
-        return GifImagePlugin.GifImageFile(file)
-    if source == "webp":
-        return WebPImagePlugin.WebPImageFile(file)
-    return _open_avif(file)
+def _normalized(image: Image.Image, target: str, data: bytes) -> NormalizedImage:
+    return NormalizedImage(target, image.width, image.height, data, examine_scene(image))  # type: ignore[arg-type]
 
 
-def _open_avif(file: io.BytesIO) -> ImageFile.ImageFile:
+def _check_pixels(width: int, height: int) -> None:
+    if width < 1 or height < 1:
+        raise UnusableImage(f"The image has {width} x {height} pixels; expected at least one.")
+    if width * height > PIXEL_LIMIT:
+        raise UnusableImage(f"The image has {width} x {height} pixels; expected at most 100 megapixels.")
+
+
+def _orientation(opened: Image.Image, contents: Contents | None) -> int:
+    """The EXIF orientation; upright where the metadata is broken, which does not make a picture unusable."""
+    raw = contents.exif if contents else opened.info.get("exif")
+    if not raw:
+        return _UPRIGHT
+    exif = Image.Exif()
     try:
-        from pillow_avif.AvifImagePlugin import AvifImageFile
-    except ImportError:  # no wheel for this platform: Pillow's own reader serves
-        from PIL.AvifImagePlugin import AvifImageFile
-    opened: ImageFile.ImageFile = AvifImageFile(file)
-    return opened
-
-
-def _orientation(image: Image.Image) -> int:
-    """The EXIF orientation, 1 (upright) where the metadata cannot be read."""
-    try:
-        return int(image.getexif().get(ExifTag.Orientation, 1))
-    except Exception:  # broken metadata does not make a picture unusable
-        return 1
+        exif.load(raw)
+        return int(exif.get(ExifTag.Orientation, _UPRIGHT))
+    except Exception:  # as many kinds as there are ways to break it
+        return _UPRIGHT
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:
     """The picture in mode L, RGB, RGBA or CMYK; transparency of any kind becomes an alpha channel."""
-    if image.mode in ("RGB", "L", "CMYK") and "transparency" not in image.info:
+    if image.mode in (*_KEPT_MODES, "CMYK") and "transparency" not in image.info:
         return image
     if image.mode.startswith(("I", "F")):
-        return image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+        return _from_sixteen_bits(image)
     if image.has_transparency_data:
         return image.convert("RGBA")
     return image.convert("L" if image.mode == "1" else "RGB")
 
 
+def _from_sixteen_bits(image: Image.Image) -> Image.Image:
+    wide = image.convert("I")
+    narrow = wide.point(lambda value: value * (1 / 256)).convert("L")
+    hidden = image.info.get("transparency")
+    if not isinstance(hidden, int):
+        return narrow
+    # Only linear functions work on such wide values: far from the hidden one, both of these are out of an 8-bit range.
+    above = wide.point(lambda value: value * 255 + -255 * hidden).convert("L")
+    below = wide.point(lambda value: value * -255 + 255 * hidden).convert("L")
+    narrow = narrow.convert("RGBA")
+    narrow.putalpha(ImageChops.lighter(above, below))
+    return narrow
+
+
 def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    if profile and image.mode != "RGBA":
-        image = _apply_profile(image, profile)
+    if profile and image.mode == "RGBA":
+        converted = _apply_profile(image.convert("RGB"), profile)
+        if converted is not None:
+            converted.putalpha(image.getchannel("A"))
+            return converted
     elif profile:
-        alpha = image.getchannel("A")
-        image = _apply_profile(image.convert("RGB"), profile)
-        image.putalpha(alpha)
+        return _apply_profile(image, profile) or _without_ink(image)
+    return _without_ink(image)
+
+
+def _without_ink(image: Image.Image) -> Image.Image:
     return image.convert("RGB") if image.mode == "CMYK" else image
 
 
-def _apply_profile(image: Image.Image, profile: bytes) -> Image.Image:
-    """The picture's colours in sRGB; unchanged if the profile is sRGB already, broken, or of another colour space."""
+def _apply_profile(image: Image.Image, profile: bytes) -> Image.Image | None:
+    """The picture's colours in sRGB; None if the profile is sRGB already, broken, or of another colour space."""
     try:
         embedded = ImageCms.ImageCmsProfile(io.BytesIO(profile))
         if ImageCms.getProfileDescription(embedded).startswith("sRGB"):
-            return image
-        converted = ImageCms.profileToProfile(image, embedded, ImageCms.createProfile("sRGB"), outputMode="RGB")
-    except Exception:
-        return image
-    return converted or image
+            return None
+        return ImageCms.profileToProfile(image, embedded, ImageCms.createProfile("sRGB"), outputMode="RGB")
+    except Exception:  # a picture with a broken profile is shown without it
+        return None
 
 
 def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:
@@ -178,20 +182,3 @@ def _target_format(source: SourceFormat, image: Image.Image) -> PictureFormat:
         is_transparent = image.mode == "RGBA" and sum(image.getchannel("A").histogram()[:255]) > 0
         return "png" if is_transparent else "jpeg"
     return source
-
-
-def _encode(image: Image.Image, target: PictureFormat) -> bytes:
-    image = image.copy()
-    image.info.clear()
-    buffer = io.BytesIO()
-    if target == "jpeg":
-        image.convert("RGB").save(buffer, "JPEG", quality=JPEG_QUALITY)
-    elif target == "png":
-        image.save(buffer, "PNG", compress_level=1)
-    else:
-        image.save(buffer, "WEBP", quality=JPEG_QUALITY, method=0)
-    return buffer.getvalue()
-
-
-def _short(error: Exception) -> str:
-    return (str(error) or type(error).__name__)[:200]

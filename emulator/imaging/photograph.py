@@ -6,7 +6,7 @@ Owns the layout of such a picture, so that one sees at a glance what was asked f
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from PIL import Image, ImageFilter
+from PIL import Image
 
 from emulator.imaging.captions import label
 from emulator.imaging.composition import Composition, Layer
@@ -34,7 +34,7 @@ from emulator.imaging.recipes import PhotographRecipe
 from emulator.imaging.subjects import Subject, prepare
 
 _SUBJECT_EDGE = 1280  # pixels; more is not seen
-_BACKGROUND_EDGE = 1024
+_BACKGROUND_EDGE = 512  # out of focus behind the subjects
 _SHAPE_EDGE = 512
 _DISTANCES: Mapping[str, float] = {"close": 1.38, "medium": 1.0, "far": 0.62}
 _SHOT_SCALES = (1.0, 1.14, 0.88, 1.06)
@@ -104,8 +104,7 @@ def _background(
         return flat(color_of_hex(recipe.background_hex or "")), []
     if recipe.background_kind == "picture":
         scene = load(inputs[recipe.subject_count], _BACKGROUND_EDGE).convert("RGB")
-        blurred = cover(scene, recipe.width, recipe.height).filter(ImageFilter.GaussianBlur(2))
-        return _moved(blurred, recipe.variation), []
+        return _moved(cover(scene, recipe.width, recipe.height), recipe.variation), []
     return _studio(recipe, camera, series)
 
 

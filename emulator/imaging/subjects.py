@@ -10,6 +10,7 @@ from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
 from emulator.imaging.drawing import BLACK, WHITE, Color, mix, rounded_mask
 
 _LOOK = 256  # pixels an edge, at which backdrops are judged
+_FINER = 3  # how much larger the mask is made, so that its edge can be sharpened
 _RING = 4  # pixels of the border that belong to the backdrop, at that size
 _PLAIN = 30  # levels by which nearly all of a plain backdrop stays around the colours of its corners
 _PLAIN_SHARE = 0.9
@@ -19,7 +20,10 @@ _TINT = 0.88
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A subject as RGB pixels and the mask to see it through; `is_framed` if it could not be cut out."""
+    """A subject as RGB pixels and the mask to see it through, which may have fewer pixels.
+
+    `is_framed` if it could not be cut out.
+    """
 
     image: Image.Image
     mask: Image.Image
@@ -32,23 +36,26 @@ def prepare(photo: Image.Image, tint: Color | None) -> Subject:
     box = mask.getbbox() if mask else None
     if mask is None or box is None:
         return _framed(tinted(image, None, tint) if tint else image)
-    image, mask = image.crop(box), mask.crop(box)
+    across, down = image.width / mask.width, image.height / mask.height
+    image = image.crop((int(box[0] * across), int(box[1] * down), round(box[2] * across), round(box[3] * down)))
+    mask = mask.crop(box)
     return Subject(tinted(image, mask, tint) if tint else image, mask, False)
 
 
 def tinted(image: Image.Image, mask: Image.Image | None, tint: Color) -> Image.Image:
     """The picture in shades of one colour: what was of middling lightness (within the mask) is now of this colour."""
     grey = image.convert("L")
-    middle = min(230, max(25, round(ImageStat.Stat(grey, mask).median[0])))
+    weight = mask.resize(grey.size) if mask else None
+    middle = min(230, max(25, round(ImageStat.Stat(grey, weight).median[0])))
     shades = ImageOps.colorize(grey, mix(tint, BLACK, 0.85), mix(tint, WHITE, 0.85), tint, midpoint=middle)
     return Image.blend(image, shades, _TINT)
 
 
 def _cut_out(photo: Image.Image) -> Image.Image | None:
-    """A mask of what stands before a plain backdrop; None if the backdrop is not plain."""
+    """A mask of what stands before a plain backdrop, with the photo's proportions; None if the backdrop is not plain."""
     if photo.mode == "RGBA" and sum(photo.getchannel("A").histogram()[:_OPAQUE]) > 0:
         return photo.getchannel("A")
-    look = photo.convert("RGB")
+    look = photo.reduce(max(1, max(photo.size) // _LOOK)).convert("RGB")
     look.thumbnail((_LOOK, _LOOK), Image.Resampling.BILINEAR)
     if min(look.size) < 4 * _RING:
         return None
@@ -63,8 +70,8 @@ def _cut_out(photo: Image.Image) -> Image.Image | None:
     if not 0.01 < share < 0.9:
         return None
     soft = silhouette.filter(ImageFilter.GaussianBlur(0.7))
-    enlarged = soft.resize(photo.size, Image.Resampling.BILINEAR)
-    return enlarged.point([max(0, min(255, (value - 155) * 3)) for value in range(256)])
+    enlarged = soft.resize((look.width * _FINER, look.height * _FINER), Image.Resampling.BILINEAR)
+    return enlarged.point([max(0, min(255, (value - 165) * 3)) for value in range(256)])
 
 
 def _difference_from_backdrop(look: Image.Image) -> Image.Image:
