@@ -29,8 +29,8 @@ class Files:
         """Answer one request."""
         request = Request(scope, self._public_url)
         sandbox_id, _, name = request.path.removeprefix(FILES_PREFIX).partition("/")
-        sandbox = self._sandboxes.by_id.get(sandbox_id, self._sandboxes.default)
-        request_id = sandbox.identifiers.next("req")
+        sandbox = self._sandboxes.by_id.get(sandbox_id)
+        request_id = (sandbox or self._sandboxes.default).identifiers.next("req")
         try:
             response = await self._answer(request, sandbox, name, request_id)
         except Problem as problem:
@@ -39,7 +39,9 @@ class Files:
                 response = response._replace(headers=(*response.headers, (b"content-range", problem.detail.encode())))
         await _send(send, response, is_head=request.method == "HEAD")
 
-    async def _answer(self, request: Request, sandbox: Sandbox, name: str, request_id: str) -> Response:
+    async def _answer(self, request: Request, sandbox: Sandbox | None, name: str, request_id: str) -> Response:
+        if sandbox is None:
+            raise _no_such_file(name)
         engine.enter(sandbox)
         key, media_type = _read_name(sandbox, name)
         images = sandbox.images
@@ -70,8 +72,12 @@ def _read_name(sandbox: Sandbox, name: str) -> tuple[str, bytes]:
     key, _, secret = stem.rpartition("-")
     picture = sandbox.images.public(key)
     if picture is None or not compare_digest(secret.encode(), picture.secret.encode()) or extension not in MEDIA_TYPES:
-        raise Problem("not_found", f"{excerpt(name)}: there is no such file; its Asset may be deleted")
+        raise _no_such_file(name)
     return key, MEDIA_TYPES[extension]
+
+
+def _no_such_file(name: str) -> Problem:
+    return Problem("not_found", f"{excerpt(name)}: there is no such file; its Asset may be deleted")
 
 
 def _matches(header: bytes | None, etag: bytes) -> bool:
