@@ -33,8 +33,8 @@ class DirectUploads:
         """Answer one request."""
         request = Request(scope, self._public_url)
         sandbox_id, session_id, signature = _parts(request)
-        sandbox = self._sandboxes.by_id.get(sandbox_id, self._sandboxes.default)
-        request_id = sandbox.identifiers.next("req")
+        sandbox = self._sandboxes.by_id.get(sandbox_id)
+        request_id = (sandbox or self._sandboxes.default).identifiers.next("req")
         body = _Body(receive)
         try:
             token = await self._receive(request, sandbox, session_id, signature, body)
@@ -42,18 +42,21 @@ class DirectUploads:
             length = (b"content-length", b"%d" % len(content))
             response = Response(200, (JSON_TYPE, length, (b"request-id", request_id.encode())), content)
         except Problem as problem:
-            await body.drain()
             response = problem_response(problem, request_id, problem.retry_after)
         except ClientDisconnectedError:
             return
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        await send({"type": "http.response.body", "body": response.body})
+        await send({"type": "http.response.body", "body": response.body, "more_body": True})
+        await body.drain()  # after the whole answer: who sends too much hears of it at once (D16)
+        await send({"type": "http.response.body", "body": b""})
 
-    async def _receive(self, request: Request, sandbox: Sandbox, session_id: str, signature: str, body: "_Body") -> str:
+    async def _receive(
+        self, request: Request, sandbox: Sandbox | None, session_id: str, signature: str, body: "_Body"
+    ) -> str:
+        if sandbox is None or request.query_string:
+            raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
         now = engine.enter(sandbox)
         session = uploads.find_signed(sandbox, session_id, signature)
-        if request.query_string:
-            raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
         if request.method != "POST":
             raise Problem(
                 "invalid_request", f"{request.method}: expected upload.method, POST", status=405, allow="POST"
@@ -126,7 +129,7 @@ class _Body:
         return b"".join(chunks), hasher.hexdigest()
 
     async def drain(self) -> None:
-        """Read and drop what is left, within bounds, so that the sender sees the answer instead of a reset."""
+        """Read and drop what is left, within bounds: the connection stays open until its sender has seen the answer."""
         size = 0
         while self._has_more and size <= DRAIN_LIMIT_BYTES:
             try:

@@ -1,0 +1,270 @@
+"""The signed address that takes raw bytes (D15, D16, D45)."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.support.emulator_client import FULL, HOST, Answer, Call, EmulatorUnderTest, Json
+from tests.support.pictures import picture
+
+DATA = picture()
+WINDOW = 15 * 60
+
+
+def send(emulator: EmulatorUnderTest, session: Json, data: bytes = DATA, **headers: str) -> Answer:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return emulator.send_bytes(session, data, headers={**session["upload"]["headers"], **named})
+
+
+@pytest.fixture
+def session(emulator: EmulatorUnderTest) -> Json:
+    return emulator.open_upload(len(DATA))
+
+
+def held_bytes(emulator: EmulatorUnderTest) -> int:
+    return emulator.sandbox.images.held_bytes
+
+
+def test_a_session_is_a_recipe_for_the_upload(session: Json) -> None:
+    """D15, D49."""
+    upload = session["upload"]
+    assert (session["status"], upload["method"], upload["expires_at"]) == (
+        "awaiting_upload",
+        "POST",
+        "2026-01-01T00:15:00.000Z",
+    )
+    assert upload["response"] == {"content_type": "application/json", "body": {"upload_token": "string"}}
+    assert upload["headers"]["Content-Type"] == "image/png"
+    assert len(upload["headers"]) == 2
+    assert FULL not in upload["url"]
+
+
+def test_a_session_has_no_location(emulator: EmulatorUnderTest) -> None:
+    """D38."""
+    answer = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1})
+    assert "location" not in answer.headers
+
+
+def test_the_bytes_are_answered_with_a_token(emulator: EmulatorUnderTest, session: Json) -> None:
+    answer = send(emulator, session)
+    assert (answer.status, list(answer.json), answer.headers["content-type"]) == (
+        200,
+        ["upload_token"],
+        "application/json",
+    )
+    assert answer.headers["request-id"]
+
+
+def test_the_same_bytes_again_have_the_same_token(emulator: EmulatorUnderTest, session: Json) -> None:
+    assert send(emulator, session).json == send(emulator, session).json
+
+
+def test_the_same_bytes_in_two_sessions_have_two_tokens(emulator: EmulatorUnderTest, session: Json) -> None:
+    other = emulator.open_upload(len(DATA))
+    assert send(emulator, session).json != send(emulator, other).json
+
+
+def test_the_bytes_may_come_in_any_pieces(emulator: EmulatorUnderTest, session: Json) -> None:
+    pieces = [DATA[index : index + 7] for index in range(0, len(DATA), 7)] + [b""]
+    answer = emulator.send_bytes(session, b"", pieces=pieces)
+    assert answer.json == send(emulator, session).json
+
+
+@pytest.mark.parametrize("other", [DATA[:-1] + b"!", DATA[:-1], DATA + b"!", b"", b"x" * len(DATA)])
+def test_other_bytes_after_the_first_are_a_conflict_of_whatever_length(
+    emulator: EmulatorUnderTest, session: Json, other: bytes
+) -> None:
+    """D16."""
+    token = send(emulator, session).json
+    assert send(emulator, session, other).outcome == (409, "upload_bytes_conflict")
+    assert emulator.send_bytes(session, b"", pieces=[other]).outcome == (409, "upload_bytes_conflict")
+    assert send(emulator, session).json == token
+
+
+@pytest.mark.parametrize("other", [DATA[:-1], DATA + b"!", b"", DATA * 2])
+def test_another_number_of_bytes_than_announced_is_refused(
+    emulator: EmulatorUnderTest, session: Json, other: bytes
+) -> None:
+    """D16: whether a Content-Length tells or not; and the right bytes are still welcome."""
+    assert send(emulator, session, other).outcome == (400, "invalid_request")
+    assert emulator.send_bytes(session, b"", pieces=[other]).outcome == (400, "invalid_request")
+    assert send(emulator, session).status == 200
+
+
+def test_a_content_length_that_is_too_large_is_refused_without_waiting_for_the_bytes(
+    emulator: EmulatorUnderTest, session: Json
+) -> None:
+    headers = {**session["upload"]["headers"], "Content-Length": str(10**12)}
+    answer = emulator.send_bytes(session, b"", pieces=[b"x"] * 50, headers=headers)
+    assert (answer.outcome, answer.pieces_taken <= 1) == ((400, "invalid_request"), True)
+
+
+def test_one_byte_too_many_is_refused_as_soon_as_it_is_seen(emulator: EmulatorUnderTest, session: Json) -> None:
+    """D16."""
+    pieces = [DATA, b"!", *[b"more"] * 50]
+    answer = emulator.send_bytes(session, b"", pieces=pieces)
+    assert (answer.outcome, answer.pieces_taken) == ((400, "invalid_request"), 2)
+
+
+def test_refused_and_half_sent_bytes_are_not_kept(emulator: EmulatorUnderTest, session: Json) -> None:
+    before = held_bytes(emulator)
+    send(emulator, session, DATA[:-1])
+    send(emulator, session, DATA + b"!")
+    upload = session["upload"]
+    emulator.leave(Call("POST", upload["url"], pieces=[DATA[:20]], key=None, headers=upload["headers"]))
+    emulator.leave(Call("POST", upload["url"], pieces=[DATA], key=None, headers=upload["headers"]))
+    assert held_bytes(emulator) == before
+    assert emulator.complete(session, "x").outcome == (422, "invalid_input")
+    assert send(emulator, session, b"y" * len(DATA)).status == 200
+
+
+def test_two_uploads_at_the_same_time_of_the_same_bytes_agree(emulator: EmulatorUnderTest, session: Json) -> None:
+    upload = session["upload"]
+    calls = [
+        Call("POST", upload["url"], pieces=[DATA[:9], DATA[9:]], key=None, headers=upload["headers"]) for _ in range(2)
+    ]
+    answers = emulator.together(*calls)
+    assert [answer.status for answer in answers] == [200, 200]
+    assert answers[0].json == answers[1].json
+
+
+def test_two_uploads_at_the_same_time_of_different_bytes_conflict(emulator: EmulatorUnderTest, session: Json) -> None:
+    upload = session["upload"]
+    calls = [
+        Call("POST", upload["url"], pieces=[DATA[:9], rest], key=None, headers=upload["headers"])
+        for rest in (DATA[9:], b"z" * len(DATA[9:]))
+    ]
+    answers = emulator.together(*calls)
+    assert sorted(answer.status for answer in answers) == [200, 409]
+
+
+@pytest.mark.parametrize("name", ["Content-Type", "X-Upload-Binding"])
+def test_a_missing_header_is_refused(emulator: EmulatorUnderTest, session: Json, name: str) -> None:
+    headers = {key: value for key, value in session["upload"]["headers"].items() if key != name}
+    answer = emulator.send_bytes(session, DATA, headers=headers)
+    assert answer.outcome == (400, "invalid_request")
+    assert name.lower() in answer.json["detail"].lower()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Type": "image/jpeg"},
+        {"Content-Type": "application/octet-stream"},
+        {"Content-Type": "image/png; charset=utf-8"},
+        {"X-Upload-Binding": "0" * 32},
+        {"X-Upload-Binding": ""},
+        {"Authorization": f"Bearer {FULL}"},
+        {"Authorization": "Basic eDp5"},
+        {"Authorization": ""},
+    ],
+)
+def test_a_different_header_or_a_credential_is_refused(
+    emulator: EmulatorUnderTest, session: Json, headers: Mapping[str, str]
+) -> None:
+    """D16."""
+    answer = emulator.send_bytes(session, DATA, headers={**session["upload"]["headers"], **headers})
+    assert answer.outcome == (400, "invalid_request")
+    assert send(emulator, session).status == 200
+
+
+def test_the_binding_of_another_session_is_refused(emulator: EmulatorUnderTest, session: Json) -> None:
+    other = emulator.open_upload(len(DATA))
+    answer = emulator.send_bytes(session, DATA, headers=other["upload"]["headers"])
+    assert answer.outcome == (400, "invalid_request")
+
+
+def test_header_names_may_be_in_any_case(emulator: EmulatorUnderTest, session: Json) -> None:
+    headers = {name.upper(): value for name, value in session["upload"]["headers"].items()}
+    assert emulator.send_bytes(session, DATA, headers=headers).status == 200
+
+
+def test_every_altered_character_of_the_address_is_not_found(emulator: EmulatorUnderTest, session: Json) -> None:
+    """D16."""
+    url = session["upload"]["url"]
+    start = url.index("/direct-uploads/") + len("/direct-uploads/")
+    for place in range(start, len(url)):
+        altered = url[:place] + ("x" if url[place] != "x" else "y") + url[place + 1 :]
+        answer = emulator.send(Call("POST", altered, content=DATA, key=None, headers=session["upload"]["headers"]))
+        assert answer.outcome == (404, "upload_not_found"), altered
+
+
+@pytest.mark.parametrize("tail", ["?", "?x=1", "/", "/x", "%00", "0"])
+def test_an_address_with_more_behind_it_is_not_found(emulator: EmulatorUnderTest, session: Json, tail: str) -> None:
+    answer = emulator.send(
+        Call("POST", session["upload"]["url"] + tail, content=DATA, key=None, headers=session["upload"]["headers"])
+    )
+    expected = (200, "list") if tail == "?" else (404, "upload_not_found")
+    assert answer.outcome == expected
+
+
+@pytest.mark.parametrize("path", ["", "x", "default", "default/", "default/x", "default/x/y", "../x/y", "a/b/c/d"])
+def test_an_address_that_was_never_given_is_not_found(emulator: EmulatorUnderTest, path: str) -> None:
+    answer = emulator.send(Call("POST", f"http://{HOST}/direct-uploads/{path}", content=DATA, key=None))
+    assert answer.outcome == (404, "upload_not_found")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_another_method_is_refused(emulator: EmulatorUnderTest, session: Json, method: str) -> None:
+    answer = emulator.send(
+        Call(method, session["upload"]["url"], content=DATA, key=None, headers=session["upload"]["headers"])
+    )
+    assert (answer.status, answer.code, answer.headers["allow"]) == (405, "invalid_request", "POST")
+
+
+def test_the_window_closes_to_the_millisecond(emulator: EmulatorUnderTest, session: Json) -> None:
+    """D15."""
+    emulator.advance(WINDOW - 0.001)
+    assert send(emulator, session).status == 200
+    emulator.advance(0.001)
+    assert send(emulator, session).outcome == (410, "upload_expired")
+
+
+def test_the_window_is_checked_before_bytes_and_headers(emulator: EmulatorUnderTest, session: Json) -> None:
+    """D16: 410 even for wrong bytes, and for different ones where some were accepted."""
+    other = emulator.open_upload(len(DATA))
+    send(emulator, session)
+    emulator.advance(WINDOW)
+    assert send(emulator, session, b"x").outcome == (410, "upload_expired")
+    assert send(emulator, other, b"x", Content_Type="text/plain").outcome == (410, "upload_expired")
+
+
+def test_the_window_follows_the_emulators_clock(emulator: EmulatorUnderTest) -> None:
+    emulator.advance(3_600)
+    assert emulator.open_upload(1)["upload"]["expires_at"] == "2026-01-01T01:15:00.000Z"
+
+
+@pytest.mark.parametrize("data", [DATA, b"x"])
+@pytest.mark.parametrize("late", [False, True])
+def test_a_session_that_has_served_is_gone_for_its_address_too(
+    emulator: EmulatorUnderTest, session: Json, data: bytes, late: bool
+) -> None:
+    """D45."""
+    emulator.complete(session, send(emulator, session).json["upload_token"])
+    emulator.advance(WINDOW if late else 0)
+    assert send(emulator, session, data).outcome == (404, "upload_not_found")
+
+
+def test_the_bytes_of_a_session_are_freed_when_its_window_closes(emulator: EmulatorUnderTest, session: Json) -> None:
+    before = held_bytes(emulator)
+    send(emulator, session)
+    assert held_bytes(emulator) == before + len(DATA)
+    emulator.advance(WINDOW)
+    assert held_bytes(emulator) == before
+
+
+def test_direct_uploads_do_not_count_as_requests(emulator: EmulatorUnderTest, session: Json) -> None:
+    """D41: they carry no credential."""
+    for _ in range(130):
+        assert send(emulator, session).status == 200
+    assert emulator.get("/team").status == 200
+
+
+@pytest.mark.emulator(max_memory=1)
+def test_a_process_that_is_full_takes_no_new_uploads(emulator: EmulatorUnderTest) -> None:
+    asset = emulator.upload(DATA)
+    refused = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1})
+    assert (refused.outcome, refused.retry_after) == ((503, "service_unavailable"), 60)
+    assert emulator.photograph(asset_ids=[asset["id"]]).outcome == (503, "service_unavailable")
+    emulator.delete(f"/assets/{asset['id']}")
+    assert emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1}).status == 201
