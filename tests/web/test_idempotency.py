@@ -1,0 +1,376 @@
+"""Idempotency-Keys as a client sees them (section 4, D10 to D14)."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.emulator_client import (
+    BROKE,
+    FULL,
+    INGREDIENT_PATHS,
+    KINDS,
+    OTHER,
+    Call,
+    EmulatorUnderTest,
+    ingredient_body,
+)
+from tests.support.every_operation import CALLS, KEYED, prepare
+from tests.support.pictures import picture
+
+UPLOAD = {"content_type": "image/png", "size_bytes": 10}
+DAY = 24 * 60 * 60
+PHOTOGRAPHY = "/generations/product-photography"
+REUSED = (422, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize("operation", KEYED)
+def test_a_repeat_gets_the_first_answer_to_the_byte(emulator: EmulatorUnderTest, operation: str) -> None:
+    """D11, for every operation that takes a key; Request-Id and Location included."""
+    things = prepare(emulator)
+    call = CALLS[operation](things)
+    call.idempotency_key = "k"
+    first = emulator.send(call)
+    emulator.advance(30)
+    assert emulator.send(call) == first
+
+
+@pytest.mark.parametrize("operation", KEYED)
+def test_a_repeat_does_nothing_a_second_time(emulator: EmulatorUnderTest, operation: str) -> None:
+    things = prepare(emulator)
+    call = CALLS[operation](things)
+    call.idempotency_key = "k"
+    emulator.send(call)
+    lists = ("/assets", "/products", "/operations", "/generations")
+    before = [emulator.items(path) for path in lists], emulator.credits()
+    emulator.send(call)
+    assert before == ([emulator.items(path) for path in lists], emulator.credits())
+
+
+@pytest.mark.parametrize("operation", [name for name in KEYED if not name.startswith("complete")])
+def test_another_intent_with_the_same_key_is_refused(emulator: EmulatorUnderTest, operation: str) -> None:
+    things = prepare(emulator)
+    call = CALLS[operation](things)
+    call.idempotency_key = "k"
+    emulator.send(call)
+    changed: dict[str, Any] = {
+        "createUpload": {"size_bytes": 11},
+        "createProductPhotographyGeneration": {"resolution": "2k"},
+        "createEditImagesGeneration": {"instructions": "Put them on a chair."},
+        "createUpscaleGeneration": {"target_resolution": "4k"},
+    }
+    call.json = call.json | changed.get(operation, {"name": "Another"})
+    assert emulator.send(call).outcome == REUSED
+
+
+def test_a_repeat_shows_how_things_were(emulator: EmulatorUnderTest) -> None:
+    """D11: neither progress nor deletion changes the stored answer."""
+    (asset,) = emulator.assets(1)
+    body = {"output_mode": "single_shots", "asset_ids": [asset]}
+    first = emulator.post(PHOTOGRAPHY, body, idempotency_key="k")
+    emulator.wait_for(first.json)
+    emulator.delete(f"/assets/{asset}")
+    assert emulator.post(PHOTOGRAPHY, body, idempotency_key="k") == first
+    assert first.json["status"] == "queued"
+
+
+def test_a_product_deleted_since_is_still_answered_as_created(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    body = {"name": "Shirt", "asset_ids": [asset], "primary_asset_id": asset}
+    first = emulator.post("/products", body, idempotency_key="k")
+    emulator.delete(f"/products/{first.id}")
+    assert emulator.post("/products", body, idempotency_key="k") == first
+    assert emulator.get(f"/products/{first.id}").status == 404
+
+
+def test_a_key_counts_per_credential(emulator: EmulatorUnderTest) -> None:
+    first = emulator.post("/uploads", UPLOAD, FULL, "k")
+    other = emulator.post("/uploads", UPLOAD | {"size_bytes": 11}, OTHER, "k")
+    assert (other.status, other.id != first.id) == (201, True)
+
+
+@pytest.mark.emulator(world="teams: {Demo: {credentials: [{key: iwe_demo_full}, {key: iwe_demo_second}]}}")
+def test_two_credentials_of_one_team_share_no_keys(emulator: EmulatorUnderTest) -> None:
+    first = emulator.post("/uploads", UPLOAD, FULL, "k")
+    assert emulator.post("/uploads", UPLOAD, "iwe_demo_second", "k").id != first.id
+
+
+def test_a_key_counts_per_path(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    products = [emulator.product(asset)["id"] for _ in range(2)]
+    answers = [emulator.patch(f"/products/{product}", {"name": "New"}, idempotency_key="k") for product in products]
+    assert [answer.id for answer in answers] == products
+
+
+def test_a_key_counts_per_collection(emulator: EmulatorUnderTest) -> None:
+    assets = emulator.assets(3)
+    answers = [
+        emulator.post(INGREDIENT_PATHS[kind], ingredient_body(kind, assets), idempotency_key="k") for kind in KINDS
+    ]
+    assert [answer.status for answer in answers] == [202] * 4
+
+
+def test_a_key_is_case_sensitive(emulator: EmulatorUnderTest) -> None:
+    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="K").id != first.id
+
+
+def test_the_path_counts_as_it_is_meant_not_as_it_is_spelt(emulator: EmulatorUnderTest) -> None:
+    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
+    assert emulator.post("/uplo%61ds", UPLOAD, idempotency_key="k") == first
+
+
+def test_a_key_is_kept_for_24_hours_to_the_millisecond(emulator: EmulatorUnderTest) -> None:
+    """D12."""
+    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
+    emulator.advance(DAY - 0.001)
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="k") == first
+    emulator.advance(0.001)
+    again = emulator.post("/uploads", UPLOAD | {"size_bytes": 11}, idempotency_key="k")
+    assert (again.status, again.id != first.id) == (201, True)
+
+
+def test_a_repeat_does_not_prolong_the_life_of_a_key(emulator: EmulatorUnderTest) -> None:
+    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
+    emulator.advance(DAY / 2)
+    emulator.post("/uploads", UPLOAD, idempotency_key="k")
+    emulator.advance(DAY / 2)
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="k") != first
+
+
+def test_a_402_binds_its_key(emulator: EmulatorUnderTest) -> None:
+    """D10."""
+    (asset,) = emulator.assets(1)
+    emulator.set_team(credits_available=0)
+    body = {"output_mode": "single_shots", "asset_ids": [asset]}
+    first = emulator.post(PHOTOGRAPHY, body, idempotency_key="k")
+    emulator.set_team(credits_available=10)
+    assert first.outcome == (402, "insufficient_credits")
+    assert emulator.post(PHOTOGRAPHY, body, idempotency_key="k") == first
+    assert emulator.post(PHOTOGRAPHY, body | {"image_count": 2}, idempotency_key="k").outcome == REUSED
+    assert emulator.post(PHOTOGRAPHY, body).status == 202
+
+
+def test_a_402_of_authoring_binds_its_key(emulator: EmulatorUnderTest) -> None:
+    body = ingredient_body("pose", emulator.assets(1, BROKE))
+    first = emulator.post("/poses", body, BROKE, "k")
+    emulator.set_team("Broke", credits_available=10)
+    assert (first.outcome, emulator.post("/poses", body, BROKE, "k")) == ((402, "insufficient_credits"), first)
+
+
+def test_every_other_refusal_frees_its_key(emulator: EmulatorUnderTest) -> None:
+    """D10: 429, 503, 403, 404, 409 and 422 one after the other, then the same key admits."""
+    (asset,) = emulator.assets(1)
+    pose = emulator.author("pose")["id"]
+    path, key = f"/poses/{pose}", "k"
+
+    def attempt(**body: Any) -> tuple[int, str]:
+        return emulator.patch(path, body, idempotency_key=key).outcome
+
+    found = [attempt(asset_id="ast_1")]
+    emulator.pause()
+    found.append(attempt(name="New"))
+    emulator.resume()
+    emulator.set_team(subscription_active=False)
+    found.append(attempt(name="New"))
+    emulator.set_team(subscription_active=True, concurrency_limit=0)
+    found.append(attempt(asset_id=asset))
+    emulator.set_team(concurrency_limit=20)
+    running = emulator.patch(path, {"asset_id": asset}).json
+    found.append(attempt(name="New"))
+    emulator.wait_for(running)
+    found.append(attempt(nothing="New"))
+    found.append(attempt(name="Newest"))
+    assert found == [
+        (422, "invalid_reference"),
+        (503, "service_unavailable"),
+        (403, "subscription_required"),
+        (429, "concurrency_limit_reached"),
+        (409, "resource_operation_in_progress"),
+        (422, "invalid_input"),
+        (200, "pose"),
+    ]
+
+
+def test_a_refused_rate_frees_its_key(emulator: EmulatorUnderTest) -> None:
+    for _ in range(120):
+        emulator.get("/team")
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="k").outcome == (429, "rate_limited")
+    emulator.advance(60)
+    assert emulator.post("/uploads", UPLOAD | {"size_bytes": 11}, idempotency_key="k").status == 201
+
+
+def test_a_failed_upload_frees_its_key(emulator: EmulatorUnderTest) -> None:
+    session = emulator.open_upload(10)
+    token = emulator.send_bytes(session, b"no picture").json["upload_token"]
+    found = [emulator.complete(session, token, idempotency_key="k").outcome for _ in range(2)]
+    assert found == [(422, "invalid_input"), (404, "upload_not_found")]
+
+
+def ready_session(emulator: EmulatorUnderTest) -> tuple[str, dict[str, str]]:
+    session = emulator.open_upload(len(picture()))
+    token = emulator.send_bytes(session, picture()).json["upload_token"]
+    return f"/uploads/{session['id']}/complete", {"upload_token": token}
+
+
+def test_a_key_is_in_progress_while_its_upload_is_decoded_whatever_the_intent(emulator: EmulatorUnderTest) -> None:
+    """D13."""
+    path, body = ready_session(emulator)
+    other = {"upload_token": "another"}
+    first, same, different = emulator.together(
+        Call("POST", path, body, idempotency_key="k"),
+        Call("POST", path, body, idempotency_key="k"),
+        Call("POST", path, other, idempotency_key="k"),
+    )
+    in_progress = (409, "idempotency_in_progress")
+    assert (first.status, same.outcome, different.outcome) == (201, in_progress, in_progress)
+
+
+def test_once_it_is_admitted_a_key_that_was_in_progress_gets_the_answer(emulator: EmulatorUnderTest) -> None:
+    path, body = ready_session(emulator)
+    first, _ = emulator.together(*[Call("POST", path, body, idempotency_key="k") for _ in range(2)])
+    assert emulator.post(path, body, idempotency_key="k") == first
+
+
+def test_a_key_in_progress_holds_up_no_other(emulator: EmulatorUnderTest) -> None:
+    path, body = ready_session(emulator)
+    answers = emulator.together(
+        Call("POST", path, body, idempotency_key="k"),
+        Call("POST", "/uploads", UPLOAD, idempotency_key="k"),
+        Call("POST", path, {"upload_token": "wrong"}, idempotency_key="another"),
+        Call("GET", "/team"),
+    )
+    assert [answer.status for answer in answers] == [201, 201, 422, 200]
+
+
+def test_two_keys_cannot_exchange_one_session_twice(emulator: EmulatorUnderTest) -> None:
+    path, body = ready_session(emulator)
+    answers = emulator.together(*[Call("POST", path, body) for _ in range(3)])
+    assert sorted(answer.outcome for answer in answers) == [
+        (201, "asset"),
+        (404, "upload_not_found"),
+        (404, "upload_not_found"),
+    ]
+    assert len(emulator.items("/assets")) == 1
+
+
+EQUAL: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "defaults": (
+        PHOTOGRAPHY,
+        {"output_mode": "single_shots"},
+        {
+            "output_mode": "single_shots",
+            "product_ids": [],
+            "background": {"type": "automatic"},
+            "fashion_model": {"type": "automatic"},
+            "image_count": 1,
+            "aspect_ratio": "1:1",
+            "resolution": "1k",
+            "output_format": "png",
+        },
+    ),
+    "the number of a photoshoot": (
+        PHOTOGRAPHY,
+        {"output_mode": "photoshoot"},
+        {"output_mode": "photoshoot", "image_count": 4},
+    ),
+    "2.0 and 2": (
+        PHOTOGRAPHY,
+        {"output_mode": "single_shots", "image_count": 2},
+        {"output_mode": "single_shots", "image_count": 2.0},
+    ),
+    "colours": (
+        PHOTOGRAPHY,
+        {
+            "output_mode": "single_shots",
+            "background": {"type": "color", "color": "#ABCDEF"},
+            "colorway": {"name": "Sea", "hex": "00FFff"},
+        },
+        {
+            "output_mode": "single_shots",
+            "background": {"type": "color", "color": "abcdef"},
+            "colorway": {"name": "Sea", "hex": "#00ffFF"},
+        },
+    ),
+    "a transparent background's format": (
+        PHOTOGRAPHY,
+        {"output_mode": "single_shots", "background": {"type": "transparent"}, "output_format": "jpeg"},
+        {"output_mode": "single_shots", "background": {"type": "transparent"}, "output_format": "png"},
+    ),
+    "a Style without description": ("/photography-styles", {"name": "S"}, {"name": "S", "description": ""}),
+    "a Pose's distances": (
+        "/poses",
+        {"name": "P"},
+        {"name": "P", "supported_camera_distances": ["close", "medium", "far"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", EQUAL)
+@pytest.mark.parametrize("turned", [False, True])
+def test_two_bodies_that_mean_the_same_are_one_request(emulator: EmulatorUnderTest, case: str, turned: bool) -> None:
+    """D14."""
+    path, *bodies = EQUAL[case]
+    assets = emulator.assets(3)
+    sources = {"asset_id": assets[0]} if path == "/poses" else {"asset_ids": assets}
+    first, second = [{**body, **sources} for body in (reversed(bodies) if turned else bodies)]
+    answer = emulator.post(path, first, idempotency_key="k")
+    assert (answer.status, emulator.post(path, second, idempotency_key="k")) == (202, answer)
+
+
+def test_the_order_of_keys_and_white_space_do_not_matter(emulator: EmulatorUnderTest) -> None:
+    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
+    content = b'{\n  "size_bytes" : 1e1,\t"content_type":"image\\/png" }'
+    json_type = {"Content-Type": "application/json"}
+    assert emulator.post("/uploads", content=content, headers=json_type, idempotency_key="k") == first
+
+
+def test_the_assets_of_a_product_are_a_set(emulator: EmulatorUnderTest) -> None:
+    """D14; the order of the first request is kept (D22)."""
+    one, two = emulator.assets(2)
+    body = {"name": "Shirt", "primary_asset_id": one}
+    first = emulator.post("/products", body | {"asset_ids": [two, one]}, idempotency_key="k")
+    assert emulator.post("/products", body | {"asset_ids": [one, two]}, idempotency_key="k") == first
+    patch = emulator.patch(f"/products/{first.id}", {"asset_ids": [one, two]}, idempotency_key="k")
+    assert emulator.patch(f"/products/{first.id}", {"asset_ids": [two, one]}, idempotency_key="k") == patch
+
+
+@pytest.mark.parametrize("kind", ["photography_style", "fashion_model"])
+def test_the_order_of_other_assets_matters(emulator: EmulatorUnderTest, kind: str) -> None:
+    assets = emulator.assets(3)
+    emulator.post(INGREDIENT_PATHS[kind], ingredient_body(kind, assets), idempotency_key="k")
+    turned = ingredient_body(kind, assets[::-1])
+    assert emulator.post(INGREDIENT_PATHS[kind], turned, idempotency_key="k").outcome == REUSED
+
+
+def test_the_order_of_a_generations_assets_matters(emulator: EmulatorUnderTest) -> None:
+    assets = emulator.assets(2)
+    body = {"output_mode": "single_shots"}
+    emulator.post(PHOTOGRAPHY, body | {"asset_ids": assets}, idempotency_key="k")
+    turned = emulator.post(PHOTOGRAPHY, body | {"asset_ids": assets[::-1]}, idempotency_key="k")
+    assert turned.outcome == REUSED
+
+
+def test_a_change_of_one_letter_of_case_in_a_text_is_another_intent(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    emulator.post("/poses", {"name": "Walk", "asset_id": asset}, idempotency_key="k")
+    assert emulator.post("/poses", {"name": "walk", "asset_id": asset}, idempotency_key="k").outcome == REUSED
+
+
+def test_deletions_take_no_key_and_bind_none(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    headers = {"Idempotency-Key": "k"}
+    found = [emulator.delete(f"/assets/{asset}", headers=headers).outcome for _ in range(2)]
+    assert found == [(200, "asset_deletion"), (404, "asset_not_found")]
+
+
+def test_a_repeat_by_a_credential_that_has_expired_since_is_refused(emulator: EmulatorUnderTest) -> None:
+    emulator.post("/uploads", UPLOAD, idempotency_key="k")
+    emulator.set_credential(FULL, state="revoked")
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="k").outcome == (401, "credential_revoked")
+
+
+def test_a_repeat_counts_as_a_request(emulator: EmulatorUnderTest) -> None:
+    """D41."""
+    for _ in range(120):
+        assert emulator.post("/uploads", UPLOAD, idempotency_key="k").status == 201
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="k").outcome == (429, "rate_limited")
