@@ -10,7 +10,7 @@ from emulator.service import engine
 from emulator.service.images import ImageStore
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
-from emulator.web.links import FILES_PREFIX, MEDIA_TYPES
+from emulator.web.links import EXTENSIONS, FILES_PREFIX, MEDIA_TYPES
 from emulator.web.pictures import PictureWorker
 
 _CHUNK_BYTES = 256 * 1024
@@ -71,7 +71,10 @@ def _read_name(sandbox: Sandbox, name: str) -> tuple[str, bytes]:
     stem, _, extension = name.rpartition(".")
     key, _, secret = stem.rpartition("-")
     picture = sandbox.images.public(key)
-    if picture is None or not compare_digest(secret.encode(), picture.secret.encode()) or extension not in MEDIA_TYPES:
+    if picture is None or not compare_digest(secret.encode(), picture.secret.encode()):
+        raise _no_such_file(name)
+    asset = sandbox.store.assets.items.get(key)
+    if extension != EXTENSIONS[asset.format if asset else "png"]:  # all that is no Asset is a PNG
         raise _no_such_file(name)
     return key, MEDIA_TYPES[extension]
 
