@@ -1,6 +1,6 @@
 """The catalogue of errors (section 7), the checks that raise them in their order (D01), and the one exception class.
 
-Nothing else in the project says which status or title a code has.
+Nothing else in the project says which status or title a code has, or where a check comes from.
 """
 
 from collections.abc import Mapping
@@ -29,6 +29,18 @@ class Check(StrEnum):
     RULES = "business rules"
     CONCURRENCY = "concurrency budget"
     CREDITS = "Credits"
+
+
+HANDLER_CHECKS = (
+    Check.RESOURCE,
+    Check.READ_ONLY,
+    Check.STATE,
+    Check.REFERENCES,
+    Check.RULES,
+    Check.CONCURRENCY,
+    Check.CREDITS,
+)
+"""What is checked last, by the operation itself, as far as it applies to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,52 @@ CONTROL_CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType(
 )
 """What only the control plane answers (interfaces, section 6)."""
 
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Why something is checked: the section of the specification, and the decisions where it is silent."""
+
+    section: str
+    decisions: tuple[str, ...] = ()
+
+
+_SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        Check.ROUTE: Source("4", ("D06",)),
+        Check.CREDENTIAL: Source("5, rule 5", ("D48",)),
+        Check.RATE: Source("8", ("D41", "D42")),
+        Check.PROFILE: Source("5, rule 2"),
+        Check.SHAPE: Source("4", ("D02", "D03", "D44", "D48")),
+        Check.BODY: Source("4", ("D03", "D04", "D05", "D22", "D32", "D33", "D34", "D39")),
+        Check.IDEMPOTENCY: Source("4", ("D10", "D11", "D12", "D13", "D14")),
+        Check.PAUSE: Source("7"),
+        Check.SUBSCRIPTION: Source("5, rule 4", ("D20",)),
+        Check.RESOURCE: Source("5, rule 6", ("D07",)),
+        Check.READ_ONLY: Source("2", ("D21",)),
+        Check.STATE: Source("3", ("D17", "D23")),
+        Check.REFERENCES: Source("7"),
+        Check.RULES: Source("4", ("D17", "D22", "D34")),
+        Check.CONCURRENCY: Source("8", ("D40", "D42", "D47")),
+        Check.CREDITS: Source("4", ("D10", "D29", "D30")),
+        "invalid_cursor": Source("4", ("D02",)),
+        "upload_not_found": Source("4", ("D07", "D16", "D17", "D45")),
+        "idempotency_in_progress": Source("4", ("D13",)),
+        "idempotency_key_reused": Source("4", ("D14",)),
+        "resource_operation_in_progress": Source("3", ("D23",)),
+        "upload_bytes_conflict": Source("4", ("D16",)),
+        "upload_expired": Source("4", ("D15", "D16", "D17")),
+        "already_at_target_resolution": Source("4", ("D35",)),
+        "internal_error": Source("7"),
+    }
+)
+"""By check, and by code where that says it better."""
+
+
+def source_of(check: Check, code: str | None = None) -> Source:
+    """Return why something is checked; with a code, why the check answered with it."""
+    return _SOURCES.get(code or check) or _SOURCES[check]
+
+
 KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 """The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""
 
@@ -91,7 +149,8 @@ KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 class Problem(Exception):
     """A refusal: raised anywhere below the road of a request, turned into an answer in one place.
 
-    `detail` says where, what was found and what was expected (D08). `status` differs from the catalogue's only for 405
+    `detail` says where, what was found and what was expected (D08). `remedy` is the smallest change with which the
+    request would have been let in, as an order ("add 3 Credits"); it is told by the journal alone. `status` differs from the catalogue's only for 405
     and 413, which share the code `invalid_request` (D03, D06).
     """
 
@@ -118,14 +177,17 @@ class Problem(Exception):
         return self
 
 
-def invalid_input(where: str, found: object, expected: str, check: Check = Check.BODY) -> Problem:
-    """Build a 422 for a field: its JSON Pointer, what was found there, what was expected."""
-    return Problem("invalid_input", f"{where or '(body)'}: found {excerpt(found)}; expected {expected}", check=check)
+def invalid_input(
+    where: str, found: object, expected: str, check: Check = Check.BODY, remedy: str | None = None
+) -> Problem:
+    """Build a 422 for a field: its JSON Pointer, what was found there, what was expected, what to do about it."""
+    detail = f"{where or '(body)'}: found {excerpt(found)}; expected {expected}"
+    return Problem("invalid_input", detail, check=check, remedy=remedy)
 
 
-def invalid_reference(where: str, found: object, expected: str) -> Problem:
+def invalid_reference(where: str, found: object, expected: str, remedy: str | None = None) -> Problem:
     """Build a 422 for an id that the Team cannot use."""
-    return Problem("invalid_reference", f"{where}: found {excerpt(found)}; expected {expected}")
+    return Problem("invalid_reference", f"{where}: found {excerpt(found)}; expected {expected}", remedy=remedy)
 
 
 def excerpt(value: object, limit: int = 80) -> str:

@@ -1,16 +1,20 @@
 """The journal of a sandbox: every request, written when it arrives and completed when it leaves (interfaces, section 6).
 
-Bounded by entries and by bytes of bodies; what is dropped is counted. Entries keep what happened, not how it reads: the
-control plane words them when somebody asks. Never holds image bytes, and keys only masked.
+Bounded by entries and by bytes; what is dropped is counted. Entries keep what happened, not how it reads: the control
+plane words them when somebody asks. Never holds image bytes. Must not know who reads it: whoever wants to hear of
+requests as they leave puts a watcher in, and is told; nothing here waits.
 """
 
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import orjson
 
 from emulator.domain.problems import Check, Problem
-from emulator.scenario.rules import RequestRule
+from emulator.kernel.clock import host_elapsed_ms
+from emulator.scenario.rules import RequestRule, WorkRule
 
 if TYPE_CHECKING:
     from emulator.service.accounts import Caller
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 MAXIMUM_ENTRIES = 10_000
 MAXIMUM_BYTES = 64 * 1024 * 1024
 MAXIMUM_BODY_BYTES = 64 * 1024
-"""A longer body is left out of an entry."""
+"""A longer body is left out of an entry; its size is kept."""
 
 
 @dataclass(slots=True)
@@ -28,33 +32,77 @@ class Entry:
     sequence: int
     at: int
     request_id: str
+    """The id that it was given when it arrived; a replay is answered with another, `replay_of`."""
     method: str
     path: str
     operation: str | None = None
     caller: "Caller | None" = None
     idempotency_key: str | None = None
     request_body: bytes | None = None
+    request_body_bytes: int = 0
+    """The size of a request's body that is not kept: it is long, or no JSON."""
     checks: tuple[Check, ...] = ()
     """The checks that its operation has, in their order."""
     rule: RequestRule | None = None
+    asked_fault: str | None = None
+    """The code that the request asked for itself, by its header `Emulator-Fault`."""
     status: int | None = None
     problem: Problem | None = None
-    replayed: bool = False
+    is_injected: bool = False
+    """Whether that problem is a scenario's, or was asked for, and not the service's own."""
+    replay_of: str | None = None
+    """The id of the request whose stored answer was sent again (D11)."""
     response_body: bytes | None = None
+    response_body_bytes: int = 0
+    """The size of an answer's body that is not kept."""
     arrived_ms: float = 0.0
     duration_ms: float | None = None
+    """How long the answer took, in real time; None while the request is in flight."""
     note: str | None = None
-    """What else must be said: that an answer was lost on the wire, or that its client went away."""
+    """What else must be said: that it is about bytes, or that its client went away."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the request has left: answered, or given up by its client."""
+        return self.duration_ms is not None
+
+    @property
+    def answered_id(self) -> str:
+        """The Request-Id that its answer carries: on a replay, the first answer's own."""
+        return self.replay_of or self.request_id
+
+    @property
+    def code(self) -> str | None:
+        """The code of the problem that was answered with, if one was."""
+        if self.problem is not None:
+            return self.problem.code
+        if self.replay_of is None or self.status is None or self.status < 400:
+            return None
+        code: str | None = orjson.loads(self.response_body or b"{}").get("code")
+        return code
+
+
+Watcher: TypeAlias = Callable[[Entry], None]
+Outcome: TypeAlias = tuple[str | None, int | None, str | None]
+"""How a request ended: its operation, the status (None where it was never answered) and the problem's code."""
 
 
 @dataclass(slots=True)
 class Journal:
     """The entries, oldest first."""
 
+    watchers: list[Watcher] = field(default_factory=list)
+    """Told of each entry that is complete, or that stays in admission. They must be quick, and must not raise."""
     entries: deque[Entry] = field(default_factory=deque)
     last_sequence: int = 0
     dropped: int = 0
     held_bytes: int = 0
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    """Every complete request since the sandbox began, those included whose entries were dropped or cleared."""
+    work_rules: dict[str, WorkRule] = field(default_factory=dict)
+    """By Operation or Generation: the rule that decided, at its admission, what becomes of it."""
+    _cleared_up_to: int = 0
+    _outcomes_at_clearing: Counter[Outcome] = field(default_factory=Counter)
 
     def arrive(self, entry: Entry) -> None:
         """Write down a request that has arrived."""
@@ -68,37 +116,93 @@ class Journal:
         return self.last_sequence
 
     def leave(self, entry: Entry) -> None:
-        """Complete an entry's bodies, within the bounds."""
-        entry.request_body = _bounded(entry.request_body)
-        entry.response_body = _bounded(entry.response_body)
-        self.held_bytes += _size_bytes(entry)
-        while self.held_bytes > MAXIMUM_BYTES and self.entries:
-            self._drop_oldest()
+        """Complete an entry, within the bounds; it is not touched again."""
+        entry.duration_ms = host_elapsed_ms() - entry.arrived_ms
+        self.outcomes[entry.operation, entry.status, entry.code] += 1
+        if entry.problem is not None:
+            _forget_circumstances(entry.problem)
+        if entry.sequence <= self._cleared_up_to:
+            return
+        if self.entries and self.entries[0].sequence <= entry.sequence:
+            _leave_out_long_bodies(entry)
+            self.held_bytes += _size_bytes(entry)
+            while self.held_bytes > MAXIMUM_BYTES:
+                self._drop_oldest()
+        if self.watchers:
+            self.tell(entry)
+
+    def tell(self, entry: Entry) -> None:
+        """Let the watchers know of an entry: it is complete, or its request is kept in admission."""
+        for watcher in tuple(self.watchers):
+            watcher(entry)
+
+    def note_work_rule(self, work_id: str, rule: WorkRule) -> None:
+        """Remember which rule decided what becomes of admitted work."""
+        self.work_rules[work_id] = rule
+        if len(self.work_rules) > MAXIMUM_ENTRIES:
+            del self.work_rules[next(iter(self.work_rules))]
 
     def clear(self) -> None:
-        """Forget every entry."""
+        """Forget every entry; a request still in flight leaves no trace either."""
         self.entries.clear()
+        self.work_rules.clear()
         self.held_bytes = 0
         self.dropped = 0
+        self._cleared_up_to = self.last_sequence
+        self._outcomes_at_clearing = self.outcomes.copy()
 
-    def find(self, request_id: str) -> Entry | None:
-        """Return the entry of a request, or None if there is none (any more)."""
-        return next((entry for entry in self.newest_first() if entry.request_id == request_id), None)
+    def outcomes_since_clearing(self) -> Counter[Outcome]:
+        """Count the complete requests since the journal was last cleared, those included whose entries were dropped."""
+        return self.outcomes - self._outcomes_at_clearing
 
-    def newest_first(self) -> Iterator[Entry]:
-        """Go through the entries from the newest on."""
-        return reversed(self.entries)
+    def find(self, identifier: str) -> Entry | None:
+        """Return the newest entry whose answer carries a Request-Id, or which arrived under it; None if there is none.
+
+        So of a request and its replays, which all carry the same one, the last replay is found; the first answer, and
+        every other, has a sequence number of its own.
+        """
+        return next((entry for entry in self.newest_first() if identifier in (entry.request_id, entry.replay_of)), None)
+
+    def at_sequence(self, sequence: int) -> Entry | None:
+        """Return the entry of a sequence number, or None if there is none (any more)."""
+        return next((entry for entry in self.newest_first(sequence - 1) if entry.sequence == sequence), None)
+
+    def original_of(self, replay: Entry) -> Entry | None:
+        """Return the entry of the request whose stored answer a replay sent again, or None if it was dropped."""
+        return next((entry for entry in self.newest_first() if entry.request_id == replay.replay_of), None)
+
+    def newest_first(self, since: int = 0) -> Iterator[Entry]:
+        """Go through the entries from the newest on, down to those later than a sequence number."""
+        for entry in reversed(self.entries):
+            if entry.sequence <= since:
+                return
+            yield entry
 
     def _drop_oldest(self) -> None:
         entry = self.entries.popleft()
         self.dropped += 1
-        if entry.duration_ms is not None:
+        if entry.is_complete:
             self.held_bytes -= _size_bytes(entry)
 
 
-def _bounded(body: bytes | None) -> bytes | None:
-    return body if body is None or len(body) <= MAXIMUM_BODY_BYTES else None
+def _forget_circumstances(problem: Problem) -> None:
+    """Let go of where a problem was raised: the frames would keep every value alive that was looked at there."""
+    problem.__traceback__ = problem.__context__ = problem.__cause__ = None
+
+
+def _leave_out_long_bodies(entry: Entry) -> None:
+    request, response = entry.request_body, entry.response_body
+    if request is not None and len(request) > MAXIMUM_BODY_BYTES:
+        entry.request_body, entry.request_body_bytes = None, len(request)
+    if response is not None and len(response) > MAXIMUM_BODY_BYTES:
+        entry.response_body, entry.response_body_bytes = None, len(response)
 
 
 def _size_bytes(entry: Entry) -> int:
-    return len(entry.request_body or b"") + len(entry.response_body or b"")
+    """What an entry holds that a client can make long."""
+    return (
+        len(entry.request_body or b"")
+        + len(entry.response_body or b"")
+        + len(entry.path)
+        + len(entry.idempotency_key or "")
+    )

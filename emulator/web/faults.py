@@ -11,6 +11,7 @@ from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt
 from emulator.http.extensions import CONNECTION_EXTENSION, Connection
 from emulator.http.requests import Receive, Scope, Send
 from emulator.http.responses import JSON_TYPE, Header, Response
+from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.scenario.faults import DeprecatedFault, NetworkFault, ProblemFault
 from emulator.service.accounts import Caller
@@ -18,7 +19,8 @@ from emulator.service.accounts import Caller
 FAULT_HEADER = b"emulator-fault"
 _RATE_RETRY_SECONDS = 5
 _GARBAGE = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
-_FRAGMENT = b'{"object":'
+UNANSWERED = Response(200, (JSON_TYPE, (b"content-length", b"100")), b'{"object":'.ljust(100))
+"""What stands in for the answer of a request that was lost before anything happened."""
 
 
 class LostAnswerError(ConnectionResetError):
@@ -72,21 +74,20 @@ def is_lost_before_commit(fault: NetworkFault | None) -> bool:
     return fault is not None and fault.at == "before_commit"
 
 
-def unanswered() -> Response:
-    """Return what stands in for the answer of a request that was lost before anything happened."""
-    return Response(200, (JSON_TYPE, (b"content-length", b"100")), _FRAGMENT.ljust(100))
-
-
-async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+async def lose(
+    fault: NetworkFault, response: Response, scope: Scope, receive: Receive, send: Send, stop: Stop
+) -> None:
     """Send an answer as the network fault has it: late, broken off, half, never, or as garbage."""
     if fault.kind == "latency":
-        await asyncio.sleep(fault.latency_ms / SECOND_MS)
+        await stop.cut_short(asyncio.sleep(fault.latency_ms / SECOND_MS))
         await _send(send, response, response.body)
     elif fault.kind == "garbage":
         headers = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(_GARBAGE)))
         await _send(send, Response(response.status, headers, _GARBAGE), _GARBAGE)
     elif fault.kind == "stall":
-        await _until_gone(receive)
+        if await stop.cut_short(_until_gone(receive)):
+            _connection(scope).close()
+            await _until_gone(receive)
     else:
         if fault.kind == "truncate":
             await send({"type": "http.response.start", "status": response.status, "headers": response.headers})

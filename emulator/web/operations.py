@@ -8,8 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from emulator.contract import OperationContract
 from emulator.domain.intents import Intent
 from emulator.domain.pagination import Page, PageRequest, paginate
+from emulator.domain.problems import CATALOGUE, HANDLER_CHECKS, Check
 from emulator.domain.resources import Asset, Generation, Operation
 from emulator.kernel.timestamps import seconds_up
 from emulator.service import authoring, engine, generations, library, uploads
@@ -293,6 +295,26 @@ HANDLERS: Mapping[str, Handler] = {
     "createUpscaleGeneration": create_upscale,
 }
 """The 38 operations; the contract must name exactly these."""
+
+_CHECKS_WITHOUT_CODE: Mapping[str, tuple[Check, ...]] = {
+    "completeUpload": (Check.RULES,),
+    "updateProduct": (Check.RULES,),
+    "createProductPhotographyGeneration": (Check.RULES,),
+    **{
+        f"{verb}{noun}": (Check.READ_ONLY,)
+        for verb in ("update", "delete")
+        for noun in ("PhotographyStyle", "Background", "Pose", "FashionModel")
+    },
+}
+"""What operations check although they share the code of the refusal with an earlier check."""
+
+
+def handler_checks(operation: OperationContract) -> tuple[Check, ...]:
+    """Return what the handler of an operation checks, in the order of D01: what its codes tell, and the rest."""
+    own = {CATALOGUE[code].check for code in operation.all_codes}
+    own.update(_CHECKS_WITHOUT_CODE.get(operation.id, ()))
+    return tuple(check for check in HANDLER_CHECKS if check in own)
+
 
 PREPARATIONS: Mapping[str, Preparation] = {
     "completeUpload": prepare_completion,

@@ -29,6 +29,7 @@ from emulator.http.requests import (
     read_body,
 )
 from emulator.http.responses import Header, Response, problem_response
+from emulator.http.stopping import Stop
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.scenario.faults import DeprecatedFault, HoldFault, NetworkFault, ProblemFault
@@ -40,7 +41,7 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web import faults, holding
 from emulator.web.links import Links
-from emulator.web.operations import HANDLERS, PREPARATIONS, Call, Handler, Preparation, Reply
+from emulator.web.operations import HANDLERS, PREPARATIONS, Call, Handler, Preparation, Reply, handler_checks
 from emulator.web.pictures import PictureWorker
 from emulator.web.rendering import json_response
 from emulator.web.requests import parse_query
@@ -155,7 +156,7 @@ def check_idempotency(road: "Road", passage: Passage, route: Route, call: Call) 
         return None
     if record.fingerprint != passage.fingerprint:
         raise Problem("idempotency_key_reused", "Idempotency-Key: found a different intent than this key was used for")
-    passage.entry.replayed = True
+    passage.entry.replay_of = dict(record.headers)[b"request-id"].decode()
     return Response(record.status, record.headers, record.body)
 
 
@@ -167,18 +168,6 @@ def check_pause(road: "Road", passage: Passage, route: Route, call: Call) -> Non
 def check_subscription(road: "Road", passage: Passage, route: Route, call: Call) -> None:
     """403: creative writes need an active Subscription (section 5, rule 4; D20)."""
     call.caller.check_subscription()
-
-
-HANDLER_CHECKS = (
-    Check.RESOURCE,
-    Check.READ_ONLY,
-    Check.STATE,
-    Check.REFERENCES,
-    Check.RULES,
-    Check.CONCURRENCY,
-    Check.CREDITS,
-)
-"""What the handlers check, in this order, in the files of the service room."""
 
 
 def build_route(operation: OperationContract) -> Route:
@@ -209,7 +198,7 @@ def build_route(operation: OperationContract) -> Route:
         entrance,
         before,
         after,
-        (Check.ROUTE, *own, *HANDLER_CHECKS),
+        (Check.ROUTE, *own, *handler_checks(operation)),
     )
 
 
@@ -217,12 +206,13 @@ class Road:
     """The ASGI application of `/v1`."""
 
     def __init__(
-        self, contract: Contract, sandboxes: Sandboxes, pictures: PictureWorker, public_url: str | None
+        self, contract: Contract, sandboxes: Sandboxes, pictures: PictureWorker, public_url: str | None, stop: Stop
     ) -> None:
         self.contract = contract
         self.sandboxes = sandboxes
         self.pictures = pictures
         self.public_url = public_url
+        self._stop = stop
         self._routes = build_routes(contract)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -243,11 +233,11 @@ class Road:
             entry.note = "the client went away before its request was whole"
             journal.leave(entry)
             return
-        entry.status, entry.response_body = response.status, response.body
-        entry.duration_ms = host_elapsed_ms() - entry.arrived_ms
+        if response is not faults.UNANSWERED:
+            entry.status, entry.response_body = response.status, response.body
         journal.leave(entry)
         if passage.network is not None:
-            await faults.lose(passage.network, response, scope, receive, send)
+            await faults.lose(passage.network, response, scope, receive, send, self._stop)
             return
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body})
@@ -283,7 +273,7 @@ class Road:
         if passage.sandbox.playbooks or faults.FAULT_HEADER in passage.request.headers:
             await self._ask_scenario(passage, route, call)
             if faults.is_lost_before_commit(passage.network) and route.operation.method != "GET":
-                return faults.unanswered()
+                return faults.UNANSWERED
         for step in route.before_wait:
             stored = step.run(self, passage, route, call)
             if stored is not None:
@@ -296,6 +286,7 @@ class Road:
         header = passage.request.headers.get(faults.FAULT_HEADER)
         if header is not None:
             decision = RequestDecision(faults.requested_fault(header, route.operation.all_codes))
+            passage.entry.asked_fault = header.decode("latin-1").strip()
         else:
             decision = scenarios.decide_request(call.caller, route.operation.id, _json_or_none(passage.body), call.now)
         if decision.rule is not None:
@@ -310,7 +301,7 @@ class Road:
             case HoldFault(duration_ms):
                 passage.hold_ms = duration_ms
             case NetworkFault(kind="latency", latency_ms=latency_ms, at="before_commit"):
-                await asyncio.sleep(latency_ms / SECOND_MS)
+                await self._stop.cut_short(asyncio.sleep(latency_ms / SECOND_MS))
                 call.now = engine.enter(passage.sandbox)
             case NetworkFault() as network:
                 passage.network = network
@@ -351,7 +342,7 @@ class Road:
             records.hold(scope)
         try:
             if passage.hold_ms:
-                await holding.hold(sandbox, scope, call.now, passage.hold_ms)
+                await self._stop.cut_short(holding.hold(sandbox, scope, call.now, passage.hold_ms))
                 call.now = engine.enter(sandbox)
             if route.preparation is not None:
                 await route.preparation(call, self.pictures)
@@ -394,6 +385,7 @@ class Road:
         takes_wait = retry_after is not None and sandbox.clock.takes_waits
         response = problem_response(problem, passage.request_id, 0 if takes_wait else retry_after)
         if problem is passage.problem_due:
+            passage.entry.is_injected = True
             response = response._replace(headers=(*response.headers, *passage.fault_headers))
         if takes_wait and retry_after is not None:
             engine.advance(sandbox, sandbox.clock.now() + (problem.retry_wait_ms or retry_after * SECOND_MS))
