@@ -6,7 +6,7 @@ from typing import Final
 from starlette.routing import Route, Router
 
 from emulator.contract import Contract
-from emulator.control import clock, guard, page, sandboxes, scenarios, teams
+from emulator.control import clock, guard, page, sandboxes, scenarios, state, teams
 from emulator.control import contract as documents
 from emulator.control.calls import Action, ControlPlane, Endpoint, Reply, respond
 from emulator.documents import shipped_path
@@ -47,6 +47,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "PUT": Action(scenarios.put_scenario, "text", query=("team",)),
         "DELETE": Action(scenarios.delete_scenario, query=("team",)),
     },
+    "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file")},
 }
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""
 

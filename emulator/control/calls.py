@@ -98,8 +98,9 @@ class Reply:
 
 
 Handler = Callable[[Call], Reply | Awaitable[Reply]]
-BodyKind = Literal["none", "json", "text", "empty"]
-"""What an action takes: no body, a JSON object, a text in any notation, or nothing that says anything (`{}` at most)."""
+BodyKind = Literal["none", "json", "text", "empty", "file"]
+"""What an action takes: no body, a JSON object, a text in any notation, nothing that says anything (`{}` at most), or a file
+as large as the emulator's memory for images."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,9 @@ class Endpoint:
 
     async def _answer(self, request: Request, parameters: Mapping[str, str], receive: Receive) -> Reply:
         action = self._find_action(request.method)
-        body = await read_body(receive)
-        content = _read_content(action.body, body, request.headers.get(b"content-type"))
+        limit_bytes = self._plane.settings.max_memory if action.body == "file" else MAXIMUM_BODY_BYTES
+        body = await read_body(receive, limit_bytes)
+        content = _read_content(action.body, body, limit_bytes, request.headers.get(b"content-type"))
         query = read_query(request.query_string, action.query)
         sandbox = find_sandbox(self._plane, parameters.get("sandbox"))
         now = engine.enter(sandbox)
@@ -176,14 +178,14 @@ def find_sandbox(plane: ControlPlane, identifier: str | None) -> Sandbox:
     return sandbox
 
 
-def _read_content(kind: BodyKind, body: bytes | None, content_type: bytes | None) -> Any:
-    """Read a body as its action takes it. Raises Problem invalid_request, with status 413 for one over 1 MiB."""
+def _read_content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type: bytes | None) -> Any:
+    """Read a body as its action takes it. Raises Problem invalid_request, with status 413 for one that is too large."""
     if kind == "json":
         return parse_json(body, content_type)
     if kind == "none":
         check_no_body(body)
     elif body is None:
-        found = f"more than {MAXIMUM_BODY_BYTES} bytes"
+        found = f"more than {limit_bytes} bytes"
         raise Problem("invalid_request", f"(body): found {found}; expected fewer", status=413)
     elif kind == "empty" and body:
         Fields(parse_json(body, content_type), ())

@@ -41,17 +41,17 @@ def create_sandbox(call: Call) -> Reply:
         raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
     plane.created_with[sandbox] = dataclasses.replace(plane.options, **given)
     location = (b"location", f"/_emulator/sandboxes/{identifier}".encode())
-    return Reply(_describe(call, sandbox), 201, headers=(location,))
+    return Reply(describe(call, sandbox), 201, headers=(location,))
 
 
 def list_sandboxes(call: Call) -> Reply:
     """GET /sandboxes."""
-    return Reply({"data": [_describe(call, sandbox) for sandbox in call.plane.sandboxes.by_id.values()]})
+    return Reply({"data": [describe(call, sandbox) for sandbox in call.plane.sandboxes.by_id.values()]})
 
 
 def show_sandbox(call: Call) -> Reply:
     """GET /sandboxes/{sandbox}."""
-    return Reply(_describe(call, call.sandbox))
+    return Reply(describe(call, call.sandbox))
 
 
 def delete_sandbox(call: Call) -> Reply:
@@ -65,10 +65,11 @@ def delete_sandbox(call: Call) -> Reply:
 def reset_sandbox(call: Call) -> Reply:
     """POST /reset: back to the start."""
     reset_with_scenarios(call)
-    return Reply(_describe(call, call.sandbox))
+    return Reply(describe(call, call.sandbox))
 
 
-def _describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
+def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
+    """Return a sandbox as the control plane shows it."""
     now = engine.enter(sandbox)
     return {
         "id": sandbox.id,

@@ -1,0 +1,31 @@
+"""State files: a sandbox fetched as one file, and put in the place of another (interfaces, section 6)."""
+
+from emulator.control.calls import Call, Reply
+from emulator.control.sandboxes import describe
+from emulator.domain.problems import Problem
+from emulator.scenario.format import Scenario, parse_scenario
+from emulator.service import state
+from emulator.service.sandboxes import SandboxConflictError
+
+_MEDIA_TYPE = b"application/zip"
+
+
+def save_state(call: Call) -> Reply:
+    """GET /state."""
+    name = f'attachment; filename="{call.sandbox.id}-state.zip"'
+    return Reply(state.save(call.sandbox), media_type=_MEDIA_TYPE, headers=((b"content-disposition", name.encode()),))
+
+
+def load_state(call: Call) -> Reply:
+    """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
+    plane = call.plane
+
+    def read_scenario(text: str, file: str) -> Scenario:
+        return parse_scenario(text, file, plane.facts)
+
+    try:
+        loaded = state.load(call.body, call.sandbox.id, plane.sandboxes.memory, read_scenario)
+        plane.sandboxes.replace(loaded)
+    except (state.StateError, SandboxConflictError) as error:
+        raise Problem("invalid_request", f"(body): {error}") from None
+    return Reply(describe(call, loaded))
