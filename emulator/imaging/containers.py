@@ -121,7 +121,6 @@ def _end_of_scan(data: bytes, start: int) -> int:
 # ------------------------------------------------------------------------------------------------------------------ PNG
 
 _PNG_START = b"\x89PNG\r\n\x1a\n"
-_KEPT_CHUNKS = (b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND")
 _PLAIN_COLOR_TYPES = (0, 2, 6)  # grey, RGB, RGBA
 
 
@@ -132,7 +131,7 @@ def _read_png(data: bytes) -> Contents:
     kinds: set[bytes] = set()
     for kind, chunk in _png_chunks(data):
         kinds.add(kind)
-        if kind in _KEPT_CHUNKS or not kind[0] & 0x20:  # an upper-case first letter: no picture without it
+        if _is_critical(kind) or kind == b"tRNS":
             pieces.append(chunk)
         elif kind == b"eXIf":
             exif = exif or bytes(chunk[8:-4])
@@ -154,13 +153,18 @@ def _png_chunks(data: bytes) -> Iterator[tuple[bytes, memoryview]]:
         chunk = view[position : position + length + 12]
         if len(chunk) < length + 12:
             raise BrokenFile("it ends within a chunk")
-        if zlib.crc32(chunk[4:-4]) != struct.unpack_from(">I", chunk, length + 8)[0]:
+        if _is_critical(kind) and zlib.crc32(chunk[4:-4]) != struct.unpack_from(">I", chunk, length + 8)[0]:
             raise BrokenFile("a chunk's check sum is wrong")
         yield kind, chunk
         if kind == b"IEND":
             return
         position += length + 12
     raise BrokenFile(f"it has more than {_MOST_PARTS} chunks")
+
+
+def _is_critical(kind: bytes) -> bool:
+    """An upper-case first letter says: no picture without this chunk."""
+    return not kind[0] & 0x20
 
 
 def _inflated_profile(body: bytes) -> bytes | None:

@@ -1,0 +1,69 @@
+"""Pictures that the tests make: encoded sources and simple scenes."""
+
+import io
+
+from PIL import Image, ImageDraw
+
+RED, GREEN, BLUE, WHITE = (200, 40, 40), (40, 160, 60), (30, 60, 200), (250, 250, 250)
+
+
+def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
+    """The file of an image, `kind` as Pillow names it."""
+    if kind == "AVIF":
+        import pillow_avif  # noqa: F401 (registers the writer)
+    buffer = io.BytesIO()
+    image.save(buffer, kind, **options)
+    return buffer.getvalue()
+
+
+def decoded(data: bytes) -> Image.Image:
+    """The image of a file, decoded whole."""
+    image = Image.open(io.BytesIO(data))
+    image.load()
+    return image
+
+
+def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.Image:
+    """Quarters of four colours: red, green over blue, white; so that every turn shows."""
+    image = Image.new("RGB", (width, height), RED)
+    image.paste(GREEN, (width // 2, 0, width, height // 2))
+    image.paste(BLUE, (0, height // 2, width // 2, height))
+    image.paste(WHITE, (width // 2, height // 2, width, height))
+    return image.convert(mode)
+
+
+def corner_colors(image: Image.Image) -> list[tuple[int, int, int]]:
+    """The colours near the corners: upper left, upper right, lower left, lower right."""
+    rgb = image.convert("RGB")
+    x, y = image.width // 8, image.height // 8
+    places = ((x, y), (-1 - x, y), (x, -1 - y), (-1 - x, -1 - y))
+    return [rgb.getpixel((a % image.width, b % image.height)) for a, b in places]
+
+
+def is_near(expected: tuple[int, ...], found: tuple[int, ...], tolerance: int = 6) -> bool:
+    """Whether no channel differs by more than `tolerance` levels."""
+    return len(expected) == len(found) and all(abs(a - b) <= tolerance for a, b in zip(expected, found, strict=True))
+
+
+def product(color: tuple[int, int, int] = BLUE, backdrop: tuple[int, int, int] = WHITE, edge: int = 240) -> Image.Image:
+    """A product shot: a box of one colour before a plain backdrop."""
+    image = Image.new("RGB", (edge, edge), backdrop)
+    ImageDraw.Draw(image).rounded_rectangle(
+        (edge // 4, edge // 4, edge * 3 // 4, edge * 3 // 4), edge // 16, fill=color
+    )
+    return image
+
+
+def gradient(width: int = 200, height: int = 150) -> Image.Image:
+    """A wall that darkens to one side."""
+    grey = Image.linear_gradient("L").rotate(90).resize((width, height))
+    return Image.merge("RGB", (grey, grey, grey))
+
+
+def checkered(edge: int = 200, tile: int = 20) -> Image.Image:
+    """A repeated texture."""
+    image = Image.new("RGB", (edge, edge), (230, 220, 200))
+    for row in range(0, edge, tile):
+        for column in range(row % (2 * tile), edge, 2 * tile):
+            image.paste((120, 80, 60), (column, row, column + tile, row + tile))
+    return image

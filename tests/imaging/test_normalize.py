@@ -1,0 +1,238 @@
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from PIL import Image, ImageCms, PngImagePlugin
+
+from emulator.imaging.normalize import normalize
+from tests.imaging.pictures import (
+    BLUE,
+    GREEN,
+    RED,
+    WHITE,
+    checkered,
+    corner_colors,
+    decoded,
+    encoded,
+    four_corners,
+    is_near,
+)
+
+METADATA = ("exif", "icc_profile", "xmp", "dpi", "comment", "photoshop", "Title")
+
+
+def exif_with_orientation(orientation: int) -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    exif[0x010F] = "A camera maker"
+    return exif.tobytes()
+
+
+def frames(*colors: tuple[int, int, int]) -> list[Image.Image]:
+    return [Image.new("RGB", (20, 20), color) for color in colors]
+
+
+def adobe_like_profile() -> bytes:
+    """A profile whose colours are not sRGB's: red and green exchange their places."""
+    profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
+    red, green = profile.index(b"rXYZ", 128), profile.index(b"gXYZ", 128)
+    profile[red : red + 4], profile[green : green + 4] = b"gXYZ", b"rXYZ"
+    return bytes(profile).replace(b"s\0R\0G\0B", b"o\0d\0d\0!")
+
+
+FORMATS = [
+    # What Pillow writes, of which mode, the content type, and what becomes of it.
+    ("JPEG", "RGB", "jpeg", "jpeg", "RGB"),
+    ("JPEG", "L", "jpeg", "jpeg", "L"),
+    ("JPEG", "CMYK", "jpeg", "jpeg", "RGB"),
+    ("PNG", "RGB", "png", "png", "RGB"),
+    ("PNG", "RGBA", "png", "png", "RGBA"),
+    ("PNG", "L", "png", "png", "L"),
+    ("PNG", "LA", "png", "png", "RGBA"),
+    ("PNG", "P", "png", "png", "RGB"),
+    ("PNG", "1", "png", "png", "L"),
+    ("GIF", "P", "gif", "png", "RGB"),
+    ("GIF", "L", "gif", "png", "RGB"),
+    ("WEBP", "RGB", "webp", "webp", "RGB"),
+    ("AVIF", "RGB", "avif", "jpeg", "RGB"),
+    ("AVIF", "RGBA", "avif", "jpeg", "RGB"),
+]
+
+
+@pytest.mark.parametrize(("written", "mode", "declared", "kept", "kept_mode"), FORMATS)
+def test_every_accepted_format_becomes_one_of_three(
+    written: str, mode: str, declared: str, kept: str, kept_mode: str
+) -> None:
+    source = four_corners(mode="RGB").quantize(8) if mode == "P" else four_corners(mode=mode)
+    expected = corner_colors(decoded(encoded(source, written)))
+    normal = normalize(encoded(source, written), f"image/{declared}")
+    image = decoded(normal.data)
+    assert (kept, 48, 32) == (normal.format, normal.width, normal.height)
+    assert (kept.upper(), (48, 32), kept_mode) == (image.format, image.size, image.mode)
+    assert all(is_near(a, b) for a, b in zip(expected, corner_colors(image), strict=True))
+
+
+@pytest.mark.parametrize(("alpha", "kept"), [(0, "png"), (254, "png"), (255, "jpeg")])
+def test_avif_with_transparency_becomes_png(alpha: int, kept: str) -> None:
+    image = four_corners(mode="RGBA")
+    image.putalpha(alpha)
+    source = encoded(image, "AVIF", quality=100)
+    assert kept == normalize(source, "image/avif").format
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_transparency_is_kept(kind: str) -> None:
+    image = four_corners(mode="RGBA")
+    image.paste((0, 0, 0, 0), (0, 0, 24, 32))
+    found = decoded(normalize(encoded(image, kind), f"image/{kind.lower()}").data)
+    assert (0, 255) == (found.getpixel((3, 3))[3], found.getpixel((40, 3))[3])
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF"])
+def test_orientation_is_applied_and_forgotten(kind: str, orientation: int) -> None:
+    turns = {
+        1: (), 2: (Image.Transpose.FLIP_LEFT_RIGHT,), 3: (Image.Transpose.ROTATE_180,),
+        4: (Image.Transpose.FLIP_TOP_BOTTOM,), 5: (Image.Transpose.TRANSPOSE,), 6: (Image.Transpose.ROTATE_90,),
+        7: (Image.Transpose.TRANSVERSE,), 8: (Image.Transpose.ROTATE_270,),
+    }  # fmt: skip
+    stored = four_corners()
+    for turn in turns[orientation]:
+        stored = stored.transpose(turn)
+    normal = normalize(encoded(stored, kind, exif=exif_with_orientation(orientation)), f"image/{kind.lower()}")
+    image = decoded(normal.data)
+    assert (48, 32) == (normal.width, normal.height) == image.size
+    assert all(is_near(a, b, 24) for a, b in zip((RED, GREEN, BLUE, WHITE), corner_colors(image), strict=True))
+    assert {} == dict(image.getexif())
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF"])
+def test_metadata_is_dropped_and_the_picture_stays(kind: str) -> None:
+    options: dict[str, object] = {
+        "exif": exif_with_orientation(1),
+        "icc_profile": ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes(),
+        "dpi": (300, 300),
+        "xmp": b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>",
+        "comment": b"a comment",
+    }
+    if kind == "PNG":
+        text = PngImagePlugin.PngInfo()
+        text.add_text("Title", "a title", zip=True)
+        options["pnginfo"] = text
+    source = encoded(four_corners(), kind, **options)
+    image = decoded(normalize(source, f"image/{kind.lower()}").data)
+    assert [] == [name for name in METADATA if name in image.info]
+    assert all(is_near(a, b) for a, b in zip(corner_colors(decoded(source)), corner_colors(image), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_a_picture_that_only_carried_metadata_is_not_encoded_anew(kind: str) -> None:
+    source = encoded(checkered(64, 4), kind, exif=exif_with_orientation(1), quality=70)
+    kept = decoded(normalize(source, f"image/{kind.lower()}").data)
+    assert decoded(source).tobytes() == kept.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_normalizing_what_is_normal_changes_nothing(kind: str) -> None:
+    once = normalize(encoded(four_corners(), kind), f"image/{kind.lower()}").data
+    assert once == normalize(once, f"image/{kind.lower()}").data
+
+
+@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP", "AVIF"])
+def test_of_an_animation_the_first_frame_stays(kind: str) -> None:
+    first, *rest = frames(RED, GREEN, BLUE)
+    source = encoded(first, kind, save_all=True, append_images=rest, duration=50, loop=0)
+    normal = normalize(source, f"image/{kind.lower()}")
+    image = decoded(normal.data)
+    assert 1 == getattr(image, "n_frames", 1)
+    assert is_near(RED, image.convert("RGB").getpixel((10, 10)), 12)
+
+
+def test_a_transparent_gif_keeps_its_transparency() -> None:
+    image = Image.new("P", (20, 20), 1)
+    image.putpalette([0, 0, 0, *RED])
+    image.paste(0, (0, 0, 10, 20))
+    found = decoded(normalize(encoded(image, "GIF", transparency=0), "image/gif").data)
+    assert ((0, 0, 0, 0)[3], (*RED, 255)) == (found.getpixel((2, 2))[3], found.getpixel((15, 15)))
+
+
+def test_a_gif_whose_frame_is_larger_than_its_canvas_is_kept_whole() -> None:
+    source = bytearray(encoded(four_corners(mode="RGB").quantize(8), "GIF"))
+    source[6:10] = (10).to_bytes(2, "little") * 2
+    normal = normalize(bytes(source), "image/gif")
+    assert (48, 32) == (normal.width, normal.height)
+
+
+def test_sixteen_bits_become_eight() -> None:
+    image = Image.new("I;16", (4, 1))
+    for place, value in enumerate((0, 0x4000, 0x8000, 0xFFFF)):
+        image.putpixel((place, 0), value)
+    found = decoded(normalize(encoded(image, "PNG"), "image/png").data)
+    assert ("L", [0, 0x40, 0x80, 0xFF]) == (found.mode, list(found.tobytes()))
+
+
+def test_a_hidden_colour_of_sixteen_bits_becomes_transparent() -> None:
+    image = Image.new("I;16", (3, 1))
+    for place, value in enumerate((0x1234, 0x1235, 0xFFFF)):
+        image.putpixel((place, 0), value)
+    found = decoded(normalize(encoded(image, "PNG", transparency=0x1234), "image/png").data)
+    assert [0, 255, 255] == list(found.getchannel("A").tobytes())
+
+
+def test_a_hidden_colour_of_eight_bits_becomes_transparent() -> None:
+    found = decoded(normalize(encoded(four_corners(), "PNG", transparency=RED), "image/png").data)
+    assert (0, 255) == (found.getpixel((1, 1))[3], found.getpixel((40, 1))[3])
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+def test_colours_are_converted_to_srgb(kind: str, mode: str) -> None:
+    if kind == "JPEG" and mode == "RGBA":
+        return
+    source = Image.new("RGB", (16, 16), (220, 30, 30)).convert(mode)
+    normal = normalize(encoded(source, kind, icc_profile=adobe_like_profile()), f"image/{kind.lower()}")
+    red, green, _ = decoded(normal.data).convert("RGB").getpixel((8, 8))
+    assert green > red
+
+
+@pytest.mark.parametrize("profile", [b"", b"no profile", b"\0" * 400, adobe_like_profile()[:200]], ids=len)
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_a_broken_profile_is_ignored(kind: str, profile: bytes) -> None:
+    normal = normalize(encoded(four_corners(), kind, icc_profile=profile), f"image/{kind.lower()}")
+    assert is_near(RED, corner_colors(decoded(normal.data))[0], 12)
+
+
+@pytest.mark.parametrize("exif", [b"Exif\0\0", b"Exif\0\0nonsense", exif_with_orientation(1)[:20], b"\xff" * 50])
+def test_broken_exif_is_ignored(exif: bytes) -> None:
+    assert "jpeg" == normalize(encoded(four_corners(), "JPEG", exif=exif), "image/jpeg").format
+
+
+def test_an_orientation_that_does_not_exist_is_ignored() -> None:
+    normal = normalize(encoded(four_corners(), "JPEG", exif=exif_with_orientation(99)), "image/jpeg")
+    assert (48, 32) == (normal.width, normal.height)
+
+
+@pytest.mark.parametrize("options", [{"progressive": True}, {"subsampling": 0}, {"restart_marker_rows": 1}], ids=str)
+def test_any_kind_of_jpeg_is_read(options: dict[str, object]) -> None:
+    source = encoded(checkered(), "JPEG", **options)
+    assert decoded(source).tobytes() == decoded(normalize(source, "image/jpeg").data).tobytes()
+
+
+def test_what_follows_a_picture_is_dropped() -> None:
+    for kind in ("JPEG", "PNG", "WEBP"):
+        source = encoded(four_corners(), kind)
+        assert normalize(source, f"image/{kind.lower()}") == normalize(source + b"trailer" * 9, f"image/{kind.lower()}")
+
+
+def test_pictures_of_many_megapixels_pass_without_warnings() -> None:
+    source = encoded(Image.new("1", (10_000, 9_500)), "PNG")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 9_500 == normalize(source, "image/png").height
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    sources = [encoded(four_corners(200, 100 + number), "PNG") for number in range(12)]
+    with ThreadPoolExecutor(4) as pool:
+        heights = [normal.height for normal in pool.map(lambda data: normalize(data, "image/png"), sources)]
+    assert list(range(100, 112)) == heights

@@ -1,0 +1,265 @@
+import contextlib
+import random
+import struct
+import time
+import zlib
+
+import pytest
+from PIL import Image
+
+from emulator.imaging.normalize import NormalizedImage, UnusableImage, normalize
+from tests.imaging.pictures import checkered, decoded, encoded, four_corners
+
+KINDS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF")
+
+
+def sources() -> dict[str, tuple[bytes, str]]:
+    """Small files of many structures, with their content types."""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    frames = [four_corners(), four_corners().rotate(180)]
+    animated = {"save_all": True, "append_images": frames[1:], "duration": 40}
+    see_through = four_corners(mode="RGBA")
+    see_through.putalpha(90)
+    return {
+        "jpeg": (encoded(four_corners(), "JPEG", exif=exif.tobytes(), comment=b"words"), "image/jpeg"),
+        "progressive jpeg": (encoded(checkered(40, 4), "JPEG", progressive=True), "image/jpeg"),
+        "cmyk jpeg": (encoded(four_corners(mode="CMYK"), "JPEG", restart_marker_rows=1), "image/jpeg"),
+        "png": (encoded(four_corners(), "PNG", exif=exif.tobytes(), dpi=(72, 72)), "image/png"),
+        "palette png": (encoded(four_corners().quantize(8), "PNG", transparency=1), "image/png"),
+        "animated png": (encoded(frames[0], "PNG", **animated), "image/png"),
+        "gif": (encoded(frames[0], "GIF", comment=b"words", **animated), "image/gif"),
+        "webp": (encoded(see_through, "WEBP", exif=exif.tobytes()), "image/webp"),
+        "lossless webp": (encoded(see_through, "WEBP", lossless=True), "image/webp"),
+        "animated webp": (encoded(frames[0], "WEBP", **animated), "image/webp"),
+        "avif": (encoded(see_through, "AVIF", exif=exif.tobytes(), speed=10), "image/avif"),
+    }
+
+
+SOURCES = sources()
+
+
+def chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png_of(width: int, height: int, *chunks: bytes, depth: int = 8, color: int = 0) -> bytes:
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunks) + chunk(b"IEND", b"")
+
+
+def usable(data: bytes, content_type: str) -> NormalizedImage | None:
+    try:
+        return normalize(data, content_type)
+    except UnusableImage:
+        return None
+
+
+def refusal(data: bytes, content_type: str) -> str:
+    with pytest.raises(UnusableImage) as caught:
+        normalize(data, content_type)
+    return caught.value.reason
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_source_is_usable_as_it_is(name: str) -> None:
+    assert isinstance(normalize(*SOURCES[name]), NormalizedImage)
+
+
+@pytest.mark.parametrize("declared", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_bytes_of_another_format_than_declared_are_refused(kind: str, declared: str) -> None:
+    if kind == declared:
+        return
+    reason = refusal(encoded(four_corners(), kind), f"image/{declared.lower()}")
+    assert f"The bytes are {kind}; expected {declared}, as declared by image/{declared.lower()}." == reason
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"BM" + bytes(60), b"<svg/>", b"%PDF-1.7", bytes(5000)], ids=repr)
+def test_bytes_that_are_no_accepted_image_are_refused(data: bytes) -> None:
+    assert "The bytes are no image of a known format; expected PNG, as declared by image/png." == refusal(
+        data, "image/png"
+    )
+
+
+@pytest.mark.parametrize("content_type", ["image/tiff", "text/plain", "", "IMAGE/PNG"])
+def test_an_unknown_content_type_is_refused(content_type: str) -> None:
+    assert refusal(encoded(four_corners(), "PNG"), content_type).startswith(
+        f"The content type is {content_type}; expected"
+    )
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9, 0.99])
+@pytest.mark.parametrize("kind", KINDS)
+def test_truncated_bytes_are_refused(kind: str, share: float) -> None:
+    source = encoded(checkered(120, 7), kind)
+    assert refusal(source[: max(16, int(len(source) * share))], f"image/{kind.lower()}").endswith(".")
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_a_missing_end_mark_is_a_truncation(kind: str) -> None:
+    assert "it ends " in refusal(encoded(four_corners(), kind)[:-2], f"image/{kind.lower()}")
+
+
+def test_a_wrong_check_sum_of_metadata_is_ignored() -> None:
+    source = bytearray(encoded(four_corners(), "PNG", dpi=(72, 72)))
+    source[source.index(b"pHYs") + 5] ^= 1
+    assert 48 == normalize(bytes(source), "image/png").width
+
+
+def test_a_wrong_check_sum_is_refused() -> None:
+    source = bytearray(encoded(four_corners(), "PNG"))
+    source[-20] ^= 1
+    assert "check sum" in refusal(bytes(source), "image/png")
+
+
+# ---------------------------------------------------------------------------------------------------------------- bombs
+
+
+def huge_headers() -> dict[str, tuple[bytes, str]]:
+    """Files that announce more than 100 megapixels and hold next to nothing."""
+    jpeg = bytearray(encoded(four_corners(), "JPEG"))
+    frame = jpeg.index(b"\xff\xc0")
+    jpeg[frame + 5 : frame + 9] = struct.pack(">HH", 20_000, 20_000)
+    gif = bytearray(encoded(four_corners().quantize(8), "GIF"))
+    gif[6:10] = struct.pack("<HH", 65_000, 65_000)
+    stray = bytearray(encoded(four_corners().quantize(8), "GIF"))
+    position = stray.index(b"\x2c")
+    stray[position + 1 : position + 5] = struct.pack("<HH", 65_000, 65_000)
+    webp = bytearray(encoded(four_corners(), "WEBP"))
+    webp[26:30] = struct.pack("<HH", 16_383, 16_383)
+    lossless = bytearray(encoded(four_corners(), "WEBP", lossless=True))
+    lossless[21:25] = struct.pack("<I", 16_382 | 16_382 << 14)
+    extended = bytearray(SOURCES["webp"][0])
+    extended[24:30] = b"\xff\xff\xff\x00\x10\x00"
+    avif = bytearray(encoded(four_corners(), "AVIF"))
+    extent = avif.index(b"ispe")
+    avif[extent + 8 : extent + 16] = struct.pack(">II", 15_000, 15_000)
+    return {
+        "jpeg": (bytes(jpeg), "image/jpeg"),
+        "png": (png_of(100_000, 100_000, chunk(b"IDAT", zlib.compress(bytes(100)))), "image/png"),
+        "gif": (bytes(gif), "image/gif"),
+        "gif frame": (bytes(stray), "image/gif"),
+        "webp": (bytes(webp), "image/webp"),
+        "lossless webp": (bytes(lossless), "image/webp"),
+        "extended webp": (bytes(extended), "image/webp"),
+        "avif": (bytes(avif), "image/avif"),
+    }
+
+
+@pytest.mark.parametrize("name", huge_headers())
+def test_too_many_pixels_are_refused_from_the_header(name: str) -> None:
+    data, content_type = huge_headers()[name]
+    began = time.perf_counter()
+    reason = refusal(data, content_type)
+    assert reason.endswith("expected at most 100 megapixels.") or name == "avif"
+    assert 0.5 > time.perf_counter() - began
+
+
+def test_the_limit_is_exact() -> None:
+    rows = zlib.compress(bytes(1251 * 10_000))
+    exact = png_of(10_000, 10_000, chunk(b"IDAT", rows), depth=1)
+    assert 10_000 == normalize(exact, "image/png").width
+    above = png_of(10_001, 10_000, chunk(b"IDAT", rows), depth=1)
+    assert "The image has 10001 x 10000 pixels; expected at most 100 megapixels." == refusal(above, "image/png")
+
+
+@pytest.mark.parametrize("size", [(0, 10), (10, 0)])
+def test_no_pixels_are_refused(size: tuple[int, int]) -> None:
+    assert refusal(png_of(*size, chunk(b"IDAT", zlib.compress(b""))), "image/png").endswith("expected at least one.")
+
+
+@pytest.mark.parametrize("kind", [b"zTXt", b"iTXt", b"iCCP"])
+def test_compressed_metadata_is_never_inflated(kind: bytes) -> None:
+    bomb = zlib.compress(bytes(100_000_000), 9)
+    start = b"name\0\1\0\0\0" if kind == b"iTXt" else b"name\0\0"
+    rows = chunk(b"IDAT", zlib.compress(bytes(20)))
+    began = time.perf_counter()
+    assert 4 == normalize(png_of(4, 4, chunk(kind, start + bomb), rows), "image/png").width
+    assert 0.5 > time.perf_counter() - began
+
+
+def test_picture_data_beyond_the_picture_is_not_inflated() -> None:
+    bomb = chunk(b"IDAT", zlib.compress(bytes(50_000_000), 9))
+    began = time.perf_counter()
+    with contextlib.suppress(UnusableImage):  # keeping it and refusing it are both right
+        normalize(png_of(4, 4, bomb), "image/png")
+    assert 0.5 > time.perf_counter() - began
+
+
+def test_a_picture_of_endless_scans_is_refused() -> None:
+    source = encoded(checkered(64, 4), "JPEG", progressive=True)
+    last = source.rindex(b"\xff\xda")
+    assert "scans" in refusal(source[:last] + source[last:-2] * 150 + source[-2:], "image/jpeg")
+
+
+@pytest.mark.parametrize(
+    ("kind", "position", "part"),
+    [("JPEG", 2, b"\xff\xfe\x00\x02"), ("PNG", 33, chunk(b"abCd", b"")), ("GIF", None, b"\x21\xfe\x00")],
+)
+def test_endless_parts_are_refused(kind: str, position: int | None, part: bytes) -> None:
+    source = encoded(four_corners().quantize(8) if kind == "GIF" else four_corners(), kind)
+    place = position if position is not None else 13 + (3 << (source[10] & 7) + 1)
+    data = source[:place] + part * 30_000 + source[place:]
+    assert "has more than" in refusal(data, f"image/{kind.lower()}")
+
+
+def test_a_comment_as_long_as_an_upload_does_no_harm() -> None:
+    source = encoded(four_corners().quantize(8), "GIF")
+    place = 13 + (3 << (source[10] & 7) + 1)
+    comment = b"\x21\xfe" + (b"\xff" + bytes(255)) * 20_000 + b"\0"
+    began = time.perf_counter()
+    assert 48 == normalize(source[:place] + comment + source[place:], "image/gif").width
+    assert 1.0 > time.perf_counter() - began
+
+
+# ------------------------------------------------------------------------------------------------------------ mutations
+
+
+def mutations(source: bytes, chance: random.Random, count: int) -> list[bytes]:
+    """Variants of a file: bits turned, fields overwritten, parts cut, doubled, moved and filled."""
+    variants = []
+    for _ in range(count):
+        data = bytearray(source)
+        for _ in range(chance.choice((1, 1, 1, 2, 4, 12))):
+            place = chance.randrange(min(len(data), chance.choice((40, 200, len(data)))))
+            length = chance.choice((1, 2, 4, 8, 30))
+            match chance.randrange(6):
+                case 0:
+                    data[place] ^= 1 << chance.randrange(8)
+                case 1:
+                    data[place : place + length] = chance.choice((b"\0", b"\xff", b"\x7f", b"\x80")) * length
+                case 2:
+                    del data[place : place + length]
+                case 3:
+                    data[place:place] = data[place : place + 4 * length]
+                case 4:
+                    other = chance.randrange(len(data))
+                    data[place : place + length] = data[other : other + length]
+                case 5:
+                    data[place : place + 4] = struct.pack(chance.choice((">I", "<I")), chance.randrange(1 << 32))
+            data = data or bytearray(b"\0")
+        variants.append(bytes(data))
+    return variants
+
+
+def with_sound_checks(data: bytes) -> bytes:
+    """A PNG with its check sums mended, so that changes reach the decoder."""
+    position, pieces = 8, [data[:8]]
+    while position + 12 <= len(data):
+        length = min(struct.unpack_from(">I", data, position)[0], len(data) - position - 12)
+        pieces.append(chunk(data[position + 4 : position + 8], data[position + 8 : position + 8 + length]))
+        position += length + 12
+    return b"".join(pieces)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_whatever_the_bytes_are_the_outcome_is_a_picture_or_a_reason(name: str) -> None:
+    source, content_type = SOURCES[name]
+    chance = random.Random(name)
+    for variant in mutations(source, chance, 40):
+        for data in (variant, with_sound_checks(variant)) if "png" in name else (variant,):
+            normal = usable(data, content_type)
+            if normal is not None:
+                image = decoded(normal.data)
+                assert (normal.format.upper(), (normal.width, normal.height)) == (image.format, image.size)

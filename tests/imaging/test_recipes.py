@@ -1,0 +1,91 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from emulator.imaging.recipes import (
+    CardRecipe,
+    EditRecipe,
+    PhotographRecipe,
+    PremadeRecipe,
+    Recipe,
+    UpscaleRecipe,
+    recipe_from_dict,
+    recipe_to_dict,
+)
+
+RECIPES: list[Recipe] = [
+    PhotographRecipe(
+        width=1024,
+        height=576,
+        format="webp",
+        inputs=("one", "two", "wall", "model"),
+        subject_count=2,
+        background_kind="picture",
+        colorway_hex="#aabbcc",
+        model_input_count=1,
+        people=1,
+        slot=2,
+        slot_count=4,
+        resolution="1k",
+        camera_distance="far",
+        caption="a caption",
+        variation=7,
+    ),
+    EditRecipe(width=64, height=64, format="png", inputs=("one",), instructions="Make it blue"),
+    UpscaleRecipe(width=2048, height=1024, format="jpeg", inputs=("one",)),
+    PremadeRecipe(width=64, height=80, format="png", kind="pose", name="Walking", attributes=("far",), index=3),
+    CardRecipe(width=64, height=80, format="png", inputs=("one", "two"), kind="background", name="Mine"),
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: type(recipe).__name__)
+def test_a_recipe_survives_a_state_file(recipe: Recipe) -> None:
+    assert recipe == recipe_from_dict(json.loads(json.dumps(recipe_to_dict(recipe))))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"recipe": "painting"},
+        {"width": 0},
+        {"height": 20_000},
+        {"width": "wide"},
+        {"format": "gif"},
+        {"inputs": []},
+        {"inputs": ["one", "two"]},
+        {"color": "red"},
+    ],
+    ids=str,
+)
+def test_a_recipe_that_makes_no_sense_is_refused(changes: dict[str, object]) -> None:
+    plain = recipe_to_dict(UpscaleRecipe(width=20, height=10, format="png", inputs=("one",)))
+    with pytest.raises(ValueError, match=r"."):
+        recipe_from_dict(plain | changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"subject_count": 0},
+        {"subject_count": 2},
+        {"model_input_count": 1},
+        {"background_kind": "picture"},
+        {"background_kind": "color"},
+        {"background_kind": "transparent", "format": "jpeg"},
+    ],
+    ids=str,
+)
+def test_a_photograph_whose_inputs_do_not_add_up_is_refused(changes: dict[str, object]) -> None:
+    plain = recipe_to_dict(PhotographRecipe(width=20, height=10, format="png", inputs=("one",), subject_count=1))
+    with pytest.raises(ValueError, match=r"expected|needs"):
+        recipe_from_dict(plain | changes)
+
+
+def test_recipes_load_without_pillow() -> None:
+    code = "import sys, emulator.imaging.recipes; print(any(name.startswith('PIL') for name in sys.modules))"
+    assert (
+        "False"
+        == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    )
