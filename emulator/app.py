@@ -14,6 +14,7 @@ from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Receive, Scope, Send
 from emulator.http.responses import problem_response
+from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.format import NO_SCENARIO, Scenario, parse_scenario
 from emulator.scenario.world_format import BUILT_IN_WORLD, WorldFile, parse_world, world_names
@@ -51,7 +52,8 @@ class Application:
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         pictures = PictureWorker()
-        self._road = Road(self.contract, self.sandboxes, pictures, settings.public_url)
+        self._stop = Stop()
+        self._road = Road(self.contract, self.sandboxes, pictures, settings.public_url, self._stop)
         self._files = Files(self.sandboxes, pictures, settings.public_url)
         self._direct_uploads = DirectUploads(self.sandboxes, settings.public_url)
 
@@ -85,6 +87,13 @@ class Application:
         response = problem_response(problem, self.sandboxes.default.identifiers.next("req"), None)
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body})
+
+    def stop(self) -> None:
+        """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""
+        self._stop.begin()
+        for sandbox in self.sandboxes.by_id.values():
+            for held in sandbox.held_admissions.values():
+                held.set()
 
     def start_up_summary(self) -> StartUpSummary:
         """Describe the default sandbox to the person who started it."""

@@ -25,6 +25,7 @@ from emulator.service.images import ImageStore, MemoryBudget
 from emulator.service.journal import Journal
 from emulator.service.premade import add_premade_ingredients
 from emulator.service.store import Store
+from emulator.service.tally import RuleTallies
 
 DEFAULT_SANDBOX_ID = "default"
 CREDENTIAL_LIFETIME_MS = 365 * DAY_MS
@@ -108,6 +109,8 @@ class Sandbox:
         """By key: a caller for every credential."""
         self.playbooks: dict[str, Playbook] = {}
         """By Team id, and under an empty one for every Team: the running scenarios."""
+        self.past_rules: RuleTallies = {}
+        """What the rules of scenarios that were ended had counted."""
         self.journal = Journal()
 
     def end(self) -> None:

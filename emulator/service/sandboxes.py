@@ -9,6 +9,7 @@ from emulator.service import scenarios
 from emulator.service.accounts import Caller
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
+from emulator.service.tally import Tally
 
 MAXIMUM_SANDBOXES = 1_000
 
@@ -23,6 +24,8 @@ class Sandboxes:
 
     memory: MemoryBudget
     by_id: dict[str, Sandbox] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    """What was counted in sandboxes until they were reset, loaded anew or deleted."""
     _callers: dict[str, Caller] = field(default_factory=dict)
 
     @property
@@ -57,6 +60,7 @@ class Sandboxes:
 
     def reset(self, sandbox: Sandbox, options: SandboxOptions | None = None) -> None:
         """Begin a sandbox anew, as it began or with other options."""
+        self.tally.add(sandbox)
         self._forget_keys(sandbox)
         sandbox.begin(options or sandbox.options)
         _begin_scenario(sandbox)
@@ -71,12 +75,15 @@ class Sandboxes:
             self._callers.update(old.callers)
             sandbox.images.close()
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
+        self.tally.add(old)
+        self.tally.discount(sandbox)
         old.end()
         self.by_id[sandbox.id] = sandbox
         self._callers.update(sandbox.callers)
 
     def delete(self, sandbox: Sandbox) -> None:
         """End a sandbox and free what it held."""
+        self.tally.add(sandbox)
         self._forget_keys(sandbox)
         sandbox.end()
         del self.by_id[sandbox.id]

@@ -15,6 +15,7 @@ from emulator.scenario.playbook import NOTHING_HAPPENS, Playbook, RequestDecisio
 from emulator.scenario.world_format import TeamChange, WorldChanges, WorldCredential, WorldTeam
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.sandbox import Sandbox
+from emulator.service.tally import count_rules
 
 CHANGE_EVENT = "scenario_change"
 EVERYONE = ""
@@ -32,7 +33,9 @@ def begin(sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYON
 
 def end(sandbox: Sandbox, team_id: str = EVERYONE) -> None:
     """Stop a scenario: its rules, and the changes it still has to make. What it changed stays changed."""
-    sandbox.playbooks.pop(team_id, None)
+    ended = sandbox.playbooks.pop(team_id, None)
+    if ended is not None:
+        count_rules(sandbox.past_rules, ended)
     sandbox.timeline.remove(CHANGE_EVENT, team_id)
 
 

@@ -341,8 +341,8 @@ class Road:
         if scope is not None:
             records.hold(scope)
         try:
-            if passage.hold_ms:
-                await self._stop.cut_short(holding.hold(sandbox, scope, call.now, passage.hold_ms))
+            if passage.hold_ms and not self._stop.has_begun:
+                await holding.hold(sandbox, scope, call.now, passage.hold_ms)
                 call.now = engine.enter(sandbox)
             if route.preparation is not None:
                 await route.preparation(call, self.pictures)

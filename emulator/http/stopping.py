@@ -1,0 +1,34 @@
+"""The end of the emulator, as far as requests take notice of it: what only a scenario keeps waiting waits no longer."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+
+class Stop:
+    """Whether the emulator is about to stop, and who waits meanwhile. Belongs to the event loop that requests run in."""
+
+    def __init__(self) -> None:
+        self.has_begun = False
+        self._waiting: set[asyncio.Future[Any]] = set()
+
+    def begin(self) -> None:
+        """Let nothing wait any more, from now on."""
+        self.has_begun = True
+        for waiting in self._waiting:
+            waiting.cancel()
+
+    async def cut_short(self, awaitable: Awaitable[Any]) -> bool:
+        """Wait for something, but only until the emulator is about to stop; return whether it came to that."""
+        waiting = asyncio.ensure_future(awaitable)
+        self._waiting.add(waiting)
+        if self.has_begun:
+            waiting.cancel()
+        try:
+            await asyncio.wait([waiting])
+            if not waiting.cancelled():
+                waiting.result()  # raises what went wrong
+            return waiting.cancelled()
+        finally:
+            self._waiting.discard(waiting)
+            waiting.cancel()

@@ -1,0 +1,107 @@
+"""What happened in all sandboxes of the process, in numbers: for the report of `exec`.
+
+A sandbox forgets everything when it is reset, loaded anew or deleted; what it had counted until then is kept here. Only
+totals are kept, by names, so that the tally stays small however long the process runs.
+"""
+
+import copy
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from emulator.scenario.playbook import Playbook
+from emulator.service.journal import Outcome
+
+if TYPE_CHECKING:
+    from emulator.service.sandbox import Sandbox
+
+MAXIMUM_NAMES = 1_000
+"""How many rules, and how many Teams, are told apart; what comes after them is not counted."""
+
+
+@dataclass(slots=True)
+class RuleTally:
+    """How often the rule of a scenario matched and acted."""
+
+    matched: int = 0
+    fired: int = 0
+
+
+RuleTallies = dict[tuple[str, str], RuleTally]
+"""By the names of scenario and rule."""
+
+
+def count_rules(rules: RuleTallies, playbook: Playbook, sign: int = 1) -> None:
+    """Add the counters of a playbook, or take them away."""
+    for row in playbook.rules_report():
+        _count_rule(rules, (playbook.scenario.name, row["name"]), sign * row["matched"], sign * row["fired"])
+
+
+def _count_rule(rules: RuleTallies, key: tuple[str, str], matched: int, fired: int) -> None:
+    if key in rules or len(rules) < MAXIMUM_NAMES:
+        rule = rules.setdefault(key, RuleTally())
+        rule.matched += matched
+        rule.fired += fired
+
+
+@dataclass(slots=True)
+class TeamTally:
+    """The Teams of one name: Credits charged, Credits reserved for work that was not finished, and concurrency."""
+
+    charged: int = 0
+    reserved: int = 0
+    highest_concurrency: int = 0
+    concurrency_limit: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """The totals. `emulator_ms` is the time that passed on the clocks of all sandboxes together."""
+
+    requests: Counter[Outcome] = field(default_factory=Counter)
+    dropped: int = 0
+    """Entries that a journal could not keep; their requests are counted all the same."""
+    rules: RuleTallies = field(default_factory=dict)
+    teams: dict[str, TeamTally] = field(default_factory=dict)
+    """By name."""
+    emulator_ms: int = 0
+
+    def add(self, sandbox: "Sandbox") -> None:
+        """Count a sandbox that is about to forget what it did."""
+        self._count(sandbox, 1)
+        self.requests.update(sandbox.journal.outcomes)
+        for entry in sandbox.journal.entries:
+            if not entry.is_complete:
+                self.requests[entry.operation, None, None] += 1
+        self.dropped += sandbox.journal.dropped
+        for key, past in sandbox.past_rules.items():
+            _count_rule(self.rules, key, past.matched, past.fired)
+        for account in sandbox.accounts.values():
+            team = self._team(account.team.name)
+            team.reserved += account.ledger.reserved
+            team.highest_concurrency = max(team.highest_concurrency, account.budget.highest_used)
+            team.concurrency_limit = account.team.concurrency_limit
+
+    def discount(self, sandbox: "Sandbox") -> None:
+        """Take away what a sandbox brings along from a state file: it did not happen here."""
+        self._count(sandbox, -1)
+
+    def total(self, living: Iterable["Sandbox"]) -> "Tally":
+        """Return the totals with those of the sandboxes that still exist."""
+        total = copy.deepcopy(self)
+        for sandbox in living:
+            total.add(sandbox)
+        return total
+
+    def _count(self, sandbox: "Sandbox", sign: int) -> None:
+        self.emulator_ms += sign * (sandbox.clock.now() - sandbox.began_at)
+        for playbook in sandbox.playbooks.values():
+            count_rules(self.rules, playbook, sign)
+        for account in sandbox.accounts.values():
+            self._team(account.team.name).charged += sign * account.ledger.charged
+
+    def _team(self, name: str) -> TeamTally:
+        if name in self.teams or len(self.teams) < MAXIMUM_NAMES:
+            return self.teams.setdefault(name, TeamTally())
+        return TeamTally()
