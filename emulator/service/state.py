@@ -11,7 +11,7 @@ cursors that the original gave out stay good.
 import dataclasses
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,7 @@ from emulator.service.codec import CodecError, decode, encode
 from emulator.service.engine import HOLD_EVENT
 from emulator.service.images import MemoryBudget, Picture
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
+from emulator.service.scenarios import CHANGE_EVENT
 from emulator.service.store import Store
 
 FORMAT = "image-workflow-emulator state"
@@ -349,6 +350,7 @@ def _restore(sandbox: Sandbox, saved: SavedState, pictures: dict[str, bytes], re
     for scope, record in saved.idempotency:
         sandbox.idempotency.restore(scope, record)
     _check_pictures(sandbox)
+    _check_events(sandbox)
     for running in saved.playbooks:
         scenario = _scenario(running.scenario, read_scenario)
         playbook = Playbook(scenario, running.began_at, sandbox.seed, running.team_id or None)
@@ -397,3 +399,19 @@ def _check_pictures(sandbox: Sandbox) -> None:
     for key in needed:
         if key not in pictures:
             raise ValueError(f"the picture {key} is missing")
+
+
+def _check_events(sandbox: Sandbox) -> None:
+    """Refuse a state in which something is to happen that cannot happen."""
+    store = sandbox.store
+    subjects: dict[str, Collection[str]] = {
+        "operation_started": store.operations.items,
+        "operation_finished": store.operations.items,
+        "generation_started": store.generations.items,
+        "output_finished": store.generations.items,
+        "upload_expired": store.uploads.items,
+        CHANGE_EVENT: ["", *sandbox.accounts],
+    }
+    for event in sandbox.timeline.events():
+        if event.subject not in subjects.get(event.kind, ()):
+            raise ValueError(f"the event {event.kind!r} of {event.subject!r} is none that can happen")
