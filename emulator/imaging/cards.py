@@ -57,7 +57,7 @@ def _pose(recipe: CardRecipe, source: Image.Image) -> Composition:
     ground = gradient_column(
         ((0.0, wall), (0.79, mix(wall, WHITE, 0.5)), (0.80, floor), (1.0, mix(floor, BLACK, 0.06)))
     )
-    width, height = round(recipe.width * 0.34), round(recipe.height * 0.34)
+    width, height = max(1, round(recipe.width * 0.34)), max(1, round(recipe.height * 0.34))
     left, top = round(recipe.width * 0.06), round(recipe.height * 0.06)
     border = max(1, width // 24)
     variant = round(Dice("stance", recipe.name, *recipe.inputs).throw() * 255)

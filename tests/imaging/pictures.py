@@ -32,12 +32,17 @@ def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.
     return image.convert(mode)
 
 
-def corner_colors(image: Image.Image) -> list[tuple[int, int, int]]:
+def pixel(image: Image.Image, x: int, y: int) -> tuple[int, ...]:
+    """The channels of one pixel; negative places count from the right and from below."""
+    value = image.getpixel((x % image.width, y % image.height))
+    assert isinstance(value, tuple), f"a picture of mode {image.mode} has one channel"
+    return value
+
+
+def corner_colors(image: Image.Image) -> list[tuple[int, ...]]:
     """The colours near the corners: upper left, upper right, lower left, lower right."""
-    rgb = image.convert("RGB")
     x, y = image.width // 8, image.height // 8
-    places = ((x, y), (-1 - x, y), (x, -1 - y), (-1 - x, -1 - y))
-    return [rgb.getpixel((a % image.width, b % image.height)) for a, b in places]
+    return [pixel(image.convert("RGB"), a, b) for a, b in ((x, y), (-1 - x, y), (x, -1 - y), (-1 - x, -1 - y))]
 
 
 def is_near(expected: tuple[int, ...], found: tuple[int, ...], tolerance: int = 6) -> bool:

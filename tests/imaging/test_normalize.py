@@ -16,6 +16,7 @@ from tests.imaging.pictures import (
     encoded,
     four_corners,
     is_near,
+    pixel,
 )
 
 METADATA = ("exif", "icc_profile", "xmp", "dpi", "comment", "photoshop", "Title")
@@ -85,7 +86,7 @@ def test_transparency_is_kept(kind: str) -> None:
     image = four_corners(mode="RGBA")
     image.paste((0, 0, 0, 0), (0, 0, 24, 32))
     found = decoded(normalize(encoded(image, kind), f"image/{kind.lower()}").data)
-    assert (0, 255) == (found.getpixel((3, 3))[3], found.getpixel((40, 3))[3])
+    assert (0, 255) == (pixel(found, 3, 3)[3], pixel(found, 40, 3)[3])
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
@@ -145,7 +146,7 @@ def test_of_an_animation_the_first_frame_stays(kind: str) -> None:
     normal = normalize(source, f"image/{kind.lower()}")
     image = decoded(normal.data)
     assert 1 == getattr(image, "n_frames", 1)
-    assert is_near(RED, image.convert("RGB").getpixel((10, 10)), 12)
+    assert is_near(RED, pixel(image.convert("RGB"), 10, 10), 12)
 
 
 def test_a_transparent_gif_keeps_its_transparency() -> None:
@@ -153,7 +154,7 @@ def test_a_transparent_gif_keeps_its_transparency() -> None:
     image.putpalette([0, 0, 0, *RED])
     image.paste(0, (0, 0, 10, 20))
     found = decoded(normalize(encoded(image, "GIF", transparency=0), "image/gif").data)
-    assert ((0, 0, 0, 0)[3], (*RED, 255)) == (found.getpixel((2, 2))[3], found.getpixel((15, 15)))
+    assert (0, (*RED, 255)) == (pixel(found, 2, 2)[3], pixel(found, 15, 15))
 
 
 def test_a_gif_whose_frame_is_larger_than_its_canvas_is_kept_whole() -> None:
@@ -181,7 +182,7 @@ def test_a_hidden_colour_of_sixteen_bits_becomes_transparent() -> None:
 
 def test_a_hidden_colour_of_eight_bits_becomes_transparent() -> None:
     found = decoded(normalize(encoded(four_corners(), "PNG", transparency=RED), "image/png").data)
-    assert (0, 255) == (found.getpixel((1, 1))[3], found.getpixel((40, 1))[3])
+    assert (0, 255) == (pixel(found, 1, 1)[3], pixel(found, 40, 1)[3])
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
@@ -191,7 +192,7 @@ def test_colours_are_converted_to_srgb(kind: str, mode: str) -> None:
         return
     source = Image.new("RGB", (16, 16), (220, 30, 30)).convert(mode)
     normal = normalize(encoded(source, kind, icc_profile=adobe_like_profile()), f"image/{kind.lower()}")
-    red, green, _ = decoded(normal.data).convert("RGB").getpixel((8, 8))
+    red, green, _ = pixel(decoded(normal.data).convert("RGB"), 8, 8)
     assert green > red
 
 

@@ -1,0 +1,141 @@
+"""What every rendered picture owes: its exact size, its format, the same bytes each time, and any text."""
+
+import io
+
+import pytest
+from PIL import Image
+
+from emulator.imaging.recipes import (
+    CardRecipe,
+    EditRecipe,
+    PhotographRecipe,
+    PictureFormat,
+    PremadeKind,
+    PremadeRecipe,
+    Recipe,
+    UpscaleRecipe,
+)
+from emulator.imaging.render import render
+from tests.imaging.pictures import checkered, decoded, encoded, four_corners, product
+
+FORMATS: tuple[PictureFormat, ...] = ("jpeg", "png", "webp")
+KINDS: tuple[PremadeKind, ...] = ("photography_style", "background", "pose", "fashion_model")
+SIZES = ((64, 64), (320, 200), (201, 333), (17, 400))
+MUG, TEXTURE = encoded(product(), "JPEG"), encoded(checkered(), "PNG")
+CUT_OUT = four_corners(mode="RGBA")
+CUT_OUT.putalpha(Image.radial_gradient("L").resize(CUT_OUT.size))
+SEE_THROUGH = encoded(CUT_OUT, "WEBP", lossless=True)
+
+
+def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe, list[bytes]]]:
+    """A recipe of every kind, with its input pictures."""
+    size = {"width": width, "height": height, "format": target}
+    one, two = ("one",), ("one", "two")
+    plain: list[tuple[Recipe, list[bytes]]] = [
+        (PhotographRecipe(**size, inputs=one, subject_count=1), [MUG]),  # type: ignore[arg-type]
+        (PhotographRecipe(**size, inputs=two, subject_count=1, background_kind="picture", people=2), [MUG, TEXTURE]),  # type: ignore[arg-type]
+        (EditRecipe(**size, inputs=two, instructions="Put one before the other."), [SEE_THROUGH, TEXTURE]),  # type: ignore[arg-type]
+        (UpscaleRecipe(**size, inputs=one), [SEE_THROUGH]),  # type: ignore[arg-type]
+    ]
+    for kind in KINDS:
+        plain.append((PremadeRecipe(**size, kind=kind, name="A name"), []))  # type: ignore[arg-type]
+        plain.append((CardRecipe(**size, kind=kind, name="A name", inputs=two), [MUG, TEXTURE]))  # type: ignore[arg-type]
+    return plain
+
+
+@pytest.mark.parametrize("target", FORMATS)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_every_picture_has_exactly_the_size_and_format_asked_for(size: tuple[int, int], target: PictureFormat) -> None:
+    for recipe, inputs in recipes(*size, target):
+        image = decoded(render(recipe, inputs))
+        assert (target.upper(), size) == (image.format, image.size)
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_the_same_recipe_and_inputs_give_the_same_bytes(target: PictureFormat) -> None:
+    for recipe, inputs in recipes(160, 120, target):
+        assert render(recipe, inputs) == render(recipe, inputs)
+
+
+@pytest.mark.parametrize("target", FORMATS)
+def test_pictures_carry_no_metadata(target: PictureFormat) -> None:
+    for recipe, inputs in recipes(96, 96, target):
+        image = decoded(render(recipe, inputs))
+        assert set() == image.info.keys() & {"exif", "icc_profile", "xmp", "comment", "dpi"}
+
+
+def test_inputs_must_be_as_many_as_the_recipe_names() -> None:
+    with pytest.raises(ValueError, match="0 input pictures: the recipe names 1"):
+        render(UpscaleRecipe(width=20, height=20, format="png", inputs=("one",)), [])
+
+
+def test_inputs_must_be_pictures() -> None:
+    with pytest.raises(ValueError, match="known format"):
+        render(UpscaleRecipe(width=20, height=20, format="png", inputs=("one",)), [b"words"])
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 700), (700, 1), (4096, 2), (3, 4096)], ids=str)
+def test_extreme_sizes_are_drawn_too(size: tuple[int, int]) -> None:
+    for recipe, inputs in recipes(*size, "png"):
+        assert size == decoded(render(recipe, inputs)).size
+
+
+@pytest.mark.parametrize(
+    "inputs", [[Image.new("RGB", (1, 1))], [Image.new("L", (1, 900))], [Image.new("RGBA", (3, 3))]]
+)
+def test_extreme_inputs_are_drawn_too(inputs: list[Image.Image]) -> None:
+    files = [encoded(image, "PNG") for image in inputs]
+    plain: tuple[Recipe, ...] = (
+        PhotographRecipe(width=90, height=90, format="png", inputs=("one",), subject_count=1, colorway_hex="#112233"),
+        EditRecipe(width=90, height=90, format="png", inputs=("one",), instructions="x"),
+        UpscaleRecipe(width=90, height=90, format="png", inputs=("one",)),
+        CardRecipe(width=90, height=90, format="png", inputs=("one",), kind="pose", name="x"),
+    )
+    for recipe in plain:
+        assert (90, 90) == decoded(render(recipe, files)).size
+
+
+TEXTS = [
+    "",
+    " ",
+    "\0\x01\x1b[31m\u202e\u200b\ufeff",
+    "line\nafter\r\nline\ttab",
+    "\ud800 lone surrogate",
+    "日本語 العربية עברית हिन्दी ไทย",
+    "👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301\u0301\u0301\u0301",
+    "a" * 100_000,
+    "word " * 50_000,
+    "\U0010ffff\ue000",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text[:12]))
+def test_any_text_can_be_written(text: str) -> None:
+    size = {"width": 200, "height": 200, "format": "png"}
+    for recipe, inputs in (
+        (PhotographRecipe(**size, inputs=("one",), subject_count=1, caption=text), [MUG]),  # type: ignore[arg-type]
+        (EditRecipe(**size, inputs=("one",), instructions=text, caption=text), [MUG]),  # type: ignore[arg-type]
+        (CardRecipe(**size, inputs=("one",), kind="pose", name=text), [MUG]),  # type: ignore[arg-type]
+        *((PremadeRecipe(**size, kind=kind, name=text, attributes=(text,)), []) for kind in KINDS),  # type: ignore[arg-type]
+    ):
+        assert (200, 200) == decoded(render(recipe, inputs)).size
+
+
+def test_a_jpeg_in_bands_is_the_jpeg_in_one_piece() -> None:
+    source = encoded(checkered(700, 13).resize((700, 523)), "PNG")
+    whole = io.BytesIO()
+    decoded(source).save(whole, "JPEG", quality=90)
+    banded = render(UpscaleRecipe(width=700, height=523, format="jpeg", inputs=("one",)), [source])
+    assert decoded(whole.getvalue()).tobytes() == decoded(banded).tobytes()
+
+
+@pytest.mark.parametrize("height", [1, 16, 500, 530])
+@pytest.mark.parametrize("width", [1, 15, 16, 17, 530])
+@pytest.mark.parametrize("target", FORMATS)
+def test_bands_join_without_a_seam(width: int, height: int, target: PictureFormat) -> None:
+    source = Image.linear_gradient("L").resize((width, height)).convert("RGB")
+    found = decoded(
+        render(UpscaleRecipe(width=width, height=height, format=target, inputs=("one",)), [encoded(source, "PNG")])
+    )
+    difference = max(abs(a - b) for a, b in zip(source.tobytes(), found.tobytes(), strict=True))
+    assert difference <= (0 if target == "png" else 12)

@@ -1,0 +1,133 @@
+import pytest
+from PIL import Image, ImageChops, ImageStat
+
+from emulator.imaging.recipes import CardRecipe, EditRecipe, PictureFormat, PremadeKind, PremadeRecipe, UpscaleRecipe
+from emulator.imaging.render import render
+from tests.imaging.pictures import (
+    BLUE,
+    GREEN,
+    RED,
+    WHITE,
+    corner_colors,
+    decoded,
+    encoded,
+    four_corners,
+    is_near,
+    pixel,
+)
+
+SOURCE = four_corners(200, 120)
+
+
+def difference(first: Image.Image, second: Image.Image) -> float:
+    return sum(ImageStat.Stat(ImageChops.difference(first.convert("RGB"), second.convert("RGB"))).mean) / 3
+
+
+def upscaled(source: Image.Image, width: int, height: int, target: PictureFormat) -> Image.Image:
+    recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
+    return decoded(render(recipe, [encoded(source, "PNG")]))
+
+
+@pytest.mark.parametrize("target", ["jpeg", "png", "webp"])
+def test_upscaling_shows_the_same_picture_larger(target: PictureFormat) -> None:
+    found = upscaled(SOURCE, 2048, 1229, target)
+    assert difference(SOURCE, found.resize(SOURCE.size, Image.Resampling.BOX)) < 2
+
+
+def test_upscaling_resamples_smoothly() -> None:
+    found = upscaled(SOURCE, 800, 480, "png")
+    assert len({pixel(found, x, 60) for x in range(390, 410)}) > 4
+
+
+@pytest.mark.parametrize("target", ["png", "webp"])
+def test_upscaling_keeps_transparency(target: PictureFormat) -> None:
+    source = Image.new("RGBA", (40, 40), (250, 20, 20, 0))
+    source.paste((20, 20, 200, 255), (10, 10, 30, 30))
+    found = upscaled(source, 400, 400, target)
+    assert (0, 255) == (pixel(found, 2, 2)[3], pixel(found, 200, 200)[3])
+    edge = next(pixel(found, x, 200) for x in range(80, 130) if pixel(found, x, 200)[3] > 60)
+    assert edge[2] > edge[0], "a hidden colour shines through at the edge"
+
+
+def test_upscaling_to_jpeg_lays_transparency_on_white() -> None:
+    found = upscaled(Image.new("RGBA", (20, 20), (0, 0, 0, 0)), 80, 80, "jpeg")
+    assert (255, 255, 255) == pixel(found, 40, 40)
+
+
+def edited(*sources: Image.Image, instructions: str = "Make it so.") -> Image.Image:
+    keys = tuple(f"key {number}" for number in range(len(sources)))
+    recipe = EditRecipe(width=512, height=512, format="png", inputs=keys, instructions=instructions)
+    return decoded(render(recipe, [encoded(source, "PNG") for source in sources]))
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+def test_an_edit_shows_every_input(count: int) -> None:
+    colors = [(25 * number + 20, 240 - 30 * number, (number * 97) % 200) for number in range(count)]
+    image = edited(*(Image.new("RGB", (90, 120), color) for color in colors))
+    found = [color for _, color in image.getcolors(512 * 512) or []]
+    assert set(colors) <= set(found)
+
+
+def test_other_instructions_make_another_picture() -> None:
+    assert difference(edited(SOURCE), edited(SOURCE, instructions="Make it brighter.")) > 0
+
+
+def test_long_instructions_stay_on_their_panel() -> None:
+    image = edited(SOURCE, instructions="every word of this matters " * 400)
+    assert is_near(RED, pixel(image, 256 - 60, 110), 3)
+
+
+def premade(kind: PremadeKind, name: str, *attributes: str, index: int = 0) -> Image.Image:
+    recipe = PremadeRecipe(
+        width=256, height=320, format="png", kind=kind, name=name, attributes=attributes, index=index
+    )
+    return decoded(render(recipe, []))
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("photography_style", ["Soft daylight", "Hard studio flash", "Golden hour", "Moody low key", "Another"]),
+        ("background", ["Seamless white", "Warm grey gradient", "Sandy beach", "Brick street", "Another"]),
+        ("pose", ["Standing front", "Three-quarter turn", "Walking", "Hand on hip", "Leaning"]),
+        ("fashion_model", ["Ava", "Ben", "Cleo", "Dora"]),
+    ],
+)
+def test_premade_pictures_of_one_kind_differ(kind: PremadeKind, names: list[str]) -> None:
+    pictures = [premade(kind, name, index=index) for index, name in enumerate(names)]
+    assert all(difference(pictures[a], pictures[b]) > 1.5 for a in range(len(names)) for b in range(a))
+
+
+def test_previews_of_a_premade_style_differ() -> None:
+    pictures = [premade("photography_style", "Golden hour", index=index) for index in range(3)]
+    assert all(difference(pictures[a], pictures[b]) > 1 for a, b in ((0, 1), (0, 2), (1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("words", "others"), [(("female", "18-25"), ("male", "18-25")), (("male", "25-35"), ("male", "55+"))]
+)
+def test_a_premade_fashion_model_shows_its_words(words: tuple[str, ...], others: tuple[str, ...]) -> None:
+    assert difference(premade("fashion_model", "Sam", *words), premade("fashion_model", "Sam", *others)) > 0.5
+
+
+def card(kind: PremadeKind, *sources: Image.Image, index: int = 0, name: str = "Mine") -> Image.Image:
+    keys = tuple(f"key {number}" for number in range(len(sources)))
+    recipe = CardRecipe(width=256, height=320, format="png", kind=kind, name=name, inputs=keys, index=index)
+    return decoded(render(recipe, [encoded(source, "PNG") for source in sources]))
+
+
+def test_a_background_card_is_its_source_without_words() -> None:
+    image = card("background", SOURCE)
+    assert all(is_near(a, b) for a, b in zip((RED, GREEN, BLUE, WHITE), corner_colors(image), strict=True))
+    assert difference(image, card("background", SOURCE, name="Another name")) == 0
+
+
+@pytest.mark.parametrize("kind", ["photography_style", "pose", "fashion_model"])
+def test_a_card_carries_its_name(kind: PremadeKind) -> None:
+    assert difference(card(kind, SOURCE), card(kind, SOURCE, name="Quite another name")) > 0
+
+
+def test_previews_of_a_style_show_one_source_each() -> None:
+    sources = [Image.new("RGB", (50, 50), color) for color in (RED, GREEN, BLUE)]
+    found = [pixel(card("photography_style", *sources, index=index), 60, 100) for index in range(3)]
+    assert [RED, GREEN, BLUE] == found
