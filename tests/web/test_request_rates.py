@@ -1,0 +1,125 @@
+"""The request rate: an exact sliding window, and waits that are exact (section 8, D41, D42)."""
+
+import pytest
+
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, EmulatorUnderTest
+
+LIMITED = (429, "rate_limited")
+SIX_KEYS = "teams: {Demo: {credentials: [" + ", ".join(f"{{key: iwe_demo_{n}}}" for n in range(6)) + "]}}"
+
+
+def statuses(emulator: EmulatorUnderTest, count: int, key: str = FULL) -> list[int]:
+    return [emulator.get("/team", key).status for _ in range(count)]
+
+
+def test_120_requests_a_minute_are_let_in_and_the_next_is_not(emulator: EmulatorUnderTest) -> None:
+    assert statuses(emulator, 121) == [200] * 120 + [429]
+
+
+def test_the_refusal_says_how_long_to_wait(emulator: EmulatorUnderTest) -> None:
+    statuses(emulator, 1)
+    emulator.advance(12.3)
+    statuses(emulator, 119)
+    emulator.advance(0.6)
+    answer = emulator.get("/team")
+    assert (answer.outcome, answer.retry_after) == (LIMITED, 48)
+
+
+@pytest.mark.parametrize("gap", [0.001, 0.25, 0.5])
+def test_a_request_sent_when_told_is_let_in(emulator: EmulatorUnderTest, gap: float) -> None:
+    """D42."""
+    for _ in range(300):
+        answer = emulator.get("/team")
+        if answer.status == 429:
+            assert answer.retry_after
+            emulator.advance(answer.retry_after)
+            assert emulator.get("/team").status == 200
+        emulator.advance(gap)
+
+
+def test_a_request_leaves_the_window_after_60_seconds_to_the_millisecond(emulator: EmulatorUnderTest) -> None:
+    statuses(emulator, 120)
+    emulator.advance(59.999)
+    late = emulator.get("/team")
+    emulator.advance(0.001)
+    assert (late.outcome, late.retry_after, emulator.get("/team").status) == (LIMITED, 1, 200)
+
+
+def test_the_window_slides_and_does_not_start_anew(emulator: EmulatorUnderTest) -> None:
+    statuses(emulator, 60)
+    emulator.advance(30)
+    statuses(emulator, 60)
+    emulator.advance(30)
+    assert statuses(emulator, 61) == [200] * 60 + [429]
+
+
+def test_refused_requests_are_not_counted(emulator: EmulatorUnderTest) -> None:
+    statuses(emulator, 120)
+    emulator.advance(59)
+    statuses(emulator, 500)
+    emulator.advance(1)
+    assert statuses(emulator, 120) == [200] * 120
+
+
+def test_each_credential_has_its_own_window(emulator: EmulatorUnderTest) -> None:
+    statuses(emulator, 121)
+    assert [emulator.get("/team", key).status for key in (READ_ONLY, OTHER, FULL)] == [200, 200, 429]
+
+
+@pytest.mark.emulator(world=SIX_KEYS)
+def test_all_credentials_of_a_team_together_have_600(emulator: EmulatorUnderTest) -> None:
+    for number in range(5):
+        statuses(emulator, 120, f"iwe_demo_{number}")
+        emulator.advance(1)
+    answer = emulator.get("/team", "iwe_demo_5")
+    assert (answer.outcome, answer.retry_after) == (LIMITED, 55)
+    emulator.advance(55)
+    assert statuses(emulator, 121, "iwe_demo_5") == [200] * 120 + [429]
+
+
+@pytest.mark.emulator(world=SIX_KEYS)
+def test_the_longer_of_two_waits_is_asked_for(emulator: EmulatorUnderTest) -> None:
+    """The Team's window frees a place at 60 s, the credential's at 65 s."""
+    for number in range(4):
+        statuses(emulator, 120, f"iwe_demo_{number}")
+    emulator.advance(5)
+    statuses(emulator, 120, "iwe_demo_4")
+    assert emulator.get("/team", "iwe_demo_4").retry_after == 60
+    assert emulator.get("/team", "iwe_demo_0").retry_after == 55
+
+
+@pytest.mark.parametrize(
+    ("expected", "target", "key"),
+    [
+        (True, "/team", FULL),
+        (True, "/assets/ast_1", FULL),
+        (True, "/assets?limit=0", FULL),
+        (False, "/nothing", FULL),
+        (False, "/uploads", FULL),
+        (False, "/team", None),
+    ],
+)
+def test_every_request_to_an_operation_counts_whatever_its_answer(
+    emulator: EmulatorUnderTest, expected: bool, target: str, key: str | None
+) -> None:
+    """D41."""
+    emulator.get(target, key)
+    assert ([200] * (119 if expected else 120) + [429]) == statuses(emulator, 120 if expected else 121)
+
+
+def test_refused_writes_count_as_well(emulator: EmulatorUnderTest) -> None:
+    for status in (400, 403, 422):
+        body = {} if status == 422 else {"content_type": "image/png", "size_bytes": 1}
+        key = READ_ONLY if status == 403 else FULL
+        assert emulator.post("/uploads", body, key, None if status == 400 else "k").status == status
+    assert statuses(emulator, 119) == [200] * 118 + [429]
+
+
+@pytest.mark.emulator(rate_limits=False)
+def test_without_rate_limits_nothing_is_refused(emulator: EmulatorUnderTest) -> None:
+    assert set(statuses(emulator, 700)) == {200}
+
+
+@pytest.mark.emulator(world="teams: {Demo: {requests_per_minute: 2, credentials: [{key: iwe_demo_full}]}}")
+def test_a_world_can_have_another_rate(emulator: EmulatorUnderTest) -> None:
+    assert statuses(emulator, 3) == [200, 200, 429]
