@@ -1,0 +1,150 @@
+"""What the control plane makes of bodies and queries that are not as they should be: 400 that says what is wrong."""
+
+from typing import Any
+
+import pytest
+
+from tests.control.controlled_emulator import ControlledEmulator
+
+JSON = {"Content-Type": "application/json"}
+TAKERS = [
+    ("POST", "/sandboxes"),
+    ("PUT", "/clock"),
+    ("POST", "/clock/advance"),
+    ("POST", "/teams"),
+    ("PATCH", "/teams/Demo"),
+    ("POST", "/teams/Demo/credentials"),
+]
+"""Endpoints that take a JSON object."""
+
+MALFORMED = [
+    (b"", JSON, 400, "found nothing"),
+    (b"{", JSON, 400, "not JSON"),
+    (b'{"a": NaN}', JSON, 400, "not JSON"),
+    (b'{"a": "\xff"}', JSON, 400, "not JSON"),
+    (b'{"a": 1, "a": 1}', JSON, 400, 'the key "a" twice'),
+    (b"[]", JSON, 400, "an array of 0; expected an object"),
+    (b"null", JSON, 400, "null; expected an object"),
+    (b"{}", {"Content-Type": "text/plain"}, 400, "Content-Type"),
+    (b"{}", {}, 400, "Content-Type"),
+    (b'{"nonsense": 1}', JSON, 400, "/nonsense: found an unknown field"),
+    (b'"' + b"a" * 1024 * 1024 + b'"', JSON, 413, "1048576"),
+]
+
+FAULTY: list[tuple[str, str, Any, str]] = [
+    ("POST", "/sandboxes", {"id": ""}, "/id"),
+    ("POST", "/sandboxes", {"id": "Capital"}, '/id: found "Capital"'),
+    ("POST", "/sandboxes", {"id": "-a"}, "/id"),
+    ("POST", "/sandboxes", {"id": "a" * 41}, "/id"),
+    ("POST", "/sandboxes", {"id": "a\n"}, "/id"),
+    ("POST", "/sandboxes", {"id": None}, "/id: found null"),
+    ("POST", "/sandboxes", {"seed": -1}, "/seed"),
+    ("POST", "/sandboxes", {"seed": 2**63}, "/seed"),
+    ("POST", "/sandboxes", {"seed": True}, "/seed: found true; expected a whole number"),
+    ("POST", "/sandboxes", {"seed": "7"}, "/seed"),
+    ("POST", "/sandboxes", {"clock": "fast"}, '/clock: found "fast"; expected one of real, manual, auto'),
+    ("POST", "/sandboxes", {"clock": {"rate": 2}}, "/clock/mode: found nothing"),
+    ("POST", "/sandboxes", {"clock": {"mode": "real", "speed": 2}}, "/clock/speed"),
+    ("POST", "/sandboxes", {"start": "tomorrow"}, "/start"),
+    ("POST", "/sandboxes", {"start": 5}, "/start: found 5; expected a timestamp"),
+    ("POST", "/sandboxes", {"rate_limits": "no"}, "/rate_limits"),
+    ("POST", "/sandboxes", {"rate_limits": 1}, "/rate_limits"),
+    ("POST", "/sandboxes", {"world": {"teams": {"T": {"credentials": [{"key": "k"}], "credits": "x"}}}}, "T.credits"),
+    ("POST", "/sandboxes", {"world": {"team": {}}}, 'did you mean "teams"'),
+    ("POST", "/sandboxes", {"world": []}, "/world"),
+    ("PUT", "/clock", {}, "/mode: found nothing; expected this required field"),
+    ("PUT", "/clock", {"mode": "Real"}, "/mode"),
+    ("PUT", "/clock", {"mode": "real", "rate": 0}, "/rate"),
+    ("PUT", "/clock", {"mode": "real", "rate": -1}, "/rate"),
+    ("PUT", "/clock", {"mode": "real", "rate": "60"}, "/rate"),
+    ("PUT", "/clock", {"mode": "real", "rate": 1_000_001}, "/rate"),
+    ("PUT", "/clock", {"mode": "manual", "rate": 2}, "/rate: found 2.0; expected it only with the mode real"),
+    ("PUT", "/clock", {"mode": "x60", "rate": 2}, "/rate"),
+    ("POST", "/clock/advance", {}, "expected exactly one of seconds, to, next_event, until_idle"),
+    ("POST", "/clock/advance", {"seconds": 1, "next_event": True}, "found seconds and next_event"),
+    ("POST", "/clock/advance", {"seconds": -0.001}, "/seconds"),
+    ("POST", "/clock/advance", {"seconds": "90s"}, "/seconds"),
+    ("POST", "/clock/advance", {"seconds": False}, "/seconds"),
+    ("POST", "/clock/advance", {"seconds": 1e300}, "the end of the year 9999"),
+    ("POST", "/clock/advance", {"to": "2025-12-31T23:59:59.999Z"}, "a clock never runs backwards"),
+    ("POST", "/clock/advance", {"to": "2026-01-01"}, "/to"),
+    ("POST", "/clock/advance", {"next_event": False}, "/next_event: found false; expected true"),
+    ("POST", "/clock/advance", {"until_idle": 1}, "/until_idle"),
+    ("POST", "/teams", {}, "/name: found nothing"),
+    ("POST", "/teams", {"name": " "}, "/name"),
+    ("POST", "/teams", {"name": "two\nlines"}, "/name"),
+    ("POST", "/teams", {"name": "x" * 201}, "/name"),
+    ("POST", "/teams", {"name": "T", "credits": -1}, "/credits: found -1; expected a whole number of at least 0"),
+    ("POST", "/teams", {"name": "T", "credits": 1.5}, "/credits"),
+    ("POST", "/teams", {"name": "T", "credits": 2**53}, "/credits"),
+    ("POST", "/teams", {"name": "T", "subscription": "on"}, '/subscription: found "on"; expected one of active'),
+    ("POST", "/teams", {"name": "T", "subscription": True}, "/subscription"),
+    ("PATCH", "/teams/Demo", {}, "expected at least one of credits"),
+    ("PATCH", "/teams/Demo", {"name": "Other"}, "/name: found an unknown field"),
+    ("PATCH", "/teams/Demo", {"credits": None}, "/credits: found null"),
+    ("PATCH", "/teams/Demo", {"concurrency_limit": -1}, "/concurrency_limit"),
+    ("PATCH", "/teams/Demo", {"requests_per_minute": 0}, "/requests_per_minute"),
+    ("POST", "/teams/Demo/credentials", {}, "/profile"),
+    ("POST", "/teams/Demo/credentials", {"profile": "admin"}, "/profile"),
+    ("POST", "/teams/Demo/credentials", {"profile": ["full"]}, "/profile: found an array of 1"),
+    ("POST", "/teams/Demo/credentials", {"profile": "full", "expires_at": None}, "/expires_at"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), TAKERS)
+@pytest.mark.parametrize(("content", "headers", "status", "told"), MALFORMED, ids=[row[3] for row in MALFORMED])
+def test_a_malformed_body_is_refused(
+    control: ControlledEmulator, method: str, path: str, content: bytes, headers: dict[str, str], status: int, told: str
+) -> None:
+    found = control.refusal(method, path, content=content, headers=headers)
+    assert found[:2] == (status, "invalid_request")
+    assert told in found[2]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "told"), FAULTY, ids=[f"{row[1]} {row[2]}" for row in FAULTY])
+def test_a_field_that_does_not_fit_is_refused_and_nothing_is_done(
+    control: ControlledEmulator, method: str, path: str, body: Any, told: str
+) -> None:
+    before = control.told("GET", "/sandboxes")
+    status, code, detail = control.refusal(method, path, body)
+    assert (status, code) == (400, "invalid_request")
+    assert told in detail
+    assert control.told("GET", "/sandboxes") == before
+
+
+@pytest.mark.parametrize("field", ["state", "expires_at"])
+def test_a_credential_takes_no_value_that_does_not_fit(control: ControlledEmulator, field: str) -> None:
+    path = f"/credentials/{control.team()['credentials'][0]['id']}"
+    assert control.refusal("PATCH", path, {field: "soon"})[:2] == (400, "invalid_request")
+    assert control.refusal("PATCH", path, {})[:2] == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "/health"), ("GET", "/teams"), ("DELETE", "/sandboxes/default"), ("GET", "/scenario")]
+)
+def test_a_body_where_none_is_taken_is_refused(control: ControlledEmulator, method: str, path: str) -> None:
+    assert control.refusal(method, path, {})[:2] == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/teams?name=Demo", "expected none"),
+        ("/scenario?teams=Demo", "expected one of: team"),
+        ("/scenario?team=Demo&team=Demo", "more than once"),
+        ("/scenario?team=%FF", "UTF-8"),
+    ],
+)
+def test_an_unfit_query_is_refused(control: ControlledEmulator, path: str, told: str) -> None:
+    status, code, detail = control.refusal("GET", path)
+    assert (status, code) == (400, "invalid_request")
+    assert told in detail
+
+
+@pytest.mark.parametrize("content", [b"", b"{}"])
+def test_a_reset_takes_a_body_that_says_nothing(control: ControlledEmulator, content: bytes) -> None:
+    assert control.ask("POST", "/reset", content=content, headers=JSON).status == 200
+
+
+def test_a_reset_takes_no_other_body(control: ControlledEmulator) -> None:
+    assert control.refusal("POST", "/reset", {"seed": 1})[:2] == (400, "invalid_request")

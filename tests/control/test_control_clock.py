@@ -1,0 +1,211 @@
+"""The clock over the control plane: shown, set, and moved in each of its ways."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.control.controlled_emulator import ControlledEmulator, control_call
+from tests.support.emulator_client import START, Call
+from tests.support.pictures import picture
+
+DONE_AT = "2026-01-01T00:00:06.000Z"
+HELD_UPLOAD = {
+    "scenario": "held",
+    "rules": [{"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}],
+}
+UPLOAD = {"content_type": "image/png", "size_bytes": 5}
+
+
+def test_a_clock_is_shown_with_what_is_to_come(control: ControlledEmulator) -> None:
+    assert control.told("GET", "/clock") == {
+        "now": START,
+        "mode": "manual",
+        "rate": 1,
+        "pending": 0,
+        "next_event_at": None,
+    }
+    control.admitted_upscale()
+    clock = control.told("GET", "/clock")
+    assert clock["pending"] >= 2
+    assert clock["next_event_at"] == "2026-01-01T00:00:01.000Z"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"mode": "auto"}, ("auto", 1)),
+        ({"mode": "manual", "rate": 1}, ("manual", 1)),
+        ({"mode": "x60"}, ("real", 60)),
+        ({"mode": "real", "rate": 2.5}, ("real", 2.5)),
+        ({"mode": "real"}, ("real", 1)),
+    ],
+)
+def test_a_clock_takes_another_mode_without_a_jump(
+    control: ControlledEmulator, body: Any, expected: tuple[str, float]
+) -> None:
+    clock = control.told("PUT", "/clock", body)
+    assert (clock["mode"], clock["rate"], clock["now"]) == (*expected, START)
+    assert (control.told("GET", "/clock")["mode"], control.told("GET", "/clock")["rate"]) == expected
+
+
+def test_what_is_shown_of_a_clock_can_be_put_back(control: ControlledEmulator) -> None:
+    for mode in ("manual", "auto", "x2.5", "real"):
+        shown = control.told("PUT", "/clock", {"mode": mode})
+        again = control.told("PUT", "/clock", {"mode": shown["mode"], "rate": shown["rate"]})
+        assert (again["mode"], again["rate"]) == (shown["mode"], shown["rate"])
+
+
+@pytest.mark.parametrize(
+    ("body", "now"),
+    [
+        ({"seconds": 90}, "2026-01-01T00:01:30.000Z"),
+        ({"seconds": 0.25}, "2026-01-01T00:00:00.250Z"),
+        ({"seconds": 0}, START),
+        ({"to": "2026-02-01T00:00:00.000Z"}, "2026-02-01T00:00:00.000Z"),
+        ({"to": "2026-01-01T02:00:00+01:00"}, "2026-01-01T01:00:00.000Z"),
+        ({"to": START}, START),
+        ({"next_event": True}, START),
+        ({"until_idle": True}, START),
+    ],
+    ids=str,
+)
+def test_a_clock_on_which_nothing_is_due_just_moves(control: ControlledEmulator, body: Any, now: str) -> None:
+    assert control.told("POST", "/clock/advance", body) == {
+        "now": now,
+        "mode": "manual",
+        "rate": 1,
+        "pending": 0,
+        "next_event_at": None,
+        "fired": 0,
+    }
+
+
+@pytest.mark.parametrize("body", [{"seconds": 6}, {"to": DONE_AT}, {"until_idle": True}], ids=str)
+def test_a_move_fires_what_falls_due(control: ControlledEmulator, body: Any) -> None:
+    work = control.admitted_upscale()
+    moved = control.told("POST", "/clock/advance", body)
+    assert (moved["now"], moved["fired"]) == (DONE_AT, 2)
+    done = control.get(f"/generations/{work['id']}").json
+    assert (done["status"], done["started_at"], done["finished_at"]) == (
+        "completed",
+        "2026-01-01T00:00:01.000Z",
+        DONE_AT,
+    )
+
+
+def test_the_next_event_is_one_step(control: ControlledEmulator) -> None:
+    control.admitted_upscale()
+    moves = [control.told("POST", "/clock/advance", {"next_event": True}) for _ in range(2)]
+    assert [(move["now"], move["fired"]) for move in moves] == [("2026-01-01T00:00:01.000Z", 1), (DONE_AT, 1)]
+
+
+def test_idle_is_when_all_work_is_finished_but_for_stalled_work(control: ControlledEmulator) -> None:
+    control.admitted_upscale()
+    control.told(
+        "PUT",
+        "/scenario",
+        {"scenario": "stall", "rules": [{"match": {"work": "upscale"}, "then": {"stall": True}}]},
+    )
+    stalled = control.admitted_upscale()
+    moved = control.told("POST", "/clock/advance", {"until_idle": True})
+    assert moved["now"] == DONE_AT
+    assert control.get(f"/generations/{stalled['id']}").json["status"] == "processing"
+    assert control.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 0
+
+
+def test_one_long_move_comes_to_the_same_as_many_short_ones(control: ControlledEmulator) -> None:
+    def history(move: Callable[[], None]) -> list[Any]:
+        control.told("POST", "/reset")
+        works = [control.admitted_upscale() for _ in range(2)]
+        control.told("POST", "/clock/advance", {"seconds": 0.5})
+        works.append(control.admitted_upscale())
+        move()
+        return [control.get(f"/generations/{work['id']}").json for work in works] + [control.told("GET", "/clock")]
+
+    def in_steps() -> None:
+        for _ in range(200):
+            control.told("POST", "/clock/advance", {"seconds": 0.1})
+
+    assert history(lambda: control.told("POST", "/clock/advance", {"seconds": 20})) == history(in_steps)
+
+
+@pytest.mark.emulator(clock="x0.001")
+def test_a_real_clock_can_be_moved_forward_too(control: ControlledEmulator) -> None:
+    work = control.admitted_upscale()
+    assert control.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 2
+    assert control.get(f"/generations/{work['id']}").json["status"] == "completed"
+
+
+def test_looking_and_changing_do_not_move_the_clock(control: ControlledEmulator) -> None:
+    control.told("PATCH", "/teams/Demo", {"credits": 1})
+    control.told("POST", "/teams", {"name": "New"})
+    control.told("PUT", "/scenario", {"scenario": "empty"})
+    control.told("POST", "/sandboxes", {"id": "other"})
+    assert control.clock_now() == START
+
+
+@pytest.mark.parametrize(
+    "body", [{"seconds": 60}, {"to": "2026-01-01T00:01:00.000Z"}, {"until_idle": True}, {"next_event": True}], ids=str
+)
+def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_moved(
+    control: ControlledEmulator, body: Any
+) -> None:
+    control.told("PUT", "/scenario", HELD_UPLOAD)
+    upload, moved = control.together(
+        Call("POST", "/uploads", UPLOAD, idempotency_key="held"), control_call("POST", "/clock/advance", body)
+    )
+    assert (upload.status, moved.status) == (201, 200)
+    assert upload.json["upload"]["expires_at"] == "2026-01-01T00:15:10.000Z"  # 15 minutes from the hold's end
+    if "seconds" not in body and "to" not in body:
+        assert moved.json["now"] == "2026-01-01T00:00:10.000Z"
+
+
+def test_idle_includes_the_work_that_a_held_request_brings(control: ControlledEmulator) -> None:
+    asset_id = control.assets(1)[0]
+    scenario = {
+        "scenario": "held",
+        "rules": [{"match": {"operation": "createUpscaleGeneration"}, "then": {"hold": "10s"}}],
+    }
+    control.told("PUT", "/scenario", scenario)
+    body = {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"}
+    admitted, moved = control.together(
+        Call("POST", "/generations/upscale", body), control_call("POST", "/clock/advance", {"until_idle": True})
+    )
+    assert admitted.json["created_at"] == "2026-01-01T00:00:10.000Z"
+    assert moved.json["now"] == "2026-01-01T00:00:16.000Z"
+
+
+def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes_time(
+    control: ControlledEmulator,
+) -> None:
+    data = picture(size=(3000, 2000))
+    session = control.open_upload(len(data))
+    token = control.send_bytes(session, data).json["upload_token"]
+    rule = {"match": {"operation": "completeUpload"}, "then": {"hold": "10s"}}
+    control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
+    completed, moved = control.together(
+        Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}),
+        control_call("POST", "/clock/advance", {"seconds": 60}),
+    )
+    assert completed.json["created_at"] == "2026-01-01T00:00:10.000Z"
+    assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
+
+
+def test_a_reset_during_a_move_ends_the_move(control: ControlledEmulator) -> None:
+    control.told("PUT", "/scenario", HELD_UPLOAD)
+    upload, moved, reset = control.together(
+        Call("POST", "/uploads", UPLOAD),
+        control_call("POST", "/clock/advance", {"seconds": 60}),
+        control_call("POST", "/reset"),
+    )
+    assert (moved.outcome, reset.status) == ((409, "invalid_request"), 200)
+    assert upload.outcome == (500, "internal_error")
+    assert control.clock_now() == START
+
+
+def test_the_clock_of_one_sandbox_is_not_that_of_another(control: ControlledEmulator) -> None:
+    control.told("POST", "/sandboxes", {"id": "other"})
+    control.told("POST", "/clock/advance", {"seconds": 60}, sandbox="other")
+    assert (control.clock_now(), control.clock_now("other")) == (START, "2026-01-01T00:01:00.000Z")
+    assert control.clock_now("default") == START

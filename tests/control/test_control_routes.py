@@ -1,0 +1,114 @@
+"""The control plane's paths and methods, and the form of its answers."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
+from tests.control.controlled_emulator import ControlledEmulator
+from tests.support.emulator_client import EmulatorUnderTest, settings_of
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW")
+
+
+def _filled(path: str) -> str:
+    return path.format(sandbox="default", team="Demo", credential="none")
+
+
+def _all_paths() -> list[tuple[str, list[str]]]:
+    routes = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
+    routes.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})
+    return [(_filled(path), sorted(actions)) for path, actions in routes.items()]
+
+
+@pytest.mark.parametrize(("path", "methods"), _all_paths())
+def test_another_method_is_405_with_all_that_are_allowed(
+    control: ControlledEmulator, path: str, methods: list[str]
+) -> None:
+    allowed = sorted([*methods, "HEAD"] if "GET" in methods else methods)
+    for method in METHODS:
+        if method not in allowed:
+            answer = control.ask(method, path)
+            assert (answer.status, answer.headers["allow"]) == (405, ", ".join(allowed))
+            assert method == "HEAD" or answer.code == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/nowhere",
+        "/clock/",
+        "/Clock",
+        "/contract.toml",
+        "/teams/Demo/nothing",
+        "/sandboxes/default/health",
+        "/sandboxes/default/sandboxes",
+        "/sandboxes//clock",
+        "/sandboxes/a%2Fb/clock",
+    ],
+)
+def test_an_unknown_path_is_404(control: ControlledEmulator, path: str) -> None:
+    assert control.ask("GET", path).outcome == (404, "not_found")
+
+
+@pytest.mark.parametrize("path", SANDBOX_ROUTES)
+def test_every_path_of_an_unknown_sandbox_is_404(control: ControlledEmulator, path: str) -> None:
+    for method, action in SANDBOX_ROUTES[path].items():
+        body: dict[str, str] | None = {} if action.body != "none" else None
+        status, code, detail = control.refusal(method, _filled(path), body, sandbox="nobody")
+        assert (status, code) == (404, "not_found")
+        assert '"nobody": there is no such sandbox' in detail
+
+
+@pytest.mark.parametrize("path", [path for path, methods in _all_paths() if "GET" in methods])
+def test_head_answers_as_get_does_without_the_body(control: ControlledEmulator, path: str) -> None:
+    got, headed = control.ask("GET", path), control.ask("HEAD", path)
+    assert (headed.status, headed.body) == (200, b"")
+    assert headed.headers["content-length"] == str(len(got.body))
+
+
+def test_answers_are_never_kept_by_caches(control: ControlledEmulator) -> None:
+    assert control.ask("GET", "/clock").headers["cache-control"] == "no-store"
+
+
+def test_request_ids_are_the_control_planes_own_and_the_same_in_every_run(
+    control: ControlledEmulator, tmp_path: Path
+) -> None:
+    paths = ("/health", "/nowhere", "/clock")
+    first = [control.ask("GET", path).headers["request-id"] for path in paths]
+    assert all(identifier.startswith("ctl_") for identifier in first)
+    assert first == sorted(set(first))
+    with closing(ControlledEmulator(settings_of(tmp_path, seed=5))) as other:
+        assert first == [other.ask("GET", path).headers["request-id"] for path in paths]
+
+
+def test_looking_at_a_sandbox_does_not_change_what_it_says_next(
+    control: ControlledEmulator, emulator: EmulatorUnderTest
+) -> None:
+    for path, methods in _all_paths():
+        if "GET" in methods:
+            control.ask("GET", path)
+    control.ask("GET", "/nowhere")
+    looked_at, left_alone = control.get("/team"), emulator.get("/team")
+    assert looked_at.raw_headers == left_alone.raw_headers
+    assert looked_at.body == left_alone.body
+
+
+@pytest.mark.emulator(world="teams: {Demo: {requests_per_minute: 1, credentials: [{key: iwe_demo_full}]}}")
+def test_the_control_plane_costs_no_rate_limit(control: ControlledEmulator) -> None:
+    for _ in range(20):
+        assert control.ask("GET", "/teams").status == 200
+    assert [control.get("/team").status for _ in range(2)] == [200, 429]
+
+
+def test_a_scenario_does_nothing_to_the_control_plane(control: ControlledEmulator) -> None:
+    scenario = {
+        "scenario": "all fails",
+        "rules": [{"match": {"operation": "*"}, "then": {"problem": "internal_error"}}],
+    }
+    control.told("PUT", "/scenario", scenario)
+    assert control.get("/team").status == 500
+    assert control.ask("GET", "/teams").status == 200
+    assert control.ask("POST", "/reset").status == 200

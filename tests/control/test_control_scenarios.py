@@ -1,0 +1,299 @@
+"""Scenarios over the control plane: loaded whole or not at all, shown as they act, ended, and loaded again at a reset."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.control.controlled_emulator import ControlledEmulator
+from tests.support.emulator_client import FULL, OTHER, START, Json
+
+NOTHING_RUNS: Json = {"scenario": None, "description": None, "team": None, "began_at": None, "rules": []}
+FAILING = """\
+scenario: reads fail
+description: Each second read of the Team fails.
+rules:
+  - name: second
+    match: {operation: getTeam}
+    when: {nth: every 2}
+    then: {problem: internal_error}
+"""
+CHANGES = """\
+scenario: pause
+timeline:
+  - {at: 10s, set: {admission: paused, retry_after: 7}}
+  - {at: 20s, set: {admission: open}}
+"""
+UPLOAD = {"content_type": "image/png", "size_bytes": 5}
+
+
+def _reads(control: ControlledEmulator, key: str = FULL, count: int = 4) -> list[int]:
+    return [control.get("/team", key).status for _ in range(count)]
+
+
+def _put_text(control: ControlledEmulator, text: str, path: str = "/scenario", **options: Any) -> Any:
+    return control.told("PUT", path, content=text.encode(), **options)
+
+
+def test_at_first_nothing_runs(control: ControlledEmulator) -> None:
+    assert control.told("GET", "/scenario") == NOTHING_RUNS
+
+
+@pytest.mark.parametrize("content_type", ["application/yaml", "text/plain", "application/x-www-form-urlencoded", None])
+def test_a_scenario_is_put_as_yaml_whatever_its_media_type(
+    control: ControlledEmulator, content_type: str | None
+) -> None:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    control.advance(5)
+    shown = _put_text(control, FAILING, headers=headers)
+    assert shown == {
+        "scenario": "reads fail",
+        "description": "Each second read of the Team fails.",
+        "team": None,
+        "began_at": "2026-01-01T00:00:05.000Z",
+        "rules": [{"name": "second", "matched": 0, "fired": 0}],
+    }
+    assert _reads(control) == [200, 500, 200, 500]
+    assert control.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
+
+
+def test_a_scenario_is_put_as_json(control: ControlledEmulator) -> None:
+    rule = {"match": {"operation": "getTeam"}, "then": {"problem": "rate_limited", "retry_after": 9}}
+    shown = control.told("PUT", "/scenario", {"scenario": "limited", "rules": [rule]})
+    assert shown["scenario"] == "limited"
+    assert (control.get("/team").status, control.get("/team").retry_after) == (429, 9)
+
+
+def test_a_scenario_of_the_library_is_put_by_name(control: ControlledEmulator) -> None:
+    name = control.told("GET", "/scenarios")["data"][0]["name"]
+    for body in (json.dumps({"use": name}), f"use: {name}\n"):
+        assert _put_text(control, body)["scenario"] == name
+
+
+def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run(control: ControlledEmulator) -> None:
+    listed = control.told("GET", "/scenarios")["data"]
+    names = [entry["name"] for entry in listed]
+    assert names == sorted(names)
+    for entry in listed:
+        assert entry["description"]
+        assert control.told("PUT", "/scenario", {"use": entry["name"]})["description"] == entry["description"]
+
+
+BAD = [
+    (b"scenario: x\nrules:\n  - match: {operation: getTeams}\n    then: {problem: nonsense}\n", ["scenario:3:24:", "scenario:4:21:"]),
+    (b"scenario: [", ["not YAML"]),
+    (b"rules: []", ['"scenario"']),
+    (b"- a", ["a list"]),
+    (b"scenario: x\nscenario: y\n", ["a second time"]),
+    (b"scenario: x\nworld: {teams: {Nobody: {credits: 1}}}\n", ['"Nobody"']),
+    (b"scenario: x\ntimeline: [{at: 1s, set: {credential: nokey, state: revoked}}]\n", ['"nokey"']),
+    (b"scenario: x\nrules: [{match: {operation: getTeam}, then: {problem: insufficient_credits}}]", ["getTeam cannot return"]),
+    (b"\xff", ["UTF-8"]),
+    (b'{"use": "no-such-scenario"}', ["no-such-scenario"]),
+    (b'{"use": "x", "seed": 1}', ["nothing but"]),
+    (b'{"use": 7}', ["nothing but"]),
+    (b"use: [a]", ["nothing but"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "told"), BAD, ids=[repr(row[0][:60]) for row in BAD])
+def test_a_bad_scenario_is_refused_with_all_complaints_and_the_running_one_stays(
+    control: ControlledEmulator, content: bytes, told: list[str]
+) -> None:
+    _put_text(control, FAILING)
+    assert _reads(control, count=1) == [200]
+    status, code, detail = control.refusal("PUT", "/scenario", content=content)
+    assert (status, code) == (422, "invalid_scenario")
+    for part in told:
+        assert part in detail
+    assert control.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 1, "fired": 0}]
+    assert _reads(control, count=1) == [500]
+
+
+@pytest.mark.parametrize(("content", "status"), [(b"", 400), (b" \n", 400), (b"#" * (1024 * 1024 + 1), 413)])
+def test_no_scenario_at_all_is_an_invalid_request(control: ControlledEmulator, content: bytes, status: int) -> None:
+    assert control.refusal("PUT", "/scenario", content=content)[:2] == (status, "invalid_request")
+
+
+def test_another_scenario_takes_the_place_of_the_running_one(control: ControlledEmulator) -> None:
+    _put_text(control, FAILING)
+    _put_text(control, CHANGES)
+    assert _reads(control) == [200] * 4
+    assert control.told("GET", "/clock")["pending"] == 2
+    _put_text(control, FAILING)
+    assert control.told("GET", "/clock")["pending"] == 0
+
+
+def test_a_scenario_is_ended(control: ControlledEmulator) -> None:
+    _put_text(control, FAILING + CHANGES.partition("\n")[2])
+    answer = control.ask("DELETE", "/scenario")
+    assert (answer.status, answer.body) == (204, b"")
+    assert control.told("GET", "/scenario") == NOTHING_RUNS
+    assert control.told("GET", "/clock")["pending"] == 0
+    assert _reads(control) == [200] * 4
+    assert control.ask("DELETE", "/scenario").status == 204
+
+
+def test_the_timeline_of_a_scenario_runs_from_its_putting(control: ControlledEmulator) -> None:
+    control.advance(100)
+    _put_text(control, CHANGES)
+    found = []
+    for _ in range(3):
+        found.append(control.post("/uploads", UPLOAD).status)
+        assert control.told("POST", "/clock/advance", {"seconds": 10})["fired"] <= 1
+    assert found == [201, 503, 201]
+
+
+def test_the_world_of_a_scenario_takes_effect_at_once(control: ControlledEmulator) -> None:
+    scenario = {
+        "scenario": "poor",
+        "world": {
+            "teams": {
+                "Demo": {"credits": 5, "subscription": "inactive"},
+                "New": {"credentials": [{"key": "new_key"}], "credits": 2},
+            }
+        },
+    }
+    control.told("PUT", "/scenario", scenario)
+    assert (control.credits(), control.team()["subscription"]) == (5, "inactive")
+    assert control.get("/team", "new_key").json["credits"] == 2
+
+
+def test_a_key_of_another_sandbox_makes_a_scenario_unusable(control: ControlledEmulator) -> None:
+    control.told("POST", "/sandboxes", {"id": "mine"})
+    world = {"teams": {"New": {"credentials": [{"key": "iwe_demo_full_mine"}]}}}
+    assert control.refusal("PUT", "/scenario", {"scenario": "thief", "world": world})[:2] == (422, "invalid_scenario")
+    assert control.get("/team", "iwe_demo_full_mine").status == 200
+    assert "New" not in [team["name"] for team in control.told("GET", "/teams")["data"]]
+
+
+CLOCKED = {
+    "scenario": "clocked",
+    "seed": 7,
+    "clock": {"mode": "auto", "start": "2026-03-01T00:00:00.000Z"},
+    "world": {"teams": {"Demo": {"credits": 5}}},
+    "rules": [{"name": "r", "match": {"operation": "getTeam"}, "when": {"nth": "1"}, "then": {"problem": "rate_limited"}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [{}, {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z"}], ids=str)
+def test_its_seed_and_clock_take_effect_at_the_next_reset(control: ControlledEmulator, options: Any) -> None:
+    control.told("POST", "/sandboxes", {"id": "mine", **options})
+    before = control.told("GET", "/sandboxes/mine")
+    control.told("PUT", "/scenario", CLOCKED, sandbox="mine")
+    assert control.told("GET", "/clock", sandbox="mine") == before["clock"]
+    assert control.team(sandbox="mine") == {**before["teams"][0], "credits": 5}
+    reset = control.told("POST", "/reset", sandbox="mine")
+    assert (reset["clock"]["now"], reset["clock"]["mode"]) == ("2026-03-01T00:00:00.000Z", "auto")
+    assert reset["teams"][0]["credits"] == 5
+    assert reset["teams"][0]["id"] != before["teams"][0]["id"]
+    control.ask("DELETE", "/scenario", sandbox="mine")
+    assert control.told("POST", "/reset", sandbox="mine") == before
+
+
+def test_a_reset_loads_the_running_scenario_again(control: ControlledEmulator) -> None:
+    _put_text(control, FAILING + CHANGES.partition("\n")[2])
+    control.advance(15)
+    assert _reads(control, count=2) == [200, 500]
+    control.told("POST", "/reset")
+    shown = control.told("GET", "/scenario")
+    assert (shown["began_at"], shown["rules"]) == (START, [{"name": "second", "matched": 0, "fired": 0}])
+    assert control.told("GET", "/clock")["pending"] == 2
+    assert control.post("/uploads", UPLOAD).status == 201
+
+
+@pytest.mark.parametrize("by", ["name", "id"])
+def test_a_scenario_can_be_limited_to_one_team(control: ControlledEmulator, by: str) -> None:
+    team_id = control.team()["id"]
+    path = f"/scenario?team={'Demo' if by == 'name' else team_id}"
+    shown = _put_text(control, FAILING, path)
+    assert (shown["scenario"], shown["team"]) == ("reads fail", team_id)
+    assert (_reads(control), _reads(control, OTHER)) == ([200, 500, 200, 500], [200] * 4)
+    assert control.told("GET", path)["rules"][0]["fired"] == 2
+    assert control.told("GET", "/scenario") == NOTHING_RUNS
+    assert control.ask("DELETE", "/scenario").status == 204
+    assert control.told("GET", path)["scenario"] == "reads fail"
+    assert control.ask("DELETE", path).status == 204
+    assert _reads(control) == [200] * 4
+
+
+def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_team(control: ControlledEmulator) -> None:
+    control.told("POST", "/teams", {"name": "Passing"})
+    for team in ("Demo", "Passing"):
+        _put_text(control, FAILING + "world: {teams: {Demo: {credits: 5}}}\n", f"/scenario?team={team}")
+    control.told("POST", "/reset")
+    assert (control.credits(), _reads(control, count=2)) == (5, [500, 200])
+    assert control.refusal("GET", "/scenario?team=Passing")[:2] == (404, "not_found")
+
+
+def test_the_scenario_of_one_sandbox_is_not_that_of_another(control: ControlledEmulator) -> None:
+    control.told("POST", "/sandboxes", {"id": "mine"})
+    _put_text(control, FAILING, sandbox="mine")
+    assert (_reads(control), _reads(control, "iwe_demo_full_mine")) == ([200] * 4, [200, 500, 200, 500])
+    assert control.told("GET", "/scenario") == NOTHING_RUNS
+
+
+@pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_mine"])
+def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(control: ControlledEmulator, key: str) -> None:
+    control.told("POST", "/sandboxes", {"id": "mine"})
+    scenario = {"scenario": "revoke", "timeline": [{"at": "1s", "set": {"credential": key, "state": "revoked"}}]}
+    control.told("PUT", "/scenario", scenario, sandbox="mine")
+    control.told("POST", "/clock/advance", {"seconds": 1}, sandbox="mine")
+    assert control.get("/team", "iwe_demo_full_mine").outcome == (401, "credential_revoked")
+    assert control.get("/team").status == 200
+
+
+# In the creation of a sandbox ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["object", "text", "name", "use"])
+def test_a_sandbox_begins_with_a_scenario(control: ControlledEmulator, form: str) -> None:
+    name = control.told("GET", "/scenarios")["data"][0]["name"]
+    scenario, expected = {
+        "object": (CLOCKED, "clocked"),
+        "text": (FAILING, "reads fail"),
+        "name": (name, name),
+        "use": ({"use": name}, name),
+    }[form]
+    sandbox = control.told("POST", "/sandboxes", {"id": "mine", "scenario": scenario})
+    shown = control.told("GET", "/scenario", sandbox="mine")
+    assert (shown["scenario"], shown["began_at"]) == (expected, sandbox["clock"]["now"])
+
+
+@pytest.mark.parametrize(
+    ("said", "now", "mode"),
+    [
+        ({}, "2026-03-01T00:00:00.000Z", "auto"),
+        ({"clock": "manual"}, "2026-03-01T00:00:00.000Z", "manual"),
+        ({"start": "2026-04-01T00:00:00.000Z"}, "2026-04-01T00:00:00.000Z", "auto"),
+    ],
+    ids=str,
+)
+@pytest.mark.emulator(seed=1, clock="x2", start="2026-02-01T00:00:00.000Z")
+def test_the_creation_goes_before_its_scenario_and_that_before_the_process(
+    control: ControlledEmulator, said: Any, now: str, mode: str
+) -> None:
+    sandbox = control.told("POST", "/sandboxes", {"id": "mine", "scenario": CLOCKED, **said})
+    assert (sandbox["clock"]["now"], sandbox["clock"]["mode"]) == (now, mode)
+    assert sandbox["teams"][0]["credits"] == 5
+    seeded = control.told("POST", "/sandboxes", {"id": "seeded", "seed": 7})
+    assert sandbox["teams"][0]["id"] == seeded["teams"][0]["id"]
+    assert control.told("POST", "/reset", sandbox="mine") == sandbox
+
+
+@pytest.mark.parametrize(
+    "scenario", ["no-such", {"scenario": "x", "rule": []}, [], 5, {"use": "no-such"}, "scenario: ["]
+)
+def test_a_sandbox_with_a_bad_scenario_is_not_made(control: ControlledEmulator, scenario: Any) -> None:
+    body = {"id": "mine", "scenario": scenario}
+    assert control.refusal("POST", "/sandboxes", body)[:2] == (422, "invalid_scenario")
+    assert control.ask("GET", "/sandboxes/mine").status == 404
+
+
+@pytest.mark.emulator(scenario=FAILING)
+def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(control: ControlledEmulator) -> None:
+    assert control.told("GET", "/scenario")["scenario"] == "reads fail"
+    control.told("POST", "/sandboxes", {"id": "mine"})
+    assert control.told("GET", "/scenario", sandbox="mine") == NOTHING_RUNS
+    control.told("POST", "/reset")
+    assert control.told("GET", "/scenario")["scenario"] == "reads fail"
