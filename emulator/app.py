@@ -16,8 +16,8 @@ from emulator.http.requests import Receive, Scope, Send
 from emulator.http.responses import problem_response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import format_timestamp
-from emulator.scenario.format import NO_SCENARIO, Scenario, parse_scenario
-from emulator.scenario.world_format import BUILT_IN_WORLD, WorldFile, parse_world, world_names
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
+from emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.sandboxes import Sandboxes
@@ -121,7 +121,7 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         DocumentError: a file that cannot be used.
         OSError: a file that cannot be read.
     """
-    world = BUILT_IN_WORLD if settings.world is None else parse_world(Path(settings.world).read_bytes(), settings.world)
+    world = _world(settings.world)
     return SandboxOptions(
         seed=settings.seed,
         clock=settings.clock,
@@ -132,14 +132,24 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
     )
 
 
+def _world(file: str | None) -> WorldFile:
+    if file is None:
+        return BUILT_IN_WORLD
+    from emulator.scenario.world_format import parse_world
+
+    return parse_world(Path(file).read_bytes(), file)
+
+
 def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) -> Scenario:
     """Read a scenario from a file, or by its name from the library; a file of that name wins."""
     if name_or_file is None:
         return NO_SCENARIO
+    from emulator.scenario.format import parse_scenario
+    from emulator.scenario.library import ScenarioLibrary
+
     path = Path(name_or_file)
     if path.suffix or path.is_file():
         return parse_scenario(path.read_bytes(), name_or_file, contract.facts(), world_names(world))
-    from emulator.scenario.library import ScenarioLibrary
 
     library = ScenarioLibrary(shipped_path("scenarios"), contract.facts())
     return library.load(name_or_file, world_names(world))

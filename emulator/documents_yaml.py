@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from emulator.positions import NOWHERE, Position
+
 if TYPE_CHECKING:
     from yaml import Event, MarkedYAMLError
 
@@ -23,22 +25,11 @@ MAXIMUM_NODES: Final = 100_000
 _PLAIN_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
 _NULLS: Final = ("", "~", "null")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
-_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN: Final = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _SHOWN_CHARACTERS: Final = 60
 _NUMBER_CHARACTERS: Final = 40
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A place in a file, counted from 1; line 0 means that there is none (the data came without its text)."""
-
-    line: int = 0
-    column: int = 0
-
-
-NOWHERE: Final = Position()
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +198,7 @@ def _decoded(text: str | bytes, filename: str) -> str:
     if len(encoded) > MAXIMUM_BYTES:
         raise DocumentError([Complaint(filename, 0, 0, "", f"{len(encoded)} bytes", f"at most {MAXIMUM_BYTES}")])
     decoded = decoded.removeprefix("\ufeff")
-    if forbidden := _FORBIDDEN.search(decoded):
+    if forbidden := re.search(_FORBIDDEN, decoded):
         before = decoded[: forbidden.start()]
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         found = f"the control character U+{ord(forbidden.group()):04X}"

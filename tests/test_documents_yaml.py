@@ -11,12 +11,12 @@ from emulator.documents_yaml import (
     DocumentError,
     ListNode,
     MappingNode,
-    Position,
     TextNode,
     json_value,
     node_of,
     read_document,
 )
+from emulator.positions import Position
 
 
 def test_every_scalar_is_text_with_its_place() -> None:

@@ -47,7 +47,8 @@ def _list_scenarios() -> None:
 def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
     """Check each file as `serve --scenario` would, and say which are good. Raises DocumentError for all the others together."""
     from emulator.scenario.format import parse_scenario
-    from emulator.scenario.world_format import BUILT_IN_WORLD, parse_world, world_names
+    from emulator.scenario.world import BUILT_IN_WORLD, world_names
+    from emulator.scenario.world_format import parse_world
 
     operations = _operation_facts()
     world = BUILT_IN_WORLD if world_file is None else parse_world(_read(world_file), world_file)

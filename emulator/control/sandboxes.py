@@ -10,8 +10,9 @@ from emulator.control.fields import LARGEST_SEED, clock_setting, instant, switch
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams
 from emulator.domain.problems import Problem
-from emulator.scenario.format import NO_SCENARIO
-from emulator.scenario.world_format import WorldError, WorldFile, world_names, world_of
+from emulator.scenario.scenario import NO_SCENARIO
+from emulator.scenario.world import WorldFile, world_names
+from emulator.scenario.world_format import WorldError, world_of
 from emulator.service import engine
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from emulator.service.sandboxes import SandboxConflictError

@@ -12,8 +12,9 @@ from emulator.control.teams import find_account
 from emulator.documents_yaml import DocumentError, MappingNode, json_value, read_document
 from emulator.domain.problems import Problem, excerpt
 from emulator.kernel.timestamps import format_timestamp
-from emulator.scenario.format import NO_SCENARIO, Scenario, ScenarioError, parse_scenario, scenario_of
-from emulator.scenario.world_format import WorldNames
+from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
+from emulator.scenario.world import WorldNames
 from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox, SandboxOptions
 

@@ -3,7 +3,8 @@
 from emulator.control.calls import Call, Reply
 from emulator.control.sandboxes import describe
 from emulator.domain.problems import Problem
-from emulator.scenario.format import Scenario, parse_scenario
+from emulator.scenario.format import parse_scenario
+from emulator.scenario.scenario import Scenario
 from emulator.service import state
 from emulator.service.sandboxes import SandboxConflictError
 

@@ -9,7 +9,7 @@ from emulator.control.fields import instant, text, whole_number, word
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import Credential, CredentialState, Profile
 from emulator.kernel.timestamps import format_timestamp
-from emulator.scenario.world_format import CREDENTIAL_STATES, SUBSCRIPTIONS, TeamChange, WorldCredential, WorldTeam
+from emulator.scenario.world import CREDENTIAL_STATES, SUBSCRIPTIONS, TeamChange, WorldCredential, WorldTeam
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.sandbox import Sandbox
 from emulator.service.scenarios import change_team

@@ -7,8 +7,8 @@ timeline, so `TeamChange` is the world's.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from emulator.documents_yaml import NOWHERE, Position
-from emulator.scenario.world_format import CredentialState, TeamChange
+from emulator.positions import NOWHERE, Position
+from emulator.scenario.world import CredentialState, TeamChange
 
 Admission = Literal["paused", "open"]
 

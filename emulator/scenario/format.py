@@ -7,24 +7,18 @@ of a request carry out what it says.
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from emulator.documents_yaml import DocumentError, JsonValue, Node, node_of, quote, read_document
 from emulator.kernel.clock import CLOCK_MODES, ClockSetting
-from emulator.scenario.changes import TimedChange
 from emulator.scenario.reading import Cursor, Fields, Report, nearest, one_of
 from emulator.scenario.rule_format import read_rules
-from emulator.scenario.rules import Rule
+from emulator.scenario.scenario import Scenario, ScenarioClock
 from emulator.scenario.timeline_format import read_timeline
 from emulator.scenario.vocabulary import OperationFacts, Vocabulary
-from emulator.scenario.world_format import (
-    NO_WORLD_CHANGES,
-    WorldChanges,
-    WorldNames,
-    changed_names,
-    read_world_changes,
-)
+from emulator.scenario.world import NO_WORLD_CHANGES, WorldChanges, WorldNames, changed_names
+from emulator.scenario.world_format import read_world_changes
 
 SCENARIO_KEYS: Final = ("scenario", "description", "seed", "clock", "world", "rules", "timeline")
 MAXIMUM_SEED: Final = 2**63 - 1
@@ -34,33 +28,6 @@ _RATE: Final = re.compile(r"x(\d{1,7}(?:\.\d{1,6})?)", re.ASCII)
 
 class ScenarioError(DocumentError):
     """A scenario that cannot be used, with every complaint about it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScenarioClock:
-    """What a scenario says of the clock; None: as it is."""
-
-    setting: ClockSetting | None = None
-    start: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Scenario:
-    """What should go wrong. `text` is what it was read from, YAML or JSON, so that it can be kept and read again."""
-
-    name: str
-    description: str = ""
-    seed: int | None = None
-    clock: ScenarioClock = ScenarioClock()
-    world: WorldChanges = NO_WORLD_CHANGES
-    rules: tuple[Rule, ...] = ()
-    timeline: tuple[TimedChange, ...] = ()
-    file: str = ""
-    text: str = ""
-
-
-NO_SCENARIO: Final = Scenario("none")
-"""Nothing goes wrong."""
 
 
 def parse_scenario(

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from emulator.documents_yaml import Complaint, quote
-from emulator.scenario.format import Scenario, ScenarioError, parse_scenario
+from emulator.scenario.format import ScenarioError, parse_scenario
 from emulator.scenario.reading import nearest, one_of
+from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import OperationFacts
-from emulator.scenario.world_format import WorldNames
+from emulator.scenario.world import WorldNames
 
 _SUFFIX: Final = ".yaml"
 

@@ -12,9 +12,9 @@ from typing import Any, Final, Generic, TypedDict, TypeVar
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import Change
 from emulator.scenario.faults import NO_FAULT, NO_OUTCOME, Fault, WorkOutcome
-from emulator.scenario.format import NO_SCENARIO, Scenario
 from emulator.scenario.matching import EVERY, RequestFacts, WorkFacts, is_team
 from emulator.scenario.rules import RequestRule, WorkRule
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
 
 _DRAW_RANGE: Final = 2**32
 

@@ -17,13 +17,13 @@ from emulator.documents_yaml import (
     ListNode,
     MappingNode,
     Node,
-    Position,
     TextNode,
     describe,
     is_null,
     quote,
 )
 from emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
+from emulator.positions import Position
 
 MAXIMUM_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""

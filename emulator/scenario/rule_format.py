@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, cast
 
-from emulator.documents_yaml import NOWHERE, ListNode, MappingNode, json_value, quote
+from emulator.documents_yaml import ListNode, MappingNode, json_value, quote
+from emulator.positions import NOWHERE
 from emulator.scenario.fault_words import read_fault, read_outcome
 from emulator.scenario.faults import OUTCOME_WORDS
 from emulator.scenario.matching import ALWAYS, EVERY, Nth, RequestMatch, When, WorkMatch

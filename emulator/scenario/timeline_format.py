@@ -6,7 +6,8 @@ from emulator.scenario.changes import Admission, AdmissionChange, Change, Creden
 from emulator.scenario.reading import Cursor, Fields, one_of
 from emulator.scenario.rule_format import read_team
 from emulator.scenario.vocabulary import Vocabulary
-from emulator.scenario.world_format import CREDENTIAL_STATES, TEAM_KEYS, CredentialState, read_team_change
+from emulator.scenario.world import CREDENTIAL_STATES, CredentialState
+from emulator.scenario.world_format import TEAM_KEYS, read_team_change
 
 _SUBJECTS: Final = ("admission", "team", "credential")
 _KEYS: Final = {

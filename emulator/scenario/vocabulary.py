@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from emulator.scenario.matching import EVERY
-from emulator.scenario.world_format import WorldNames
+from emulator.scenario.world import WorldNames
 
 OperationFacts: TypeAlias = Mapping[str, frozenset[str]]
 """By operation id, the problem codes that the contract lets it return."""

@@ -17,9 +17,9 @@ from emulator.kernel.seed import Seed
 from emulator.kernel.signing import Signer
 from emulator.kernel.timeline import Timeline
 from emulator.kernel.timestamps import DAY_MS
-from emulator.scenario.format import NO_SCENARIO, Scenario
 from emulator.scenario.playbook import Playbook
-from emulator.scenario.world_format import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
+from emulator.scenario.world import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.images import ImageStore, MemoryBudget
 from emulator.service.journal import Journal
@@ -184,4 +184,5 @@ class Sandbox:
                 f"the emulator holds {self.memory.held_bytes} image bytes; expected fewer than --max-memory "
                 f"{self.memory.limit_bytes}: delete Assets, reset, or raise it",
                 retry_after=MEMORY_RETRY_SECONDS,
+                remedy="delete Assets, reset, or start the emulator with a larger --max-memory",
             )

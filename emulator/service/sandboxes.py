@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from emulator.scenario.format import NO_SCENARIO
+from emulator.scenario.scenario import NO_SCENARIO
 from emulator.service import scenarios
 from emulator.service.accounts import Caller
 from emulator.service.images import MemoryBudget

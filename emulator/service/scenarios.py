@@ -8,11 +8,10 @@ import dataclasses
 
 from emulator.domain.admission import AdmissionPause
 from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
-from emulator.scenario.faults import NO_OUTCOME, WorkOutcome
-from emulator.scenario.format import Scenario
 from emulator.scenario.matching import RequestFacts, WorkFacts
-from emulator.scenario.playbook import NOTHING_HAPPENS, Playbook, RequestDecision
-from emulator.scenario.world_format import TeamChange, WorldChanges, WorldCredential, WorldTeam
+from emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
+from emulator.scenario.scenario import Scenario
+from emulator.scenario.world import TeamChange, WorldChanges, WorldCredential, WorldTeam
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.sandbox import Sandbox
 from emulator.service.tally import count_rules
@@ -50,15 +49,15 @@ def decide_request(caller: Caller, operation: str, body: object, now: int) -> Re
     return NOTHING_HAPPENS
 
 
-def decide_work(caller: Caller, work: str, now: int) -> WorkOutcome:
+def decide_work(caller: Caller, work: str, now: int) -> WorkDecision:
     """Ask what becomes of work that is being admitted, once, in the same order."""
     team = caller.account.team
     facts = WorkFacts(work, team.id, team.name)
     for playbook in _playbooks(caller):
         decision = playbook.for_work(facts, now)
         if decision.rule is not None:
-            return decision.outcome
-    return NO_OUTCOME
+            return decision
+    return AS_USUAL
 
 
 def _playbooks(caller: Caller) -> list[Playbook]:

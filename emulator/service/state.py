@@ -38,9 +38,9 @@ from emulator.domain.resources import (
 from emulator.imaging.recipes import Recipe
 from emulator.kernel.clock import ClockSetting
 from emulator.kernel.timeline import Event
-from emulator.scenario.format import NO_SCENARIO, Scenario
 from emulator.scenario.playbook import Playbook
-from emulator.scenario.world_format import Timings, WorldFile
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
+from emulator.scenario.world import Timings, WorldFile
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.authoring import picture_keys
 from emulator.service.codec import CodecError, decode, encode

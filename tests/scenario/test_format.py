@@ -16,12 +16,13 @@ from emulator.scenario.faults import (
     ProblemFault,
     WorkOutcome,
 )
-from emulator.scenario.format import Scenario, ScenarioClock, ScenarioError, parse_scenario, scenario_of
+from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
 from emulator.scenario.matching import ALWAYS, Nth, RequestMatch, When, WorkMatch
 from emulator.scenario.reading import MAXIMUM_COMPLAINTS
 from emulator.scenario.rules import RequestRule, WorkRule
+from emulator.scenario.scenario import Scenario, ScenarioClock
 from emulator.scenario.vocabulary import OperationFacts
-from emulator.scenario.world_format import (
+from emulator.scenario.world import (
     BUILT_IN_WORLD,
     NO_WORLD_CHANGES,
     TeamChange,

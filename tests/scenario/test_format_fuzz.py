@@ -8,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emulator.documents_yaml import Complaint
-from emulator.scenario.format import Scenario, ScenarioError, parse_scenario, scenario_of
+from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
+from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import OperationFacts
-from emulator.scenario.world_format import BUILT_IN_WORLD, world_names
+from emulator.scenario.world import BUILT_IN_WORLD, world_names
 
 NAMES = world_names(BUILT_IN_WORLD)
 TEXTS = [file.read_text() for file in sorted((Path(__file__).parents[2] / "scenarios").iterdir())]

@@ -11,11 +11,12 @@ from emulator.domain.problems import CATALOGUE
 from emulator.kernel.timestamps import MINUTE_MS
 from emulator.scenario.changes import AdmissionChange
 from emulator.scenario.faults import HoldFault, ProblemFault, WorkOutcome
-from emulator.scenario.format import Scenario, ScenarioError
+from emulator.scenario.format import ScenarioError
 from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.rules import RequestRule, WorkRule
+from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import GENERATIONS, OperationFacts
-from emulator.scenario.world_format import BUILT_IN_WORLD, world_names
+from emulator.scenario.world import BUILT_IN_WORLD, world_names
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "scenarios"

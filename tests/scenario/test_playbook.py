@@ -7,10 +7,10 @@ import pytest
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import AdmissionChange, TimedChange
 from emulator.scenario.faults import NO_FAULT, NO_OUTCOME, HoldFault, NetworkFault, ProblemFault, WorkOutcome
-from emulator.scenario.format import NO_SCENARIO, Scenario
 from emulator.scenario.matching import Nth, RequestFacts, RequestMatch, When, WorkFacts, WorkMatch
 from emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
 
 SEED = Seed(0)
 BEGAN_AT = 1_000_000

@@ -5,18 +5,16 @@ from typing import Any
 
 import pytest
 
-from emulator.scenario.world_format import (
+from emulator.scenario.world import (
     BUILT_IN_WORLD,
     BUILT_IN_WORLD_FILE,
     NO_WORLD_CHANGES,
     Timings,
     WorldCredential,
-    WorldError,
     WorldFile,
     WorldTeam,
-    parse_world,
-    world_of,
 )
+from emulator.scenario.world_format import WorldError, parse_world, world_of
 
 ROOT = Path(__file__).parents[2]
 

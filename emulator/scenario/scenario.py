@@ -1,0 +1,36 @@
+"""A scenario as data: what should go wrong, and in which world. How a file spells it is `format`'s."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from emulator.kernel.clock import ClockSetting
+from emulator.scenario.changes import TimedChange
+from emulator.scenario.rules import Rule
+from emulator.scenario.world import NO_WORLD_CHANGES, WorldChanges
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioClock:
+    """What a scenario says of the clock; None: as it is."""
+
+    setting: ClockSetting | None = None
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What should go wrong. `text` is what it was read from, YAML or JSON, so that it can be kept and read again."""
+
+    name: str
+    description: str = ""
+    seed: int | None = None
+    clock: ScenarioClock = ScenarioClock()
+    world: WorldChanges = NO_WORLD_CHANGES
+    rules: tuple[Rule, ...] = ()
+    timeline: tuple[TimedChange, ...] = ()
+    file: str = ""
+    text: str = ""
+
+
+NO_SCENARIO: Final = Scenario("none")
+"""Nothing goes wrong."""

@@ -1,0 +1,168 @@
+"""A world as data: which Teams, credentials and timings there are, and how a scenario changes them (interfaces, section 4).
+
+Owns what holds where nothing is said. How a file spells it is `world_format`'s; what becomes of it the sandbox's.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from emulator.kernel.timestamps import SECOND_MS
+from emulator.positions import NOWHERE, Position
+
+Profile = Literal["read_only", "full"]
+
+CredentialState = Literal["active", "revoked"]
+
+BUILT_IN_WORLD_FILE: Final = "emulator/service/world.yaml"
+"""The default world as a file, shipped as the example; below the folder that holds the package."""
+
+CREDENTIAL_STATES: Final = ("active", "revoked")
+
+SUBSCRIPTIONS: Final = ("active", "inactive")
+
+
+@dataclass(frozen=True, slots=True)
+class WorldCredential:
+    """An API Credential at the start. `expires_at` None: the file names no expiry."""
+
+    key: str
+    name: str
+    profile: Profile = "full"
+    state: CredentialState = "active"
+    expires_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorldTeam:
+    """A Team at the start. `requests_per_minute` is the limit of each of its credentials."""
+
+    name: str
+    credits: int = 100
+    subscription_active: bool = True
+    concurrency_limit: int = 20
+    requests_per_minute: int = 120
+    credentials: tuple[WorldCredential, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """How long the service's work takes, in milliseconds of emulator time."""
+
+    queue_ms: int = 1 * SECOND_MS
+    photography_style_ms: int = 3 * SECOND_MS
+    background_ms: int = 4 * SECOND_MS
+    pose_ms: int = 4 * SECOND_MS
+    fashion_model_ms: int = 6 * SECOND_MS
+    first_output_ms: int = 5 * SECOND_MS
+    next_output_ms: int = 2 * SECOND_MS
+
+
+@dataclass(frozen=True, slots=True)
+class WorldFile:
+    """The whole world at the start."""
+
+    teams: tuple[WorldTeam, ...]
+    timings: Timings = Timings()
+    premade: bool = True
+
+
+_LONG_AGO: Final = 1_577_836_800_000  # 2020-01-01T00:00:00.000Z
+
+BUILT_IN_WORLD: Final = WorldFile(
+    teams=(
+        WorldTeam(
+            "Demo",
+            credentials=(
+                WorldCredential("iwe_demo_full", "Full"),
+                WorldCredential("iwe_demo_read", "Read only", "read_only"),
+                WorldCredential("iwe_demo_expired", "Expired", expires_at=_LONG_AGO),
+                WorldCredential("iwe_demo_revoked", "Revoked", state="revoked"),
+            ),
+        ),
+        WorldTeam("Other", credentials=(WorldCredential("iwe_other_full", "Full"),)),
+        WorldTeam(
+            "Lapsed", credits=50, subscription_active=False, credentials=(WorldCredential("iwe_lapsed_full", "Full"),)
+        ),
+        WorldTeam("Broke", credits=0, credentials=(WorldCredential("iwe_broke_full", "Full"),)),
+    )
+)
+"""What `BUILT_IN_WORLD_FILE` says, for a start without reading a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamChange:
+    """What is set anew for one Team; None leaves a thing as it is. A unit is one Credit, request, or work in progress."""
+
+    team: str
+    credits: int | None = None
+    subscription: Literal["active", "inactive"] | None = None
+    concurrency_limit: int | None = None
+    requests_per_minute: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorldTeamChange:
+    """A Team of a scenario's or file's world: what is said of it and nothing more. A new Team needs credentials."""
+
+    team: TeamChange
+    credentials: tuple[WorldCredential, ...] = ()
+    position: Position = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class WorldChanges:
+    """What a file says of the world, before anything is put in where it is silent."""
+
+    teams: tuple[WorldTeamChange, ...] = ()
+    timings_ms: tuple[tuple[str, int], ...] = ()
+    premade: bool | None = None
+
+    def __bool__(self) -> bool:
+        return self != NO_WORLD_CHANGES
+
+
+NO_WORLD_CHANGES: Final = WorldChanges()
+
+
+@dataclass(frozen=True, slots=True)
+class WorldNames:
+    """What a file can name of a world: Teams and keys. A caller who knows them lets the file's names be checked."""
+
+    teams: frozenset[str]
+    keys: frozenset[str]
+
+
+def changed_world(world: WorldFile, changes: WorldChanges) -> WorldFile:
+    """Return the world with the changes made: Teams and credentials that it has are changed, others are added."""
+    teams = {team.name: team for team in world.teams}
+    for change in changes.teams:
+        name = change.team.team
+        teams[name] = _changed_team(teams.get(name, WorldTeam(name)), change)
+    timings = replace(world.timings, **{f"{name}_ms": span_ms for name, span_ms in changes.timings_ms})
+    premade = world.premade if changes.premade is None else changes.premade
+    return WorldFile(tuple(teams.values()), timings, premade)
+
+
+def world_names(world: WorldFile) -> WorldNames:
+    """Return what a scenario can name of a world."""
+    keys = (credential.key for team in world.teams for credential in team.credentials)
+    return WorldNames(frozenset(team.name for team in world.teams), frozenset(keys))
+
+
+def changed_names(names: WorldNames, changes: WorldChanges) -> WorldNames:
+    """Return what can be named once the changes are made."""
+    keys = (credential.key for change in changes.teams for credential in change.credentials)
+    return WorldNames(names.teams | {change.team.team for change in changes.teams}, names.keys | frozenset(keys))
+
+
+def _changed_team(team: WorldTeam, change: WorldTeamChange) -> WorldTeam:
+    new = change.team
+    credentials = {credential.key: credential for credential in (*team.credentials, *change.credentials)}
+    return WorldTeam(
+        team.name,
+        team.credits if new.credits is None else new.credits,
+        team.subscription_active if new.subscription is None else new.subscription == "active",
+        team.concurrency_limit if new.concurrency_limit is None else new.concurrency_limit,
+        team.requests_per_minute if new.requests_per_minute is None else new.requests_per_minute,
+        tuple(credentials.values()),
+    )
