@@ -112,12 +112,13 @@ TEXTS = [
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text[:12]))
 def test_any_text_can_be_written(text: str) -> None:
     size = {"width": 200, "height": 200, "format": "png"}
-    for recipe, inputs in (
+    plain: list[tuple[Recipe, list[bytes]]] = [
         (PhotographRecipe(**size, inputs=("one",), subject_count=1, caption=text), [MUG]),  # type: ignore[arg-type]
         (EditRecipe(**size, inputs=("one",), instructions=text, caption=text), [MUG]),  # type: ignore[arg-type]
         (CardRecipe(**size, inputs=("one",), kind="pose", name=text), [MUG]),  # type: ignore[arg-type]
         *((PremadeRecipe(**size, kind=kind, name=text, attributes=(text,)), []) for kind in KINDS),  # type: ignore[arg-type]
-    ):
+    ]
+    for recipe, inputs in plain:
         assert (200, 200) == decoded(render(recipe, inputs)).size
 
 
