@@ -4,6 +4,8 @@ Reads `contract/openapi.yaml`, and nothing but it, so that code and contract can
 operations do, nor how a violation is answered.
 """
 
+import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,8 +58,24 @@ class Violation:
     where: str
     found: Any
     expected: str
+    is_unknown: bool = False
+    """Whether it is a field that must not be there at all."""
+
+    @property
+    def remedy(self) -> str:
+        """What to change, as an order."""
+        if self.is_unknown:
+            return f"leave out {self.where}"
+        if self.found is MISSING:
+            wanted = "" if self.expected == _REQUIRED else f", {self.expected}"
+            return f"add {self.where}{wanted}"
+        verb = "have" if _IS_PART.search(self.expected) else "be"
+        return f"let {self.where or 'the body'} {verb} {self.expected}"
 
 
+_REQUIRED = "this required field"
+_IS_PART = re.compile("^a character|(items|item twice|character|field to change)$")
+"""Expectations of what a value has in it, not of what it is."""
 MISSING = object()
 """What is found where a required field is not."""
 
@@ -111,11 +129,11 @@ class Contract:
         if error.kind.name == "oneOf" and "discriminator" in schema:
             return self._explain_union(schema["discriminator"], where, error.instance)
         if error.kind.name == "required":
-            return [Violation(f"{where}/{details['property']}", MISSING, "this required field")]
+            return [Violation(f"{where}/{details['property']}", MISSING, _REQUIRED)]
         if error.kind.name == "additionalProperties":
             known = ", ".join(schema.get("properties", ())) or "none"
             return [
-                Violation(f"{where}/{name}", error.instance[name], f"only the fields {known}")
+                Violation(f"{where}/{name}", error.instance[name], f"only the fields {known}", is_unknown=True)
                 for name in details["unexpected"]
             ]
         return [Violation(where, error.instance, _expectation(error.kind.name, schema))]
@@ -129,7 +147,7 @@ class Contract:
         if not isinstance(branch, str) or branch not in mapping:
             return [Violation(f"{where}/{name}", value.get(name, MISSING), f"one of {', '.join(mapping)}")]
         inner = self.violations(mapping[branch].rpartition("/")[2], value)
-        return [Violation(where + violation.where, violation.found, violation.expected) for violation in inner]
+        return [dataclasses.replace(violation, where=where + violation.where) for violation in inner]
 
     def _schema_at(self, steps: Sequence[str | int]) -> Mapping[str, Any]:
         node: Any = self.document

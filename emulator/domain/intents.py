@@ -30,7 +30,9 @@ def _product(body: Intent) -> Intent:
     """A Primary must be one of the photos given with it (section 4); without photos the Product's own decide, later."""
     asset_ids, primary = body.get("asset_ids"), body.get("primary_asset_id")
     if asset_ids is not None and primary is not None and primary not in asset_ids:
-        raise invalid_input("/primary_asset_id", primary, "one of asset_ids")
+        raise invalid_input(
+            "/primary_asset_id", primary, "one of asset_ids", remedy=f"let /primary_asset_id be {asset_ids[0]}"
+        )
     return body
 
 
@@ -59,10 +61,18 @@ def _product_photography(body: Intent) -> Intent:
     intent["image_count"] = int(intent["image_count"])  # 2.0 is the whole number 2
     if not intent["product_ids"] and not intent["asset_ids"]:
         raise invalid_input(
-            "/product_ids", intent["product_ids"], "at least one Product or Asset in product_ids or asset_ids"
+            "/product_ids",
+            intent["product_ids"],
+            "at least one Product or Asset in product_ids or asset_ids",
+            remedy="add the id of a Product to /product_ids, or that of an Asset to /asset_ids",
         )
     if photoshoot and intent["image_count"] != PHOTOSHOOT_SLOTS:
-        raise invalid_input("/image_count", intent["image_count"], f"{PHOTOSHOOT_SLOTS}, or nothing, for a photoshoot")
+        raise invalid_input(
+            "/image_count",
+            intent["image_count"],
+            f"{PHOTOSHOOT_SLOTS}, or nothing, for a photoshoot",
+            remedy="leave out /image_count",
+        )
     background = intent["background"]
     if background["type"] == "color":
         intent["background"] = {**background, "color": colour(background["color"])}

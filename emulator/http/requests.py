@@ -65,7 +65,7 @@ class Request:
             raise Problem(
                 "invalid_request",
                 f"Idempotency-Key: found {found}; expected one such header on every POST and PATCH",
-                remedy="send an Idempotency-Key header",
+                remedy="send exactly one Idempotency-Key header",
             )
         return value.decode("latin-1")
 
@@ -110,7 +110,11 @@ async def read_body(receive: Receive, limit_bytes: int = MAXIMUM_BODY_BYTES) -> 
 def check_no_body(body: bytes | None) -> None:
     """Refuse a body where the operation takes none (D44). Raises Problem invalid_request."""
     if body != b"":
-        raise Problem("invalid_request", "(body): found a body; expected none, this operation takes none")
+        raise Problem(
+            "invalid_request",
+            "(body): found a body; expected none, this operation takes none",
+            remedy="send no body",
+        )
 
 
 def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
@@ -121,23 +125,30 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
     """
     if body is None:
         raise Problem(
-            "invalid_request", f"(body): found more than {MAXIMUM_BODY_BYTES} bytes; expected fewer", status=413
+            "invalid_request",
+            f"(body): found more than {MAXIMUM_BODY_BYTES} bytes; expected fewer",
+            status=413,
+            remedy=f"send {MAXIMUM_BODY_BYTES} bytes at most",
         )
     _check_media_type(content_type)
     if not body:
-        raise Problem("invalid_request", "(body): found nothing; expected a JSON object")
+        raise Problem("invalid_request", "(body): found nothing; expected a JSON object", remedy="send a JSON object")
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}" if error.pos else "the start"
         raise Problem(
-            "invalid_request", f"(body): found text that is not JSON at {place}; expected JSON in UTF-8"
+            "invalid_request",
+            f"(body): found text that is not JSON at {place}; expected JSON in UTF-8",
+            remedy=f"correct the JSON at {place}",
         ) from None
     try:
         written = orjson.dumps(value)
     except orjson.JSONEncodeError:  # what it reads may be four times as deep as what it writes
         raise Problem(
-            "invalid_request", "(body): found arrays and objects nested too deeply; expected at most 254 levels"
+            "invalid_request",
+            "(body): found arrays and objects nested too deeply; expected at most 254 levels",
+            remedy="nest arrays and objects in at most 254 levels",
         ) from None
     # orjson lets the last of two equal keys win. Every colon outside strings belongs to a key, and one inside a string
     # is kept as it is unless it was written as an escape, so a key was dropped only if colons are missing.
@@ -150,7 +161,7 @@ def _check_media_type(content_type: bytes | None) -> None:
     if content_type == b"application/json":
         return
     if content_type is None:
-        raise Problem("invalid_request", "Content-Type: found none; expected application/json")
+        raise _unfit_media_type("none")
     media_type, _, parameters = content_type.decode("latin-1").lower().partition(";")
     media_type = media_type.strip()
     is_json = media_type == "application/json" or (
@@ -158,8 +169,15 @@ def _check_media_type(content_type: bytes | None) -> None:
     )
     charset = parameters.replace(" ", "").replace('"', "").partition("charset=")[2].partition(";")[0]
     if not is_json or charset not in ("", "utf-8", "utf8"):
-        found = excerpt(content_type.decode("latin-1"))
-        raise Problem("invalid_request", f"Content-Type: found {found}; expected application/json")
+        raise _unfit_media_type(excerpt(content_type.decode("latin-1")))
+
+
+def _unfit_media_type(found: str) -> Problem:
+    return Problem(
+        "invalid_request",
+        f"Content-Type: found {found}; expected application/json",
+        remedy="send the header `Content-Type: application/json`",
+    )
 
 
 def _check_duplicate_keys(body: bytes) -> None:
@@ -167,7 +185,11 @@ def _check_duplicate_keys(body: bytes) -> None:
         seen: dict[str, Any] = {}
         for name, value in pairs:
             if name in seen:
-                raise Problem("invalid_request", f"(body): found the key {excerpt(name)} twice; expected each key once")
+                raise Problem(
+                    "invalid_request",
+                    f"(body): found the key {excerpt(name)} twice; expected each key once",
+                    remedy=f"leave out one of the two {excerpt(name)}",
+                )
             seen[name] = value
         return seen
 
@@ -188,9 +210,17 @@ def read_query(query_string: bytes, known: Collection[str]) -> dict[str, str]:
         name, value = _decode(raw_name), _decode(raw_value)
         if name not in known:
             expected = f"one of: {', '.join(known)}" if known else "none"
-            raise Problem("invalid_request", f"{excerpt(name)}: an unknown query parameter; expected {expected}")
+            raise Problem(
+                "invalid_request",
+                f"{excerpt(name)}: an unknown query parameter; expected {expected}",
+                remedy=f"leave out the parameter {excerpt(name)}",
+            )
         if name in given:
-            raise Problem("invalid_request", f"{name}: found more than once; expected at most once")
+            raise Problem(
+                "invalid_request",
+                f"{name}: found more than once; expected at most once",
+                remedy=f"send the parameter {name} once",
+            )
         given[name] = value
     return given
 
@@ -199,4 +229,8 @@ def _decode(raw: bytes) -> str:
     try:
         return unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
-        raise Problem("invalid_request", f"the query: found {excerpt(raw.decode('latin-1'))}; expected UTF-8") from None
+        raise Problem(
+            "invalid_request",
+            f"the query: found {excerpt(raw.decode('latin-1'))}; expected UTF-8",
+            remedy="write the query in UTF-8",
+        ) from None

@@ -1,7 +1,7 @@
 """Who acts in a sandbox: a Team's account (Credits, budget, request rate) and its credentials', as a caller is found."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, AdmissionPause, ConcurrencyBudget, RateWindow
 from emulator.domain.ledger import Ledger
@@ -11,6 +11,14 @@ from emulator.kernel.timestamps import format_timestamp, seconds_up
 
 if TYPE_CHECKING:
     from emulator.service.sandbox import Sandbox
+
+
+class Owned(Protocol):
+    """A resource with its owner."""
+
+    @property
+    def team_id(self) -> str | None:
+        """The Team that owns it, None for a global one."""
 
 
 @dataclass(slots=True)
@@ -39,6 +47,23 @@ class Caller:
         """The Team it acts as."""
         return self.account.team.id
 
+    def remedy_for_absent(self, item: Owned | None, otherwise: str) -> str:
+        """Say what to do about a resource that this Team cannot see: another Team's is only seen by that Team's keys."""
+        owner = None if item is None or item.team_id is None else self.sandbox.accounts.get(item.team_id)
+        if owner is None or owner is self.account:
+            return otherwise
+        return f"send it with a credential of the Team {owner.team.name!r}, which owns it"
+
+    def _remedy_by_credential(self, now: int, only_full: bool = False) -> str:
+        """Name a credential of the same Team that would be let in."""
+        for caller in self.sandbox.callers.values():
+            credential = caller.credential
+            is_good = credential.state == "active" and now < credential.expires_at
+            if caller.account is self.account and is_good and (credential.profile == "full" or not only_full):
+                return f"use the Team's credential {credential.name!r}"
+        profile = "full " if only_full else ""
+        return f"create a {profile}credential of the Team {self.account.team.name!r}: it has none that is good"
+
     def check_credential(self, now: int) -> None:
         """Let in a credential that is neither revoked nor past its expiry (section 5, rule 5).
 
@@ -46,11 +71,17 @@ class Caller:
             Problem: credential_revoked, credential_expired.
         """
         if self.credential.state == "revoked":
-            raise Problem("credential_revoked", f"Authorization: the credential {self.credential.name!r} was revoked")
+            raise Problem(
+                "credential_revoked",
+                f"Authorization: the credential {self.credential.name!r} was revoked",
+                remedy=self._remedy_by_credential(now),
+            )
         if now >= self.credential.expires_at:
             expiry = format_timestamp(self.credential.expires_at)
             raise Problem(
-                "credential_expired", f"Authorization: the credential {self.credential.name!r} expired at {expiry}"
+                "credential_expired",
+                f"Authorization: the credential {self.credential.name!r} expired at {expiry}",
+                remedy=self._remedy_by_credential(now),
             )
 
     def check_rate(self, now: int) -> None:
@@ -74,11 +105,12 @@ class Caller:
                 f"{whose} within 60 s; expected a wait of {wait_ms} ms",
                 retry_after=seconds_up(wait_ms),
                 retry_wait_ms=wait_ms,
+                remedy=f"wait {wait_ms} ms",
             )
         self.rate.admit(now)
         self.account.rate.admit(now)
 
-    def check_profile(self) -> None:
+    def check_profile(self, now: int) -> None:
         """Let only a full credential write (section 5, rule 2).
 
         Raises:
@@ -88,6 +120,7 @@ class Caller:
             raise Problem(
                 "permission_denied",
                 f"Authorization: found a {self.credential.profile} credential; expected a full one, for a write",
+                remedy=self._remedy_by_credential(now, only_full=True),
             )
 
     def check_pause(self) -> None:
@@ -102,6 +135,7 @@ class Caller:
                     "service_unavailable",
                     "new writes are paused; expected to be sent again later",
                     retry_after=pause.retry_after,
+                    remedy="wait until new writes are let in again, and send the same request",
                 )
 
     def check_subscription(self) -> None:
@@ -114,4 +148,5 @@ class Caller:
             raise Problem(
                 "subscription_required",
                 f"the Subscription of the Team {self.account.team.name!r} is inactive; expected an active one",
+                remedy=f"restore the Subscription of the Team {self.account.team.name!r}",
             )

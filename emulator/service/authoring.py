@@ -12,7 +12,7 @@ from typing import Any
 from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
 from emulator.domain.pricing import AUTHORING_RESERVATION
-from emulator.domain.problems import Problem, excerpt, invalid_reference
+from emulator.domain.problems import Check, Problem, excerpt, invalid_reference
 from emulator.domain.resources import (
     Background,
     FashionModel,
@@ -23,9 +23,10 @@ from emulator.domain.resources import (
     Pose,
 )
 from emulator.imaging.recipes import CardRecipe
+from emulator.scenario.faults import WorkOutcome
 from emulator.service import scenarios, work
 from emulator.service.accounts import Caller
-from emulator.service.library import check_assets
+from emulator.service.library import check_assets, remedy_for_asset, remedy_for_work
 from emulator.service.sandbox import Sandbox
 
 CARD_SIZE = (512, 640)
@@ -75,8 +76,18 @@ def get(caller: Caller, kind: str, identifier: str) -> Ingredient:
     ingredient = caller.sandbox.store.ingredients[kind].visible(caller.team_id, identifier)
     if ingredient is None:
         words = kind.replace("_", " ")
-        raise Problem("not_found", f"{kind}_id: found {excerpt(identifier)}; expected a {words} that the Team can use")
+        raise Problem(
+            "not_found",
+            f"{kind}_id: found {excerpt(identifier)}; expected a {words} that the Team can use",
+            remedy=remedy_for_ingredient(caller, kind, identifier),
+        )
     return ingredient
+
+
+def remedy_for_ingredient(caller: Caller, kind: str, identifier: str) -> str:
+    """Say what to do about an ingredient that is absent to the Team."""
+    item = caller.sandbox.store.ingredients[kind].items.get(identifier)
+    return caller.remedy_for_absent(item, f"use the id of one that GET /{kind.replace('_', '-')}s lists")
 
 
 def create(caller: Caller, kind: str, intent: Intent, now: int) -> Operation:
@@ -118,7 +129,12 @@ def get_operation(caller: Caller, operation_id: str) -> Operation:
     """Return an Operation of the Team. Raises Problem not_found."""
     operation = caller.sandbox.store.operations.visible(caller.team_id, operation_id)
     if operation is None:
-        raise Problem("not_found", f"operation_id: found {excerpt(operation_id)}; expected an Operation of this Team")
+        item = caller.sandbox.store.operations.items.get(operation_id)
+        raise Problem(
+            "not_found",
+            f"operation_id: found {excerpt(operation_id)}; expected an Operation of this Team",
+            remedy=caller.remedy_for_absent(item, "use the id of an Operation that GET /operations lists"),
+        )
     return operation
 
 
@@ -127,7 +143,10 @@ def _changeable(caller: Caller, kind: str, identifier: str) -> Ingredient:
     ingredient = get(caller, kind, identifier)
     if ingredient.scope == "global":
         raise Problem(
-            "permission_denied", f"{kind}_id: {identifier} is premade and read-only; expected one of the Team's own"
+            "permission_denied",
+            f"{kind}_id: {identifier} is premade and read-only; expected one of the Team's own",
+            check=Check.READ_ONLY,
+            remedy=f"create a {kind.replace('_', ' ')} of the Team's own, and use its id",
         )
     operation_id = caller.sandbox.store.operation_on_target.get(identifier)
     if operation_id is not None:
@@ -135,6 +154,7 @@ def _changeable(caller: Caller, kind: str, identifier: str) -> Ingredient:
             "resource_operation_in_progress",
             f"{kind}_id: the unfinished Operation {operation_id} replaces the sources of {identifier}",
             active_operation_id=operation_id,
+            remedy=remedy_for_work(caller.sandbox.store.operations.items[operation_id]),
         )
     return ingredient
 
@@ -149,7 +169,8 @@ def _check_sources(caller: Caller, kind: str, intent: Intent) -> None:
     if field == "asset_ids":
         check_assets(caller, "/asset_ids", intent[field])
     elif caller.sandbox.store.assets.visible(caller.team_id, intent[field]) is None:
-        raise invalid_reference(f"/{field}", intent[field], "a live Asset of this Team")
+        remedy = remedy_for_asset(caller, intent[field])
+        raise invalid_reference(f"/{field}", intent[field], "a live Asset of this Team", remedy)
 
 
 def _metadata(kind: str, intent: Intent) -> dict[str, Any]:
@@ -177,7 +198,8 @@ def _admit(caller: Caller, kind: str, target: Ingredient | None, intent: Intent,
 
     source_ids = tuple(_source_ids(kind, intent))
     operation_type = f"{kind}.{'create' if target is None else 'update'}"
-    outcome = _plan(caller, kind, operation_type, source_ids, now)
+    decision = scenarios.decide_work(caller, operation_type, now)
+    outcome = _plan(caller, kind, decision.outcome, source_ids, now)
     operation = Operation(
         id=sandbox.identifiers.next("op"),
         team_id=caller.team_id,
@@ -195,7 +217,7 @@ def _admit(caller: Caller, kind: str, target: Ingredient | None, intent: Intent,
         finished_at=None,
         outcome=outcome,
     )
-    work.admit(caller, operation.id, price, outcome.finishes_at, now)
+    work.admit(caller, operation.id, price, outcome.finishes_at, now, decision.rule)
     store = sandbox.store
     store.operations.add(operation)
     store.index_operation(operation)
@@ -206,10 +228,9 @@ def _admit(caller: Caller, kind: str, target: Ingredient | None, intent: Intent,
     return operation
 
 
-def _plan(caller: Caller, kind: str, operation_type: str, source_ids: tuple[str, ...], now: int) -> OperationOutcome:
+def _plan(caller: Caller, kind: str, planned: WorkOutcome, source_ids: tuple[str, ...], now: int) -> OperationOutcome:
     """Decide at admission what the work will come to, from the scenario and a look at the source (D30)."""
     sandbox = caller.sandbox
-    planned = scenarios.decide_work(caller, operation_type, now)
     charge = AUTHORING_RESERVATION[kind]
     if kind == "background":
         scene = planned.scene or sandbox.images.pictures[source_ids[0]].scene

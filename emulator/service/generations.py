@@ -19,11 +19,12 @@ from emulator.imaging.recipes import EditRecipe, PhotographRecipe, Recipe, Upsca
 from emulator.scenario.faults import WorkOutcome
 from emulator.service import scenarios, work
 from emulator.service.accounts import Caller
-from emulator.service.authoring import picture_keys
-from emulator.service.library import check_assets
+from emulator.service.authoring import picture_keys, remedy_for_ingredient
+from emulator.service.library import check_assets, remedy_for_asset, remedy_for_product
 from emulator.service.sandbox import Sandbox
 
 TIME_FACTOR_AT_4K = 2
+LARGEST_TARGET = "4k"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,12 @@ def get(caller: Caller, generation_id: str) -> Generation:
     """Return a Generation of the Team. Raises Problem not_found."""
     generation = caller.sandbox.store.generations.visible(caller.team_id, generation_id)
     if generation is None:
-        raise Problem("not_found", f"generation_id: found {excerpt(generation_id)}; expected one of this Team's")
+        item = caller.sandbox.store.generations.items.get(generation_id)
+        raise Problem(
+            "not_found",
+            f"generation_id: found {excerpt(generation_id)}; expected one of this Team's",
+            remedy=caller.remedy_for_absent(item, "use the id of a Generation that GET /generations lists"),
+        )
     return generation
 
 
@@ -118,16 +124,22 @@ def _plan_upscale(caller: Caller, intent: Intent) -> Plan:
     asset_id, target = intent["asset_id"], intent["target_resolution"]
     asset: Asset | None = caller.sandbox.store.assets.visible(caller.team_id, asset_id)
     if asset is None:
-        raise invalid_reference("/asset_id", asset_id, "a live Asset of this Team")
+        raise invalid_reference("/asset_id", asset_id, "a live Asset of this Team", remedy_for_asset(caller, asset_id))
     if reaches(asset.width, asset.height, target):
         raise Problem(
             "already_at_target_resolution",
             f"/target_resolution: found {excerpt(target)} for an Asset of {asset.width} x {asset.height} pixels; "
             "expected a target above its longest edge",
+            remedy=_remedy_at_target(asset),
         )
     width, height = size_of_ratio(asset.width, asset.height, target)
     recipe = UpscaleRecipe(width=width, height=height, format=intent["output_format"], inputs=(asset_id,))
     return Plan((asset_id,), (recipe,))
+
+
+def _remedy_at_target(asset: Asset) -> str:
+    larger = not reaches(asset.width, asset.height, LARGEST_TARGET)
+    return f"let /target_resolution be {LARGEST_TARGET}" if larger else "use the Asset as it is"
 
 
 def _products(caller: Caller, product_ids: Sequence[str]) -> list[Product]:
@@ -135,7 +147,8 @@ def _products(caller: Caller, product_ids: Sequence[str]) -> list[Product]:
     for index, product_id in enumerate(product_ids):
         product = caller.sandbox.store.products.visible(caller.team_id, product_id)
         if product is None:
-            raise invalid_reference(f"/product_ids/{index}", product_id, "a Product of this Team")
+            remedy = remedy_for_product(caller, product_id)
+            raise invalid_reference(f"/product_ids/{index}", product_id, "a Product of this Team", remedy)
         products.append(product)
     return products
 
@@ -146,7 +159,8 @@ def _check_ingredient(caller: Caller, kind: str, where: str, identifier: str | N
         return []
     ingredient = caller.sandbox.store.ingredients[kind].visible(caller.team_id, identifier)
     if ingredient is None:
-        raise invalid_reference(where, identifier, f"a {kind.replace('_', ' ')} that the Team can use")
+        remedy = remedy_for_ingredient(caller, kind, identifier)
+        raise invalid_reference(where, identifier, f"a {kind.replace('_', ' ')} that the Team can use", remedy)
     return picture_keys(ingredient)
 
 
@@ -174,7 +188,11 @@ def _check_camera_distance(caller: Caller, intent: Intent) -> None:
     if intent["camera_distance"] not in pose.supported_camera_distances:
         supported = ", ".join(pose.supported_camera_distances)
         raise invalid_input(
-            "/camera_distance", intent["camera_distance"], f"one that the pose supports: {supported}", Check.RULES
+            "/camera_distance",
+            intent["camera_distance"],
+            f"one that the pose supports: {supported}",
+            Check.RULES,
+            remedy=f"let /camera_distance be {supported.replace(', ', ' or ')}",
         )
 
 
@@ -188,9 +206,9 @@ def _admit(
     price = generation_price(workflow, intent)
     work.check_credits(caller, price)
 
-    outcome = scenarios.decide_work(caller, workflow, now)
+    decision = scenarios.decide_work(caller, workflow, now)
     starts_at = now + sandbox.timings.queue_ms
-    slots = _plan_slots(sandbox, plan, intent, outcome, starts_at)
+    slots = _plan_slots(sandbox, plan, intent, decision.outcome, starts_at)
     generation = Generation(
         id=sandbox.identifiers.next("gen"),
         team_id=caller.team_id,
@@ -211,7 +229,7 @@ def _admit(
         plan=slots,
     )
     last = slots[-1].finishes_at
-    work.admit(caller, generation.id, price, last, now)
+    work.admit(caller, generation.id, price, last, now, decision.rule)
     sandbox.store.generations.add(generation)
     sandbox.timeline.schedule(starts_at, "generation_started", generation.id)
     for slot, planned in enumerate(slots):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from emulator.domain.intents import Intent
 from emulator.domain.problems import Check, Problem, excerpt, invalid_input, invalid_reference
 from emulator.domain.product_photos import primary_of
-from emulator.domain.resources import Asset, Product
+from emulator.domain.resources import Asset, Operation, Product
+from emulator.kernel.timestamps import format_timestamp
 from emulator.service.accounts import Caller
 from emulator.service.store import remove_from_index
 
@@ -25,7 +26,11 @@ def get_asset(caller: Caller, asset_id: str) -> Asset:
     """Return an Asset of the Team. Raises Problem asset_not_found."""
     asset = caller.sandbox.store.assets.visible(caller.team_id, asset_id)
     if asset is None:
-        raise Problem("asset_not_found", f"asset_id: found {excerpt(asset_id)}; expected a live Asset of this Team")
+        raise Problem(
+            "asset_not_found",
+            f"asset_id: found {excerpt(asset_id)}; expected a live Asset of this Team",
+            remedy=remedy_for_asset(caller, asset_id),
+        )
     return asset
 
 
@@ -33,8 +38,31 @@ def get_product(caller: Caller, product_id: str) -> Product:
     """Return a Product of the Team. Raises Problem product_not_found."""
     product = caller.sandbox.store.products.visible(caller.team_id, product_id)
     if product is None:
-        raise Problem("product_not_found", f"product_id: found {excerpt(product_id)}; expected a Product of this Team")
+        raise Problem(
+            "product_not_found",
+            f"product_id: found {excerpt(product_id)}; expected a Product of this Team",
+            remedy=remedy_for_product(caller, product_id),
+        )
     return product
+
+
+def remedy_for_asset(caller: Caller, asset_id: str) -> str:
+    """Say what to do about an Asset that is absent to the Team."""
+    item = caller.sandbox.store.assets.items.get(asset_id)
+    return caller.remedy_for_absent(item, "use the id of an Asset that GET /assets lists")
+
+
+def remedy_for_product(caller: Caller, product_id: str) -> str:
+    """Say what to do about a Product that is absent to the Team."""
+    item = caller.sandbox.store.products.items.get(product_id)
+    return caller.remedy_for_absent(item, "use the id of a Product that GET /products lists")
+
+
+def remedy_for_work(operation: Operation) -> str:
+    """Say what to do about an Operation that is in the way."""
+    if operation.outcome.finishes_at is None:
+        return f"reset the sandbox: a scenario stalls {operation.id} for ever"
+    return f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
 
 
 def check_assets(caller: Caller, where: str, asset_ids: list[str]) -> None:
@@ -42,7 +70,8 @@ def check_assets(caller: Caller, where: str, asset_ids: list[str]) -> None:
     assets = caller.sandbox.store.assets
     for index, asset_id in enumerate(asset_ids):
         if assets.visible(caller.team_id, asset_id) is None:
-            raise invalid_reference(f"{where}/{index}", asset_id, "a live Asset of this Team")
+            remedy = remedy_for_asset(caller, asset_id)
+            raise invalid_reference(f"{where}/{index}", asset_id, "a live Asset of this Team", remedy)
 
 
 def create_product(caller: Caller, intent: Intent, now: int) -> Product:
@@ -76,7 +105,8 @@ def update_product(caller: Caller, product_id: str, intent: Intent, now: int) ->
     asset_ids = tuple(intent.get("asset_ids", product.asset_ids))
     primary = intent.get("primary_asset_id")
     if primary is not None and primary not in asset_ids:
-        raise invalid_input("/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES)  # D22
+        remedy = f"let /primary_asset_id be {asset_ids[0]}, or add {excerpt(primary)} to /asset_ids"
+        raise invalid_input("/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES, remedy)  # D22
     changed = dataclasses.replace(
         product,
         name=intent.get("name", product.name),
@@ -113,6 +143,7 @@ def delete_asset(caller: Caller, asset_id: str, now: int) -> AssetDeletion:
             "resource_operation_in_progress",
             f"asset_id: {asset_id} is a source of the unfinished Operation {operation_id}; expected it to be finished",
             active_operation_id=operation_id,
+            remedy=remedy_for_work(store.operations.items[operation_id]),
         )
     product_ids = sorted(store.memberships.get(asset_id, {}))
     reassigned: list[str] = []

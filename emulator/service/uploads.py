@@ -76,7 +76,11 @@ def find_signed(sandbox: Sandbox, session_id: str, signed: str) -> UploadSession
     if session is None or not sandbox.signer.verify(
         signed, "upload", session.id, session.content_type, session.size_bytes, session.expires_at
     ):
-        raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
+        raise Problem(
+            "upload_not_found",
+            "the address: expected upload.url exactly as the session gave it",
+            remedy="send the bytes to upload.url as it is, unchanged",
+        )
     _check_present(session)
     return session
 
@@ -94,7 +98,11 @@ def check_window(session: UploadSession, now: int) -> None:
     """
     if now >= session.expires_at:
         closed = format_timestamp(session.expires_at)
-        raise Problem("upload_expired", f"the window of {session.id} closed at {closed}; it is {format_timestamp(now)}")
+        raise Problem(
+            "upload_expired",
+            f"the window of {session.id} closed at {closed}; it is {format_timestamp(now)}",
+            remedy=f"create a new session, and complete it within {UPLOAD_WINDOW_MS // MINUTE_MS} minutes",
+        )
 
 
 def accept(sandbox: Sandbox, session_id: str, digest: str, data: bytes) -> str:
@@ -126,6 +134,7 @@ def check_same_bytes(session: UploadSession, digest: str | None) -> None:
         raise Problem(
             "upload_bytes_conflict",
             f"the body: found bytes other than those that {session.id} accepted; expected the same, or a new session",
+            remedy="send the bytes that were accepted, or create a new session for these",
         )
 
 
@@ -148,20 +157,39 @@ def complete(caller: Caller, session_id: str, intent: Intent, decoded: DecodedUp
     sandbox = caller.sandbox
     session = sandbox.store.uploads.visible(caller.team_id, session_id)
     if session is None:
-        raise Problem("upload_not_found", f"upload_id: found {excerpt(session_id)}; expected a session of this Team")
+        item = sandbox.store.uploads.items.get(session_id)
+        raise Problem(
+            "upload_not_found",
+            f"upload_id: found {excerpt(session_id)}; expected a session of this Team",
+            remedy=caller.remedy_for_absent(item, "use the id of a session that POST /uploads gave"),
+        )
     _check_present(session)
     check_window(session, now)
     if session.digest is None:
         raise invalid_input(
-            "/upload_token", intent["upload_token"], "bytes to be sent to upload.url first", Check.STATE
+            "/upload_token",
+            intent["upload_token"],
+            "bytes to be sent to upload.url first",
+            Check.STATE,
+            remedy="send the bytes to upload.url, and complete with the token that it answers with",
         )
     if intent["upload_token"] != token(sandbox, session, session.digest):
-        raise invalid_input("/upload_token", intent["upload_token"], "the token the direct upload gave", Check.STATE)
+        raise invalid_input(
+            "/upload_token",
+            intent["upload_token"],
+            "the token the direct upload gave",
+            Check.STATE,
+            remedy="let /upload_token be what the direct upload of this session answered with",
+        )
     assert decoded is not None, "a completion that passes its checks was decoded before"
     if decoded.refusal is not None:
         _finish(sandbox, session, "refused")
         raise invalid_input(
-            "(the uploaded bytes)", decoded.refusal, f"a whole {session.content_type} image", Check.RULES
+            "(the uploaded bytes)",
+            decoded.refusal,
+            f"a whole {session.content_type} image",
+            Check.RULES,
+            remedy=f"create a new session, and send a whole {session.content_type} image to it",
         )
     _finish(sandbox, session, "exchanged")
     asset = Asset(
@@ -188,7 +216,11 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
 
 def _check_present(session: UploadSession) -> None:
     if session.status in lifecycles.TERMINAL:
-        raise Problem("upload_not_found", f"the session {session.id} has {session.status}; expected an open one")  # D45
+        raise Problem(
+            "upload_not_found",
+            f"the session {session.id} has {session.status}; expected an open one",  # D45
+            remedy="create a new session",
+        )
 
 
 def _finish(sandbox: Sandbox, session: UploadSession, event: str) -> None:

@@ -4,6 +4,7 @@ from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
 from emulator.domain.problems import Problem
 from emulator.domain.resources import WorkError
 from emulator.kernel.timestamps import SECOND_MS, seconds_up
+from emulator.scenario.rules import WorkRule
 from emulator.service.accounts import Caller, TeamAccount
 
 _FAILURES = {
@@ -55,8 +56,15 @@ def check_credits(caller: Caller, price: int) -> None:
         )
 
 
-def admit(caller: Caller, work_id: str, price: int, finishes_at: int | None, now: int) -> None:
-    """Reserve the Credits and take the place; everything was checked before, so nothing can fail here."""
+def admit(
+    caller: Caller, work_id: str, price: int, finishes_at: int | None, now: int, rule: WorkRule | None = None
+) -> None:
+    """Reserve the Credits and take the place; everything was checked before, so nothing can fail here.
+
+    `rule` is the one of a scenario that decided what becomes of the work: the journal tells it.
+    """
+    if rule is not None:
+        caller.sandbox.journal.note_work_rule(work_id, rule)
     caller.account.ledger.reserve(now, work_id, price)
     caller.account.budget.take(work_id, finishes_at)
 

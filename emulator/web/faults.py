@@ -32,7 +32,11 @@ def requested_fault(header: bytes, codes: frozenset[str]) -> ProblemFault:
     code = header.decode("latin-1").strip()
     if code not in codes:
         expected = ", ".join(sorted(codes))
-        raise Problem("invalid_request", f"Emulator-Fault: found {excerpt(code)}; expected one of {expected}")
+        raise Problem(
+            "invalid_request",
+            f"Emulator-Fault: found {excerpt(code)}; expected one of {expected}",
+            remedy="ask for a code that this operation can return",
+        )
     return ProblemFault(code)
 
 
@@ -74,9 +78,7 @@ def is_lost_before_commit(fault: NetworkFault | None) -> bool:
     return fault is not None and fault.at == "before_commit"
 
 
-async def lose(
-    fault: NetworkFault, response: Response, scope: Scope, receive: Receive, send: Send, stop: Stop
-) -> None:
+async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: Receive, send: Send, stop: Stop) -> None:
     """Send an answer as the network fault has it: late, broken off, half, never, or as garbage."""
     if fault.kind == "latency":
         await stop.cut_short(asyncio.sleep(fault.latency_ms / SECOND_MS))

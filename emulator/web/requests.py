@@ -25,10 +25,18 @@ def _check_parameter(parameter: QueryParameter, value: str) -> None:
         digits = value.isascii() and value.isdecimal() and len(value) <= 9
         if not digits or not parameter.minimum <= int(value) <= parameter.maximum:
             expected = f"a whole number from {parameter.minimum} to {parameter.maximum}"
-            raise Problem("invalid_request", f"{parameter.name}: found {excerpt(value)}; expected {expected}")
+            raise Problem(
+                "invalid_request",
+                f"{parameter.name}: found {excerpt(value)}; expected {expected}",
+                remedy=f"let the parameter {parameter.name} be {expected}, or leave it out",
+            )
     elif parameter.words and value not in parameter.words:
         expected = ", ".join(parameter.words)
-        raise Problem("invalid_request", f"{parameter.name}: found {excerpt(value)}; expected one of {expected}")
+        raise Problem(
+            "invalid_request",
+            f"{parameter.name}: found {excerpt(value)}; expected one of {expected}",
+            remedy=f"let the parameter {parameter.name} be one of {expected}, or leave it out",
+        )
 
 
 def page_limit(query: Mapping[str, str]) -> int:

@@ -48,6 +48,7 @@ from emulator.web.requests import parse_query
 
 _LOGGER = logging.getLogger("emulator.web")
 PREFIX = "/v1"
+_MAXIMUM_REMEDIES = 10
 
 
 class RoutingError(RuntimeError):
@@ -112,7 +113,7 @@ def check_rate(road: "Road", passage: Passage, route: Route, call: Call) -> None
 
 def check_profile(road: "Road", passage: Passage, route: Route, call: Call) -> None:
     """403: a write needs a full credential (section 5, rule 2)."""
-    call.caller.check_profile()
+    call.caller.check_profile(call.now)
 
 
 def check_shape(road: "Road", passage: Passage, route: Route, call: Call) -> None:
@@ -139,7 +140,8 @@ def check_body(road: "Road", passage: Passage, route: Route, call: Call) -> None
         found = "nothing" if first.found is MISSING else excerpt(first.found)
         more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
         where = first.where or "(body)"
-        raise Problem("invalid_input", f"{where}: found {found}; expected {first.expected}{more}")
+        remedy = "; ".join(violation.remedy for violation in violations[:_MAXIMUM_REMEDIES])
+        raise Problem("invalid_input", f"{where}: found {found}; expected {first.expected}{more}", remedy=remedy)
     call.intent = intent_of(name, body)
     passage.fingerprint = fingerprint(name, call.intent)
 
@@ -150,12 +152,20 @@ def check_idempotency(road: "Road", passage: Passage, route: Route, call: Call) 
     assert scope is not None
     if records.is_held(scope):
         holding.release(passage.sandbox, scope)
-        raise Problem("idempotency_in_progress", "Idempotency-Key: a request with this key is being admitted")
+        raise Problem(
+            "idempotency_in_progress",
+            "Idempotency-Key: a request with this key is being admitted",
+            remedy="wait until the first request has its answer, then send the same with the same key",
+        )
     record = records.find(scope, call.now)
     if record is None:
         return None
     if record.fingerprint != passage.fingerprint:
-        raise Problem("idempotency_key_reused", "Idempotency-Key: found a different intent than this key was used for")
+        raise Problem(
+            "idempotency_key_reused",
+            "Idempotency-Key: found a different intent than this key was used for",
+            remedy="send a new Idempotency-Key, or the body that this key was first used with",
+        )
     passage.entry.replay_of = dict(record.headers)[b"request-id"].decode()
     return Response(record.status, record.headers, record.body)
 
@@ -255,6 +265,7 @@ class Road:
                 raise Problem(
                     "authentication_required",
                     "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
+                    remedy=_remedy_for_key(request),
                 )
             call = Call(caller, now, resource_id)
             return await self._check(passage, route, call)
@@ -405,7 +416,12 @@ class Road:
             steps[3] = "{}"
             methods = self._routes.get("/".join(steps))
         if methods is None:
-            raise Problem("not_found", f"{excerpt(request.path)}: there is no such path", check=Check.ROUTE)
+            raise Problem(
+                "not_found",
+                f"{excerpt(request.path)}: there is no such path",
+                check=Check.ROUTE,
+                remedy=self._remedy_for_path(request.path),
+            )
         route = methods.get(request.method)
         if route is None:
             allow = ", ".join(sorted(methods))
@@ -415,13 +431,29 @@ class Road:
                 status=405,
                 check=Check.ROUTE,
                 allow=allow,
+                remedy=f"send it with the method {allow.replace(', ', ' or ')}",
             )
         return route, resource_id
+
+    def _remedy_for_path(self, path: str) -> str:
+        if path.rstrip("/") in self._routes:
+            return "leave out the slash at the end of the path"
+        return "use a path of the contract, which GET /_emulator/contract shows"
 
 
 def _check_not_reset(is_same: bool) -> None:
     if not is_same:
         raise Problem("internal_error", "the sandbox was reset while this request was being answered")
+
+
+def _remedy_for_key(request: Request) -> str:
+    if b"authorization" not in request.headers:
+        return "send the header Authorization with `Bearer` and an API key"
+    if b"authorization" in request.repeated:
+        return "send the header Authorization once"
+    if request.bearer_key() is None:
+        return "write `Bearer` and a space before the API key"
+    return "use an API key of this emulator, which GET /_emulator/teams lists"
 
 
 def _json_or_none(body: bytes | None) -> object:
