@@ -13,7 +13,7 @@ from emulator.imaging.drawing import WHITE, Color, Dice, mix
 Point = tuple[float, float]
 
 FIGURE_ASPECT = 0.5  # width by height
-_HEIGHT = 900  # pixels
+_HEIGHT = 640  # pixels
 _SMOOTHING = 2
 
 SKINS: tuple[Color, ...] = ((244, 213, 190), (224, 178, 144), (188, 134, 98), (136, 90, 64), (98, 62, 46))
@@ -174,7 +174,7 @@ class _Pencil:
         if self._is_mask:
             return
         box = [*self._at((center[0] - radius, center[1] - radius)), *self._at((center[0] + radius, center[1] + radius))]
-        self._draw.ellipse(box, outline=color, width=4)
+        self._draw.ellipse(box, outline=color, width=3)
 
     def _at(self, point: Point) -> Point:
         return (point[0] / FIGURE_ASPECT + 0.5) * self._size[0], point[1] * self._size[1]

@@ -63,7 +63,8 @@ def _cut_out(photo: Image.Image) -> Image.Image | None:
     ring = _ring_histogram(difference)
     if sum(ring[:_PLAIN]) < _PLAIN_SHARE * sum(ring):
         return None
-    level = _quiet_level(ring) + 10
+    # Pixels at the edge of a subject are half backdrop: the more it stands out, the more of it one must show to count.
+    level = max(_level_below(ring, _PLAIN_SHARE) + 10, min(56, _level_below(difference.histogram(), 0.97) // 2))
     standing_out = difference.point([255 if value > level else 0 for value in range(256)])
     silhouette = _filled(standing_out.filter(ImageFilter.MedianFilter(3)))
     share = ImageStat.Stat(silhouette).mean[0] / 255
@@ -93,14 +94,14 @@ def _ring_histogram(difference: Image.Image) -> list[int]:
     return [whole - inner for whole, inner in zip(difference.histogram(), inside, strict=True)]
 
 
-def _quiet_level(ring: list[int]) -> int:
-    """The level that nearly all of the border stays below."""
-    seen, total = 0, sum(ring)
-    for value, count in enumerate(ring):
+def _level_below(histogram: list[int], share: float) -> int:
+    """The level that this share of the pixels stays below."""
+    seen, total = 0, sum(histogram)
+    for value, count in enumerate(histogram):
         seen += count
-        if seen >= _PLAIN_SHARE * total:
+        if seen >= share * total:
             return value
-    return _PLAIN
+    return len(histogram) - 1
 
 
 def _filled(mask: Image.Image) -> Image.Image:
