@@ -5,11 +5,17 @@ the same whether the text came from the command line or from the environment.
 """
 
 import argparse
+import sys
+from collections.abc import Mapping
 
 from emulator import __version__
 from emulator.settings import DEFAULT_URL, OPTIONS
 
 PROGRAM = "image-workflow-emulator"
+_EXEC_ENVIRONMENT = """\
+The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
+a report about the run is printed to standard error. Each option of the emulator can be given as an environment variable
+too: --rate-limits is EMULATOR_RATE_LIMITS."""
 _ENVIRONMENT = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
 
 
@@ -18,7 +24,15 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
     Exits with status 2 after a message when they cannot be read, with 0 after `--help` and `--version`.
     """
-    return _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] != ["exec"]:
+        return _parser().parse_args(given)
+    end = given.index("--") if "--" in given else len(given)
+    options = _parser().parse_args(given[:end])
+    options.words = given[end + 1 :]
+    if not options.words:
+        options.refuse("expected -- and a command after the options")
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -28,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_serve(commands)
+    _add_exec(commands)
     _add_wait(commands)
     _add_scenarios(commands)
     _add_contract(commands)
@@ -56,10 +71,25 @@ def _add_serve(commands: "_Commands[argparse.ArgumentParser]") -> None:
     add_settings(_add(commands, "serve", "run the emulator until interrupted", _ENVIRONMENT))
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Give a command the options of a running emulator, each as text under the name of its field in Settings."""
+def _add_exec(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = _add(
+        commands, "exec", "run a command with an emulator of its own, and exit with its status", _EXEC_ENVIRONMENT
+    )
+    parser.usage = f"{PROGRAM} exec [OPTIONS] -- COMMAND [ARGUMENT ...]"
+    parser.set_defaults(refuse=parser.error)
+    parser.add_argument("--report", metavar="FILE", help="write the report about the run as JSON too")
+    parser.add_argument("--quiet", action="store_true", help="do not print the report")
+    add_settings(parser, {"port": "a free one"})
+
+
+def add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | None = None) -> None:
+    """Give a command the options of a running emulator, each as text under the name of its field in Settings.
+
+    `defaults` words those that this command has instead of the usual ones.
+    """
     for option in OPTIONS:
-        help_text = f"{option.description} (default: {option.default})"
+        default = (defaults or {}).get(option.field, option.default)
+        help_text = f"{option.description} (default: {default})"
         parser.add_argument(option.flag, dest=option.field, metavar=option.placeholder, help=help_text)
 
 

@@ -46,6 +46,11 @@ def _run(options: "Namespace", environment: Mapping[str, str]) -> int:
             from emulator.cli.serving import serve
 
             return serve(read_settings(vars(options), environment))
+        case "exec":
+            gc.disable()
+            from emulator.cli.execution import execute
+
+            return execute(options, environment)
         case "contract" | "scenarios":
             from emulator.cli import shipped
 

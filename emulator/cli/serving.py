@@ -11,7 +11,7 @@ import sys
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from emulator import __version__
 from emulator.cli.errors import CommandError, unreadable
@@ -19,6 +19,9 @@ from emulator.cli.logs import configure_logging
 from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.server_parts import Config, Server
 from emulator.settings import Settings
+
+if TYPE_CHECKING:
+    from emulator.app import Application as Emulator
 
 GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
@@ -51,6 +54,9 @@ class Application(Protocol):
         """Describe the default sandbox."""
         ...
 
+    def stop(self) -> None:
+        """Let the requests in flight come to their end."""
+
 
 def serve(settings: Settings) -> int:
     """Serve until SIGTERM or Ctrl-C, let the requests in flight finish, and return the exit status.
@@ -59,29 +65,16 @@ def serve(settings: Settings) -> int:
     """
     signal.signal(signal.SIGTERM, _stop_before_ready)
     configure_logging(settings.log_format, settings.log_level)
-    with _listening_socket(settings.host, settings.port) as listener:
-        application = _create_application(settings)
-        address = _address(listener)
+    with listening_socket(settings.host, settings.port) as listener:
+        application = load_application(settings)
+        address = address_of(listener)
         message = _start_up_message(settings.public_url or address, application.start_up_summary())
-        config = Config(
-            application,
-            http=PatientHttpProtocol,
-            ws="none",
-            lifespan="off",
-            interface="asgi3",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            date_header=False,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-        )
-        _AnnouncingServer(config, f"{message}\nready {address}/v1").run(sockets=[listener])
+        _AnnouncingServer(application, f"{message}\nready {address}/v1").run(sockets=[listener])
     return 0
 
 
-def _create_application(settings: Settings) -> Application:
+def load_application(settings: Settings) -> "Emulator":
+    """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
     from emulator.app import create_application
 
     try:
@@ -90,11 +83,30 @@ def _create_application(settings: Settings) -> Application:
         raise unreadable(error) from error
 
 
+def server_config(application: Application) -> Config:
+    """Return how uvicorn serves an application."""
+    return Config(
+        application,
+        http=PatientHttpProtocol,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
 class _AnnouncingServer(Server):
     """A uvicorn server that says when it is ready, and for which a signal to stop is not a failure."""
 
-    def __init__(self, config: Config, announcement: str) -> None:
-        super().__init__(config)
+    def __init__(self, application: Application, announcement: str) -> None:
+        super().__init__(server_config(application))
+        self._application = application
         self._announcement = announcement
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -102,6 +114,10 @@ class _AnnouncingServer(Server):
         gc.freeze()  # what exists now lives as long as the process: the collector need not look at it again
         gc.enable()
         print(self._announcement, flush=True)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._application.stop()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -115,7 +131,7 @@ def _stop_before_ready(_number: int, _frame: FrameType | None) -> None:
     sys.exit(0)
 
 
-def _listening_socket(host: str, port: int) -> socket.socket:
+def listening_socket(host: str, port: int) -> socket.socket:
     """Bind the address before anything else is done, so that a taken port is told at once."""
     listener = None
     try:
@@ -133,7 +149,7 @@ def _listening_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _address(listener: socket.socket) -> str:
+def address_of(listener: socket.socket) -> str:
     """The address under which this machine reaches the socket."""
     host, port = listener.getsockname()[:2]
     host = _ANY_ADDRESS.get(host, host)

@@ -1,0 +1,187 @@
+"""The command that `exec` runs: a child process with a process group of its own, of which nothing is left at the end.
+
+The group is what signals are passed on to and what is ended. Who leaves it, as a daemon does, is let go. Should this
+process be killed, so that it cannot end anything any more, a shell that waits for that ends the group in its stead.
+
+On Windows, which has neither groups nor these signals, the command shares the console, and nothing else is ended.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+
+from emulator.cli.errors import CommandError
+
+if sys.platform != "win32":
+    from emulator.cli.terminal import Terminal
+
+    PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+    """The signals that are the command's business."""
+    _TERMINALS = (signal.SIGTSTP, signal.SIGWINCH)
+    """Those that are so too, if there is a terminal."""
+
+FINISH_SECONDS = 0.5
+"""How long processes that the command left behind may take to finish by themselves, as the reader of a pipe does."""
+TERMINATE_SECONDS = 2.0
+"""How long they may take once they were asked to end."""
+KILL_SECONDS = 0.5
+_LOOK_SECONDS = 0.01
+
+_NOT_EXECUTABLE = 126
+_NOT_FOUND = 127
+_SIGNALLED = 128
+
+# The first line says which group, the second that it has ended. If that never comes, this process was killed.
+_GUARD = 'read -r group && { read -r _ || kill -s KILL -- "-$group"; }'
+
+
+class StartError(CommandError):
+    """The command could not be started. `status` is the one that a shell has for it."""
+
+    def __init__(self, command: str, error: OSError) -> None:
+        is_missing = isinstance(error, FileNotFoundError)
+        super().__init__(f"{command}: {'command not found' if is_missing else error.strerror}")
+        self.status = _NOT_FOUND if is_missing else _NOT_EXECUTABLE
+
+
+def signalled_status(number: int) -> int:
+    """Return the exit status that tells of an end by a signal."""
+    return _SIGNALLED + number
+
+
+class Guard:
+    """A shell that ends a process group if this process is killed before it can."""
+
+    def __init__(self) -> None:
+        self._shell: subprocess.Popen[bytes] | None = None
+        if sys.platform != "win32":
+            with contextlib.suppress(OSError):  # there are containers without a shell
+                self._shell = subprocess.Popen(  # noqa: S603
+                    ["/bin/sh", "-c", _GUARD],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,  # what ends the jobs of a terminal must not end it
+                )
+
+    def watch(self, group: int) -> None:
+        """Name the process group."""
+        self._tell(f"{group}\n")
+
+    def dismiss(self) -> None:
+        """Say that nothing is left to be ended; the shell ends too."""
+        self._tell("\n")
+        if self._shell is not None and self._shell.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._shell.stdin.close()
+            self._shell.wait()
+
+    def _tell(self, line: str) -> None:
+        if self._shell is not None and self._shell.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._shell.stdin.write(line.encode())
+                self._shell.stdin.flush()
+
+
+class Child:
+    """A running command. It has the streams and every other file that this process was started with."""
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str], guard: Guard) -> None:
+        """Start it, in a running event loop, which has the signals from now on. Raises StartError."""
+        self._loop = asyncio.get_running_loop()
+        self._changes: asyncio.Queue[int] = asyncio.Queue()
+        self._group: int | None = None
+        self._take_signals()
+        try:
+            self._process = subprocess.Popen(words, env=environment, close_fds=False, process_group=0)  # noqa: S603
+        except OSError as error:
+            raise StartError(words[0], error) from error
+        self._group = self._process.pid
+        guard.watch(self._group)
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    if sys.platform == "win32":
+
+        def _take_signals(self) -> None:
+            signal.signal(signal.SIGINT, lambda _number, _frame: None)  # the console tells the command too
+
+        def _watch(self) -> None:
+            self._loop.call_soon_threadsafe(self._changes.put_nowait, self._process.wait())
+
+        async def wait(self) -> int:
+            """Wait for the command's end and return its exit status."""
+            return await self._changes.get()
+
+        async def end(self) -> bool:
+            """End it, if it still runs; return whether it had to be."""
+            was_running = self._process.poll() is None
+            self._process.kill()
+            return was_running
+
+    else:
+
+        def _take_signals(self) -> None:
+            self._terminal = Terminal.of_this_process()
+            for number in PASSED_ON if self._terminal is None else (*PASSED_ON, *_TERMINALS):
+                if signal.getsignal(number) is not signal.SIG_IGN:  # else it is meant to be ignored, as under nohup
+                    self._loop.add_signal_handler(number, self._signal, number)
+
+        def _signal(self, number: int) -> None:
+            if self._group is not None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._group, number)
+
+        def _watch(self) -> None:
+            while True:
+                try:
+                    _, status = os.waitpid(self._process.pid, os.WUNTRACED)
+                    self._loop.call_soon_threadsafe(self._changes.put_nowait, status)
+                except (ChildProcessError, RuntimeError):
+                    return  # nobody waits any more
+                if not os.WIFSTOPPED(status):
+                    return
+
+        async def wait(self) -> int:
+            """Wait for the command's end and return its exit status, or 128 and the number of the signal it ended by."""
+            while os.WIFSTOPPED(status := await self._changes.get()):
+                if self._terminal is not None:
+                    self._terminal.command_stopped(self._process.pid, os.WSTOPSIG(status))
+            code = os.waitstatus_to_exitcode(status)
+            self._process.returncode = code  # so that Popen does not look for it
+            return code if code >= 0 else signalled_status(-code)
+
+        async def end(self) -> bool:
+            """End what is left of the command's process group; return whether anything had to be ended."""
+            if self._terminal is not None:
+                self._terminal.take_back(self._process.pid)
+            if await self._has_ended_within(FINISH_SECONDS):
+                return False
+            for number, seconds in ((signal.SIGTERM, TERMINATE_SECONDS), (signal.SIGKILL, KILL_SECONDS)):
+                self._signal(number)
+                if await self._has_ended_within(seconds):
+                    break
+            return True
+
+        async def _has_ended_within(self, seconds: float) -> bool:
+            gives_up_at = self._loop.time() + seconds
+            while not self._has_ended():
+                if self._loop.time() >= gives_up_at:
+                    return False
+                await asyncio.sleep(_LOOK_SECONDS)
+            return True
+
+        def _has_ended(self) -> bool:
+            group = self._process.pid
+            with contextlib.suppress(ChildProcessError):
+                while os.waitpid(-group, os.WNOHANG)[0]:  # as the first process of a container, one inherits orphans
+                    pass
+            try:
+                os.killpg(group, 0)
+            except (ProcessLookupError, PermissionError):  # none left, or none that is ours to end
+                return True
+            return False

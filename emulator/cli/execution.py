@@ -1,0 +1,176 @@
+"""The `exec` command: the emulator for as long as one command runs, and afterwards a report (interfaces, section 2).
+
+Owns the order of things: everything that can be wrong is found before the command is started, and after its end the
+emulator does not wait for anything. Writes to standard error alone; standard output is the command's.
+"""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import socket
+import sys
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from emulator.cli.arguments import PROGRAM
+from emulator.cli.child import Child, Guard, StartError, signalled_status
+from emulator.cli.logs import configure_logging
+from emulator.cli.report import Report
+from emulator.cli.server_parts import Server
+from emulator.cli.serving import address_of, listening_socket, load_application, server_config
+from emulator.kernel.clock import host_elapsed_ms
+from emulator.settings import SettingError, Settings, read_settings
+
+if TYPE_CHECKING:
+    from emulator.app import Application
+    from emulator.service.tally import Tally
+
+PREFERRED_TEAM = "Demo"
+_UNWIND_SECONDS = 0.1
+"""How long requests in flight have to notice that their connection is gone."""
+
+
+def execute(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Run the command of `options.words` against an emulator and return its exit status.
+
+    Raises UsageError or DocumentError for options and files that cannot be used, CommandError if the port is taken.
+    """
+    _die_by_signals()
+    settings = _settings(options, environment)
+    report_file = _report_file(options.report)
+    configure_logging(settings.log_format, settings.log_level)
+    guard = Guard()
+    try:
+        with listening_socket(settings.host, settings.port) as listener:
+            application = load_application(settings)
+            variables = _variables(address_of(listener), application, settings)
+            run = _Run(application, options.words, {**environment, **variables}, guard)
+            try:
+                run.run(sockets=[listener])
+            except StartError as error:
+                _say(f"{PROGRAM}: {error}")
+                return error.status
+    finally:
+        guard.dismiss()
+    report = Report(options.words, run.status, run.duration_ms, run.tally, list(application.contract.operations))
+    if not options.quiet:
+        _say(report.as_text())
+    failure = _write(report_file, report)
+    return run.status or failure
+
+
+class _Run(Server):
+    """A server that serves as long as a command runs, and then ends at once."""
+
+    tally: "Tally"
+    status: int
+    duration_ms: int
+
+    def __init__(
+        self, application: "Application", words: Sequence[str], environment: Mapping[str, str], guard: Guard
+    ) -> None:
+        super().__init__(server_config(application))
+        self._application = application
+        self._words = words
+        self._environment = environment
+        self._guard = guard
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # the command has them
+
+    async def main_loop(self) -> None:
+        gc.freeze()
+        gc.enable()
+        began_at = host_elapsed_ms()
+        child = Child(self._words, self._environment, self._guard)
+        try:
+            self.status = await child.wait()
+        finally:
+            sandboxes = self._application.sandboxes
+            self.tally = sandboxes.tally.total(sandboxes.by_id.values())
+            self.duration_ms = round(host_elapsed_ms() - began_at)
+            await self._close()
+            if await child.end():
+                _say(f"{PROGRAM}: the command left processes behind; they were ended")
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Nothing is left to be shut down."""
+
+    async def _close(self) -> None:
+        """Break off every connection: nobody is left who waits for an answer."""
+        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would tell of every request that is broken off
+        for server in self.servers:
+            server.close()
+        self._application.stop()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        if self.server_state.tasks:
+            await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
+
+
+def _settings(options: Namespace, environment: Mapping[str, str]) -> Settings:
+    arguments = vars(options)
+    if options.port is None and not environment.get("EMULATOR_PORT"):
+        arguments = {**arguments, "port": "0"}
+    return read_settings(arguments, environment)
+
+
+def _variables(address: str, application: "Application", settings: Settings) -> dict[str, str]:
+    """Return what the command finds in its environment."""
+    variables = {"IMAGE_WORKFLOW_BASE_URL": f"{address}/v1", "EMULATOR_URL": address}
+    keys = [(team, key) for team, key, note in application.start_up_summary().keys if note == "full"]
+    preferred = [key for team, key in keys if team == PREFERRED_TEAM]
+    # One of the environment would be for the real service; it has no business here.
+    variables["IMAGE_WORKFLOW_API_KEY"] = next(iter([*preferred, *(key for _, key in keys)]), "")
+    if settings.control_token is not None:
+        variables["EMULATOR_CONTROL_TOKEN"] = settings.control_token
+    return variables
+
+
+def _report_file(name: str | None) -> Path | None:
+    """Make sure that the report can be written before anything else is done. Raises SettingError."""
+    if name is None:
+        return None
+    file = Path(name)
+    target = file if file.exists() else file.parent
+    if not os.access(target, os.W_OK) or file.is_dir() or (target is not file and not target.is_dir()):
+        raise SettingError("--report", name, "a file that can be written")
+    return file
+
+
+def _write(file: Path | None, report: Report) -> int:
+    """Write the report and return the exit status that says whether that went well."""
+    if file is not None:
+        try:
+            file.write_text(report.as_json(), encoding="utf-8")
+        except OSError as error:
+            _say(f"{PROGRAM}: {file}: {error.strerror}")
+            return 1
+    return 0
+
+
+def _say(text: str) -> None:
+    """Write to standard error, if anybody still listens there."""
+    with contextlib.suppress(OSError, ValueError):
+        if sys.stderr is not None:
+            print(text.rstrip("\n"), file=sys.stderr, flush=True)
+
+
+def _die_by_signals() -> None:
+    """End by a signal as long as there is no command to pass it on to, and say so with the exit status."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _die)
+    # Any other ends the process by itself.
+
+
+def _die(number: int, _frame: FrameType | None) -> None:
+    sys.exit(signalled_status(number))

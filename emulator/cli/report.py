@@ -1,0 +1,164 @@
+"""The report of `exec`: what the command asked of the emulator, as text for people and as JSON for programs.
+
+The JSON has these keys. New ones may be added; what stands here keeps its name and meaning as long as `version` is 1.
+
+- `format`, `version`: what this is.
+- `emulator`: the version of the emulator.
+- `command`: its words; `exit_status`: what `exec` returned; `duration_ms`: how long it ran, in real time.
+- `emulator_time_ms`: the time that passed on the clocks of all sandboxes together, resets included.
+- `requests`: each with `operation` (null for a path or method that is none), `status` (null where there was no answer),
+  and `count`; `requests_total` of them; `journal_dropped` of their journal entries could not be kept.
+- `problems`: how often each problem code was answered.
+- `credits_charged`; `credits_reserved` for work that was not finished; `highest_concurrency`, the most unfinished work of
+  one Team at once.
+- `teams`: the same for each, with `name` and `concurrency_limit`. Teams of one name count as one.
+- `rules`: those of every scenario that ran, each with `scenario`, `name`, and how many requests (or pieces of work) it
+  `matched` and on how many it `fired`.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from emulator import __version__
+from emulator.service.tally import RuleTally, Tally, TeamTally
+
+FORMAT = "image-workflow-emulator report"
+VERSION = 1
+
+_NO_OPERATION = "(no operation)"
+_NO_ANSWER = "no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is reported. `operations` is the order in which they are told."""
+
+    command: Sequence[str]
+    exit_status: int
+    duration_ms: int
+    tally: Tally
+    operations: Sequence[str]
+
+    def as_json(self) -> str:
+        """Return the report for programs; the head of this file says what is in it."""
+        tally = self.tally
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "emulator": __version__,
+            "command": list(self.command),
+            "exit_status": self.exit_status,
+            "duration_ms": self.duration_ms,
+            "emulator_time_ms": tally.emulator_ms,
+            "requests_total": tally.requests.total(),
+            "requests": [
+                {"operation": operation, "status": status, "count": count}
+                for operation, statuses in self._requests()
+                for status, count in statuses
+            ],
+            "journal_dropped": tally.dropped,
+            "problems": dict(_problems(tally)),
+            "credits_charged": _charged(tally),
+            "credits_reserved": sum(team.reserved for team in tally.teams.values()),
+            "highest_concurrency": _highest_concurrency(tally),
+            "teams": [_team_fields(name, team) for name, team in tally.teams.items()],
+            "rules": [
+                {"scenario": scenario, "name": name, "matched": rule.matched, "fired": rule.fired}
+                for (scenario, name), rule in tally.rules.items()
+            ],
+        }
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+    def as_text(self) -> str:
+        """Return the report for people, as lines."""
+        tally = self.tally
+        head = (
+            f"Image Workflow Emulator: {_plural(tally.requests.total(), 'request')}, "
+            f"{_plural(_charged(tally), 'Credit')} charged, {_span(tally.emulator_ms)} of emulator time"
+        )
+        lines = [head, *self._request_lines()]
+        problems = _problems(tally)
+        if problems:
+            lines.append(f"  problems: {', '.join(f'{code} {count}' for code, count in problems)}")
+        lines += [f"  {_team_words(name, team)}" for name, team in tally.teams.items() if _did_anything(team)]
+        if tally.dropped:
+            lines.append(f"  the journal could not keep {tally.dropped} of them; they are counted all the same")
+        lines += [_warning(*key, rule) for key, rule in tally.rules.items() if not rule.fired]
+        return "\n".join(lines) + "\n"
+
+    def _requests(self) -> Iterator[tuple[str | None, Iterable[tuple[int | None, int]]]]:
+        """Go through the operations that were asked for, in their order, each with its statuses and their counts."""
+        counts: dict[str | None, Counter[int | None]] = {}
+        for (operation, status, _), count in self.tally.requests.items():
+            counts.setdefault(operation, Counter())[status] += count
+        for operation in (*self.operations, None):
+            if operation in counts:
+                yield operation, sorted(counts[operation].items(), key=lambda row: row[0] or 0)
+
+    def _request_lines(self) -> list[str]:
+        rows = [(operation or _NO_OPERATION, statuses) for operation, statuses in self._requests()]
+        width = max((len(operation) for operation, _ in rows), default=0)
+        return [
+            f"  {operation:{width}}  " + "  ".join(f"{status or _NO_ANSWER}: {count}" for status, count in statuses)
+            for operation, statuses in rows
+        ]
+
+
+def _problems(tally: Tally) -> list[tuple[str, int]]:
+    """Return the problem codes that were answered, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for (_, _, code), count in tally.requests.items():
+        if code is not None:
+            counts[code] += count
+    return sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+
+
+def _charged(tally: Tally) -> int:
+    return sum(team.charged for team in tally.teams.values())
+
+
+def _highest_concurrency(tally: Tally) -> int:
+    return max((team.highest_concurrency for team in tally.teams.values()), default=0)
+
+
+def _team_fields(name: str, team: TeamTally) -> dict[str, Any]:
+    return {
+        "name": name,
+        "credits_charged": team.charged,
+        "credits_reserved": team.reserved,
+        "highest_concurrency": team.highest_concurrency,
+        "concurrency_limit": team.concurrency_limit,
+    }
+
+
+def _did_anything(team: TeamTally) -> bool:
+    return bool(team.charged or team.reserved or team.highest_concurrency)
+
+
+def _team_words(name: str, team: TeamTally) -> str:
+    reserved = f", {team.reserved} reserved for unfinished work" if team.reserved else ""
+    return (
+        f"{name}: {_plural(team.charged, 'Credit')} charged{reserved}; "
+        f"highest concurrency {team.highest_concurrency} of {team.concurrency_limit}"
+    )
+
+
+def _warning(scenario: str, name: str, rule: RuleTally) -> str:
+    matched = f"it matched {rule.matched} times" if rule.matched else "nothing matched it"
+    return f'  warning: the rule "{name}" of the scenario {scenario} never fired ({matched})'
+
+
+def _plural(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _span(ms: int) -> str:
+    """Word a span of time, such as `1.5 s`, `1 min 12 s` or `2 h 5 min`."""
+    seconds = ms // 1000
+    if seconds < 60:
+        return f"{ms / 1000:g} s"
+    minutes = seconds // 60
+    return f"{minutes} min {seconds % 60} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
