@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from emulator.positions import NOWHERE, Position
-from emulator.scenario.world import CredentialState, TeamChange
+from emulator.scenario.world import CredentialState, Profile, TeamChange
 
 Admission = Literal["paused", "open"]
 
@@ -23,7 +23,7 @@ class AdmissionChange:
 
 @dataclass(frozen=True, slots=True)
 class CredentialChange:
-    """A credential is revoked, made active again or given another expiry; None leaves a thing as it is.
+    """A credential is revoked, made active again, or given another expiry or profile; None leaves a thing as it is.
 
     `key` is the key as the world file has it, or the sandbox's own form of it.
     """
@@ -31,6 +31,7 @@ class CredentialChange:
     key: str
     state: CredentialState | None = None
     expires_at: int | None = None
+    profile: Profile | None = None
 
 
 Change: TypeAlias = AdmissionChange | TeamChange | CredentialChange

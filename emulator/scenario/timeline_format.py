@@ -6,14 +6,14 @@ from emulator.scenario.changes import Admission, AdmissionChange, Change, Creden
 from emulator.scenario.reading import Cursor, Fields, one_of
 from emulator.scenario.rule_format import read_team
 from emulator.scenario.vocabulary import Vocabulary
-from emulator.scenario.world import CREDENTIAL_STATES, CredentialState
+from emulator.scenario.world import CREDENTIAL_STATES, PROFILES, CredentialState, Profile
 from emulator.scenario.world_format import TEAM_KEYS, read_team_change
 
 _SUBJECTS: Final = ("admission", "team", "credential")
 _KEYS: Final = {
     "admission": ("admission", "retry_after"),
     "team": ("team", *(key for key in TEAM_KEYS if key != "credentials")),
-    "credential": ("credential", "state", "expires_at"),
+    "credential": ("credential", "state", "expires_at", "profile"),
 }
 _ALL_KEYS: Final = tuple(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
 
@@ -70,4 +70,5 @@ def _credential(fields: Fields, vocabulary: Vocabulary) -> CredentialChange:
         ),
         cast(CredentialState | None, fields.get("state", lambda at: at.word(CREDENTIAL_STATES), None)),
         fields.get("expires_at", Cursor.instant, None),
+        cast(Profile | None, fields.get("profile", lambda at: at.word(PROFILES), None)),
     )

@@ -18,6 +18,8 @@ BUILT_IN_WORLD_FILE: Final = "emulator/service/world.yaml"
 
 CREDENTIAL_STATES: Final = ("active", "revoked")
 
+PROFILES: Final = ("read_only", "full")
+
 SUBSCRIPTIONS: Final = ("active", "inactive")
 
 

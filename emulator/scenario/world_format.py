@@ -14,6 +14,7 @@ from emulator.scenario.reading import Cursor, Fields, Report
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     CREDENTIAL_STATES,
+    PROFILES,
     SUBSCRIPTIONS,
     CredentialState,
     Profile,
@@ -114,7 +115,7 @@ def _credentials(cursor: Cursor, keys: dict[str, str]) -> tuple[WorldCredential,
 def _credential(cursor: Cursor, keys: dict[str, str]) -> WorldCredential:
     fields = cursor.fields(_CREDENTIAL_KEYS, required=("key",))
     key = fields.get("key", lambda at: _key(at, keys), "")
-    profile = cast(Profile, fields.get("profile", lambda at: at.word(("read_only", "full")), "full"))
+    profile = cast(Profile, fields.get("profile", lambda at: at.word(PROFILES), "full"))
     return WorldCredential(
         key,
         fields.get("name", lambda at: at.line("a name"), "Full" if profile == "full" else "Read only"),

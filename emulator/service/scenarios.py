@@ -126,12 +126,15 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int) -> None:
                 sandbox.accounts[team_id].pause = pause
             else:
                 sandbox.pause = pause
-        case CredentialChange(key, state, expires_at):
+        case CredentialChange(key, state, expires_at, profile):
             caller = sandbox.callers.get(key) or sandbox.callers.get(sandbox.key_of(key))
             if caller is not None and (not team_id or caller.team_id == team_id):
                 old = caller.credential
                 caller.credential = dataclasses.replace(
-                    old, state=state or old.state, expires_at=old.expires_at if expires_at is None else expires_at
+                    old,
+                    state=state or old.state,
+                    expires_at=old.expires_at if expires_at is None else expires_at,
+                    profile=profile or old.profile,
                 )
         case TeamChange():
             for account in _affected(sandbox, team_id, change.team):

@@ -217,6 +217,7 @@ def test_a_when_may_have_all_its_keys(operations: OperationFacts) -> None:
             "{team: Demo, credits: 0, subscription: inactive, concurrency_limit: 1, requests_per_minute: 5}",
         ),
         (CredentialChange("k", "revoked"), "{credential: k, state: revoked}"),
+        (CredentialChange("k", profile="read_only"), "{credential: k, profile: read_only}"),
         (
             CredentialChange("k", "active", 1_767_225_600_000),
             "{credential: k, state: active, expires_at: 2026-01-01T00:00:00.000Z}",
@@ -423,6 +424,7 @@ def test_a_mistake_in_a_rule_is_told(rule: str, complaint: str, operations: Oper
         ("{at: 3s, set: {credential: k}}", "timeline[0].set: found only the credential; expected at least one of state, expires_at"),
         ("{at: 3s, set: {credential: k, state: expired}}", 'timeline[0].set.state: found "expired"; expected one of active, revoked'),
         ("{at: 3s, set: {credential: k, expires_at: 1h}}", 'timeline[0].set.expires_at: found "1h"; expected a timestamp'),
+        ("{at: 3s, set: {credential: k, profile: writer}}", 'timeline[0].set.profile: found "writer"; expected one of read_only, full'),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_timeline_is_told(change: str, complaint: str, operations: OperationFacts) -> None:

@@ -97,6 +97,7 @@ def codes_of_rules(scenario: Scenario) -> Iterator[str]:
 CAUSES: dict[str, Callable[[Any], bool]] = {
     "service_unavailable": lambda change: change == AdmissionChange("paused", 10),
     "credential_revoked": lambda change: getattr(change, "state", None) == "revoked",
+    "permission_denied": lambda change: getattr(change, "profile", None) == "read_only",
     "credential_expired": lambda change: getattr(change, "expires_at", None) is not None,
     "insufficient_credits": lambda change: getattr(change, "credits", None) is not None,
     "subscription_required": lambda change: getattr(change, "subscription", None) == "inactive",

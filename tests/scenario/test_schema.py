@@ -122,7 +122,7 @@ GOOD = [
     "timeline: []",
     "timeline: [{at: 30s, set: {admission: paused, retry_after: 5}}, {at: 60, set: {admission: open}}]",
     "timeline: [{at: 0, set: {team: Demo, credits: 0, subscription: inactive, concurrency_limit: 1}}]",
-    "timeline: [{at: 0, set: {credential: k, state: revoked, expires_at: 2026-01-01T00:00:00Z}}]",
+    "timeline: [{at: 0, set: {credential: k, state: revoked, expires_at: 2026-01-01T00:00:00Z, profile: full}}]",
 ]  # fmt: skip
 
 
@@ -224,6 +224,7 @@ BAD = [
             "timeline: [{at: 3s, set: {credential: k}}]",
             "timeline: [{at: 3s, set: {credential: k, state: expired}}]",
             "timeline: [{at: 3s, set: {credential: k, expires_at: 1h}}]",
+            "timeline: [{at: 3s, set: {credential: k, profile: writer}}]",
         )
     ),
 ]  # fmt: skip
