@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from emulator.contract import Contract, load_contract
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.http.requests import Receive, Scope, Send
+from emulator.http.requests import Receive, Request, Scope, Send
 from emulator.http.responses import problem_response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import format_timestamp
@@ -71,7 +71,7 @@ class Application:
         elif path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/"):
             await self._control(scope, receive, send)
         else:
-            await self._refuse(path, send)
+            await self._refuse(scope, send)
 
     @cached_property
     def _control(self) -> "Control":
@@ -80,11 +80,22 @@ class Application:
 
         return create_control(self.sandboxes, self.contract, self.settings, self._options)
 
-    async def _refuse(self, path: str, send: Send) -> None:
-        problem = Problem(
-            "not_found", f"{excerpt(path)}: there is no such path; the API is under /v1", check=Check.ROUTE
+    async def _refuse(self, scope: Scope, send: Send) -> None:
+        """Refuse a path that belongs to no surface; whose key it brought finds it in the journal."""
+        request = Request(scope, self.settings.public_url)
+        caller = self.sandboxes.find_caller(request.bearer_key() or "")
+        sandbox = caller.sandbox if caller else self.sandboxes.default
+        journal, request_id = sandbox.journal, sandbox.identifiers.next("req")
+        entry = journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
+        entry.problem = Problem(
+            "not_found",
+            f"{excerpt(request.path)}: there is no such path; the API is under {PREFIX}",
+            check=Check.ROUTE,
+            remedy=f"put {PREFIX} before the path, or use one that the contract has",
         )
-        response = problem_response(problem, self.sandboxes.default.identifiers.next("req"), None)
+        response = problem_response(entry.problem, request_id, None)
+        entry.status, entry.response_body = response.status, response.body
+        journal.leave(entry)
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body})
 

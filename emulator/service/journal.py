@@ -25,6 +25,9 @@ MAXIMUM_BODY_BYTES = 64 * 1024
 """A longer body is left out of an entry; its size is kept."""
 
 
+GONE_NOTE = "the client went away before its request was whole"
+
+
 @dataclass(slots=True)
 class Entry:
     """One request. What is not known yet, or does not apply, is None."""
@@ -104,16 +107,14 @@ class Journal:
     _cleared_up_to: int = 0
     _outcomes_at_clearing: Counter[Outcome] = field(default_factory=Counter)
 
-    def arrive(self, entry: Entry) -> None:
-        """Write down a request that has arrived."""
+    def arrive(self, at: int, request_id: str, method: str, path: str, caller: "Caller | None" = None) -> Entry:
+        """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
+        self.last_sequence += 1
+        entry = Entry(self.last_sequence, at, request_id, method, path, arrived_ms=host_elapsed_ms(), caller=caller)
         self.entries.append(entry)
         if len(self.entries) > MAXIMUM_ENTRIES:
             self._drop_oldest()
-
-    def next_sequence(self) -> int:
-        """Return the number of the next entry; numbers are never used again, whatever is dropped or cleared."""
-        self.last_sequence += 1
-        return self.last_sequence
+        return entry
 
     def leave(self, entry: Entry) -> None:
         """Complete an entry, within the bounds; it is not touched again."""

@@ -15,6 +15,7 @@ from emulator.domain.resources import UploadSession
 from emulator.http.requests import DRAIN_LIMIT_BYTES, ClientDisconnectedError, Receive, Request, Scope, Send
 from emulator.http.responses import JSON_TYPE, Response, problem_response
 from emulator.service import engine, uploads
+from emulator.service.journal import GONE_NOTE
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.links import DIRECT_UPLOADS_PREFIX
@@ -34,7 +35,10 @@ class DirectUploads:
         request = Request(scope, self._public_url)
         sandbox_id, session_id, signature = _parts(request)
         sandbox = self._sandboxes.by_id.get(sandbox_id)
-        request_id = (sandbox or self._sandboxes.default).identifiers.next("req")
+        home = sandbox or self._sandboxes.default
+        journal, request_id = home.journal, home.identifiers.next("req")
+        entry = journal.arrive(home.clock.now(), request_id, request.method, request.path)
+        entry.note = "direct upload"
         body = _Body(receive)
         try:
             token = await self._receive(request, sandbox, session_id, signature, body)
@@ -42,9 +46,15 @@ class DirectUploads:
             length = (b"content-length", b"%d" % len(content))
             response = Response(200, (JSON_TYPE, length, (b"request-id", request_id.encode())), content)
         except Problem as problem:
+            entry.problem = problem
             response = problem_response(problem, request_id, problem.retry_after)
         except ClientDisconnectedError:
+            entry.note, entry.request_body_bytes = GONE_NOTE, body.size_bytes
+            journal.leave(entry)
             return
+        entry.request_body_bytes = body.size_bytes
+        entry.status, entry.response_body = response.status, response.body
+        journal.leave(entry)
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body, "more_body": True})
         await body.drain()  # after the whole answer: who sends too much hears of it at once (D16)
@@ -54,21 +64,35 @@ class DirectUploads:
         self, request: Request, sandbox: Sandbox | None, session_id: str, signature: str, body: "_Body"
     ) -> str:
         if sandbox is None or request.query_string:
-            raise Problem("upload_not_found", "the address: expected upload.url exactly as the session gave it")
+            raise Problem(
+                "upload_not_found",
+                "the address: expected upload.url exactly as the session gave it",
+                remedy="send the bytes to upload.url as it is, unchanged",
+            )
         now = engine.enter(sandbox)
         session = uploads.find_signed(sandbox, session_id, signature)
         if request.method != "POST":
             raise Problem(
-                "invalid_request", f"{request.method}: expected upload.method, POST", status=405, allow="POST"
+                "invalid_request",
+                f"{request.method}: expected upload.method, POST",
+                status=405,
+                allow="POST",
+                remedy="send it with the method POST",
             )
         if b"authorization" in request.headers:
-            raise Problem("invalid_request", "Authorization: found; expected none: the address is signed by itself")
+            raise Problem(
+                "invalid_request",
+                "Authorization: found; expected none: the address is signed by itself",
+                remedy="leave out the header Authorization",
+            )
         uploads.check_window(session, now)
         _check_headers(request, sandbox, session)
         _check_announced_size(request, session)
         data, digest = await body.read(session)
         if sandbox.store.uploads.items.get(session.id) is None:
-            raise Problem("upload_not_found", "the sandbox was reset while the bytes came")
+            raise Problem(
+                "upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session"
+            )
         return uploads.accept(sandbox, session.id, digest, data)
 
 
@@ -84,7 +108,11 @@ def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -
         found = request.headers.get(name)
         if found is None or found.decode("latin-1").strip() != value:
             shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
-            raise Problem("invalid_request", f"{name.decode()}: found {shown}; expected {value} as in upload.headers")
+            raise Problem(
+                "invalid_request",
+                f"{name.decode()}: found {shown}; expected {value} as in upload.headers",
+                remedy="send every header of upload.headers as it is",
+            )
 
 
 def _check_announced_size(request: Request, session: UploadSession) -> None:
@@ -96,8 +124,16 @@ def _check_announced_size(request: Request, session: UploadSession) -> None:
 
 def _wrong_size(session: UploadSession, found: int | str) -> Problem:
     if session.digest is not None:
-        return Problem("upload_bytes_conflict", f"the body: found {found} bytes; {session.id} accepted others already")
-    return Problem("invalid_request", f"the body: found {found} bytes; expected size_bytes, {session.size_bytes}")
+        return Problem(
+            "upload_bytes_conflict",
+            f"the body: found {found} bytes; {session.id} accepted others already",
+            remedy="send the bytes that were accepted, or create a new session for these",
+        )
+    return Problem(
+        "invalid_request",
+        f"the body: found {found} bytes; expected size_bytes, {session.size_bytes}",
+        remedy=f"send exactly {session.size_bytes} bytes, or create a session for a file of this size",
+    )
 
 
 class _Body:
@@ -106,6 +142,8 @@ class _Body:
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._has_more = True
+        self.size_bytes = 0
+        """How many have come so far."""
 
     async def read(self, session: UploadSession) -> tuple[bytes, str]:
         """Read exactly the declared bytes, and hash them on the way.
@@ -144,4 +182,5 @@ class _Body:
             raise ClientDisconnectedError
         self._has_more = message.get("more_body", False)
         body: bytes = message.get("body", b"")
+        self.size_bytes += len(body)
         return body

@@ -30,13 +30,21 @@ class Files:
         request = Request(scope, self._public_url)
         sandbox_id, _, name = request.path.removeprefix(FILES_PREFIX).partition("/")
         sandbox = self._sandboxes.by_id.get(sandbox_id)
-        request_id = (sandbox or self._sandboxes.default).identifiers.next("req")
+        home = sandbox or self._sandboxes.default
+        journal, request_id = home.journal, home.identifiers.next("req")
+        entry = journal.arrive(home.clock.now(), request_id, request.method, request.path)
+        entry.note = "file of a picture"
         try:
             response = await self._answer(request, sandbox, name, request_id)
+            entry.response_body_bytes = len(response.body)
         except Problem as problem:
+            entry.problem = problem
             response = problem_response(problem, request_id, None)
+            entry.response_body = response.body
             if problem.status == 416:
                 response = response._replace(headers=(*response.headers, (b"content-range", problem.detail.encode())))
+        entry.status = response.status
+        journal.leave(entry)
         await _send(send, response, is_head=request.method == "HEAD")
 
     async def _answer(self, request: Request, sandbox: Sandbox | None, name: str, request_id: str) -> Response:
@@ -46,7 +54,13 @@ class Files:
         key, media_type = _read_name(sandbox, name)
         images = sandbox.images
         if request.method not in ("GET", "HEAD"):
-            raise Problem("invalid_request", f"{request.method}: expected GET or HEAD", status=405, allow="GET, HEAD")
+            raise Problem(
+                "invalid_request",
+                f"{request.method}: expected GET or HEAD",
+                status=405,
+                allow="GET, HEAD",
+                remedy="send it with the method GET or HEAD",
+            )
         etag = b'"' + sandbox.signer.sign("etag", key).encode() + b'"'
         identified = ((b"request-id", request_id.encode()), (b"etag", etag), (b"accept-ranges", b"bytes"))
         if _matches(request.headers.get(b"if-none-match"), etag):
@@ -80,7 +94,11 @@ def _read_name(sandbox: Sandbox, name: str) -> tuple[str, bytes]:
 
 
 def _no_such_file(name: str) -> Problem:
-    return Problem("not_found", f"{excerpt(name)}: there is no such file; its Asset may be deleted")
+    return Problem(
+        "not_found",
+        f"{excerpt(name)}: there is no such file; its Asset may be deleted",
+        remedy="use the url that a live Asset shows, unchanged",
+    )
 
 
 def _matches(header: bytes | None, etag: bytes) -> bool:
@@ -108,7 +126,8 @@ def _whole_or_part(request: Request, data: bytes, etag: bytes, headers: tuple[He
     else:
         start, end = max(len(data) - int(last), 0), len(data) - 1
     if start > end:
-        raise Problem("invalid_request", f"bytes */{len(data)}", status=416)
+        remedy = f"ask for a range that begins before byte {len(data)}"
+        raise Problem("invalid_request", f"bytes */{len(data)}", status=416, remedy=remedy)
     part = data[start : end + 1]
     content_range = b"bytes %d-%d/%d" % (start, end, len(data))
     return Response(206, (*headers, (b"content-length", b"%d" % len(part)), (b"content-range", content_range)), part)

@@ -30,13 +30,12 @@ from emulator.http.requests import (
 )
 from emulator.http.responses import Header, Response, problem_response
 from emulator.http.stopping import Stop
-from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.scenario.faults import DeprecatedFault, HoldFault, NetworkFault, ProblemFault
 from emulator.scenario.playbook import RequestDecision
 from emulator.service import engine, scenarios
 from emulator.service.accounts import Caller
-from emulator.service.journal import Entry
+from emulator.service.journal import GONE_NOTE, Entry
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web import faults, holding
@@ -122,7 +121,7 @@ def check_shape(road: "Road", passage: Passage, route: Route, call: Call) -> Non
     if request.query_string:
         call.query = parse_query(request.query_string, operation.query)
     if operation.is_idempotent:
-        key = passage.entry.idempotency_key = request.idempotency_key()
+        key = request.idempotency_key()
         passage.key_scope = KeyScope(call.caller.credential.id, operation.method, request.path, key)
     if operation.body is None:
         check_no_body(passage.body)
@@ -232,15 +231,14 @@ class Road:
         caller = self.sandboxes.find_caller(key) if key else None
         sandbox = caller.sandbox if caller else self.sandboxes.default
         journal, request_id = sandbox.journal, sandbox.identifiers.next("req")
-        entry = Entry(journal.next_sequence(), sandbox.clock.now(), request_id, request.method, request.path)
-        entry.arrived_ms = host_elapsed_ms()
-        entry.caller = caller
-        journal.arrive(entry)
+        entry = journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
+        if b"idempotency-key" in request.headers:  # told even of a request that is refused before it is looked at
+            entry.idempotency_key = request.headers[b"idempotency-key"].decode("latin-1").strip()
         passage = Passage(request, request_id, sandbox, entry)
         try:
             response = await self._answer(passage, caller, receive)
         except ClientDisconnectedError:
-            entry.note = "the client went away before its request was whole"
+            entry.note = GONE_NOTE
             journal.leave(entry)
             return
         if response is not faults.UNANSWERED:
@@ -353,6 +351,7 @@ class Road:
             records.hold(scope)
         try:
             if passage.hold_ms and not self._stop.has_begun:
+                sandbox.journal.tell(passage.entry)
                 await holding.hold(sandbox, scope, call.now, passage.hold_ms)
                 call.now = engine.enter(sandbox)
             if route.preparation is not None:
