@@ -1,14 +1,12 @@
 """What all tests share: the emulator of a test, and other emulators where a test asks for them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from tests.support.emulator_client import EmulatorUnderTest, settings_of
-
-MakeEmulator = Callable[..., EmulatorUnderTest]
+from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
 
 
 def pytest_configure(config: pytest.Config) -> None:

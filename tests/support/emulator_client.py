@@ -8,7 +8,7 @@ import asyncio
 import dataclasses
 import itertools
 import json as json_text
-from collections.abc import Awaitable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -230,7 +230,7 @@ class EmulatorUnderTest:
         assert answer.status == 201, answer.body
         return dict(answer.json)
 
-    def author(self, kind: str, key: str = FULL, **fields: Any) -> Json:
+    def author(self, kind: str, /, key: str = FULL, **fields: Any) -> Json:
         """Have an ingredient of a kind made from new Assets, unless `fields` name some, and return it."""
         path = INGREDIENT_PATHS[kind]
         answer = self.post(path, ingredient_body(kind, self.assets(SOURCES[kind], key)) | fields, key)
@@ -373,6 +373,10 @@ class EmulatorUnderTest:
             self._checker.check(exchange)
         elif answer.status >= 400 and method != "HEAD":
             self._checker.check_problem(exchange)
+
+
+MakeEmulator = Callable[..., EmulatorUnderTest]
+"""Makes an emulator with options of its own: those of `settings_of`."""
 
 
 def _body_of(call: Call) -> tuple[bytes | None, Sequence[bytes]]:

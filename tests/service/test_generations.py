@@ -1,0 +1,611 @@
+"""Generations: what is admitted, what becomes of it when, and what is charged (sections 1 to 4, D32 to D40)."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.emulator_client import OTHER, Answer, EmulatorUnderTest, Json, MakeEmulator
+from tests.support.pictures import decode, picture
+
+GHOST = "ast_" + "0" * 26
+INVALID_INPUT = (422, "invalid_input")
+INVALID_REFERENCE = (422, "invalid_reference")
+EDIT: Json = {"instructions": "On a table.", "aspect_ratio": "4:5", "resolution": "1k", "output_format": "png"}
+
+
+def edit(emulator: EmulatorUnderTest, asset_ids: list[str], **fields: Any) -> Answer:
+    return emulator.post("/generations/edit-images", EDIT | {"asset_ids": asset_ids} | fields)
+
+
+def upscale(emulator: EmulatorUnderTest, asset_id: str, target: str = "2k", output_format: str = "png") -> Answer:
+    body = {"asset_id": asset_id, "target_resolution": target, "output_format": output_format}
+    return emulator.post("/generations/upscale", body)
+
+
+def asset_of(emulator: EmulatorUnderTest, generation: Json, slot: int = 0) -> Json:
+    return dict(emulator.get(f"/assets/{generation['outputs'][slot]['asset']['id']}").json)
+
+
+# Admission ----------------------------------------------------------------------------------------------------------
+
+
+def test_product_photography_is_admitted_with_its_defaults(emulator: EmulatorUnderTest) -> None:
+    """D28, D33, D36, D38."""
+    (asset,) = emulator.assets(1)
+    answer = emulator.photograph(asset_ids=[asset])
+    generation = answer.json
+    credential = emulator.get("/team").json["credential"]
+    assert (answer.status, "location" in answer.headers) == (202, False)
+    assert emulator.get(f"/generations/{generation['id']}").json == generation
+    del generation["id"]
+    assert generation == {
+        "object": "generation",
+        "workflow": "product_photography",
+        "status": "queued",
+        "initiated_by": {"object": "api_credential", "id": credential["id"], "name": "Full"},
+        "resolved_asset_ids": [asset],
+        "output_summary": {"total": 1, "pending": 1, "processing": 0, "completed": 0, "failed": 0},
+        "outputs": [{"status": "pending", "asset": None, "error": None}],
+        "credits": {"reserved": 1, "charged": None},
+        "request": {
+            "product_ids": [],
+            "asset_ids": [asset],
+            "background": {"type": "automatic"},
+            "fashion_model": {"type": "automatic"},
+            "output_mode": "single_shots",
+            "image_count": 1,
+            "aspect_ratio": "1:1",
+            "resolution": "1k",
+            "output_format": "png",
+        },
+        "created_at": "2026-01-01T00:00:00.000Z",
+        "updated_at": "2026-01-01T00:00:00.000Z",
+        "started_at": None,
+        "finished_at": None,
+    }
+
+
+def test_all_that_can_be_asked_for_is_echoed_in_one_form(emulator: EmulatorUnderTest) -> None:
+    """D28, D39."""
+    product = emulator.product(*emulator.assets(2))
+    models = [item["id"] for item in emulator.items("/fashion-models")[:3]]
+    given = {
+        "product_ids": [product["id"]],
+        "asset_ids": emulator.assets(1),
+        "photography_style_id": emulator.premade("photography_style")["id"],
+        "background": {"type": "color", "color": "FFEE00"},
+        "fashion_model": {"type": "group", "fashion_model_ids": models},
+        "colorway": {"name": "Teal", "hex": "#00AAaa"},
+        "pose_id": emulator.premade("pose", "Standing front")["id"],
+        "camera_distance": "medium",
+        "custom_directions": "Smile.",
+        "output_mode": "single_shots",
+        "image_count": 6,
+        "aspect_ratio": "21:9",
+        "resolution": "4k",
+        "output_format": "webp",
+    }
+    answer = emulator.photograph(**given)
+    expected = given | {
+        "background": {"type": "color", "color": "#ffee00"},
+        "colorway": {"name": "Teal", "hex": "#00aaaa"},
+    }
+    assert (answer.status, answer.json["request"]) == (202, expected)
+
+
+@pytest.mark.parametrize(
+    ("background", "fashion_model"),
+    [
+        ({"type": "automatic"}, {"type": "automatic"}),
+        ({"type": "transparent"}, {"type": "none"}),
+        ({"type": "background", "background_id": "B"}, {"type": "selected", "fashion_model_id": "M"}),
+        ({"type": "color", "color": "#010203"}, {"type": "group", "fashion_model_ids": ["M", "N"]}),
+    ],
+)
+def test_every_type_of_background_and_fashion_model_is_admitted(
+    emulator: EmulatorUnderTest, background: Json, fashion_model: Json
+) -> None:
+    """`B` and `M` are the Team's own, `N` is premade."""
+    named = {"N": emulator.premade("fashion_model")["id"]}
+    named |= {"B": emulator.author("background")["id"], "M": emulator.author("fashion_model")["id"]}
+
+    def resolve(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: resolve(item) for name, item in value.items()}
+        return [resolve(item) for item in value] if isinstance(value, list) else named.get(value, value)
+
+    answer = emulator.photograph(background=resolve(background), fashion_model=resolve(fashion_model))
+    assert answer.status == 202
+    assert emulator.wait_for(answer.json)["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"output_mode": "photoshoot", "image_count": 1},
+        {"output_mode": "photoshoot", "image_count": 6},
+        {"output_mode": "pictures"},
+        {"image_count": 0},
+        {"image_count": 7},
+        {"image_count": "2"},
+        {"aspect_ratio": "1:2"},
+        {"resolution": "8k"},
+        {"resolution": "1K"},
+        {"output_format": "gif"},
+        {"camera_distance": "near"},
+        {"asset_ids": []},
+        {"product_ids": [], "asset_ids": []},
+        {"asset_ids": ["a", "a"]},
+        {"product_ids": ["p", "p"]},
+        {"colorway": {"hex": "#ffffff"}},
+        {"colorway": {"name": " "}},
+        {"colorway": {"name": "x", "hex": "#fff"}},
+        {"colorway": {"name": "x", "hex": "#gggggg"}},
+        {"background": {}},
+        {"background": {"type": "color"}},
+        {"background": {"type": "color", "color": "red"}},
+        {"background": {"type": "color", "color": "##ffffff"}},
+        {"background": {"type": "color", "color": "ffffff\n"}},
+        {"background": {"type": "color", "color": "#ffffff", "background_id": "b"}},
+        {"background": {"type": "background"}},
+        {"background": {"type": "transparent", "color": "#ffffff"}},
+        {"fashion_model": {"type": "selected"}},
+        {"fashion_model": {"type": "none", "fashion_model_id": "m"}},
+        {"fashion_model": {"type": "selected", "fashion_model_ids": ["m", "n"]}},
+        {"fashion_model": {"type": "group", "fashion_model_ids": ["m"]}},
+        {"fashion_model": {"type": "group", "fashion_model_ids": ["m", "n", "o", "p"]}},
+        {"fashion_model": {"type": "group", "fashion_model_ids": ["m", "m"]}},
+    ],
+)
+def test_product_photography_outside_the_contract_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
+    """D32 to D34, D39."""
+    body: Json = {"asset_ids": ["a"]} | fields
+    assert emulator.photograph(**body).outcome == INVALID_INPUT
+
+
+def test_only_the_output_mode_is_required_beside_a_subject(emulator: EmulatorUnderTest) -> None:
+    body = {"asset_ids": emulator.assets(1)}
+    assert emulator.post("/generations/product-photography", body).outcome == INVALID_INPUT
+    assert emulator.post("/generations/product-photography", body | {"output_mode": "photoshoot"}).status == 202
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"asset_ids": [GHOST]},
+        {"product_ids": ["prd_1"]},
+        {"photography_style_id": "sty_1"},
+        {"background": {"type": "background", "background_id": "bkg_1"}},
+        {"fashion_model": {"type": "selected", "fashion_model_id": "fmd_1"}},
+        {"fashion_model": {"type": "group", "fashion_model_ids": ["fmd_1", "fmd_2"]}},
+        {"pose_id": "pos_1"},
+        {"pose_id": ""},
+    ],
+)
+def test_a_reference_to_nothing_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
+    body: Json = {"asset_ids": emulator.assets(1)} | fields
+    assert emulator.photograph(**body).outcome == INVALID_REFERENCE
+    assert emulator.items("/generations") == []
+
+
+def test_a_reference_to_another_teams_things_or_to_deleted_ones_is_refused(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    deleted, foreign = emulator.author("pose"), emulator.author("pose", key=OTHER)
+    emulator.delete(f"/poses/{deleted['id']}")
+    product = emulator.product(*emulator.assets(1, OTHER), key=OTHER)
+    references: list[Json] = [
+        {"pose_id": deleted["id"]},
+        {"pose_id": foreign["id"]},
+        {"product_ids": [product["id"]]},
+        {"pose_id": emulator.premade("background")["id"]},
+        {"product_ids": [asset]},
+    ]
+    for fields in references:
+        assert emulator.photograph(asset_ids=[asset], **fields).outcome == INVALID_REFERENCE
+
+
+@pytest.mark.parametrize(("name", "supported"), [("Standing front", "close medium far"), ("Walking", "far")])
+def test_the_camera_distance_must_be_one_of_the_poses(emulator: EmulatorUnderTest, name: str, supported: str) -> None:
+    """D34."""
+    pose, asset_ids = emulator.premade("pose", name), emulator.assets(1)
+    for distance in ("close", "medium", "far"):
+        answer = emulator.photograph(asset_ids=asset_ids, pose_id=pose["id"], camera_distance=distance)
+        expected = (202, "generation") if distance in supported.split() else INVALID_INPUT
+        assert answer.outcome == expected
+
+
+def test_a_camera_distance_without_a_pose_is_free(emulator: EmulatorUnderTest) -> None:
+    assert emulator.photograph(camera_distance="close").status == 202
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"asset_ids": []},
+        {"asset_ids": ["a"] * 2},
+        {"asset_ids": list("abcdefghi")},
+        {"instructions": ""},
+        {"instructions": " \n"},
+        {"output_mode": "single_shots"},
+        {"aspect_ratio": None},
+        {"resolution": "3k"},
+    ],
+)
+def test_an_edit_outside_the_contract_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
+    assert edit(emulator, **({"asset_ids": ["a"]} | fields)).outcome == INVALID_INPUT
+
+
+@pytest.mark.parametrize("field", ["asset_ids", *EDIT])
+def test_every_field_of_an_edit_is_required(emulator: EmulatorUnderTest, field: str) -> None:
+    body = EDIT | {"asset_ids": ["a"]}
+    del body[field]
+    assert emulator.post("/generations/edit-images", body).outcome == INVALID_INPUT
+
+
+@pytest.mark.parametrize("count", [1, 8])
+def test_an_edit_makes_one_picture_of_one_to_eight_assets(emulator: EmulatorUnderTest, count: int) -> None:
+    assets = emulator.assets(count)
+    generation = edit(emulator, assets).json
+    assert (generation["workflow"], generation["resolved_asset_ids"], len(generation["outputs"])) == (
+        "edit_images",
+        assets,
+        1,
+    )
+    assert generation["request"] == EDIT | {"asset_ids": assets}
+    assert emulator.wait_for(generation)["status"] == "completed"
+
+
+def test_an_edit_of_what_is_not_there_is_refused(emulator: EmulatorUnderTest) -> None:
+    assert edit(emulator, [*emulator.assets(1), GHOST]).outcome == INVALID_REFERENCE
+    assert edit(emulator, emulator.assets(1, OTHER)).outcome == INVALID_REFERENCE
+
+
+@pytest.mark.parametrize("fields", [{"target_resolution": "1k"}, {"target_resolution": 2}, {"output_format": "gif"}])
+def test_an_upscale_outside_the_contract_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
+    body = {"asset_id": "a", "target_resolution": "2k", "output_format": "png"} | fields
+    assert emulator.post("/generations/upscale", body).outcome == INVALID_INPUT
+
+
+def test_an_upscale_of_what_is_not_there_is_refused(emulator: EmulatorUnderTest) -> None:
+    assert upscale(emulator, GHOST).outcome == INVALID_REFERENCE
+    assert upscale(emulator, emulator.assets(1, OTHER)[0]).outcome == INVALID_REFERENCE
+
+
+@pytest.mark.parametrize(
+    ("expected", "size", "target"),
+    [
+        (202, (2047, 8), "2k"),
+        (422, (2048, 8), "2k"),
+        (422, (8, 2048), "2k"),
+        (202, (8, 2048), "4k"),
+        (422, (4096, 8), "4k"),
+        (422, (5000, 8), "2k"),
+    ],
+)
+def test_an_upscale_to_what_the_asset_already_has_is_refused_and_costs_nothing(
+    emulator: EmulatorUnderTest, expected: int, size: tuple[int, int], target: str
+) -> None:
+    """D35."""
+    asset = emulator.upload(picture(size=size))
+    answer = upscale(emulator, asset["id"], target)
+    assert answer.status == expected
+    if expected == 422:
+        assert (answer.code, emulator.credits(), emulator.items("/generations")) == (
+            "already_at_target_resolution",
+            100,
+            [],
+        )
+
+
+# Packing ------------------------------------------------------------------------------------------------------------
+
+
+def test_main_photos_come_first_then_explicit_assets_then_the_others_in_turn(emulator: EmulatorUnderTest) -> None:
+    """Section 4, D32."""
+    a1, a2, a3, b1, b2, loose = emulator.assets(6)
+    one = emulator.product(a1, a2, a3, primary_asset_id=a2)
+    two = emulator.product(b1, b2)
+    cases: list[tuple[list[str], Json]] = [
+        ([a2, b1, a1, b2, a3], {"product_ids": [one["id"], two["id"]]}),
+        ([b1, a2, b2, a1, a3], {"product_ids": [two["id"], one["id"]]}),
+        ([a2, b1, loose, a1, b2], {"product_ids": [one["id"], two["id"]], "asset_ids": [loose]}),
+        ([a2, a3, loose, a1], {"product_ids": [one["id"]], "asset_ids": [a3, loose]}),
+        ([b2, a1, loose], {"asset_ids": [b2, a1, loose]}),
+        ([b1, a1, a2, a3, b2], {"product_ids": [two["id"]], "asset_ids": [a1, a2, a3, b2, loose]}),
+    ]
+    for expected, fields in cases:
+        answer = emulator.photograph(**fields)
+        assert (answer.json["resolved_asset_ids"], answer.json["request"]["product_ids"]) == (
+            expected,
+            fields.get("product_ids", []),
+        )
+
+
+def test_products_that_share_a_photo_have_it_packed_once(emulator: EmulatorUnderTest) -> None:
+    a, b, c = emulator.assets(3)
+    one, two = emulator.product(a, b, c), emulator.product(a, c)
+    answer = emulator.photograph(product_ids=[one["id"], two["id"]])
+    assert answer.json["resolved_asset_ids"] == [a, b, c]
+
+
+# Slots and their times ----------------------------------------------------------------------------------------------
+
+
+def outline(emulator: EmulatorUnderTest, generation: Json) -> tuple[str, str, int | None]:
+    answer = emulator.get(f"/generations/{generation['id']}")
+    slots = "".join(output["status"][:2] + " " for output in answer.json["outputs"]).strip()
+    return answer.json["status"], slots, answer.retry_after
+
+
+def test_slots_start_together_and_finish_one_after_another(emulator: EmulatorUnderTest) -> None:
+    generation = emulator.photograph(image_count=3).json
+    seen = []
+    for step in (0, 0.5, 0.5, 4.999, 0.001, 2, 1.999, 0.001, 100):
+        emulator.advance(step)
+        seen.append(outline(emulator, generation))
+    assert seen == [
+        ("queued", "pe pe pe", 1),
+        ("queued", "pe pe pe", 1),
+        ("processing", "pr pr pr", 5),
+        ("processing", "pr pr pr", 1),
+        ("processing", "co pr pr", 2),
+        ("processing", "co co pr", 2),
+        ("processing", "co co pr", 1),
+        ("completed", "co co co", None),
+        ("completed", "co co co", None),
+    ]
+    done = emulator.get(f"/generations/{generation['id']}").json
+    assert [done[name][14:23] for name in ("created_at", "started_at", "finished_at", "updated_at")] == [
+        "00:00.000",
+        "00:01.000",
+        "00:10.000",
+        "00:10.000",
+    ]
+
+
+def test_outputs_at_4k_take_twice_as_long_but_not_the_queue(emulator: EmulatorUnderTest) -> None:
+    generation = emulator.photograph(image_count=2, resolution="4k").json
+    emulator.advance(1)
+    seen = [outline(emulator, generation)]
+    for step in (10, 4):
+        emulator.advance(step)
+        seen.append(outline(emulator, generation))
+    assert seen == [("processing", "pr pr", 10), ("processing", "co pr", 4), ("completed", "co co", None)]
+
+
+@pytest.mark.parametrize(("target", "seconds"), [("2k", 6), ("4k", 11)])
+def test_an_upscale_takes_its_time_by_its_target(emulator: EmulatorUnderTest, target: str, seconds: int) -> None:
+    generation = upscale(emulator, emulator.assets(1)[0], target).json
+    done = emulator.wait_for(generation)
+    assert done["finished_at"] == f"2026-01-01T00:00:{seconds:02}.000Z"
+
+
+def test_a_photoshoot_has_four_slots(emulator: EmulatorUnderTest) -> None:
+    generation = emulator.photograph(output_mode="photoshoot").json
+    done = emulator.wait_for(generation)
+    assert (len(generation["outputs"]), done["output_summary"], done["finished_at"][17:23]) == (
+        4,
+        {"total": 4, "pending": 0, "processing": 0, "completed": 4, "failed": 0},
+        "12.000",
+    )
+
+
+def test_the_summary_counts_the_slots(emulator: EmulatorUnderTest) -> None:
+    generation = emulator.photograph(image_count=3).json
+    emulator.advance(6)
+    summary = emulator.get(f"/generations/{generation['id']}").json["output_summary"]
+    assert summary == {"total": 3, "pending": 0, "processing": 2, "completed": 1, "failed": 0}
+
+
+def test_what_is_seen_does_not_depend_on_who_looked_when(make_emulator: MakeEmulator) -> None:
+    seen = []
+    for steps in ([60.0], [0.5] * 120, [7.0, 0.0, 53.0]):
+        emulator = make_emulator(rate_limits=False)
+        generation = emulator.photograph(image_count=4).json
+        for step in steps:
+            emulator.advance(step)
+            emulator.get("/team")
+        seen.append(
+            (emulator.get(f"/generations/{generation['id']}").json, emulator.items("/assets"), emulator.credits())
+        )
+    assert seen[0] == seen[1] == seen[2]
+
+
+# Outputs ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "size", "name"),
+    [
+        ({}, (1024, 1024), "png"),
+        ({"aspect_ratio": "4:5", "output_format": "jpeg"}, (820, 1024), "jpeg"),
+        ({"aspect_ratio": "21:9", "resolution": "2k", "output_format": "webp"}, (2048, 878), "webp"),
+        ({"background": {"type": "transparent"}, "output_format": "jpeg"}, (1024, 1024), "png"),
+    ],
+)
+def test_an_output_is_an_asset_of_the_size_and_format_asked_for(
+    emulator: EmulatorUnderTest, fields: Json, size: tuple[int, int], name: str
+) -> None:
+    """D35."""
+    done = emulator.wait_for(emulator.photograph(**fields).json)
+    asset = asset_of(emulator, done)
+    file = emulator.fetch(asset["url"])
+    image = decode(file.body)
+    assert (asset["source"], asset["source_generation_id"], asset["created_at"]) == (
+        "generation",
+        done["id"],
+        done["finished_at"],
+    )
+    assert (asset["format"], asset["width"], asset["height"], asset["size_bytes"]) == (name, *size, len(file.body))
+    assert ((image.format or "").lower(), image.size) == (name, size)
+    assert done["request"]["output_format"] == name
+
+
+@pytest.mark.parametrize("output_format", ["png", "webp"])
+def test_a_transparent_background_is_really_transparent(emulator: EmulatorUnderTest, output_format: str) -> None:
+    generation = emulator.photograph(background={"type": "transparent"}, output_format=output_format).json
+    asset = asset_of(emulator, emulator.wait_for(generation))
+    alpha = decode(emulator.fetch(asset["url"]).body).convert("RGBA").getchannel("A")
+    assert alpha.getextrema() == (0, 255)
+
+
+def test_an_upscale_keeps_the_proportions_of_its_asset(emulator: EmulatorUnderTest) -> None:
+    done = emulator.wait_for(upscale(emulator, emulator.assets(1)[0], output_format="jpeg").json)
+    asset = asset_of(emulator, done)
+    assert (asset["width"], asset["height"], asset["format"]) == (2048, 1366, "jpeg")
+    assert done["resolved_asset_ids"] == [done["request"]["asset_id"]]
+
+
+def test_an_output_is_there_as_soon_as_its_slot_is_completed(emulator: EmulatorUnderTest) -> None:
+    generation = emulator.photograph(image_count=2).json
+    emulator.advance(6)
+    seen = emulator.get(f"/generations/{generation['id']}").json
+    assert asset_of(emulator, seen)["created_at"] == "2026-01-01T00:00:06.000Z"
+    assert seen["outputs"][1]["asset"] is None
+
+
+def test_the_slots_of_one_generation_are_different_pictures(emulator: EmulatorUnderTest) -> None:
+    done = emulator.wait_for(emulator.photograph(output_mode="photoshoot").json)
+    files = {emulator.fetch(asset_of(emulator, done, slot)["url"]).body for slot in range(4)}
+    assert len(files) == 4
+
+
+def test_the_same_story_gives_the_same_bytes(make_emulator: MakeEmulator) -> None:
+    def story() -> list[object]:
+        emulator = make_emulator(seed=5)
+        done = emulator.wait_for(emulator.photograph(colorway={"name": "Red", "hex": "#ff0000"}).json)
+        asset = asset_of(emulator, done)
+        return [done, asset, emulator.fetch(asset["url"])]
+
+    assert story() == story()
+
+
+def test_outputs_can_be_worked_on_further(emulator: EmulatorUnderTest) -> None:
+    first = asset_of(emulator, emulator.wait_for(emulator.photograph(aspect_ratio="3:2").json))
+    second = asset_of(emulator, emulator.wait_for(upscale(emulator, first["id"]).json))
+    third = emulator.wait_for(edit(emulator, [first["id"], second["id"]]).json)
+    assert (second["width"], asset_of(emulator, third)["width"]) == (2048, 820)
+
+
+def test_an_output_deleted_since_is_still_named(emulator: EmulatorUnderTest) -> None:
+    """Section 3, rule 5."""
+    done = emulator.wait_for(emulator.photograph().json)
+    asset = asset_of(emulator, done)
+    emulator.delete(f"/assets/{asset['id']}")
+    assert emulator.get(f"/generations/{done['id']}").json == done
+    assert emulator.get(f"/assets/{asset['id']}").outcome == (404, "asset_not_found")
+
+
+def test_inputs_are_captured_at_admission(emulator: EmulatorUnderTest) -> None:
+    """D23: everything that was referred to is deleted before the work begins, and the work completes."""
+    assets = emulator.assets(2)
+    product = emulator.product(assets[0])
+    background, model = emulator.author("background"), emulator.author("fashion_model")
+    generation = emulator.photograph(
+        product_ids=[product["id"]],
+        asset_ids=[assets[1]],
+        background={"type": "background", "background_id": background["id"]},
+        fashion_model={"type": "selected", "fashion_model_id": model["id"]},
+    ).json
+    for path in (
+        f"/products/{product['id']}",
+        *(f"/assets/{asset}" for asset in assets),
+        f"/backgrounds/{background['id']}",
+        f"/fashion-models/{model['id']}",
+    ):
+        assert emulator.delete(path).status in (200, 204)
+    done = emulator.wait_for(generation)
+    assert (done["status"], done["resolved_asset_ids"]) == ("completed", assets)
+    assert done["request"] == generation["request"]
+    assert emulator.fetch(asset_of(emulator, done)["url"]).status == 200
+
+
+def test_inputs_captured_and_deleted_give_the_picture_that_they_would_have_given(make_emulator: MakeEmulator) -> None:
+    files = []
+    for deletes in (False, True):
+        emulator = make_emulator()
+        asset = emulator.upload(picture(size=(64, 48)))
+        generation = edit(emulator, [asset["id"]]).json
+        if deletes:
+            emulator.delete(f"/assets/{asset['id']}")
+        done = emulator.wait_for(generation)
+        files.append(emulator.fetch(asset_of(emulator, done)["url"]).body)
+    assert files[0] == files[1]
+
+
+def test_a_source_replaced_in_between_does_not_change_work_that_was_admitted(make_emulator: MakeEmulator) -> None:
+    files = []
+    for replaces in (False, True):
+        emulator = make_emulator()
+        background = emulator.author("background")
+        other = emulator.upload(picture(colour="#00ff00"))["id"]
+        selection = {"type": "background", "background_id": background["id"]}
+        generation = emulator.photograph(background=selection).json
+        if replaces:
+            emulator.patch(f"/backgrounds/{background['id']}", {"asset_id": other})
+        done = emulator.wait_for(generation)
+        files.append(emulator.fetch(asset_of(emulator, done)["url"]).body)
+    assert files[0] == files[1]
+
+
+def test_when_all_is_deleted_all_bytes_are_freed(emulator: EmulatorUnderTest) -> None:
+    before = emulator.sandbox.images.held_bytes
+    done = emulator.wait_for(emulator.photograph(image_count=2).json)
+    asset_of(emulator, done)
+    for asset in emulator.items("/assets"):
+        emulator.delete(f"/assets/{asset['id']}")
+    assert emulator.sandbox.images.held_bytes == before
+
+
+# Failure ------------------------------------------------------------------------------------------------------------
+
+SLOTS = "scenario: slots\nrules: [{match: {work: product_photography}, then: {outputs: {%s}}}]"
+
+
+@pytest.mark.parametrize(
+    ("fields", "failing", "charged"),
+    [
+        ({"output_mode": "photoshoot"}, "1: timed_out", 2),
+        ({"output_mode": "photoshoot"}, "1: timed_out, 4: content_rejected", 1),
+        ({"output_mode": "photoshoot"}, "1: timed_out, 2: timed_out, 3: timed_out", 1),
+        ({"image_count": 3, "resolution": "4k"}, "2: processing_failed", 4),
+        ({"image_count": 6}, "1: timed_out, 6: timed_out", 4),
+    ],
+)
+def test_only_completed_outputs_are_charged(
+    make_emulator: MakeEmulator, fields: Json, failing: str, charged: int
+) -> None:
+    """Section 4, D37; the Generation completes with at least one output (section 3)."""
+    emulator = make_emulator(scenario=SLOTS % failing)
+    done = emulator.wait_for(emulator.photograph(**fields).json)
+    failures = {int(part.split(":")[0]): part.split(": ")[1] for part in failing.split(", ")}
+    assert done["status"] == "completed"
+    assert (done["credits"]["charged"], emulator.credits()) == (charged, 100 - charged)
+    assert done["output_summary"]["failed"] == len(failures)
+    for slot, output in enumerate(done["outputs"], start=1):
+        if slot in failures:
+            assert (output["status"], output["asset"], output["error"]["code"]) == ("failed", None, failures[slot])
+            assert output["error"]["retryable"] is (failures[slot] != "content_rejected")
+        else:
+            assert (output["status"], output["error"]) == ("completed", None)
+
+
+@pytest.mark.emulator(scenario="scenario: all\nrules: [{match: {work: '*'}, then: {fail: content_rejected}}]")
+def test_a_generation_fails_when_every_output_did_and_costs_nothing(emulator: EmulatorUnderTest) -> None:
+    for answer in (emulator.photograph(image_count=3), edit(emulator, emulator.assets(1))):
+        done = emulator.wait_for(answer.json)
+        assert (done["status"], done["credits"]["charged"]) == ("failed", 0)
+        assert {output["error"]["code"] for output in done["outputs"]} == {"content_rejected"}
+    assert (emulator.credits(), emulator.items("/assets?source=generation")) == (100, [])
+
+
+@pytest.mark.emulator(scenario="scenario: stalled\nrules: [{match: {work: '*'}, then: {stall: true}}]")
+def test_stalled_work_goes_on_for_ever_and_keeps_its_credits_and_its_place(emulator: EmulatorUnderTest) -> None:
+    """D47."""
+    generation = emulator.photograph().json
+    emulator.advance(10 * 24 * 3600)
+    answer = emulator.get(f"/generations/{generation['id']}")
+    assert (answer.json["status"], answer.retry_after) == ("processing", 5)
+    emulator.set_team(concurrency_limit=1)
+    refused = emulator.photograph()
+    assert (refused.outcome, refused.retry_after) == ((429, "concurrency_limit_reached"), 60)

@@ -1,0 +1,479 @@
+"""The four kinds of reusable ingredients, and the Operations that author them (sections 2 to 4, D20 to D31)."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.emulator_client import (
+    INGREDIENT_PATHS,
+    KINDS,
+    OTHER,
+    SOURCES,
+    Answer,
+    EmulatorUnderTest,
+    Json,
+    MakeEmulator,
+    ingredient_body,
+    source_fields,
+)
+from tests.support.pictures import picture, picture_with_subject
+
+GHOST = "ast_" + "0" * 26
+QUEUE = 1
+SECONDS = {"photography_style": 3, "background": 4, "pose": 4, "fashion_model": 6}
+PRICES = {"photography_style": 0, "background": 1, "pose": 1, "fashion_model": 1}
+CHARGES = {"photography_style": 0, "background": 0, "pose": 1, "fashion_model": 1}
+"""What is taken when the source of a Background is clean, as a plain picture is."""
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "photography_style": {"description": ""},
+    "pose": {"supported_camera_distances": ["close", "medium", "far"]},
+}
+METADATA: dict[str, dict[str, Any]] = {
+    "photography_style": {"name": "Renamed", "description": "Brighter"},
+    "background": {"name": "Renamed", "kind": "location"},
+    "pose": {"name": "Renamed", "supported_camera_distances": ["far"]},
+    "fashion_model": {"name": "Renamed", "age_range": "55+", "gender": "male"},
+}
+each_kind = pytest.mark.parametrize("kind", KINDS)
+INVALID_INPUT = (422, "invalid_input")
+
+
+def create(emulator: EmulatorUnderTest, kind: str, /, **fields: Any) -> Answer:
+    body = ingredient_body(kind, emulator.assets(SOURCES[kind])) | fields
+    return emulator.post(INGREDIENT_PATHS[kind], body)
+
+
+def path_of(ingredient: Json) -> str:
+    return f"{INGREDIENT_PATHS[ingredient['object']]}/{ingredient['id']}"
+
+
+def replace_sources(emulator: EmulatorUnderTest, ingredient: Json, **fields: Any) -> Answer:
+    kind = ingredient["object"]
+    return emulator.patch(path_of(ingredient), source_fields(kind, emulator.assets(SOURCES[kind])) | fields)
+
+
+# Making one ---------------------------------------------------------------------------------------------------------
+
+
+@each_kind
+def test_a_create_is_admitted_as_an_operation(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D27 to D29."""
+    assets = emulator.assets(SOURCES[kind])
+    answer = emulator.post(INGREDIENT_PATHS[kind], ingredient_body(kind, assets))
+    operation = answer.json
+    assert (answer.status, answer.headers["location"]) == (
+        202,
+        f"http://emulator.test/v1/operations/{operation['id']}",
+    )
+    assert emulator.get(answer.headers["location"]).json == operation
+    del operation["id"]
+    assert operation == {
+        "object": "operation",
+        "type": f"{kind}.create",
+        "status": "queued",
+        "request": ingredient_body(kind, assets) | DEFAULTS.get(kind, {}),
+        "target": None,
+        "result": None,
+        "error": None,
+        "credits": {"reserved": PRICES[kind], "charged": None},
+        "created_at": "2026-01-01T00:00:00.000Z",
+        "updated_at": "2026-01-01T00:00:00.000Z",
+        "started_at": None,
+        "finished_at": None,
+    }
+
+
+@each_kind
+def test_an_operation_is_queued_then_processed_then_completed_at_its_instants(
+    emulator: EmulatorUnderTest, kind: str
+) -> None:
+    operation = create(emulator, kind).json
+    path, last = f"/operations/{operation['id']}", QUEUE + SECONDS[kind]
+    seen = []
+    for moment in (0, QUEUE - 0.001, QUEUE, last - 0.001, last, last + 1000):
+        emulator.advance(moment - (emulator.now() / 1000 - 1_767_225_600))
+        answer = emulator.get(path)
+        seen.append((answer.json["status"], answer.retry_after, answer.json["result"] is not None))
+    assert seen == [
+        ("queued", QUEUE, False),
+        ("queued", 1, False),
+        ("processing", SECONDS[kind], False),
+        ("processing", 1, False),
+        ("completed", None, True),
+        ("completed", None, True),
+    ]
+    times = {name: answer.json[name][17:23] for name in ("started_at", "finished_at", "updated_at")}
+    ended = f"{last:02}.000"
+    assert times == {"started_at": "01.000", "finished_at": ended, "updated_at": ended}
+
+
+@each_kind
+def test_nothing_is_there_before_the_operation_completes(emulator: EmulatorUnderTest, kind: str) -> None:
+    create(emulator, kind)
+    emulator.advance(QUEUE + SECONDS[kind] - 0.001)
+    assert emulator.items(INGREDIENT_PATHS[kind] + "?scope=team") == []
+
+
+@each_kind
+def test_a_completed_operation_leads_to_the_ingredient(emulator: EmulatorUnderTest, kind: str) -> None:
+    assets = emulator.assets(SOURCES[kind])
+    body = ingredient_body(kind, assets) | METADATA[kind]
+    done = emulator.wait_for(emulator.post(INGREDIENT_PATHS[kind], body).json)
+    assert done["result"]["object"] == kind
+    assert done["credits"] == {"reserved": PRICES[kind], "charged": CHARGES[kind]}
+    ingredient = emulator.get(f"{INGREDIENT_PATHS[kind]}/{done['result']['id']}").json
+    assert METADATA[kind].items() <= ingredient.items()
+    assert (ingredient["scope"], ingredient["source_asset_ids"]) == ("team", assets)
+    assert ingredient["created_at"] == ingredient["updated_at"] == done["finished_at"]
+
+
+def test_a_style_has_three_previews_and_the_others_one_card(emulator: EmulatorUnderTest) -> None:
+    assert len(set(emulator.author("photography_style")["preview_image_urls"])) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "refused"),
+    [("photography_style", [3], [0, 1, 2, 4, 5]), ("fashion_model", [1, 2, 5], [0, 6, 10])],
+)
+def test_the_number_of_sources_is_limited(
+    emulator: EmulatorUnderTest, kind: str, counts: list[int], refused: list[int]
+) -> None:
+    assets = emulator.assets(10)
+    for count in range(11):
+        body = ingredient_body(kind, assets[:1]) | {"asset_ids": assets[:count]}
+        answer = emulator.post(INGREDIENT_PATHS[kind], body)
+        if count in counts:
+            assert answer.status == 202, count
+        if count in refused:
+            assert answer.outcome == INVALID_INPUT, count
+
+
+@pytest.mark.parametrize("kind", ["photography_style", "fashion_model"])
+def test_no_source_may_be_named_twice(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D22."""
+    one, two = emulator.assets(2)
+    body = ingredient_body(kind, [one]) | {"asset_ids": [one, two, one]}
+    assert emulator.post(INGREDIENT_PATHS[kind], body).outcome == INVALID_INPUT
+
+
+@each_kind
+def test_sources_must_be_live_assets_of_the_team(emulator: EmulatorUnderTest, kind: str) -> None:
+    own = emulator.assets(3)
+    deleted = emulator.assets(1)[0]
+    emulator.delete(f"/assets/{deleted}")
+    for foreign in (GHOST, "", deleted, emulator.assets(1, OTHER)[0], emulator.premade("pose")["id"]):
+        body = ingredient_body(kind, [foreign, *own][: SOURCES[kind]])
+        assert emulator.post(INGREDIENT_PATHS[kind], body).outcome == (422, "invalid_reference")
+    assert emulator.items("/operations") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("background", {"kind": "beach"}),
+        ("background", {"asset_ids": ["a"]}),
+        ("pose", {"supported_camera_distances": ["near"]}),
+        ("pose", {"supported_camera_distances": ["far", "far"]}),
+        ("pose", {"supported_camera_distances": "far"}),
+        ("pose", {"description": "x"}),
+        ("fashion_model", {"age_range": "18"}),
+        ("fashion_model", {"gender": "any"}),
+        ("fashion_model", {"description": "x"}),
+        ("photography_style", {"asset_id": "a"}),
+        ("photography_style", {"description": 1}),
+    ],
+)
+def test_fields_outside_the_contract_are_refused(
+    emulator: EmulatorUnderTest, kind: str, fields: dict[str, Any]
+) -> None:
+    assert create(emulator, kind, **fields).outcome == INVALID_INPUT
+
+
+@each_kind
+def test_every_required_field_is_required(emulator: EmulatorUnderTest, kind: str) -> None:
+    body = ingredient_body(kind, emulator.assets(3))
+    for name in body:
+        lacking = {key: value for key, value in body.items() if key != name}
+        assert emulator.post(INGREDIENT_PATHS[kind], lacking).outcome == INVALID_INPUT, name
+
+
+# Changing one -------------------------------------------------------------------------------------------------------
+
+
+@each_kind
+def test_a_change_of_metadata_is_done_at_once_and_free(emulator: EmulatorUnderTest, kind: str) -> None:
+    ingredient = emulator.author(kind)
+    before = emulator.credits(), len(emulator.items("/operations"))
+    emulator.advance(10)
+    answer = emulator.patch(path_of(ingredient), METADATA[kind])
+    changed = answer.json
+    assert (answer.status, "location" in answer.headers) == (200, False)
+    assert changed.pop("updated_at") > ingredient.pop("updated_at")
+    assert changed == ingredient | METADATA[kind]
+    assert before == (emulator.credits(), len(emulator.items("/operations")))
+
+
+@each_kind
+def test_each_field_of_metadata_can_be_changed_alone(emulator: EmulatorUnderTest, kind: str) -> None:
+    ingredient = emulator.author(kind)
+    for name, value in METADATA[kind].items():
+        changed = emulator.patch(path_of(ingredient), {name: value}).json
+        expected = ingredient | {name: value, "updated_at": changed["updated_at"]}
+        assert changed == expected
+        ingredient = changed
+
+
+@each_kind
+def test_new_sources_are_an_operation_on_the_ingredient(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D27, D28: the request echoes what was sent, without defaults."""
+    ingredient = emulator.author(kind)
+    assets = emulator.assets(SOURCES[kind])
+    answer = emulator.patch(path_of(ingredient), source_fields(kind, assets))
+    operation = answer.json
+    reference = {"object": kind, "id": ingredient["id"]}
+    assert (answer.status, operation["type"], operation["target"], operation["result"]) == (
+        202,
+        f"{kind}.update",
+        reference,
+        None,
+    )
+    assert answer.headers["location"].endswith(f"/operations/{operation['id']}")
+    assert operation["request"] == source_fields(kind, assets)
+    done = emulator.wait_for(operation)
+    assert (done["result"], done["credits"]) == (reference, {"reserved": PRICES[kind], "charged": CHARGES[kind]})
+    assert emulator.get(path_of(ingredient)).json["source_asset_ids"] == assets
+
+
+@each_kind
+def test_the_same_sources_again_are_a_replacement_all_the_same(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D25."""
+    ingredient = emulator.author(kind)
+    answer = emulator.patch(path_of(ingredient), source_fields(kind, ingredient["source_asset_ids"]))
+    assert answer.status == 202
+
+
+@each_kind
+def test_metadata_sent_along_with_sources_waits_for_the_operation(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D25."""
+    ingredient = emulator.author(kind)
+    operation = replace_sources(emulator, ingredient, **METADATA[kind]).json
+    meanwhile = emulator.get(path_of(ingredient)).json
+    emulator.wait_for(operation)
+    after = emulator.get(path_of(ingredient)).json
+    assert meanwhile == ingredient
+    assert METADATA[kind].items() <= after.items()
+    assert (after["created_at"], after["updated_at"] > ingredient["updated_at"]) == (ingredient["created_at"], True)
+
+
+@each_kind
+def test_new_sources_give_new_pictures(emulator: EmulatorUnderTest, kind: str) -> None:
+    def urls(ingredient: Json) -> list[str]:
+        return list(ingredient.get("preview_image_urls") or [ingredient["card_image_url"]])
+
+    old = emulator.author(kind)
+    emulator.wait_for(replace_sources(emulator, old).json)
+    new = emulator.get(path_of(old)).json
+    assert [emulator.fetch(url).status for url in urls(old) + urls(new)] == [404] * len(urls(old)) + [200] * len(
+        urls(new)
+    )
+
+
+@each_kind
+def test_while_its_sources_are_replaced_an_ingredient_cannot_be_changed(emulator: EmulatorUnderTest, kind: str) -> None:
+    ingredient = emulator.author(kind)
+    operation = replace_sources(emulator, ingredient).json
+    for advance in (0, QUEUE):
+        emulator.advance(advance)
+        for answer in (
+            emulator.patch(path_of(ingredient), {"name": "New"}),
+            replace_sources(emulator, ingredient),
+            emulator.delete(path_of(ingredient)),
+        ):
+            assert answer.outcome == (409, "resource_operation_in_progress")
+            assert answer.json["active_operation_id"] == operation["id"]
+    assert emulator.get(path_of(ingredient)).json == ingredient
+
+
+@each_kind
+def test_after_the_operation_the_ingredient_can_be_changed_again(emulator: EmulatorUnderTest, kind: str) -> None:
+    ingredient = emulator.author(kind)
+    emulator.wait_for(replace_sources(emulator, ingredient).json)
+    assert emulator.patch(path_of(ingredient), {"name": "New"}).status == 200
+    assert emulator.delete(path_of(ingredient)).status == 204
+
+
+def test_work_on_one_ingredient_blocks_no_other(emulator: EmulatorUnderTest) -> None:
+    one, two = emulator.author("pose"), emulator.author("pose")
+    replace_sources(emulator, one)
+    assert emulator.patch(path_of(two), {"name": "New"}).status == 200
+
+
+@each_kind
+def test_new_sources_are_limited_as_the_first_were(emulator: EmulatorUnderTest, kind: str) -> None:
+    ingredient = emulator.author(kind)
+    wrong: dict[str, Any] = {"asset_id": 7} if kind in ("background", "pose") else {"asset_ids": []}
+    assert emulator.patch(path_of(ingredient), wrong).outcome == INVALID_INPUT
+    ghosts = source_fields(kind, [GHOST, GHOST + "1", GHOST + "2"][: SOURCES[kind]])
+    assert emulator.patch(path_of(ingredient), ghosts).outcome == (422, "invalid_reference")
+    assert emulator.get(path_of(ingredient)).json == ingredient
+
+
+# Deleting one, premade ones -----------------------------------------------------------------------------------------
+
+
+@each_kind
+def test_a_deleted_ingredient_is_gone(emulator: EmulatorUnderTest, kind: str) -> None:
+    ingredient = emulator.author(kind)
+    assert emulator.delete(path_of(ingredient)).status == 204
+    found = [
+        emulator.get(path_of(ingredient)).outcome,
+        emulator.patch(path_of(ingredient), {"name": "New"}).outcome,
+        emulator.delete(path_of(ingredient)).outcome,
+    ]
+    assert found == [(404, "not_found")] * 3
+    assert emulator.items(INGREDIENT_PATHS[kind] + "?scope=team") == []
+
+
+@each_kind
+def test_premade_ingredients_are_there_for_every_team_and_read_only(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D21."""
+    shared = emulator.items(INGREDIENT_PATHS[kind] + "?scope=global")
+    assert shared == emulator.items(INGREDIENT_PATHS[kind], OTHER)
+    assert len(shared) >= 4
+    denied = (403, "permission_denied")
+    for ingredient in shared:
+        assert (ingredient["scope"], ingredient["source_asset_ids"]) == ("global", [])
+        assert emulator.get(path_of(ingredient)).json == ingredient
+        assert emulator.patch(path_of(ingredient), {"name": "Mine"}).outcome == denied
+        assert replace_sources(emulator, ingredient).outcome == denied
+        assert emulator.delete(path_of(ingredient)).outcome == denied
+
+
+@pytest.mark.emulator(world="premade: false")
+def test_a_world_can_be_without_premade_ingredients(emulator: EmulatorUnderTest) -> None:
+    assert [emulator.items(path) for path in INGREDIENT_PATHS.values()] == [[], [], [], []]
+
+
+@each_kind
+def test_an_id_of_another_kind_is_an_absent_one(emulator: EmulatorUnderTest, kind: str) -> None:
+    ingredient = emulator.author(kind)
+    for path in INGREDIENT_PATHS.values():
+        if path != INGREDIENT_PATHS[kind]:
+            assert emulator.get(f"{path}/{ingredient['id']}").outcome == (404, "not_found")
+
+
+# Sources ------------------------------------------------------------------------------------------------------------
+
+
+@each_kind
+def test_an_asset_in_use_by_an_unfinished_operation_cannot_be_deleted(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D23."""
+    assets = emulator.assets(SOURCES[kind])
+    operation = emulator.post(INGREDIENT_PATHS[kind], ingredient_body(kind, assets)).json
+    for asset in assets:
+        answer = emulator.delete(f"/assets/{asset}")
+        assert (answer.outcome, answer.json["active_operation_id"]) == (
+            (409, "resource_operation_in_progress"),
+            operation["id"],
+        )
+    emulator.wait_for(operation)
+    assert [emulator.delete(f"/assets/{asset}").status for asset in assets] == [200] * len(assets)
+
+
+@each_kind
+def test_an_ingredient_keeps_naming_sources_that_were_deleted_since(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D24; and its pictures stay."""
+    ingredient = emulator.author(kind)
+    for asset in ingredient["source_asset_ids"]:
+        emulator.delete(f"/assets/{asset}")
+    assert emulator.get(path_of(ingredient)).json == ingredient
+    url = (ingredient.get("preview_image_urls") or [ingredient["card_image_url"]])[0]
+    assert emulator.fetch(url).status == 200
+
+
+def test_a_source_may_be_replaced_by_itself_while_nobody_else_uses_it(emulator: EmulatorUnderTest) -> None:
+    pose = emulator.author("pose")
+    operation = emulator.patch(path_of(pose), {"asset_id": pose["source_asset_ids"][0]}).json
+    blocked = emulator.delete(f"/assets/{pose['source_asset_ids'][0]}")
+    assert blocked.json["active_operation_id"] == operation["id"]
+
+
+def test_the_oldest_of_several_operations_is_named(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    body = ingredient_body("pose", [asset])
+    first, second = (emulator.post("/poses", body).json["id"] for _ in range(2))
+    assert emulator.delete(f"/assets/{asset}").json["active_operation_id"] == first
+    emulator.advance(100)
+    assert second
+    assert emulator.delete(f"/assets/{asset}").status == 200
+
+
+# Backgrounds (D30) --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("charged", "data"), [(0, picture(size=(96, 96))), (1, picture_with_subject())])
+def test_a_background_is_charged_only_if_a_foreground_had_to_be_removed(
+    emulator: EmulatorUnderTest, charged: int, data: bytes
+) -> None:
+    asset = emulator.upload(data)["id"]
+    done = emulator.wait_for(emulator.post("/backgrounds", ingredient_body("background", [asset])).json)
+    assert done["credits"] == {"reserved": 1, "charged": charged}
+    assert emulator.credits() == 100 - charged
+
+
+@pytest.mark.parametrize(("charged", "data"), [(0, picture(size=(96, 96))), (1, picture_with_subject())])
+def test_a_new_source_of_a_background_is_looked_at_as_well(
+    emulator: EmulatorUnderTest, charged: int, data: bytes
+) -> None:
+    background, asset = emulator.author("background"), emulator.upload(data)["id"]
+    done = emulator.wait_for(emulator.patch(path_of(background), {"asset_id": asset}).json)
+    assert done["credits"] == {"reserved": 1, "charged": charged}
+
+
+def test_a_generated_asset_can_be_the_source_of_a_background(emulator: EmulatorUnderTest) -> None:
+    """Its picture is made and looked at while the request is admitted."""
+    output = emulator.wait_for(emulator.photograph().json)["outputs"][0]["asset"]["id"]
+    answer = emulator.post("/backgrounds", ingredient_body("background", [output]))
+    assert emulator.wait_for(answer.json)["status"] == "completed"
+
+
+# Failure ------------------------------------------------------------------------------------------------------------
+
+FAILING = "scenario: failing\nrules: [{match: {work: '*'}, when: {nth: '%s'}, then: {fail: %s}}]"
+
+
+@pytest.mark.parametrize(
+    ("code", "retryable"), [("processing_failed", True), ("timed_out", True), ("content_rejected", False)]
+)
+@each_kind
+def test_a_failed_create_leaves_nothing_and_costs_nothing(
+    make_emulator: MakeEmulator, kind: str, code: str, retryable: bool
+) -> None:
+    """Section 3, rule 3; D31."""
+    emulator = make_emulator(scenario=FAILING % ("1", code))
+    done = emulator.wait_for(create(emulator, kind).json)
+    assert (done["status"], done["result"], done["error"]["code"], done["error"]["retryable"]) == (
+        "failed",
+        None,
+        code,
+        retryable,
+    )
+    assert done["credits"] == {"reserved": PRICES[kind], "charged": 0}
+    assert emulator.items(INGREDIENT_PATHS[kind] + "?scope=team") == []
+    assert emulator.credits() == 100
+
+
+@each_kind
+@pytest.mark.emulator(scenario=FAILING % ("2", "timed_out"))
+def test_a_failed_update_keeps_the_previous_version(emulator: EmulatorUnderTest, kind: str) -> None:
+    """Section 3, rule 3; D25: metadata sent along is not applied either."""
+    ingredient = emulator.author(kind)
+    before = emulator.credits()
+    done = emulator.wait_for(replace_sources(emulator, ingredient, **METADATA[kind]).json)
+    assert (done["status"], done["target"], done["result"]) == (
+        "failed",
+        {"object": kind, "id": ingredient["id"]},
+        None,
+    )
+    assert (emulator.get(path_of(ingredient)).json, emulator.credits()) == (ingredient, before)
+    assert emulator.patch(path_of(ingredient), {"name": "New"}).status == 200
