@@ -1,22 +1,18 @@
-"""The road of a request under `/v1`: one ordered list of checks (D01), then the handler, then the answer.
+"""The road of a request under `/v1`: the checks in their order, then the handler, then the answer.
 
-The order of the checks is the order of the errors. Up to the read body nothing is looked at that can change; from there
+Up to the read body nothing is looked at that can change; from there
 to the answer nothing waits, so an admission is atomic without a lock. The one exception is a wait *in* admission (image
 work, a held admission): the key is marked as in progress, and everything after the wait is looked at afresh.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import orjson
 
-from emulator.contract import MISSING, Contract, OperationContract
+from emulator.contract import Contract
 from emulator.domain.idempotency import Record
-from emulator.domain.idempotency import Scope as KeyScope
-from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
 from emulator.http.requests import (
     ClientDisconnectedError,
@@ -24,191 +20,30 @@ from emulator.http.requests import (
     Request,
     Scope,
     Send,
-    check_no_body,
-    parse_json,
     read_body,
 )
-from emulator.http.responses import Header, Response, problem_response
+from emulator.http.responses import Response, problem_response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.scenario.faults import DeprecatedFault, HoldFault, NetworkFault, ProblemFault
 from emulator.scenario.playbook import RequestDecision
 from emulator.service import engine, scenarios
 from emulator.service.accounts import Caller
-from emulator.service.journal import GONE_NOTE, Entry
-from emulator.service.sandbox import Sandbox
+from emulator.service.journal import GONE_NOTE
 from emulator.service.sandboxes import Sandboxes
 from emulator.web import faults, holding
+from emulator.web.checks import Passage, Route, build_route
 from emulator.web.links import Links
-from emulator.web.operations import HANDLERS, PREPARATIONS, Call, Handler, Preparation, Reply, handler_checks
+from emulator.web.operations import HANDLERS, Call, Reply
 from emulator.web.pictures import PictureWorker
 from emulator.web.rendering import json_response
-from emulator.web.requests import parse_query
 
 _LOGGER = logging.getLogger("emulator.web")
 PREFIX = "/v1"
-_MAXIMUM_REMEDIES = 10
 
 
 class RoutingError(RuntimeError):
     """Contract and handlers name different operations: a defect, found when the server starts."""
-
-
-@dataclass(slots=True)
-class Passage:
-    """A request on its way: what is known of it so far, and what a scenario has in mind for it."""
-
-    request: Request
-    request_id: str
-    sandbox: Sandbox
-    entry: Entry
-    body: bytes | None = b""
-    key_scope: KeyScope | None = None
-    fingerprint: bytes = b""
-    problem_due: Problem | None = None
-    """A problem to be raised, once the check named in it has been passed."""
-    replaces_answer: bool = False
-    """Whether that problem only takes the place of the answer, when everything has happened."""
-    hold_ms: int = 0
-    network: NetworkFault | None = None
-    fault_headers: tuple[Header, ...] = ()
-
-
-class Step(NamedTuple):
-    """A check, by name and as a function: it raises a Problem, or returns the stored answer of a replay."""
-
-    check: Check
-    run: Callable[["Road", Passage, "Route", Call], Response | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """An operation, its handler, and the checks that its requests pass."""
-
-    operation: OperationContract
-    handler: Handler
-    preparation: Preparation | None
-    entrance: tuple[Step, ...]
-    """Before the scenario is asked."""
-    before_wait: tuple[Step, ...]
-    after_wait: tuple[Step, ...]
-    checks: tuple[Check, ...]
-    """The names of all its checks, the handler's included."""
-
-
-# The checks, in the order of D01 ---------------------------------------------------------------------------------------
-
-
-def check_credential(road: "Road", passage: Passage, route: Route, call: Call) -> None:
-    """401: the credential is neither revoked nor expired (section 5, rule 5)."""
-    call.caller.check_credential(call.now)
-
-
-def check_rate(road: "Road", passage: Passage, route: Route, call: Call) -> None:
-    """429: the credential and its Team have not sent too many requests (section 8, D41)."""
-    if passage.sandbox.rate_limits:
-        call.caller.check_rate(call.now)
-
-
-def check_profile(road: "Road", passage: Passage, route: Route, call: Call) -> None:
-    """403: a write needs a full credential (section 5, rule 2)."""
-    call.caller.check_profile(call.now)
-
-
-def check_shape(road: "Road", passage: Passage, route: Route, call: Call) -> None:
-    """400: query, Idempotency-Key and JSON are well-formed (D02, D03, D44)."""
-    operation, request = route.operation, passage.request
-    if request.query_string:
-        call.query = parse_query(request.query_string, operation.query)
-    if operation.is_idempotent:
-        key = request.idempotency_key()
-        passage.key_scope = KeyScope(call.caller.credential.id, operation.method, request.path, key)
-    if operation.body is None:
-        check_no_body(passage.body)
-    else:
-        call.intent = parse_json(passage.body, request.headers.get(b"content-type"))
-
-
-def check_body(road: "Road", passage: Passage, route: Route, call: Call) -> None:
-    """422: the body is what the contract says, and its fields agree with each other (D03 to D05, D14)."""
-    name, body = route.operation.body, call.intent
-    assert name is not None
-    violations = road.contract.violations(name, body)
-    if violations:
-        first = violations[0]
-        found = "nothing" if first.found is MISSING else excerpt(first.found)
-        more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
-        where = first.where or "(body)"
-        remedy = "; ".join(violation.remedy for violation in violations[:_MAXIMUM_REMEDIES])
-        raise Problem("invalid_input", f"{where}: found {found}; expected {first.expected}{more}", remedy=remedy)
-    call.intent = intent_of(name, body)
-    passage.fingerprint = fingerprint(name, call.intent)
-
-
-def check_idempotency(road: "Road", passage: Passage, route: Route, call: Call) -> Response | None:
-    """Replay, 409 or 422: what the key is bound to already (section 4, D10 to D14)."""
-    scope, records = passage.key_scope, passage.sandbox.idempotency
-    assert scope is not None
-    if records.is_held(scope):
-        holding.release(passage.sandbox, scope)
-        raise Problem(
-            "idempotency_in_progress",
-            "Idempotency-Key: a request with this key is being admitted",
-            remedy="wait until the first request has its answer, then send the same with the same key",
-        )
-    record = records.find(scope, call.now)
-    if record is None:
-        return None
-    if record.fingerprint != passage.fingerprint:
-        raise Problem(
-            "idempotency_key_reused",
-            "Idempotency-Key: found a different intent than this key was used for",
-            remedy="send a new Idempotency-Key, or the body that this key was first used with",
-        )
-    passage.entry.replay_of = dict(record.headers)[b"request-id"].decode()
-    return Response(record.status, record.headers, record.body)
-
-
-def check_pause(road: "Road", passage: Passage, route: Route, call: Call) -> None:
-    """503: new writes are let in (section 7)."""
-    call.caller.check_pause()
-
-
-def check_subscription(road: "Road", passage: Passage, route: Route, call: Call) -> None:
-    """403: creative writes need an active Subscription (section 5, rule 4; D20)."""
-    call.caller.check_subscription()
-
-
-def build_route(operation: OperationContract) -> Route:
-    """Return the route of an operation with its checks: the one list of the order of D01."""
-    is_write = operation.method != "GET"
-    has_body, is_idempotent = operation.body is not None, operation.is_idempotent
-    entrance = (
-        Step(Check.CREDENTIAL, check_credential),
-        Step(Check.RATE, check_rate),
-    )
-    before_wait = [
-        (is_write, Step(Check.PROFILE, check_profile)),
-        (True, Step(Check.SHAPE, check_shape)),
-        (has_body, Step(Check.BODY, check_body)),
-        (is_idempotent, Step(Check.IDEMPOTENCY, check_idempotency)),
-    ]
-    after_wait = [
-        (is_write, Step(Check.PAUSE, check_pause)),
-        (is_idempotent, Step(Check.SUBSCRIPTION, check_subscription)),
-    ]
-    before = tuple(step for applies, step in before_wait if applies)
-    after = tuple(step for applies, step in after_wait if applies)
-    own = [step.check for step in (*entrance, *before, *after)]
-    return Route(
-        operation,
-        HANDLERS[operation.id],
-        PREPARATIONS.get(operation.id),
-        entrance,
-        before,
-        after,
-        (Check.ROUTE, *own, *handler_checks(operation)),
-    )
 
 
 class Road:
@@ -278,13 +113,13 @@ class Road:
     async def _check(self, passage: Passage, route: Route, call: Call) -> Response:
         """Go through the checks before the wait, then admit the request; a replay ends it here."""
         for step in route.entrance:
-            step.run(self, passage, route, call)
+            step.run(passage, route, call)
         if passage.sandbox.playbooks or faults.FAULT_HEADER in passage.request.headers:
             await self._ask_scenario(passage, route, call)
             if faults.is_lost_before_commit(passage.network) and route.operation.method != "GET":
                 return faults.UNANSWERED
         for step in route.before_wait:
-            stored = step.run(self, passage, route, call)
+            stored = step.run(passage, route, call)
             if stored is not None:
                 return stored
             self._raise_due(passage, step.check)
@@ -329,7 +164,7 @@ class Road:
             await self._wait(passage, route, call)
         try:
             for step in route.after_wait:
-                step.run(self, passage, route, call)
+                step.run(passage, route, call)
                 self._raise_due(passage, step.check)
             if passage.problem_due is not None and not passage.replaces_answer:
                 raise passage.problem_due
@@ -474,5 +309,5 @@ def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
     routes: dict[str, dict[str, Route]] = {}
     for operation in contract.operations.values():
         steps = ["{}" if step.startswith("{") else step for step in operation.path.split("/")]
-        routes.setdefault(PREFIX + "/".join(steps), {})[operation.method] = build_route(operation)
+        routes.setdefault(PREFIX + "/".join(steps), {})[operation.method] = build_route(contract, operation)
     return routes
