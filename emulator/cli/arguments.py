@@ -28,8 +28,10 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     if given[:1] != ["exec"]:
         return _parser().parse_args(given)
     end = given.index("--") if "--" in given else len(given)
-    options = _parser().parse_args(given[:end])
+    options, unknown = _parser().parse_known_args(given[:end])
     options.words = given[end + 1 :]
+    if unknown:
+        options.refuse(f"unrecognized arguments: {' '.join(unknown)} (the command comes after --)")
     if not options.words:
         options.refuse("expected -- and a command after the options")
     return options

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from emulator.cli.errors import CommandError
 
@@ -184,4 +185,18 @@ class Child:
                 os.killpg(group, 0)
             except (ProcessLookupError, PermissionError):  # none left, or none that is ours to end
                 return True
-            return False
+            return _has_only_zombies(group)
+
+
+def _has_only_zombies(group: int) -> bool:
+    """Whether all of a process group is dead, and its remains only wait for the first process to look at them.
+
+    In containers that one may take its time. Linux tells; elsewhere the answer is no.
+    """
+    states = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has just gone
+            state, _, its_group = file.read_bytes().rpartition(b")")[2].split()[:3]
+            if int(its_group) == group:
+                states.append(state)
+    return bool(states) and set(states) <= {b"Z", b"X"}

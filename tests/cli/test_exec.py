@@ -1,0 +1,465 @@
+"""`exec`: the emulator for as long as one command runs. Each test runs the real command."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import PATIENCE_SECONDS, ROOT, Outcome, environment, read_answer, run_command
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
+
+PROMPT_SECONDS = 4
+"""Far less than a server that waits for its requests takes to stop, and far more than one that does not."""
+
+ASK = """
+import json, os, sys, urllib.error, urllib.request
+for method, path, body in json.loads(sys.argv[1]):
+    headers = {"Content-Type": "application/json", "Idempotency-Key": path + str(body)}
+    if path.startswith("/v1"):
+        headers["Authorization"] = "Bearer " + os.environ["IMAGE_WORKFLOW_API_KEY"]
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(os.environ["EMULATOR_URL"] + path, data, headers, method=method)
+    try:
+        urllib.request.urlopen(request).read()
+    except urllib.error.HTTPError as error:
+        error.read()
+"""
+"""A command that sends requests, one after another: a list of method, path and body."""
+
+UPLOAD = {"content_type": "image/png", "size_bytes": 5}
+
+
+def asking(*requests: tuple[str, str, Any]) -> list[str]:
+    """The command that sends these requests."""
+    return [sys.executable, "-c", ASK, json.dumps(requests)]
+
+
+def run_exec(options: Sequence[str], command: Sequence[str], **variables: str) -> Outcome:
+    """Run `exec` to its end."""
+    return run_command("exec", *options, "--", *command, **variables)
+
+
+@contextmanager
+def running(options: Sequence[str], command: Sequence[str]) -> Iterator["subprocess.Popen[str]"]:
+    """Run `exec` with a command that says `ready`, and have it go on."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "emulator", "exec", *options, "--", *command],
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def shell(script: str) -> list[str]:
+    """A shell script as a command."""
+    return ["sh", "-c", script]
+
+
+# The command ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("script", "status"), [("exit 0", 0), ("exit 3", 3), ("kill -KILL $$", 128 + 9)])
+def test_the_status_of_the_command_is_passed_on(script: str, status: int) -> None:
+    assert run_exec([], shell(script)).status == status
+
+
+def test_the_streams_are_those_of_the_command_alone() -> None:
+    with running(["--quiet"], shell("echo ready; read line; echo $line; echo complaint >&2")) as process:
+        assert process.communicate("said\n", timeout=PATIENCE_SECONDS) == ("said\n", "complaint\n")
+
+
+def test_everything_after_the_first_two_dashes_is_the_command() -> None:
+    assert run_exec([], ["echo", "--seed", "--", "--quiet"]).output == "--seed -- --quiet\n"
+
+
+PRINT_VARIABLES = shell('echo "$IMAGE_WORKFLOW_BASE_URL $IMAGE_WORKFLOW_API_KEY $EMULATOR_URL $EMULATOR_CONTROL_TOKEN"')
+
+
+def test_the_command_is_given_the_addresses_and_a_key() -> None:
+    base_url, key, url = run_exec([], PRINT_VARIABLES, IMAGE_WORKFLOW_API_KEY="a real one").output.split()
+    assert key == "iwe_demo_full"
+    assert base_url == url + "/v1"
+    assert url.startswith("http://127.0.0.1:")
+
+
+def test_the_port_is_free_or_the_one_that_is_asked_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = str(unused.getsockname()[1])
+    for outcome in (
+        run_exec(["--port", port], PRINT_VARIABLES),
+        run_exec([], PRINT_VARIABLES, EMULATOR_PORT=port),
+    ):
+        assert outcome.output.split()[2] == f"http://127.0.0.1:{port}"
+
+
+def test_the_command_is_given_the_control_token() -> None:
+    assert run_exec(["--control-token", "secret"], PRINT_VARIABLES).output.split()[3] == "secret"
+
+
+def test_in_another_world_the_key_is_its_first_full_and_active_one(tmp_path: Path) -> None:
+    world = tmp_path / "world.yaml"
+    world.write_text(
+        """\
+teams:
+  Ours:
+    credentials:
+      - {key: ours_read, name: Read, profile: read_only}
+      - {key: ours_revoked, name: Revoked, profile: full, state: revoked}
+      - {key: ours_full, name: Full, profile: full}
+"""
+    )
+    assert run_exec(["--world", str(world)], PRINT_VARIABLES).output.split()[1] == "ours_full"
+
+
+def test_the_command_can_use_the_emulator_at_once() -> None:
+    outcome = run_exec([], asking(("GET", "/v1/team", None)))
+    assert (outcome.status, outcome.output) == (0, "")
+    assert "  getTeam  200: 1\n" in outcome.complaint
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "complaint"),
+    [("no-such-command", 127, "no-such-command: command not found"), ("/", 126, "/: Permission denied")],
+)
+def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, status: int, complaint: str) -> None:
+    outcome = run_exec([], [command])
+    assert (outcome.status, outcome.output) == (status, "")
+    assert outcome.complaint == f"image-workflow-emulator: {complaint}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--clock", "never"], "--clock: found 'never', expected"),
+        (["--scenario", "no-such-scenario"], 'found "no-such-scenario"'),
+        (["--world", "no/such.yaml"], "no/such.yaml: found No such file or directory"),
+        (["--report", "no/such/report.json"], "--report: found 'no/such/report.json', expected a file that can be"),
+        (["--sed", "1"], "unrecognized arguments: --sed 1 (the command comes after --)"),
+    ],
+)
+def test_after_bad_usage_the_command_is_not_started(options: list[str], complaint: str) -> None:
+    outcome = run_exec(options, ["echo", "started"])
+    assert (outcome.status, outcome.output) == (2, "")
+    assert complaint in outcome.complaint
+
+
+@pytest.mark.parametrize("arguments", [["exec"], ["exec", "--"], ["exec", "pytest", "-q"]])
+def test_without_a_command_the_usage_is_told(arguments: list[str]) -> None:
+    outcome = run_command(*arguments)
+    assert outcome.status == 2
+    assert outcome.complaint.startswith("usage: image-workflow-emulator exec [OPTIONS] -- COMMAND")
+
+
+# Signals and what is left -----------------------------------------------------------------------------------------------
+
+TELL_SIGNAL = """
+import signal, sys
+def tell(number, frame):
+    print(signal.Signals(number).name, flush=True)
+    sys.exit(7)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, tell)
+print("ready", flush=True)
+signal.pause()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_passed_on_and_its_consequences_are_the_commands_affair(number: signal.Signals) -> None:
+    with running([], [sys.executable, "-c", TELL_SIGNAL]) as process:
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (output, process.returncode) == (f"{number.name}\n", 7)
+
+
+def test_a_command_that_dies_of_a_signal_makes_128_and_its_number() -> None:
+    with running([], shell("echo ready; exec sleep 60")) as process:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_SECONDS)
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_a_signal_reaches_the_whole_process_group_of_the_command() -> None:
+    with running([], shell("sleep 60 & echo ready; wait")) as process:
+        process.send_signal(signal.SIGTERM)
+        _, complaint = process.communicate(timeout=PATIENCE_SECONDS)
+    assert "left processes behind" not in complaint
+
+
+def test_a_signal_that_was_ignored_at_the_start_is_ignored_by_the_command_too() -> None:
+    report_hangup = f'{sys.executable} -m emulator exec --quiet -- sh -c "kill -HUP \\$\\$; echo alive"'
+    told = subprocess.run(
+        ["sh", "-c", f"trap '' HUP; {report_hangup}"], cwd=ROOT, env=environment(), capture_output=True, check=True
+    )
+    assert told.stdout == b"alive\n"
+
+
+def test_what_the_command_leaves_running_is_ended() -> None:
+    outcome = run_exec([], shell("sleep 60 & echo left"))  # returns once nobody can write to its output any more
+    assert (outcome.status, outcome.output) == (0, "left\n")
+    assert "image-workflow-emulator: the command left processes behind; they were ended\n" in outcome.complaint
+
+
+def test_what_the_command_leaves_running_may_finish_what_it_does() -> None:
+    outcome = run_exec([], shell("(sleep 0.1; echo late) & echo early"))
+    assert outcome.output == "early\nlate\n"
+    assert "left processes behind" not in outcome.complaint
+
+
+def test_when_the_emulator_is_killed_the_command_ends_too() -> None:
+    with running([], shell("sleep 60 & echo ready; wait")) as process:
+        process.kill()
+        output, _ = process.communicate(timeout=PATIENCE_SECONDS)  # returns once nobody can write to it any more
+    assert output == ""
+
+
+# The end ----------------------------------------------------------------------------------------------------------------
+
+STALLED = """\
+scenario: patience
+rules:
+  - match: {operation: getTeam}
+    then: {network: stall}
+  - match: {operation: createUpload}
+    then: {hold: 1h}
+"""
+TELL_PORT = "echo ready; echo ${EMULATOR_URL##*:}; read line; exit 5"
+HEAD = "Host: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: held\r\nContent-Type: application/json\r\n"
+
+
+@pytest.mark.parametrize(
+    "request_line_and_body",
+    [("GET /v1/team", ""), ("POST /v1/uploads", json.dumps(UPLOAD))],
+    ids=["stalled", "held"],
+)
+def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(
+    request_line_and_body: tuple[str, str], tmp_path: Path
+) -> None:
+    line, body = request_line_and_body
+    scenario = tmp_path / "patience.yaml"
+    scenario.write_text(STALLED)
+    with running(["--scenario", str(scenario)], shell(TELL_PORT)) as process:
+        assert process.stdout is not None
+        with socket.create_connection(("127.0.0.1", int(process.stdout.readline())), PATIENCE_SECONDS) as connection:
+            connection.sendall(f"{line} HTTP/1.1\r\n{HEAD}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+            began_at = time.monotonic()
+            _, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
+            took_seconds = time.monotonic() - began_at
+            with contextlib.suppress(ConnectionResetError):
+                assert read_answer(connection) == b""
+    assert took_seconds < PROMPT_SECONDS
+    assert process.returncode == 5
+    assert "Traceback" not in complaint
+    assert "rror" not in complaint
+
+
+# The report -------------------------------------------------------------------------------------------------------------
+
+HALF = """\
+scenario: half
+rules:
+  - name: the second upload
+    match: {operation: createUpload}
+    when: {nth: 2}
+    then: {problem: service_unavailable}
+  - name: the third upload
+    match: {operation: createUpload}
+    when: {nth: 3}
+    then: {problem: service_unavailable}
+  - name: any Product
+    match: {operation: createProduct}
+    then: {problem: service_unavailable}
+"""
+INGREDIENT = {"name": "Arm out", "asset_id": "asset_none"}
+SOME_REQUESTS = (
+    ("GET", "/v1/team", None),
+    ("POST", "/v1/uploads", UPLOAD),
+    ("POST", "/v1/uploads?", {**UPLOAD, "size_bytes": 6}),
+    ("POST", "/v1/poses", INGREDIENT),
+    ("GET", "/v1/nothing", None),
+)
+
+
+@pytest.fixture
+def half(tmp_path: Path) -> str:
+    file = tmp_path / "half.yaml"
+    file.write_text(HALF)
+    return str(file)
+
+
+def report_of(options: Sequence[str], command: Sequence[str], tmp_path: Path) -> dict[str, Any]:
+    file = tmp_path / "report.json"
+    run_exec([*options, "--report", str(file)], command)
+    report: dict[str, Any] = json.loads(file.read_text())
+    return report
+
+
+def test_the_report_tells_requests_problems_and_rules_that_never_fired(half: str) -> None:
+    outcome = run_exec(["--clock", "manual", "--scenario", half], asking(*SOME_REQUESTS))
+    assert outcome.output == ""
+    assert outcome.complaint == (
+        """\
+Image Workflow Emulator: 5 requests, 0 Credits charged, 0 s of emulator time
+  getTeam         200: 1
+  createUpload    201: 1  503: 1
+  createPose      422: 1
+  (no operation)  404: 1
+  problems: invalid_reference 1, not_found 1, service_unavailable 1
+  warning: the rule "the third upload" of the scenario half never fired (it matched 2 times)
+  warning: the rule "any Product" of the scenario half never fired (nothing matched it)
+"""
+    )
+
+
+def test_the_report_as_json_has_documented_keys(half: str, tmp_path: Path) -> None:
+    command = asking(*SOME_REQUESTS)
+    report = report_of(["--clock", "manual", "--scenario", half, "--quiet"], command, tmp_path)
+    assert (report["format"], report["version"]) == ("image-workflow-emulator report", 1)
+    assert report["command"] == command
+    assert (report["exit_status"], report["emulator_time_ms"], report["requests_total"]) == (0, 0, 5)
+    assert report["requests"] == [
+        {"operation": "getTeam", "status": 200, "count": 1},
+        {"operation": "createUpload", "status": 201, "count": 1},
+        {"operation": "createUpload", "status": 503, "count": 1},
+        {"operation": "createPose", "status": 422, "count": 1},
+        {"operation": None, "status": 404, "count": 1},
+    ]
+    assert report["problems"] == {"invalid_reference": 1, "not_found": 1, "service_unavailable": 1}
+    assert report["rules"] == [
+        {"scenario": "half", "name": "the second upload", "matched": 2, "fired": 1},
+        {"scenario": "half", "name": "the third upload", "matched": 2, "fired": 0},
+        {"scenario": "half", "name": "any Product", "matched": 0, "fired": 0},
+    ]
+
+
+def test_the_report_is_left_out_where_it_is_not_wanted(half: str) -> None:
+    assert run_exec(["--scenario", half, "--quiet"], ["true"]).complaint == ""
+
+
+def test_a_report_that_cannot_be_written_after_all_is_a_failure_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "reports" / "report.json"
+    file.parent.mkdir()
+    outcome = run_exec(["--quiet", "--report", str(file)], ["rmdir", str(file.parent)])
+    assert (outcome.status, outcome.complaint) == (1, f"image-workflow-emulator: {file}: No such file or directory\n")
+
+
+def test_the_report_is_about_all_sandboxes_also_those_that_were_reset_or_deleted(half: str, tmp_path: Path) -> None:
+    command = asking(
+        ("GET", "/v1/team", None),
+        ("POST", "/_emulator/reset", {}),
+        ("GET", "/v1/team", None),
+        ("DELETE", "/_emulator/requests", None),
+        ("POST", "/_emulator/clock/advance", {"seconds": 60}),
+        ("POST", "/_emulator/sandboxes", {"id": "other", "clock": {"mode": "manual"}}),
+        ("POST", "/_emulator/sandboxes/other/clock/advance", {"seconds": 30}),
+        ("DELETE", "/_emulator/sandboxes/other", None),
+        ("POST", "/v1/uploads", UPLOAD),
+        ("POST", "/v1/uploads?", {**UPLOAD, "size_bytes": 6}),
+        ("DELETE", "/_emulator/scenario", None),
+        ("GET", "/v1/team", None),
+    )
+    report = report_of(["--clock", "manual", "--scenario", half], command, tmp_path)
+    counts = {row["operation"]: row["count"] for row in report["requests"] if row["status"] < 300}
+    assert counts == {"getTeam": 3, "createUpload": 1}
+    assert report["emulator_time_ms"] == 90_000
+    assert [rule["fired"] for rule in report["rules"]] == [1, 0, 0]
+
+
+# The terminal -----------------------------------------------------------------------------------------------------------
+
+TAKE_TERMINAL = (
+    "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
+"""Makes the terminal of its input its own, as the leader of a session does, and becomes a Python with these arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typist:
+    """Somebody at a terminal."""
+
+    terminal: int
+    process: "subprocess.Popen[bytes]"
+
+    def type(self, text: str) -> None:
+        os.write(self.terminal, text.encode())
+
+    def read(self, until: str = "") -> str:
+        """What appears up to a text; without one, up to the end of the process."""
+        seen = ""
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while not until or until not in seen:
+                piece = os.read(self.terminal, 4096).decode()
+                if not piece:
+                    break
+                seen += piece
+        return seen
+
+
+@pytest.fixture
+def typist(request: pytest.FixtureRequest) -> Iterator[Typist]:
+    """`exec` in a terminal of its own, with the command of the test's parameter."""
+    pty = pytest.importorskip("pty")
+    own, other = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", TAKE_TERMINAL, "-m", "emulator", "exec", "--quiet", "--", *request.param],
+        cwd=ROOT,
+        env=environment(),
+        stdin=other,
+        stdout=other,
+        stderr=other,
+        start_new_session=True,
+    )
+    os.close(other)
+    try:
+        yield Typist(own, process)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        os.close(own)
+
+
+@pytest.mark.parametrize("typist", [shell("echo name; read name; echo hello $name")], indirect=True)
+def test_a_command_can_read_from_the_terminal(typist: Typist) -> None:
+    typist.read("name")
+    typist.type("Ada\n")
+    assert "hello Ada" in typist.read()
+    assert typist.process.wait(PATIENCE_SECONDS) == 0
+
+
+@pytest.mark.parametrize("typist", [shell("echo started; exec sleep 60")], indirect=True)
+def test_an_interrupt_at_the_terminal_reaches_a_command_that_only_writes(typist: Typist) -> None:
+    typist.read("started")
+    typist.type("\x03")
+    assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
+
+
+@pytest.mark.parametrize("typist", [shell("read name; echo hello $name; exec sleep 60")], indirect=True)
+def test_an_interrupt_at_the_terminal_reaches_a_command_that_has_read(typist: Typist) -> None:
+    typist.type("Ada\n")
+    typist.read("hello Ada")
+    typist.type("\x03")
+    assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
