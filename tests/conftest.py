@@ -5,8 +5,13 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
+
+# The same examples in every run; how long one takes says nothing on a machine that does other things too.
+settings.register_profile("deterministic", derandomize=True, deadline=None)
+settings.load_profile("deterministic")
 
 
 def pytest_configure(config: pytest.Config) -> None:

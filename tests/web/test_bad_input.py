@@ -1,6 +1,7 @@
 """Malformed and hostile bodies: the documented 4xx, nothing left behind, and never a 500 (D03 to D05)."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -186,6 +187,13 @@ def test_no_value_of_any_field_makes_a_server_error(emulator: EmulatorUnderTest)
                 assert answer.status in (200, 201, 202, 409, 422), (operation, name, value)
                 seen.add(answer.status)
     assert 422 in seen
+
+
+@pytest.mark.xfail(strict=True, reason="emulator/contract.py lists every violation: a large body takes seconds")
+def test_the_violations_of_a_large_body_are_not_all_looked_for(emulator: EmulatorUnderTest) -> None:
+    detail = emulator.photograph(asset_ids=list(range(5_000))).json["detail"]
+    told = re.search(r"and (\d+) more", detail)
+    assert told is None or int(told[1]) < 1_000
 
 
 def test_a_patch_of_nothing_is_refused(emulator: EmulatorUnderTest) -> None:

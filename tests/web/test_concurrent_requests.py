@@ -1,0 +1,111 @@
+"""What changes while a request waits in admission: everything after the wait is looked at afresh (D13)."""
+
+from typing import Any
+
+from tests.support.emulator_client import Call, EmulatorUnderTest, ingredient_body
+from tests.support.pictures import picture
+
+
+def completion(emulator: EmulatorUnderTest) -> Call:
+    """Return the completion of a session that has its bytes: it waits while they are decoded."""
+    session = emulator.open_upload(len(picture()))
+    token = emulator.send_bytes(session, picture()).json["upload_token"]
+    return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, idempotency_key="k")
+
+
+def control(method: str, path: str, body: Any) -> Call:
+    return Call(method, f"/_emulator{path}", body, key=None, idempotency_key=None)
+
+
+def output(emulator: EmulatorUnderTest) -> str:
+    """Return the id of a generated Asset whose picture nobody has looked at."""
+    done = emulator.wait_for(emulator.photograph().json)
+    return str(done["outputs"][0]["asset"]["id"])
+
+
+def test_a_window_that_closes_while_the_bytes_are_decoded_has_closed(emulator: EmulatorUnderTest) -> None:
+    call = completion(emulator)
+    answer, moved = emulator.together(call, control("POST", "/clock/advance", {"seconds": 15 * 60}))
+    assert (moved.status, answer.outcome) == (200, (410, "upload_expired"))
+
+
+def test_a_subscription_that_lapses_while_the_bytes_are_decoded_has_lapsed(emulator: EmulatorUnderTest) -> None:
+    call, team = completion(emulator), emulator.account().team.id
+    answer, changed = emulator.together(call, control("PATCH", f"/teams/{team}", {"subscription": "inactive"}))
+    assert (changed.status, answer.outcome) == (200, (403, "subscription_required"))
+    emulator.set_team(subscription_active=True)
+    assert emulator.send(call).status == 201
+
+
+def test_an_asset_made_during_the_wait_is_created_at_its_end(emulator: EmulatorUnderTest) -> None:
+    answer, _ = emulator.together(completion(emulator), control("POST", "/clock/advance", {"seconds": 60}))
+    assert answer.json["created_at"] == "2026-01-01T00:01:00.000Z"
+
+
+def test_a_source_deleted_while_it_is_looked_at_is_not_usable(emulator: EmulatorUnderTest) -> None:
+    asset = output(emulator)
+    answers = emulator.together(
+        Call("POST", "/backgrounds", ingredient_body("background", [asset])), Call("DELETE", f"/assets/{asset}")
+    )
+    assert [answer.outcome for answer in answers] == [(422, "invalid_reference"), (200, "asset_deletion")]
+    assert emulator.items("/operations") == []
+
+
+def test_two_backgrounds_of_one_source_that_nobody_has_looked_at(emulator: EmulatorUnderTest) -> None:
+    asset = output(emulator)
+    body = ingredient_body("background", [asset])
+    answers = emulator.together(*[Call("POST", "/backgrounds", body) for _ in range(3)])
+    assert [answer.status for answer in answers] == [202] * 3
+
+
+def test_a_background_is_in_progress_while_its_source_is_looked_at(emulator: EmulatorUnderTest) -> None:
+    """D13."""
+    asset = output(emulator)
+    body = ingredient_body("background", [asset])
+    answers = emulator.together(*[Call("POST", "/backgrounds", body, idempotency_key="k") for _ in range(2)])
+    assert [answer.outcome for answer in answers] == [(202, "operation"), (409, "idempotency_in_progress")]
+
+
+def test_an_asset_deleted_while_it_is_read_is_answered_as_it_was(emulator: EmulatorUnderTest) -> None:
+    asset = output(emulator)
+    answers = emulator.together(
+        Call("GET", f"/assets/{asset}"),
+        Call("GET", "/assets"),
+        Call("DELETE", f"/assets/{asset}"),
+        Call("GET", f"/assets/{asset}"),
+    )
+    assert [answer.status for answer in answers] == [200, 200, 200, 404]
+
+
+def test_everybody_who_asks_for_a_picture_at_once_gets_the_same(emulator: EmulatorUnderTest) -> None:
+    asset = output(emulator)
+    first, second, page = emulator.together(
+        Call("GET", f"/assets/{asset}"), Call("GET", f"/assets/{asset}"), Call("GET", "/assets?source=generation")
+    )
+    files = emulator.together(*[Call("GET", first.json["url"], key=None) for _ in range(2)])
+    assert first.json == second.json == page.json["data"][0]
+    assert files[0].body == files[1].body
+
+
+def test_a_request_that_waits_holds_up_nobody(emulator: EmulatorUnderTest) -> None:
+    answers = emulator.together(completion(emulator), Call("GET", "/team"), completion(emulator))
+    first, second, third = [answer.headers["request-id"] for answer in answers]
+    assert [answer.status for answer in answers] == [201, 200, 201]
+    assert first < second < third
+
+
+def test_twenty_places_are_never_taken_by_more(emulator: EmulatorUnderTest) -> None:
+    asset = output(emulator)
+    body = ingredient_body("background", [asset])
+    answers = emulator.together(*[Call("POST", "/backgrounds", body) for _ in range(25)])
+    assert sorted(answer.status for answer in answers) == [202] * 20 + [429] * 5
+    assert emulator.account().budget.used == 20
+
+
+def test_the_last_credit_is_never_spent_twice(emulator: EmulatorUnderTest) -> None:
+    asset = output(emulator)
+    emulator.set_team(credits_available=2)
+    body = ingredient_body("background", [asset])
+    answers = emulator.together(*[Call("POST", "/backgrounds", body) for _ in range(4)])
+    assert sorted(answer.status for answer in answers) == [202, 202, 402, 402]
+    assert emulator.credits() == 0
