@@ -70,7 +70,7 @@ class Report:
                 for (scenario, name), rule in tally.rules.items()
             ],
         }
-        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(content, indent=2) + "\n"
 
     def as_text(self) -> str:
         """Return the report for people, as lines."""
@@ -147,7 +147,7 @@ def _team_words(name: str, team: TeamTally) -> str:
 
 
 def _warning(scenario: str, name: str, rule: RuleTally) -> str:
-    matched = f"it matched {rule.matched} times" if rule.matched else "nothing matched it"
+    matched = {0: "nothing matched it", 1: "it matched once"}.get(rule.matched, f"it matched {rule.matched} times")
     return f'  warning: the rule "{name}" of the scenario {scenario} never fired ({matched})'
 
 

@@ -1,0 +1,99 @@
+"""The wording of the report of `exec`, and the form of its JSON."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from emulator import __version__
+from emulator.cli.report import Report
+from emulator.service.tally import RuleTally, Tally, TeamTally
+
+OPERATIONS = ("getTeam", "createUpload", "createProductPhotographyGeneration")
+TALLY = Tally(
+    requests=Counter(
+        {
+            ("createProductPhotographyGeneration", 402, "insufficient_credits"): 1,
+            ("createProductPhotographyGeneration", 202, None): 2,
+            ("createProductPhotographyGeneration", None, None): 1,
+            ("getTeam", 200, None): 4,
+            (None, 404, "not_found"): 3,
+        }
+    ),
+    dropped=2,
+    rules={("spare", "never"): RuleTally(1, 0), ("spare", "once"): RuleTally(4, 1)},
+    teams={"Demo": TeamTally(3, 1, 2, 20), "Idle": TeamTally(0, 0, 0, 20), "Other": TeamTally(1, 0, 1, 5)},
+    emulator_ms=72_500,
+)
+
+
+def report(tally: Tally) -> Report:
+    return Report(["pytest", "-q"], 1, 812, tally, OPERATIONS)
+
+
+def test_the_text_tells_everything_in_order() -> None:
+    assert report(TALLY).as_text() == (
+        """\
+Image Workflow Emulator: 11 requests, 4 Credits charged, 1 min 12 s of emulator time
+  getTeam                             200: 4
+  createProductPhotographyGeneration  no answer: 1  202: 2  402: 1
+  (no operation)                      404: 3
+  problems: not_found 3, insufficient_credits 1
+  Demo: 3 Credits charged, 1 reserved for unfinished work; highest concurrency 2 of 20
+  Other: 1 Credit charged; highest concurrency 1 of 5
+  the journal could not keep 2 of them; they are counted all the same
+  warning: the rule "never" of the scenario spare never fired (it matched once)
+"""
+    )
+
+
+def test_nothing_that_happened_is_told_in_one_line() -> None:
+    assert report(Tally()).as_text() == "Image Workflow Emulator: 0 requests, 0 Credits charged, 0 s of emulator time\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "span_ms"),
+    [
+        ("0.25 s", 250),
+        ("59.9 s", 59_900),
+        ("1 min 0 s", 60_000),
+        ("59 min 59 s", 3_599_999),
+        ("25 h 1 min", 90_060_000),
+    ],
+)
+def test_a_span_is_told_in_units_that_fit(words: str, span_ms: int) -> None:
+    assert f" {words} of emulator time" in report(Tally(emulator_ms=span_ms)).as_text()
+
+
+def test_the_json_has_the_documented_keys() -> None:
+    assert json.loads(report(TALLY).as_json()) == {
+        "format": "image-workflow-emulator report",
+        "version": 1,
+        "emulator": __version__,
+        "command": ["pytest", "-q"],
+        "exit_status": 1,
+        "duration_ms": 812,
+        "emulator_time_ms": 72_500,
+        "requests_total": 11,
+        "requests": [
+            {"operation": "getTeam", "status": 200, "count": 4},
+            {"operation": "createProductPhotographyGeneration", "status": None, "count": 1},
+            {"operation": "createProductPhotographyGeneration", "status": 202, "count": 2},
+            {"operation": "createProductPhotographyGeneration", "status": 402, "count": 1},
+            {"operation": None, "status": 404, "count": 3},
+        ],
+        "journal_dropped": 2,
+        "problems": {"not_found": 3, "insufficient_credits": 1},
+        "credits_charged": 4,
+        "credits_reserved": 1,
+        "highest_concurrency": 2,
+        "teams": [
+            {"name": "Demo", "credits_charged": 3, "credits_reserved": 1, "highest_concurrency": 2, "concurrency_limit": 20},
+            {"name": "Idle", "credits_charged": 0, "credits_reserved": 0, "highest_concurrency": 0, "concurrency_limit": 20},
+            {"name": "Other", "credits_charged": 1, "credits_reserved": 0, "highest_concurrency": 1, "concurrency_limit": 5},
+        ],
+        "rules": [
+            {"scenario": "spare", "name": "never", "matched": 1, "fired": 0},
+            {"scenario": "spare", "name": "once", "matched": 4, "fired": 1},
+        ],
+    }  # fmt: skip

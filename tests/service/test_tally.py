@@ -1,0 +1,110 @@
+"""What is counted in all sandboxes survives their resets, deletions and replacements."""
+
+from emulator.contract import load_contract
+from emulator.kernel.seed import Seed
+from emulator.scenario.format import parse_scenario
+from emulator.scenario.playbook import Playbook
+from emulator.scenario.scenario import NO_SCENARIO
+from emulator.service import state
+from emulator.service.tally import MAXIMUM_NAMES, RuleTallies, RuleTally, Tally, count_rules
+from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
+
+ONE_RULE = "{scenario: new, rules: [{name: a rule, match: {operation: getTeam}, then: {problem: rate_limited}}]}"
+
+
+def tally_of(emulator: EmulatorUnderTest) -> Tally:
+    sandboxes = emulator.application.sandboxes
+    return sandboxes.tally.total(sandboxes.by_id.values())
+
+
+def finish_some_work(emulator: EmulatorUnderTest, key: str = FULL) -> None:
+    """One Generation of two images, to its end."""
+    emulator.photograph(key, image_count=2)
+    emulator.advance(60)
+
+
+def test_nothing_is_counted_at_first(emulator: EmulatorUnderTest) -> None:
+    tally = tally_of(emulator)
+    assert tally.requests.total() == tally.dropped == tally.emulator_ms == 0
+    assert {(team.charged, team.reserved, team.highest_concurrency) for team in tally.teams.values()} == {(0, 0, 0)}
+
+
+def test_credits_and_concurrency_are_counted_by_team(emulator: EmulatorUnderTest) -> None:
+    finish_some_work(emulator)
+    finish_some_work(emulator, OTHER)
+    teams = tally_of(emulator).teams
+    assert (2, 0, 1, 20) == (
+        teams["Demo"].charged,
+        teams["Demo"].reserved,
+        teams["Demo"].highest_concurrency,
+        teams["Demo"].concurrency_limit,
+    )
+    assert (teams["Other"].charged, teams["Lapsed"].charged) == (2, 0)
+
+
+def test_work_that_is_not_finished_is_told_by_what_is_reserved(emulator: EmulatorUnderTest) -> None:
+    emulator.photograph(image_count=2)
+    demo = tally_of(emulator).teams["Demo"]
+    assert (demo.charged, demo.reserved) == (0, 2)
+
+
+def test_a_reset_adds_to_what_was_counted(emulator: EmulatorUnderTest) -> None:
+    finish_some_work(emulator)
+    before = tally_of(emulator)
+    emulator.application.sandboxes.reset(emulator.sandbox)
+    assert tally_of(emulator) == before
+    finish_some_work(emulator)
+    after = tally_of(emulator)
+    assert after.teams["Demo"].charged == 4
+    assert after.requests.total() == 2 * before.requests.total()
+    assert after.emulator_ms == 120_000
+
+
+def test_a_deleted_sandbox_stays_counted(emulator: EmulatorUnderTest) -> None:
+    sandboxes = emulator.application.sandboxes
+    other = sandboxes.create("other", emulator.sandbox.options)
+    other.clock.advance_to(other.clock.now() + 5_000)
+    before = tally_of(emulator)
+    sandboxes.delete(other)
+    assert tally_of(emulator) == before
+    assert before.emulator_ms == 5_000
+
+
+def test_what_a_state_file_brings_along_did_not_happen_here(emulator: EmulatorUnderTest) -> None:
+    finish_some_work(emulator)
+    saved = state.save(emulator.sandbox)
+    sandboxes = emulator.application.sandboxes
+    sandboxes.replace(state.load(saved, emulator.sandbox.id, sandboxes.memory, lambda _text, _file: NO_SCENARIO))
+    tally = tally_of(emulator)
+    assert (tally.teams["Demo"].charged, tally.emulator_ms) == (2, 60_000)
+
+
+def test_a_request_that_is_still_on_its_way_has_no_status(emulator: EmulatorUnderTest) -> None:
+    journal = emulator.sandbox.journal
+    journal.arrive(emulator.now(), "req_1", "GET", "/v1/team", None).operation = "getTeam"
+    assert tally_of(emulator).requests == {("getTeam", None, None): 1}
+
+
+def test_clearing_the_journal_clears_no_count(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/team")
+    emulator.sandbox.journal.clear()
+    assert tally_of(emulator).requests == {("getTeam", 200, None): 1}
+
+
+def test_a_replayed_problem_counts_as_that_problem(emulator: EmulatorUnderTest) -> None:
+    emulator.set_team(credits_available=0)
+    body = {"output_mode": "single_shots", "asset_ids": emulator.assets(1)}
+    for _ in range(2):
+        emulator.post("/generations/product-photography", body, idempotency_key="same")
+    counted = tally_of(emulator).requests
+    assert counted["createProductPhotographyGeneration", 402, "insufficient_credits"] == 2
+
+
+def test_only_so_many_names_are_told_apart() -> None:
+    rules: RuleTallies = {("old", str(number)): RuleTally() for number in range(MAXIMUM_NAMES)}
+    playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract().facts()), 0, Seed(0))
+    count_rules(rules, playbook)
+    assert ("new", "a rule") not in rules
+    rules.popitem()
+    count_rules(rules, playbook)
+    assert ("new", "a rule") in rules
