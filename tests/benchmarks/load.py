@@ -1,0 +1,184 @@
+"""The clients of the measurements, for a process of their own: raw sockets, and as little work as can be.
+
+They must cost less than the server, or they would be what is measured. So an answer is told by its length: all answers to
+one kind of request have the same, which the first one shows.
+"""
+
+import json
+import selectors
+import socket
+import time
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+CHUNK_BYTES = 1 << 20
+WATCH_INTERVAL_SECONDS = 0.001
+
+
+class UnexpectedAnswerError(RuntimeError):
+    """The server answered something else than the measurement needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A request as bytes, with a place for a number of its own where one is needed (`before` and `after` it)."""
+
+    before: bytes
+    after: bytes = b""
+    is_numbered: bool = False
+
+    def number(self, number: int) -> bytes:
+        """Return the request of a number."""
+        return b"%b%012d%b" % (self.before, number, self.after) if self.is_numbered else self.before
+
+
+def template(method: str, path: str, key: str, body: Any = None, is_numbered: bool = False) -> Template:
+    """Write a request; a numbered one has an Idempotency-Key of its own each time."""
+    content = b"" if body is None else json.dumps(body).encode()
+    head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+    if body is not None:
+        head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+    if is_numbered:
+        return Template(f"{head}Idempotency-Key: ".encode(), b"\r\n\r\n" + content, is_numbered=True)
+    return Template(f"{head}\r\n".encode() + content)
+
+
+@dataclass(slots=True)
+class Answer:
+    """Status, headers in lower case, and body."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    length: int
+
+    def json(self) -> Any:
+        """Return the body as data."""
+        return json.loads(self.body)
+
+
+@dataclass(slots=True)
+class Connection:
+    """A kept connection, one request at a time."""
+
+    port: int
+    stream: socket.socket = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stream = socket.create_connection(("127.0.0.1", self.port))
+        self.stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, request: bytes, *more: bytes) -> Answer:
+        """Send a request and read its answer whole. Raises UnexpectedAnswerError unless it is a success."""
+        self.stream.sendall(request)
+        for chunk in more:
+            self.stream.sendall(chunk)
+        data = bytearray()
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            self._receive(data)
+        lines = data[:end].decode("latin-1").split("\r\n")
+        headers = dict(line.lower().split(": ", 1) for line in lines[1:])
+        length = end + 4 + int(headers.get("content-length", 0))
+        if headers.get("transfer-encoding") == "chunked":
+            raise UnexpectedAnswerError("a chunked answer")
+        while len(data) < length:
+            self._receive(data)
+        answer = Answer(int(lines[0].split()[1]), headers, bytes(data[end + 4 : length]), length)
+        if answer.status >= 300:
+            raise UnexpectedAnswerError(f"{answer.status}: {answer.body.decode(errors='replace')}")
+        return answer
+
+    def _receive(self, data: bytearray) -> None:
+        received = self.stream.recv(CHUNK_BYTES)
+        if not received:
+            raise UnexpectedAnswerError(f"the connection was closed after {bytes(data[:300])!r}")
+        data += received
+
+
+def measure_rate(
+    port: int, request: Template, connections: int, seconds: float, first_number: int
+) -> tuple[float, int]:
+    """Send one request after another on each connection; return answers a second, and their number."""
+    numbers = count(first_number)
+    first = Connection(port)
+    length = first.ask(request.number(next(numbers))).length
+    sockets = [first.stream, *(Connection(port).stream for _ in range(connections - 1))]
+    selector = selectors.DefaultSelector()
+    received = {}
+    for each in sockets:
+        selector.register(each, selectors.EVENT_READ)
+        received[each.fileno()] = 0
+        each.sendall(request.number(next(numbers)))
+    answered = 0
+    start = time.perf_counter()
+    end = start + seconds
+    while time.perf_counter() < end:
+        for selected, _ in selector.select(1.0):
+            ready = selected.fileobj
+            assert isinstance(ready, socket.socket)
+            data = ready.recv(CHUNK_BYTES)
+            got = received[selected.fd] + len(data)
+            if got < length and data:
+                received[selected.fd] = got
+                continue
+            if got != length or (not data.startswith(b"HTTP/1.1 2", 0) and received[selected.fd] == 0):
+                raise UnexpectedAnswerError(f"answer {answered}: {data[:400]!r}")
+            received[selected.fd] = 0
+            answered += 1
+            ready.send(request.number(next(numbers)))
+    elapsed = time.perf_counter() - start
+    for each in sockets:
+        each.close()
+    selector.close()
+    return answered / elapsed, answered
+
+
+def measure_upload(port: int, path: str, headers: dict[str, str], size: int) -> float:
+    """Send bytes to an address; return the milliseconds until the answer."""
+    connection = Connection(port)
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {size}\r\n"
+    head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    chunk = bytes(CHUNK_BYTES)
+    chunks = [chunk] * (size // CHUNK_BYTES) + [chunk[: size % CHUNK_BYTES]]
+    start = time.perf_counter()
+    connection.ask(f"{head}\r\n".encode(), *chunks)
+    elapsed_ms = (time.perf_counter() - start) * 1000
+    connection.stream.close()
+    return elapsed_ms
+
+
+def measure_generation(port: int, key: str, path: str, body: Any, number: int) -> tuple[float, list[int]]:
+    """Order pictures, poll until they are there and download them; return the milliseconds and the files' sizes."""
+    connection = Connection(port)
+    start = time.perf_counter()
+    work = connection.ask(template("POST", path, key, body, is_numbered=True).number(number)).json()
+    while work["status"] not in ("completed", "failed"):
+        work = connection.ask(template("GET", f"/v1/generations/{work['id']}", key).before).json()
+    sizes = []
+    for output in work["outputs"]:
+        asset = connection.ask(template("GET", f"/v1/assets/{output['asset']['id']}", key).before).json()
+        file = "/" + asset["url"].split("/", 3)[3]
+        sizes.append(len(connection.ask(template("GET", file, "none").before).body))
+    elapsed_ms = (time.perf_counter() - start) * 1000
+    connection.stream.close()
+    return elapsed_ms, sizes
+
+
+def watch(port: int, keys: list[str], seconds: float) -> float:
+    """Ask for the Team every millisecond; return the longest time without an answer, in milliseconds."""
+    connection = Connection(port)
+    requests = [template("GET", "/v1/team", key).before for key in keys]
+    connection.ask(requests[0])
+    longest = 0.0
+    last = time.perf_counter()
+    end = last + seconds
+    for number in count():
+        time.sleep(WATCH_INTERVAL_SECONDS)
+        connection.ask(requests[number % len(requests)])
+        now = time.perf_counter()
+        longest, last = max(longest, now - last), now
+        if now >= end:
+            break
+    connection.stream.close()
+    return longest * 1000

@@ -1,0 +1,275 @@
+"""Measures the emulator beside a raw ASGI function on the same server, round by round in turn: `make bench`.
+
+Read the ratios: both sides met the same machine in the same second. Those of rates compare the processor's time that the
+server spent on a request, which is how many requests it could answer if nothing else held it up: on a busy machine, or with
+no more than two processors, the clients would hold up both sides. It is no test; it ends with success whatever it finds.
+
+All gates are on: credentials, request rates, idempotency, budget, Credits. That they let the load in, in spite of the 600
+requests a minute that a Team has at most, is done by time: the server under load runs a clock 10,000 times as fast as the
+host's, so that a minute is over in 6 ms, and the sliding windows and the idempotency records are filled and emptied all the
+time. Where work must come to an end an `auto` clock serves; what only looks on there does so by turns for twenty Teams.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import count
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on the path, not the checkout
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.benchmarks import load
+from tests.benchmarks.load import Connection, Template, template
+from tests.benchmarks.servers import EMULATOR, RAW, WATCHERS, RunningServer, running, write_world
+
+KEY = "bench"
+FAST_CLOCK = ("--clock", "x10000")
+UNENDING = "timings: {first_output: 60d}\n"
+"""Generations go on for all of the measurement: 60 days are over after nine minutes of the fast clock."""
+UPLOAD_BYTES = 70 * 1024 * 1024
+CONNECTIONS = 16
+NUMBERS_PER_ROUND = 1_000_000
+
+
+@dataclass(slots=True)
+class Figures:
+    """One row: what was measured in each round, on both sides where there are two."""
+
+    name: str
+    unit: str
+    aim: str = ""
+    emulator: list[float] = field(default_factory=list)
+    raw: list[float] = field(default_factory=list)
+    ratios: list[float] = field(default_factory=list)
+
+    def add(self, emulator: float, raw: float | None = None, ratio: float | None = None) -> None:
+        """Take note of a round; the ratio is emulator to raw unless it is given."""
+        self.emulator.append(emulator)
+        if raw is not None:
+            self.raw.append(raw)
+            self.ratios.append(emulator / raw if ratio is None else ratio)
+
+    def row(self) -> list[str]:
+        """Return the cells: name, emulator, raw, ratio with its spread, aim."""
+        return [
+            self.name,
+            f"{spread(self.emulator)} {self.unit}",
+            f"{spread(self.raw)} {self.unit}" if self.raw else "",
+            spread(self.ratios, 2) if self.ratios else "",
+            self.aim,
+        ]
+
+
+def spread(values: list[float], digits: int | None = None) -> str:
+    """Write a median with the least and the greatest value."""
+    if digits is None:
+        digits = 0 if statistics.median(values) >= 1000 else 1
+    middle, least, most = (f"{value:,.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
+    return f"{middle} ({least} to {most})"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What all measurements use."""
+
+    folder: Path
+    clients: Executor
+    rounds: int
+    seconds: float
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    """For Idempotency-Keys."""
+
+    def away(self, measure: Callable[..., Any], *arguments: Any) -> Any:
+        """Measure from another process, and wait for it."""
+        return self.clients.submit(measure, *arguments).result()
+
+    @contextmanager
+    def servers(self, *options: str, timings: str = "") -> Iterator[tuple[RunningServer, RunningServer]]:
+        """Run an emulator with the world of the measurements, and beside it the raw server."""
+        world = write_world(self.folder, timings)
+        with running(*EMULATOR, "--world", world, *options) as emulator, running(*RAW) as raw:
+            yield emulator, raw
+
+
+def measure_start(bench: Bench) -> list[Figures]:
+    """Time from the process's birth to its ready line, and its memory then."""
+    ready = Figures("ready after spawn", "ms", "150 ms")
+    memory = Figures("idle memory", "MiB", "45 MB")
+    for number in range(bench.rounds + 2):
+        with running(*EMULATOR) as emulator:
+            found = emulator.ready_ms, emulator.resident_mib()
+        with running(*RAW) as raw:
+            if number:  # the first of each writes its compiled modules
+                ready.add(found[0], raw.ready_ms)
+                memory.add(found[1], raw.resident_mib())
+    return [ready, memory]
+
+
+def measure_rates(bench: Bench) -> list[Figures]:
+    """Requests a second, on 16 connections."""
+    figures = [
+        Figures("GET /team", "/s", "0.6"),
+        Figures("POST /products", "/s", "0.4"),
+        Figures("GET /products, 25 of them", "/s"),
+        Figures("poll of an unfinished Generation", "/s"),
+    ]
+    with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
+        for _ in range(bench.rounds):
+            for row, request in zip(figures, prepared_requests(bench, emulator.port), strict=True):
+                measure_both(bench, row, emulator, raw, request)
+    return figures
+
+
+def measure_both(bench: Bench, row: Figures, emulator: RunningServer, raw: RunningServer, request: Template) -> None:
+    """Take one round: the emulator, and then the raw server with the same requests and answers of the same size."""
+    size = len(Connection(emulator.port).ask(request.number(next(bench.numbers))).body)
+    method, _, rest = request.before.split(b" ", 2)
+    raw_request = Template(b"%b /%d %b" % (method, size, rest), request.after, request.is_numbered)
+    rate, cost = rate_and_cost(bench, emulator, request)
+    raw_rate, raw_cost = rate_and_cost(bench, raw, raw_request)
+    row.add(rate, raw_rate, raw_cost / cost)
+
+
+def rate_and_cost(bench: Bench, server: RunningServer, request: Template) -> tuple[float, float]:
+    """Return requests a second, and the seconds of processor time that one of them cost the server."""
+    first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
+    worked = server.cpu_seconds()
+    rate, answered = bench.away(load.measure_rate, server.port, request, CONNECTIONS, bench.seconds, first_number)
+    return rate, (server.cpu_seconds() - worked) / answered
+
+
+def prepared_requests(bench: Bench, port: int) -> list[Template]:
+    """Make what the requests refer to (anew each time, so that no round finds more than another), and return them."""
+    connection = Connection(port)
+    asset = upload(bench, connection, photo(40, 30))
+    product = {"name": "Bench", "asset_ids": [asset], "primary_asset_id": asset}
+    create = template("POST", "/v1/products", KEY, product, is_numbered=True)
+    for _ in range(30):
+        connection.ask(create.number(next(bench.numbers)))
+    shoot = template("POST", "/v1/generations/product-photography", KEY, photoshoot(asset), is_numbered=True)
+    generation = connection.ask(shoot.number(next(bench.numbers))).json()
+    connection.stream.close()
+    return [
+        template("GET", "/v1/team", KEY),
+        create,
+        template("GET", "/v1/products", KEY),
+        template("GET", f"/v1/generations/{generation['id']}", KEY),
+    ]
+
+
+def measure_uploads(bench: Bench) -> Figures:
+    """Milliseconds for the largest file."""
+    figures = Figures("upload of 70 MiB", "ms")
+    with bench.servers("--clock", "auto") as (emulator, raw):
+        for _ in range(bench.rounds):
+            session = open_session(bench, Connection(emulator.port), UPLOAD_BYTES)
+            path = "/" + session["url"].split("/", 3)[3]
+            took = bench.away(load.measure_upload, emulator.port, path, session["headers"], UPLOAD_BYTES)
+            figures.add(took, bench.away(load.measure_upload, raw.port, "/60", session["headers"], UPLOAD_BYTES))
+    return figures
+
+
+def measure_pictures(bench: Bench) -> list[Figures]:
+    """A photoshoot from order to four files; a 4k picture of each format, and who has to wait for it."""
+    shoot = Figures("photoshoot to four files", "ms", "150 ms")
+    formats = {name: Figures(f"4k {name} to file", "ms") for name in ("png", "jpeg", "webp")}
+    stalls = {name: Figures(f"longest stall by 4k {name}", "ms", "20 ms") for name in formats}
+    path = "/v1/generations/product-photography"
+    with bench.servers("--clock", "auto") as (emulator, _):
+        asset = upload(bench, Connection(emulator.port), photo(2000, 1500))
+        order = photoshoot(asset)
+        bench.away(load.measure_generation, emulator.port, KEY, path, order, next(bench.numbers))
+        for _ in range(bench.rounds):
+            shoot.add(bench.away(load.measure_generation, emulator.port, KEY, path, order, next(bench.numbers))[0])
+            for name, figures in formats.items():
+                large = {**order, "output_mode": "single_shots", "resolution": "4k", "output_format": name}
+                ordered = (emulator.port, KEY, path, large, next(bench.numbers))
+                took, stall, calm = watched(bench, emulator.port, *ordered)
+                figures.add(took)
+                stalls[name].add(stall, calm)
+    return [shoot, *formats.values(), *stalls.values()]
+
+
+def watched(bench: Bench, port: int, *ordered: Any) -> tuple[float, float, float]:
+    """Make a picture while somebody looks on; return its time, the longest stall, and that of an equal time of calm."""
+    keys = [f"watcher_{number}" for number in range(WATCHERS)]
+    took, _ = bench.away(load.measure_generation, *ordered)
+    seconds = took / 1000 * 1.5 + 0.15
+    calm = bench.away(load.watch, port, keys, seconds)
+    watcher = bench.clients.submit(load.watch, port, keys, seconds)
+    again = (*ordered[:-1], next(bench.numbers))
+    took, _ = bench.away(load.measure_generation, *again)
+    return took, watcher.result(), calm
+
+
+def photoshoot(asset: str) -> dict[str, Any]:
+    """Return the body of a photoshoot of an Asset."""
+    return {"asset_ids": [asset], "output_mode": "photoshoot"}
+
+
+def photo(width: int, height: int) -> bytes:
+    """Return a file with something in it, as a camera would make it."""
+    from PIL import Image, ImageDraw
+
+    image = Image.effect_mandelbrot((width, height), (-2.0, -1.5, 1.0, 1.5), 50).convert("RGB")
+    ImageDraw.Draw(image).ellipse((width // 3, height // 5, width * 2 // 3, height * 4 // 5), fill=(180, 60, 40))
+    buffer = BytesIO()
+    image.save(buffer, "JPEG", quality=85)
+    return buffer.getvalue()
+
+
+def upload(bench: Bench, connection: Connection, data: bytes) -> str:
+    """Bring a file in; return the Asset's id."""
+    session = open_session(bench, connection, len(data))
+    headers = "".join(f"{name}: {value}\r\n" for name, value in session["headers"].items())
+    path = "/" + session["url"].split("/", 3)[3]
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(data)}\r\n{headers}\r\n"
+    token = connection.ask(head.encode(), data).json()
+    complete = template("POST", f"/v1/uploads/{session['id']}/complete", KEY, token, is_numbered=True)
+    return str(connection.ask(complete.number(next(bench.numbers))).json()["id"])
+
+
+def open_session(bench: Bench, connection: Connection, size: int) -> dict[str, Any]:
+    """Open an Upload Session; return its recipe and id."""
+    body = {"content_type": "image/jpeg", "size_bytes": size}
+    create = template("POST", "/v1/uploads", KEY, body, is_numbered=True)
+    session = connection.ask(create.number(next(bench.numbers))).json()
+    return {**session["upload"], "id": session["id"]}
+
+
+def print_table(rows: list[Figures]) -> None:
+    """Print what was found."""
+    head = ["", "emulator: median (least to greatest)", "raw ASGI", "emulator / raw", "aim"]
+    cells = [head, *(row.row() for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
+    for line in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def main() -> None:
+    """Measure everything and print one table."""
+    parser = argparse.ArgumentParser(description="Measure the emulator beside a raw ASGI function on the same server.")
+    parser.add_argument("--quick", action="store_true", help="few and short rounds")
+    quick = parser.parse_args().quick
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        clients = stack.enter_context(ProcessPoolExecutor(2, get_context("spawn")))
+        bench = Bench(folder, clients, rounds=2 if quick else 5, seconds=0.2 if quick else 0.6)
+        rows = measure_start(bench)
+        rows += measure_rates(bench)
+        rows.append(measure_uploads(bench))
+        rows += measure_pictures(bench)
+    print_table(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""The servers of the measurements: spawned, timed until ready, and ended again."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+RAW = ("-m", "tests.benchmarks.raw_server")
+EMULATOR = ("-m", "emulator", "serve", "--port", "0")
+
+WATCHERS = 20
+TEAMS = """
+teams:
+  Bench:
+    credits: 1000000
+    concurrency_limit: 1000000
+    requests_per_minute: 100000000
+    credentials: [{key: bench, name: Bench, profile: full}]
+"""
+WATCHER = """
+  Watcher %d:
+    requests_per_minute: 100000000
+    credentials: [{key: watcher_%d, name: Watcher, profile: full}]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that accepts requests."""
+
+    port: int
+    ready_ms: float
+    process: "subprocess.Popen[str]"
+
+    def cpu_seconds(self) -> float:
+        """Return the time that its first thread, which answers, has worked until now (Linux)."""
+        return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[0]) / 1e9
+
+    def resident_mib(self) -> float:
+        """Return the memory that it holds (Linux)."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        raise RuntimeError("the kernel tells no VmRSS")
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[RunningServer]:
+    """Run a server for the time of the block."""
+    start = time.perf_counter()
+    with subprocess.Popen([sys.executable, *arguments], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            ready = next((line for line in process.stdout if line.startswith("ready ")), None)
+            ready_ms = (time.perf_counter() - start) * 1000
+            if ready is None:
+                raise RuntimeError(f"{' '.join(arguments)} ended before it was ready")
+            yield RunningServer(int(ready.split(":")[2].split("/")[0]), ready_ms, process)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(15)
+
+
+def write_world(folder: Path, timings: str = "") -> str:
+    """Write the world of a measurement: one Team that does everything, and twenty that only look on."""
+    path = folder / f"world-{len(list(folder.iterdir()))}.yaml"
+    path.write_text(TEAMS + "".join(WATCHER % (number, number) for number in range(WATCHERS)) + timings)
+    return str(path)

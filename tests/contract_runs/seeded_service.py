@@ -1,0 +1,171 @@
+"""A service with something of everything in it, and requests made to refer to that.
+
+A generator that reads a schema knows the shape of a request, but not which ids exist nor which fields must agree. Here is
+what it lacks: then whatever the contract calls valid must be accepted, and a refusal is a finding. Must not change a
+request that was made wrong on purpose, other than to lead it past what it was not meant to test.
+"""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from emulator.domain.resources import Pose
+from emulator.kernel.clock import ClockSetting
+from emulator.scenario.scenario import Scenario
+from emulator.service import state
+from emulator.service.store import Collection, Store
+from emulator.settings import Settings
+from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.pictures import picture
+
+Json = dict[str, Any]
+
+ASSETS = 8
+"""As many as any request may name."""
+WEALTH = 1_000_000
+"""Credits and places of the concurrency budget: so many that no run meets a limit, which has tests of its own."""
+
+INGREDIENTS = {
+    "photography_style_id": ("/photography-styles", {"name": "Style"}, 3),
+    "background_id": ("/backgrounds", {"name": "Background", "kind": "location"}, 0),
+    "pose_id": ("/poses", {"name": "Pose"}, 0),
+    "fashion_model_id": ("/fashion-models", {"name": "Model", "age_range": "55+", "gender": "male"}, 1),
+}
+"""By path parameter: collection, metadata, and how many source Assets it takes as an array (0: one, by itself)."""
+
+
+def find_no_scenario(text: str, name: str) -> Scenario:
+    """No scenario runs in the seeded service."""
+    raise AssertionError(name)
+
+
+class SeededService:
+    """An emulator whose Library can be renewed at any time."""
+
+    def __init__(self) -> None:
+        self.emulator = EmulatorUnderTest(Settings(clock=ClockSetting("manual"), rate_limits=False))
+        self.ids: dict[str, str] = {}
+        """By path parameter: an id that exists."""
+        self.assets: list[str] = []
+        self.products: list[str] = []
+        self.operations: dict[str, str] = {}
+        """By path parameter of an ingredient: the finished Operation that made it."""
+        self.upload_token = ""
+        self._seed()
+        self._seeded_token = self.upload_token
+        self._beginning = state.save(self.emulator.sandbox)
+        self.is_changed = False
+        self._keys_used = 0
+
+    def fresh_key(self) -> str:
+        """Return an Idempotency-Key that no request has had."""
+        self._keys_used += 1
+        return f"key {self._keys_used} of this run"
+
+    def renew(self) -> None:
+        """Make everything as at the beginning; the same ids come to be each time."""
+        if self.is_changed:
+            self.is_changed = False
+            self.upload_token = self._seeded_token
+            sandboxes = self.emulator.application.sandboxes
+            sandboxes.replace(state.load(self._beginning, self.emulator.sandbox.id, sandboxes.memory, find_no_scenario))
+
+    def _seed(self) -> None:
+        emulator = self.emulator
+        emulator.set_team(credits_available=WEALTH, concurrency_limit=WEALTH)
+        self.assets = [emulator.upload(picture(size=(8, number)))["id"] for number in range(1, ASSETS + 1)]
+        self.products = [self._make_product(assets) for assets in (self.assets[:2], self.assets[2:3])]
+        work = [self._order(*ingredient) for ingredient in INGREDIENTS.values()]
+        shot = {"product_ids": self.products[:1], "output_mode": "single_shots", "aspect_ratio": "21:9"}
+        generation = emulator.post("/generations/product-photography", shot).json
+        emulator.advance(60)
+        self.operations = dict(zip(INGREDIENTS, work, strict=True))
+        made = {name: self._result_of(operation) for name, operation in self.operations.items()}
+        data = picture()
+        session = emulator.open_upload(len(data))
+        self.upload_token = emulator.send_bytes(session, data).json["upload_token"]
+        self.ids = {
+            "asset_id": self.assets[0],
+            "product_id": self.products[0],
+            "upload_id": session["id"],
+            "operation_id": work[0],
+            "generation_id": generation["id"],
+            **made,
+        }
+
+    def _make_product(self, assets: list[str]) -> str:
+        body = {"name": "Product", "asset_ids": assets, "primary_asset_id": assets[0]}
+        return str(self.emulator.post("/products", body).json["id"])
+
+    def _order(self, path: str, metadata: Json, sources: int) -> str:
+        source = {"asset_ids": self.assets[:sources]} if sources else {"asset_id": self.assets[0]}
+        return str(self.emulator.post(path, {**metadata, **source}).json["id"])
+
+    def _result_of(self, operation: str) -> str:
+        return str(self.emulator.get(f"/operations/{operation}").json["result"]["id"])
+
+    def is_premade(self, identifier: object) -> bool:
+        """Whether this is the id of a global ingredient."""
+        found = [kind.items.get(str(identifier)) for kind in self._store.ingredients.values()]
+        return any(item is not None and item.team_id is None for item in found)
+
+    # Requests made to refer to what is there ------------------------------------------------------------------------
+
+    def resolved_path(self, parameters: Json) -> Json:
+        """Return path parameters that name what exists and is the Team's own."""
+        return {name: self.ids[name] for name in parameters}
+
+    def resolved_query(self, path: str, query: Json) -> Json:
+        """Return a query whose cursor is one that the collection gave, or that has none."""
+        if "after" not in query:
+            return query
+        filters = {name: value for name, value in query.items() if name not in ("after", "limit")}
+        page = self.emulator.get(f"{path}?{urlencode({**filters, 'limit': 1})}").json["page"]
+        kept = {name: value for name, value in query.items() if name != "after"}
+        return {**kept, "after": page["next_cursor"]} if page["has_more"] else kept
+
+    def resolved_body(self, body: Json, path_parameters: Json) -> Json:
+        """Return a valid body whose ids exist and whose fields agree with each other and with the path."""
+        body = {name: self._resolved(name, value) for name, value in body.items()}
+        if "primary_asset_id" in body:
+            product = self._store.products.items.get(path_parameters.get("product_id", ""))
+            body["primary_asset_id"] = body.get("asset_ids", product.asset_ids if product else self.assets)[0]
+        return self._resolved_photography(body) if "output_mode" in body else body
+
+    @property
+    def _store(self) -> Store:
+        return self.emulator.sandbox.store
+
+    def _resolved(self, name: str, value: Any) -> Any:
+        if name == "asset_ids":
+            return self._alive(self.assets, self._store.assets)[: len(value)]
+        if name == "asset_id":
+            return self._alive(self.assets, self._store.assets)[0]
+        if name == "product_ids":
+            return self._alive(self.products, self._store.products)[: len(value)]
+        if name == "fashion_model_ids":
+            return self._usable("fashion_model")[: len(value)]
+        if name in INGREDIENTS:
+            return self._usable(name.removesuffix("_id"))[0]
+        if name == "upload_token":
+            return self.upload_token
+        if isinstance(value, dict):
+            return {inner: self._resolved(inner, item) for inner, item in value.items()}
+        return value
+
+    def _alive(self, identifiers: list[str], collection: Collection[Any]) -> list[str]:
+        return [identifier for identifier in identifiers if identifier in collection.items]
+
+    def _usable(self, kind: str) -> list[str]:
+        """Return the ids of a kind, the Team's own before the premade ones."""
+        return sorted(self._store.ingredients[kind].items, reverse=True)
+
+    def _resolved_photography(self, body: Json) -> Json:
+        if not body.get("product_ids") and not body.get("asset_ids"):
+            body["asset_ids"] = self._resolved("asset_ids", [""])
+        if "pose_id" in body and "camera_distance" in body:
+            pose = self._store.ingredients["pose"].items[body["pose_id"]]
+            assert isinstance(pose, Pose)
+            body["camera_distance"] = pose.supported_camera_distances[-1]
+        if body["output_mode"] == "photoshoot" and "image_count" in body:
+            body["image_count"] = 4
+        return body

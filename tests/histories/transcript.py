@@ -1,0 +1,274 @@
+"""One long conversation with the emulator, written down to the last byte.
+
+It goes through everything that could let two runs differ: identifiers, signatures, tokens, cursors, ETags, timestamps,
+pictures, order of headers, texts of errors, replays and jumps of the clock. What it sends depends only on what it was
+answered. Under an `auto` or `manual` clock the same emulator must give the same transcript.
+"""
+
+import http.client
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.histories import sample_pictures
+from tests.support import contract_check
+from tests.support.contract_check import shipped_checker
+
+PUBLIC_URL = "http://emulator.test"
+"""How links start, so that a free port does not show in them: `serve --public-url`."""
+
+KEY = "iwe_demo_full"
+WORK = ("/operations", "/generations")
+COLLECTIONS = ("/assets", "/products", "/photography-styles", "/backgrounds", "/poses", "/fashion-models", *WORK)
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request's first line and all that was answered."""
+
+    request: str
+    status: int
+    reason: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def json(self) -> Any:
+        """Return the body as data."""
+        return json.loads(self.body)
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Sends requests to one server over one connection, and keeps everything that comes back."""
+
+    origin: str
+    exchanges: list[Exchange] = field(default_factory=list)
+    _keys_used: int = 0
+
+    def send(self, method: str, target: str, body: bytes | None = None, headers: Json | None = None) -> Exchange:
+        """Send a request as it stands."""
+        address = urlsplit(self.origin)
+        with closing(http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)) as connection:
+            connection.request(method, target, body, headers or {})
+            answer = connection.getresponse()
+            headers_received = tuple(answer.getheaders())
+            exchange = Exchange(f"{method} {target}", answer.status, answer.reason, headers_received, answer.read())
+        self.exchanges.append(exchange)
+        if target.startswith("/v1"):
+            path = target.removeprefix("/v1").partition("?")[0]
+            shipped_checker().check(
+                contract_check.Exchange(method, path, exchange.status, exchange.headers, exchange.body)
+            )
+        return exchange
+
+    def call(
+        self, method: str, path: str, body: Any = None, idempotency_key: str | None = None, key: str = KEY
+    ) -> Exchange:
+        """Call an operation of the API."""
+        headers = {"Authorization": f"Bearer {key}"}
+        if method in ("POST", "PATCH"):
+            self._keys_used += 1
+            headers["Idempotency-Key"] = idempotency_key or f"key {self._keys_used}"
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        return self.send(method, f"/v1{path}", None if body is None else json.dumps(body).encode(), headers)
+
+    def follow(self, url: str, method: str = "GET", body: bytes | None = None, headers: Json | None = None) -> Exchange:
+        """Follow a link that was handed out."""
+        assert url.startswith(PUBLIC_URL), url
+        return self.send(method, url.removeprefix(PUBLIC_URL), body, headers)
+
+    def upload(self, content_type: str, data: bytes) -> str:
+        """Bring a file in; return the Asset's id."""
+        session = self.call("POST", "/uploads", {"content_type": content_type, "size_bytes": len(data)}).json()
+        recipe = session["upload"]
+        token = self.follow(recipe["url"], recipe["method"], data, recipe["headers"])
+        asset = self.call("POST", f"/uploads/{session['id']}/complete", token.json())
+        assert asset.status == 201, asset
+        return str(asset.json()["id"])
+
+    def advance(self, **move: Any) -> Exchange:
+        """Move the emulator's clock."""
+        body = json.dumps(move).encode()
+        exchange = self.send("POST", "/_emulator/clock/advance", body, {"Content-Type": "application/json"})
+        assert exchange.status == 200, exchange
+        return exchange
+
+    def next_event_at(self) -> str:
+        """Return when something falls due next; a timestamp sorts as text."""
+        clock = self.send("GET", "/_emulator/clock").json()
+        return str(clock["next_event_at"] or "never")
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The ids of what the transcript works with."""
+
+    assets: list[str]
+    product: str
+
+
+def bring_in(recorder: Recorder) -> Library:
+    """Upload a file of each format, and group some of them."""
+    assets = [
+        recorder.upload(content_type, sample_pictures.photo(content_type, (320, 240), (40 * number, 90, 60)))
+        for number, content_type in enumerate(sample_pictures.EXTENSIONS)
+    ]
+    body = {"name": "Mug", "description": "Blue", "asset_ids": assets[:3], "primary_asset_id": assets[1]}
+    product = recorder.call("POST", "/products", body)
+    assert product.status == 201, product
+    return Library(assets, product.json()["id"])
+
+
+def order_work(recorder: Recorder, library: Library) -> list[str]:
+    """Admit one piece of work of every type; return the paths to poll."""
+    first, second, third, fourth, fifth = library.assets
+    photoshoot = {
+        "product_ids": [library.product],
+        "asset_ids": [fourth],
+        "output_mode": "photoshoot",
+        "aspect_ratio": "3:4",
+        "output_format": "jpeg",
+        "colorway": {"name": "Mint", "hex": "98FF98"},
+    }
+    shots = {
+        "product_ids": [library.product],
+        "output_mode": "single_shots",
+        "image_count": 2,
+        "background": {"type": "transparent"},
+        "output_format": "webp",
+    }
+    edit = {"asset_ids": [first, fifth], "instructions": "Swap them", "aspect_ratio": "21:9", "resolution": "2k"}
+    orders: list[tuple[str, Json]] = [
+        ("/photography-styles", {"name": "Calm", "asset_ids": [first, second, third]}),
+        ("/backgrounds", {"name": "Hall", "kind": "location", "asset_id": fourth}),
+        ("/poses", {"name": "Seated", "asset_id": fifth}),
+        ("/fashion-models", {"name": "Kim", "age_range": "35-45", "gender": "male", "asset_ids": [first, second]}),
+        ("/generations/product-photography", photoshoot),
+        ("/generations/product-photography", shots),
+        ("/generations/edit-images", {**edit, "output_format": "png"}),
+        ("/generations/upscale", {"asset_id": third, "target_resolution": "4k", "output_format": "jpeg"}),
+    ]
+    paths = []
+    for path, body in orders:
+        work = recorder.call("POST", path, body)
+        assert work.status == 202, work
+        paths.append(f"/{work.json()['object']}s/{work.json()['id']}")
+    return paths
+
+
+def provoke(recorder: Recorder, library: Library) -> None:
+    """Make mistakes of every kind, for the words of the answers."""
+    recorder.send("GET", "/v1/team")
+    recorder.send("POST", "/v1/products", b"{}", {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"})
+    for key in ("iwe_demo_expired", "iwe_demo_revoked", "nobody's"):
+        recorder.call("GET", "/team", key=key)
+    recorder.call("DELETE", f"/products/{library.product}", key="iwe_demo_read")
+    recorder.call("GET", f"/products/{library.product}", key="iwe_other_full")
+    recorder.call("PUT", "/team")
+    recorder.call("GET", "/nowhere")
+    recorder.call("GET", "/assets?after=none")
+    recorder.call("GET", "/assets?limit=0&colour=red")
+    for body in ({}, {"name": "", "asset_ids": [], "primary_asset_id": 7}, {"name": "x", "extra": None}, [1, {"b": 2}]):
+        recorder.call("POST", "/products", body)
+    recorder.call("POST", "/products", {"name": "Lost", "asset_ids": ["ast_none"], "primary_asset_id": "ast_none"})
+    recorder.call("POST", "/generations/product-photography", {"output_mode": "photoshoot", "image_count": 3})
+    upscale = {"asset_id": library.assets[0], "target_resolution": "2k", "output_format": "png"}
+    recorder.call("POST", "/generations/upscale", upscale, key="iwe_other_full")
+    recorder.call("POST", "/uploads", {"content_type": "image/png", "size_bytes": 1}, key="iwe_lapsed_full")
+
+
+def hurry(recorder: Recorder, library: Library) -> None:
+    """Send more requests than a minute allows, and more work than the budget has places for."""
+    while recorder.call("GET", "/team", key="iwe_other_full").status == 200:
+        pass
+    assert recorder.call("GET", "/team", key="iwe_other_full").status == 200
+    style = {"name": "One of many", "asset_ids": library.assets[:3]}
+    while (work := recorder.call("POST", "/photography-styles", style)).status == 202:
+        pass
+    assert work.json()["code"] == "concurrency_limit_reached", work
+    assert recorder.call("POST", "/photography-styles", style).status == 202
+
+
+def replay(recorder: Recorder, library: Library) -> None:
+    """Use one key three times: the same intent twice, then another."""
+    body = {"name": "Twice", "asset_ids": library.assets[:2], "primary_asset_id": library.assets[0]}
+    first = recorder.call("POST", "/products", body, "used again")
+    second = recorder.call("POST", "/products", {**body, "asset_ids": library.assets[1::-1]}, "used again")
+    assert (second.status, second.headers, second.body) == (first.status, first.headers, first.body)
+    assert recorder.call("POST", "/products", {**body, "name": "Other"}, "used again").status == 422
+
+
+def poll(recorder: Recorder, paths: list[str]) -> None:
+    """Poll work until it is done, as an `auto` clock allows without a wait."""
+    for path in paths:
+        for _ in range(20):
+            if recorder.call("GET", path).json()["status"] in ("completed", "failed"):
+                break
+        else:
+            raise AssertionError(f"{path} does not end")
+
+
+def read_everything(recorder: Recorder) -> Iterator[Exchange]:
+    """Read every collection page by page, and the Team."""
+    yield recorder.call("GET", "/team")
+    for path in COLLECTIONS:
+        after = ""
+        while True:
+            page = recorder.call("GET", f"{path}?limit=3{after}")
+            yield page
+            if not page.json()["page"]["has_more"]:
+                break
+            after = f"&after={page.json()['page']['next_cursor']}"
+
+
+def download_everything(recorder: Recorder) -> Iterator[Exchange]:
+    """Download the file behind every link that a collection shows."""
+    for path in COLLECTIONS:
+        for resource in recorder.call("GET", f"{path}?limit=100").json()["data"]:
+            shown = [resource.get("url"), resource.get("card_image_url"), *resource.get("preview_image_urls", [])]
+            for url in filter(None, shown):
+                picture = recorder.follow(url)
+                assert picture.status == 200, picture
+                yield picture
+
+
+def delete_some(recorder: Recorder, library: Library) -> None:
+    """Delete an Asset with its memberships, a Product, and what is not there."""
+    link = recorder.call("GET", f"/assets/{library.assets[1]}").json()["url"]
+    recorder.call("DELETE", f"/assets/{library.assets[1]}")
+    recorder.call("DELETE", f"/assets/{library.assets[1]}")
+    recorder.follow(link)
+    recorder.call("GET", f"/products/{library.product}")
+    recorder.call("DELETE", f"/products/{library.product}")
+
+
+def collect(exchanges: Iterator[Exchange]) -> list[Exchange]:
+    """Have the exchanges take place."""
+    return list(exchanges)
+
+
+def play(origin: str) -> list[Exchange]:
+    """Hold the whole conversation with a fresh server under an `auto` clock."""
+    recorder = Recorder(origin)
+    library = bring_in(recorder)
+    work = order_work(recorder, library)
+    provoke(recorder, library)
+    hurry(recorder, library)
+    replay(recorder, library)
+    poll(recorder, work)
+    recorder.advance(seconds=90)
+    collect(read_everything(recorder))
+    collect(download_everything(recorder))
+    late = recorder.call("POST", "/uploads", {"content_type": "image/gif", "size_bytes": 10}).json()
+    recorder.advance(seconds=901)
+    assert recorder.follow(late["upload"]["url"], "POST", b"0123456789", late["upload"]["headers"]).status == 410
+    delete_some(recorder, library)
+    recorder.advance(until_idle=True)
+    collect(read_everything(recorder))
+    return recorder.exchanges
