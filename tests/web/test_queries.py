@@ -13,15 +13,14 @@ def outcome(emulator: EmulatorUnderTest, target: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("limit", ["0", "101", "-1", "1.0", "ten", "", "1e1", "+5", "%D9%A3", "9" * 400, " 5", "0x5"])
-def test_a_limit_outside_1_to_100_is_refused(emulator: EmulatorUnderTest, path: str, limit: str) -> None:
-    assert outcome(emulator, f"{path}?limit={limit}") == (400, "invalid_request")
+def test_a_limit_outside_1_to_100_is_refused(emulator: EmulatorUnderTest, path: str) -> None:
+    for limit in ("0", "101", "-1", "1.0", "ten", "", "1e1", "+5", "%D9%A3", "9" * 400, " 5", "0x5", "null"):
+        assert outcome(emulator, f"{path}?limit={limit}") == (400, "invalid_request"), limit
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("limit", ["1", "100"])
-def test_the_limits_of_the_limit_are_accepted(emulator: EmulatorUnderTest, path: str, limit: str) -> None:
-    assert emulator.get(f"{path}?limit={limit}").status == 200
+def test_the_limits_of_the_limit_are_accepted(emulator: EmulatorUnderTest, path: str) -> None:
+    assert [emulator.get(f"{path}?limit={limit}").status for limit in (1, 100)] == [200, 200]
 
 
 @pytest.mark.parametrize(
@@ -64,9 +63,9 @@ def test_a_query_of_nothing_or_in_another_spelling_is_accepted(emulator: Emulato
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("after", ["", "x", "-", "0" * 32 + "-x", "%F0%9F%98%80", "null", "0", "%00"])
-def test_a_cursor_that_was_never_handed_out_is_refused(emulator: EmulatorUnderTest, path: str, after: str) -> None:
-    assert outcome(emulator, f"{path}?after={after}") == (400, "invalid_cursor")
+def test_a_cursor_that_was_never_handed_out_is_refused(emulator: EmulatorUnderTest, path: str) -> None:
+    for after in ("", "x", "-", "0" * 32 + "-x", "%F0%9F%98%80", "null", "0", "%00"):
+        assert outcome(emulator, f"{path}?after={after}") == (400, "invalid_cursor"), after
 
 
 def test_a_bad_limit_is_told_before_a_bad_cursor(emulator: EmulatorUnderTest) -> None:
