@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_contract(commands)
     _add_clock(commands)
     _add_reset(commands)
+    _add_state(commands)
     return parser
 
 
@@ -145,3 +146,12 @@ CLOCK_MOVES = ("advance", "to", "next", "idle")
 
 def _add_reset(commands: "_Commands[argparse.ArgumentParser]") -> None:
     _add_connection(_add(commands, "reset", "take a running emulator back to its start"))
+
+
+def _add_state(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    parser = _add(commands, "state", "save a sandbox of a running emulator to a file, or load one from it")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, summary in (("save", "write all of a sandbox to a file"), ("load", "make a sandbox what a file says")):
+        action = _add(actions, name, summary)
+        action.add_argument("file", metavar="FILE")
+        _add_connection(action)

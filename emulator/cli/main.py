@@ -55,6 +55,10 @@ def _run(options: "Namespace", environment: Mapping[str, str]) -> int:
             from emulator.cli import shipped
 
             return shipped.run(options, environment)
+        case "state":
+            from emulator.cli import state
+
+            return state.run(options, environment)
         case _:
             from emulator.cli import remote
 

@@ -25,7 +25,7 @@ POLL_MS = 50
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and CommandError."""
-    control = _control(options, environment)
+    control = control_plane(options, environment)
     match options.command:
         case "wait":
             return _wait(control, options.timeout)
@@ -35,6 +35,16 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
             control.call("POST", "reset")
             print("reset")
             return 0
+
+
+class RefusalError(CommandError):
+    """The emulator answered with a problem; the text is its own."""
+
+    def __init__(self, status: int, content: Any) -> None:
+        problem = content if isinstance(content, dict) else {}
+        detail = problem.get("detail") or problem.get("title") or "the request was refused"
+        super().__init__(f"{detail} ({status} {problem.get('code', '')}".rstrip() + ")")
+        self.is_about_content = status in (400, 413, 422)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +58,34 @@ class ControlPlane:
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """Send a request to a path below the sandbox and return the parsed answer.
 
-        Raises CommandError if no emulator answers, or with its own words if it refuses.
+        Raises CommandError if no emulator answers, RefusalError if it refuses.
         """
+        answer = self._call(method, path, body)
+        try:
+            return json.loads(answer) if answer else None
+        except ValueError as error:
+            raise self._silence(error) from error
+
+    def exchange_file(self, method: str, path: str, content: bytes | None = None) -> bytes:
+        """Send a file to a path below the sandbox, or fetch one from it. Raises as `call` does."""
+        return self._call(method, path, content)
+
+    def _call(self, method: str, path: str, body: Mapping[str, Any] | bytes | None) -> bytes:
         prefix = f"/_emulator/sandboxes/{quote(self.sandbox, safe='')}" if self.sandbox else "/_emulator"
         try:
             status, answer = self.exchange(method, f"{prefix}/{path}", body, ANSWER_SECONDS)
-            content = json.loads(answer) if answer else None
+            if status >= 400:
+                raise RefusalError(status, json.loads(answer) if answer else None)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise CommandError(
-                f"no emulator answers at {self.url} ({_reason(error)}); start one: {PROGRAM} serve"
-            ) from error
-        if status >= 400:
-            raise CommandError(_refusal(status, content))
-        return content
+            raise self._silence(error) from error
+        return answer
 
-    def exchange(self, method: str, target: str, body: Mapping[str, Any] | None, seconds: float) -> tuple[int, bytes]:
+    def _silence(self, error: Exception) -> CommandError:
+        return CommandError(f"no emulator answers at {self.url} ({_reason(error)}); start one: {PROGRAM} serve")
+
+    def exchange(
+        self, method: str, target: str, body: Mapping[str, Any] | bytes | None, seconds: float
+    ) -> tuple[int, bytes]:
         """Send one request and return status and body. Raises OSError or HTTPException if there is no answer in time."""
         parts = urlsplit(self.url)
         connect = http.client.HTTPSConnection if parts.scheme.lower() == "https" else http.client.HTTPConnection
@@ -70,10 +93,11 @@ class ControlPlane:
         headers = {"Accept": "application/json", "Connection": "close"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        if body is not None:
-            headers["Content-Type"] = "application/json"
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        if content is not None:
+            headers["Content-Type"] = "application/zip" if content is body else "application/json"
         try:
-            connection.request(method, parts.path + target, None if body is None else json.dumps(body), headers)
+            connection.request(method, parts.path + target, content, headers)
             response = connection.getresponse()
             return response.status, response.read()
         finally:
@@ -84,7 +108,8 @@ def _reason(error: Exception) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
 
 
-def _control(options: Namespace, environment: Mapping[str, str]) -> ControlPlane:
+def control_plane(options: Namespace, environment: Mapping[str, str]) -> ControlPlane:
+    """Return the control plane that a command is to speak to. Raises SettingError."""
     name, url = "--url", options.url
     if url is None:
         name, url = "EMULATOR_URL", environment.get("EMULATOR_URL") or DEFAULT_URL
@@ -94,12 +119,6 @@ def _control(options: Namespace, environment: Mapping[str, str]) -> ControlPlane
     except ValueError:
         raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
     return ControlPlane(url, options.sandbox, options.control_token or environment.get("EMULATOR_CONTROL_TOKEN"))
-
-
-def _refusal(status: int, content: Any) -> str:
-    problem = content if isinstance(content, dict) else {}
-    detail = problem.get("detail") or problem.get("title") or "the request was refused"
-    return f"{detail} ({status} {problem.get('code', '')}".rstrip() + ")"
 
 
 def _wait(control: ControlPlane, timeout: str) -> int:

@@ -1,0 +1,65 @@
+"""`state save` and `state load` against a running emulator."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Outcome, Server, run_command, serving
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving("--clock", "manual") as running:
+        yield running
+
+
+def run_state(server: Server, *arguments: str) -> Outcome:
+    return run_command("state", *arguments, EMULATOR_URL=server.url)
+
+
+def now(server: Server) -> str:
+    return run_command("clock", EMULATOR_URL=server.url).output.splitlines()[0]
+
+
+def test_a_saved_state_can_be_loaded_again(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    before = now(server)
+    outcome = run_state(server, "save", str(file))
+    assert (outcome.status, outcome.output) == (0, f"saved {file} ({file.stat().st_size} bytes)\n")
+    run_command("clock", "advance", "1h", EMULATOR_URL=server.url)
+    assert now(server) != before
+    outcome = run_state(server, "load", str(file))
+    assert (outcome.status, outcome.output) == (0, f"loaded {file}\n")
+    assert now(server) == before
+
+
+def test_a_file_that_is_no_state_is_a_bad_file(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    file.write_text("nothing")
+    outcome = run_state(server, "load", str(file))
+    assert (outcome.status, outcome.output) == (2, "")
+    assert outcome.complaint.startswith(f"image-workflow-emulator: {file}: ")
+    assert "not a state file" in outcome.complaint
+
+
+def test_a_file_that_cannot_be_read_is_told(server: Server) -> None:
+    outcome = run_state(server, "load", "no/such.zip")
+    assert outcome.status == 2
+    assert outcome.complaint == (
+        "image-workflow-emulator: no/such.zip: found No such file or directory, expected a file that can be read\n"
+    )
+
+
+def test_a_file_that_cannot_be_written_is_told(server: Server) -> None:
+    outcome = run_state(server, "save", "no/such.zip")
+    assert (outcome.status, outcome.complaint) == (
+        1,
+        "image-workflow-emulator: no/such.zip: No such file or directory\n",
+    )
+
+
+def test_a_sandbox_that_does_not_exist_is_told(server: Server, tmp_path: Path) -> None:
+    outcome = run_state(server, "save", "--sandbox", "none", str(tmp_path / "state.zip"))
+    assert outcome.status == 1
+    assert "(404 not_found)" in outcome.complaint
