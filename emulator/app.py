@@ -78,7 +78,7 @@ class Application:
         # Imported when the first request comes: the start does not wait for Starlette.
         from emulator.control.application import create_control
 
-        return create_control(self.sandboxes, self.contract, self.settings, self._options)
+        return create_control(self.sandboxes, self.contract, self.settings, self._options, self._stop)
 
     async def _refuse(self, scope: Scope, send: Send) -> None:
         """Refuse a path that belongs to no surface; whose key it brought finds it in the journal."""

@@ -6,12 +6,13 @@ from typing import Final
 from starlette.routing import Route, Router
 
 from emulator.contract import Contract
-from emulator.control import clock, guard, page, sandboxes, scenarios, state, teams
+from emulator.control import clock, guard, journal, page, sandboxes, scenarios, state, teams
 from emulator.control import contract as documents
 from emulator.control.calls import Action, ControlPlane, Endpoint, Reply, respond
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Receive, Request, Scope, Send, read_body
+from emulator.http.stopping import Stop
 from emulator.scenario.library import ScenarioLibrary
 from emulator.service.sandbox import SandboxOptions
 from emulator.service.sandboxes import Sandboxes
@@ -47,6 +48,12 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "PUT": Action(scenarios.put_scenario, "text", query=("team",)),
         "DELETE": Action(scenarios.delete_scenario, query=("team",)),
     },
+    "/requests": {
+        "GET": Action(journal.list_requests, query=journal.LIST_QUERY),
+        "DELETE": Action(journal.clear_requests),
+    },
+    "/requests/counts": {"GET": Action(journal.count_requests)},
+    "/requests/{request}": {"GET": Action(journal.show_request)},
     "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file")},
 }
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""
@@ -90,10 +97,12 @@ class Control:
         await respond(self._plane, request, send, answer)
 
 
-def create_control(sandboxes: Sandboxes, contract: Contract, settings: Settings, options: SandboxOptions) -> Control:
+def create_control(
+    sandboxes: Sandboxes, contract: Contract, settings: Settings, options: SandboxOptions, stop: Stop
+) -> Control:
     """Build the control plane. `options` are those of the process: how a sandbox begins that says nothing of its own."""
     facts = contract.facts()
     library = ScenarioLibrary(shipped_path("scenarios"), facts)
-    plane = ControlPlane(sandboxes, contract, settings, options, library, facts)
+    plane = ControlPlane(sandboxes, contract, settings, options, library, facts, stop=stop)
     plane.created_with[sandboxes.default] = options
     return Control(plane)

@@ -28,6 +28,7 @@ from emulator.http.requests import (
     read_query,
 )
 from emulator.http.responses import JSON_TYPE, Header, Response, problem_response
+from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.scenario.library import LibraryEntry, ScenarioLibrary
 from emulator.scenario.vocabulary import OperationFacts
@@ -53,6 +54,8 @@ class ControlPlane:
     """Of its own requests: looking at a sandbox must not change what the sandbox says next."""
     sandboxes_named: int = 0
     """How many sandboxes were given an id because their creation named none."""
+    stop: Stop = field(default_factory=Stop)
+    """Ends every wait when the emulator is about to stop."""
     created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
     """What the creation of a sandbox asked for, its scenario aside."""
     _library_entries: list[LibraryEntry] | None = None
@@ -80,6 +83,8 @@ class Call:
     parameters: Mapping[str, str]
     query: Mapping[str, str]
     body: bytes
+    receive: Receive
+    """Brings nothing more, but the news that the client has gone away."""
     _json: Any
 
     def fields(self, *known: str) -> Fields:
@@ -132,7 +137,8 @@ class Endpoint:
         query = read_query(request.query_string, action.query)
         sandbox = find_sandbox(self._plane, parameters.get("sandbox"))
         now = engine.enter(sandbox)
-        reply = action.handler(Call(self._plane, request, sandbox, now, parameters, query, body or b"", content))
+        call = Call(self._plane, request, sandbox, now, parameters, query, body or b"", receive, content)
+        reply = action.handler(call)
         return reply if isinstance(reply, Reply) else await reply
 
     def _find_action(self, method: str) -> Action:

@@ -1,0 +1,329 @@
+"""The journal as people read it: requests listed, filtered, waited for, counted and explained (interfaces, section 6).
+
+Owns how an entry is worded, and that no key is ever shown whole. What happened is the service's journal's; why it did,
+`explanations`'. A wait holds nothing up: it is told of an entry, and goes on in a turn of its own.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from emulator.control.calls import Call, Reply, find_sandbox
+from emulator.control.explanations import describe_rule, explain, rules_of
+from emulator.control.fields import LARGEST_INTEGER
+from emulator.domain.problems import CATALOGUE, Problem, excerpt
+from emulator.http.requests import ClientDisconnectedError, Receive
+from emulator.kernel.timestamps import SECOND_MS, format_timestamp
+from emulator.service.accounts import Caller
+from emulator.service.journal import Entry, Journal
+from emulator.service.sandbox import Sandbox
+
+FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since")
+LIST_QUERY: Final = (*FILTERS, "limit", "wait_ms")
+DEFAULT_LIMIT: Final = 100
+MAXIMUM_LIMIT: Final = 1_000
+MAXIMUM_WAIT_MS: Final = 60_000
+NONE: Final = "none"
+"""Stands for the operation, status or code that an entry does not have: in filters, and where it is counted."""
+
+_LOOK_AGAIN_SECONDS: Final = 0.25
+"""How often a wait looks whether its sandbox began anew, and with it the journal."""
+_SHORTEST_SECRET: Final = 8
+"""A shorter key is a word that may stand anywhere; it is masked only where it stands as a key."""
+_LONGEST_SHOWN: Final = 8
+
+
+# The endpoints --------------------------------------------------------------------------------------------------------
+
+
+async def list_requests(call: Call) -> Reply:
+    """GET /requests: newest first; with `wait_ms`, as soon as one that the filters select is complete."""
+    wanted = _read_filter(call)
+    limit = _whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
+    wait_ms = _whole_number(call.query, "wait_ms", 0, MAXIMUM_WAIT_MS, 0)
+    if wait_ms:
+        await _wait(call, wanted, wait_ms)
+    sandbox = _sandbox(call)
+    journal, masks = sandbox.journal, Masks(sandbox)
+    found = [entry for entry in journal.newest_first(wanted.since) if wanted.selects(entry)]
+    return Reply(
+        {
+            "data": [describe_entry(journal, entry, masks) for entry in found[:limit]],
+            "last_sequence": journal.last_sequence,
+            "dropped": journal.dropped,
+            "counts": _describe_counts(Counter((entry.operation, entry.status) for entry in found)),
+        }
+    )
+
+
+def count_requests(call: Call) -> Reply:
+    """GET /requests/counts: all complete requests since the journal was last cleared, dropped entries included."""
+    journal = call.sandbox.journal
+    outcomes = journal.outcomes_since_clearing()
+    counts: Counter[tuple[str | None, int | None]] = Counter()
+    for (operation, status, _code), number in outcomes.items():
+        counts[operation, status] += number
+    rows = [
+        {"operation": operation, "status": status, "code": code, "count": number}
+        for (operation, status, code), number in sorted(outcomes.items(), key=repr)
+    ]
+    in_flight = sum(not entry.is_complete for entry in journal.entries)
+    totals = {"in_flight": in_flight, "last_sequence": journal.last_sequence, "dropped": journal.dropped}
+    return Reply({"data": rows, **totals, "counts": _describe_counts(counts)})
+
+
+def show_request(call: Call) -> Reply:
+    """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
+    identifier, journal = call.parameters["request"], call.sandbox.journal
+    is_sequence = identifier.isascii() and identifier.isdecimal() and len(identifier) <= len(str(LARGEST_INTEGER))
+    entry = journal.at_sequence(int(identifier)) if is_sequence else journal.find(identifier)
+    if entry is None:
+        gone = f"; {journal.dropped} entries were dropped" if journal.dropped else ""
+        expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
+        raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
+    masks = Masks(call.sandbox)
+    explanation = masks.of_bytes(orjson.dumps(explain(journal, entry)))
+    return Reply({**describe_entry(journal, entry, masks), "explanation": orjson.Fragment(explanation)})
+
+
+def clear_requests(call: Call) -> Reply:
+    """DELETE /requests: forget all entries and counts; sequence numbers go on."""
+    call.sandbox.journal.clear()
+    return Reply(None)
+
+
+def _describe_counts(counts: Mapping[tuple[str | None, int | None], int]) -> dict[str, Any]:
+    by_operation: Counter[str] = Counter()
+    by_status: Counter[str] = Counter()
+    for (operation, status), number in counts.items():
+        by_operation[operation or NONE] += number
+        by_status[str(status or NONE)] += number
+    return {
+        "total": by_status.total(),
+        "by_operation": dict(sorted(by_operation.items())),
+        "by_status": dict(sorted(by_status.items())),
+    }
+
+
+# Filters --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What is asked for; None where anything will do. An empty text or 0 stands for what an entry does not have."""
+
+    operation: str | None
+    status: int | None
+    code: str | None
+    team_ids: frozenset[str] | None
+    idempotency_key: str | None
+    since: int
+
+    def selects(self, entry: Entry) -> bool:
+        """Whether an entry is one that is asked for."""
+        return (
+            entry.sequence > self.since
+            and (self.operation is None or self.operation == (entry.operation or ""))
+            and (self.status is None or self.status == (entry.status or 0))
+            and (self.idempotency_key is None or self.idempotency_key == entry.idempotency_key)
+            and (self.team_ids is None or (entry.caller is not None and entry.caller.team_id in self.team_ids))
+            and (self.code is None or self.code == (entry.code or ""))
+        )
+
+    def is_met_by(self, entry: Entry) -> bool:
+        """Whether an entry is what a wait is for: it is complete, or asked for without an answer."""
+        return (entry.is_complete or self.status == 0) and self.selects(entry)
+
+
+def _read_filter(call: Call) -> Filter:
+    """Read the filters. Raises Problem invalid_request for a word that no entry could ever have."""
+    query = call.query
+    return Filter(
+        operation=_word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
+        status=_status(query),
+        code=_word(query, "code", CATALOGUE, "a code of the specification"),
+        team_ids=_team_ids(call),
+        idempotency_key=query.get("idempotency_key"),
+        since=_whole_number(query, "since", 0, LARGEST_INTEGER, 0),
+    )
+
+
+def _word(query: Mapping[str, str], name: str, words: Iterable[str], expected: str) -> str | None:
+    value = query.get(name)
+    if value == NONE:
+        return ""
+    if value is not None and value not in words:
+        raise _unfit(name, value, f"{expected}, or {NONE}")
+    return value
+
+
+def _status(query: Mapping[str, str]) -> int | None:
+    if query.get("status") == NONE:
+        return 0
+    return _whole_number(query, "status", 100, 599, 0) or None
+
+
+def _team_ids(call: Call) -> frozenset[str] | None:
+    value = call.query.get("team")
+    if value is None:
+        return None
+    found = frozenset(account.team.id for account in call.sandbox.find_accounts(value))
+    if not found:
+        raise _unfit("team", value, "the name or id of a Team of this sandbox")
+    return found
+
+
+def _whole_number(query: Mapping[str, str], name: str, minimum: int, maximum: int, default: int) -> int:
+    value = query.get(name)
+    if value is None:
+        return default
+    is_number = value.isascii() and value.isdecimal() and len(value) <= len(str(maximum))
+    if not is_number or not minimum <= int(value) <= maximum:
+        raise _unfit(name, value, f"a whole number from {minimum} to {maximum}")
+    return int(value)
+
+
+def _unfit(name: str, found: str, expected: str) -> Problem:
+    return Problem("invalid_request", f"{name}: found {excerpt(found)}; expected {expected}")
+
+
+# Waiting --------------------------------------------------------------------------------------------------------------
+
+
+async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
+    """Wait until there is an entry that is asked for, for a span of real time, or until the emulator stops.
+
+    Raises:
+        ClientDisconnectedError: nobody waits any more.
+        Problem: not_found, the sandbox was deleted.
+    """
+    loop = asyncio.get_running_loop()
+    ends_at = loop.time() + wait_ms / SECOND_MS
+    gone = asyncio.ensure_future(_until_gone(call.receive))
+    known: Journal | None = None
+    try:
+        while (left := ends_at - loop.time()) > 0:
+            pause, journal = min(left, _LOOK_AGAIN_SECONDS), _sandbox(call).journal
+            with _ear(journal, wanted) as heard:
+                if journal is not known and any(map(wanted.is_met_by, journal.newest_first(wanted.since))):
+                    return
+                known = journal  # from now on it is enough to listen: nothing is missed between two turns
+                either = asyncio.wait((heard, gone), timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                is_over = await call.plane.stop.cut_short(either) or heard.done()
+            if is_over:
+                return
+            if gone.done():
+                raise ClientDisconnectedError
+    finally:
+        gone.cancel()
+
+
+@contextmanager
+def _ear(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
+    """Listen to a journal: the future is done as soon as an entry that is asked for is complete."""
+    heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def watch(entry: Entry) -> None:
+        if not heard.done() and wanted.is_met_by(entry):
+            heard.set_result(None)
+
+    journal.watchers.append(watch)
+    try:
+        yield heard
+    finally:
+        journal.watchers.remove(watch)
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _sandbox(call: Call) -> Sandbox:
+    """Return the sandbox that the request is about, as it is now: a wait may outlive the one that it began with."""
+    return find_sandbox(call.plane, call.parameters.get("sandbox"))
+
+
+# Wording --------------------------------------------------------------------------------------------------------------
+
+
+class Masks:
+    """Hides the keys of a sandbox, wherever a client may have put one."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        keys = [key for key in sandbox.callers if len(key) >= _SHORTEST_SECRET]
+        # The longest first: a key may begin with another one.
+        self._texts = [(key, mask_key(key)) for key in sorted(keys, key=len, reverse=True)]
+        self._bytes = [(key.encode(), mask.encode()) for key, mask in self._texts]
+
+    def of_text(self, text: str) -> str:
+        """Return a text without whole keys."""
+        for key, mask in self._texts:
+            text = text.replace(key, mask)
+        return text
+
+    def of_bytes(self, data: bytes) -> bytes:
+        """Return JSON without whole keys."""
+        for key, mask in self._bytes:
+            data = data.replace(key, mask)
+        return data
+
+
+def mask_key(key: str) -> str:
+    """Show the beginning of a key: what GET /team shows as its prefix, and never more than half of it."""
+    return key[: min(len(key) // 2, _LONGEST_SHOWN)] + "…"
+
+
+def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, Any]:
+    """Return an entry as JSON."""
+    rules = rules_of(journal, entry)
+    notes = [] if entry.note is None else [entry.note]
+    return {
+        "sequence": entry.sequence,
+        "at": format_timestamp(entry.at),
+        "method": entry.method,
+        "path": masks.of_text(entry.path),
+        "operation": entry.operation,
+        "credential": None if entry.caller is None else _describe_credential(entry.caller),
+        "idempotency_key": None if entry.idempotency_key is None else masks.of_text(entry.idempotency_key),
+        "status": entry.status,
+        "code": entry.code,
+        "request_id": entry.answered_id,
+        "replayed": entry.replay_of is not None,
+        "rule": describe_rule(rules[0]) if rules else None,
+        "duration_ms": None if entry.duration_ms is None else round(entry.duration_ms, 3),
+        "request_body": _describe_body("request", entry.request_body, entry.request_body_bytes, masks, notes.append),
+        "response_body": _describe_body("answer", entry.response_body, entry.response_body_bytes, masks, notes.append),
+        "note": "; ".join(notes) or None,
+    }
+
+
+def _describe_credential(caller: Caller) -> dict[str, Any]:
+    credential, team = caller.credential, caller.account.team
+    return {
+        "id": credential.id,
+        "name": credential.name,
+        "key": mask_key(credential.key),
+        "team": {"id": team.id, "name": team.name},
+    }
+
+
+def _describe_body(
+    whose: str, body: bytes | None, size_bytes: int, masks: Masks, add_note: Callable[[str], None]
+) -> orjson.Fragment | None:
+    """Return a body's JSON as it was sent; what is none, or is not kept, is told as a number of bytes."""
+    if not body:
+        if size_bytes:
+            add_note(f"the {whose}'s body of {size_bytes} bytes is not shown")
+        return None
+    try:
+        orjson.loads(body)
+    except orjson.JSONDecodeError:
+        add_note(f"the {whose}'s body of {len(body)} bytes is no JSON")
+        return None
+    return orjson.Fragment(masks.of_bytes(body))

@@ -1,0 +1,148 @@
+"""Waiting for a request: answered as soon as there is one, in nobody's way, and forgotten with its client."""
+
+import asyncio
+from collections.abc import MutableMapping
+from typing import Any
+
+import pytest
+
+from tests.control.controlled_emulator import ControlledEmulator, control_call
+from tests.support.emulator_client import OTHER, Answer, Call
+
+UPLOAD = {"content_type": "image/png", "size_bytes": 5}
+LONG = "wait_ms=60000"
+
+
+def _wait_for(query: str, sandbox: str | None = None) -> Call:
+    return control_call("GET", f"/requests?{query}", sandbox=sandbox)
+
+
+def _sequences(answer: Answer) -> list[int]:
+    return [entry["sequence"] for entry in answer.json["data"]]
+
+
+def _nobody_waits(control: ControlledEmulator) -> bool:
+    return not control.sandbox.journal.watchers
+
+
+async def _until_it_waits(control: ControlledEmulator) -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert control.sandbox.journal.watchers
+
+
+def test_a_wait_ends_with_the_request_that_it_is_for(control: ControlledEmulator) -> None:
+    waited, _ = control.together(_wait_for(LONG), Call("GET", "/team"))
+    assert ([1], 200) == (_sequences(waited), waited.json["data"][0]["status"])
+    assert _nobody_waits(control)
+
+
+def test_a_wait_is_only_for_what_its_filters_select(control: ControlledEmulator) -> None:
+    calls = [Call("GET", "/poses"), Call("GET", "/team"), Call("GET", "/team", key=OTHER), Call("GET", "/products")]
+    waited, *_ = control.together(_wait_for(f"operation=getTeam&team=Other&{LONG}"), *calls)
+    assert [3] == _sequences(waited)
+
+
+def test_a_wait_for_what_is_there_ends_at_once(control: ControlledEmulator) -> None:
+    control.get("/team")
+    assert [1] == _sequences(control.send(_wait_for(LONG)))
+
+
+def test_a_wait_since_an_entry_is_for_a_later_one(control: ControlledEmulator) -> None:
+    control.get("/team")
+    waited, _ = control.together(_wait_for(f"since=1&{LONG}"), Call("GET", "/team"))
+    assert [2] == _sequences(waited)
+
+
+def test_a_wait_that_is_over_answers_with_what_there_is(control: ControlledEmulator) -> None:
+    control.get("/team")
+    waited = control.ask("GET", "/requests?operation=listPoses&wait_ms=1")
+    assert (200, []) == (waited.status, waited.json["data"])
+    assert _nobody_waits(control)
+
+
+def test_many_may_wait_at_the_same_time(control: ControlledEmulator) -> None:
+    waits = [_wait_for(LONG)] * 20
+    *waited, last = control.together(*waits, Call("GET", "/team"))
+    assert [[1]] * 20 == [_sequences(answer) for answer in waited]
+    assert 200 == last.status
+    assert _nobody_waits(control)
+
+
+def test_a_wait_takes_no_emulator_time(control: ControlledEmulator) -> None:
+    before = control.now()
+    control.ask("GET", "/requests?wait_ms=1")
+    assert before == control.now()
+
+
+def test_a_request_that_is_held_can_be_waited_for(control: ControlledEmulator) -> None:
+    held = b"scenario: held\nrules: [{match: {operation: createUpload}, then: {hold: 10s}}]\n"
+    control.told("PUT", "/scenario", content=held)
+    body = Call("POST", "/uploads", UPLOAD, idempotency_key="one")
+
+    async def story() -> tuple[Answer | None, Answer | None, Answer | None]:
+        waiting = asyncio.create_task(control._send(_wait_for(f"status=none&operation=createUpload&{LONG}")))
+        first = asyncio.create_task(control._send(body))
+        waited = await waiting
+        second = await control._send(body)
+        await control._send(control_call("POST", "/clock/advance", {"seconds": 10}))
+        return waited, second, await first
+
+    waited, second, first = control._runner.run(story())
+    assert waited is not None
+    assert second is not None
+    assert first is not None
+    assert ([1], None) == (_sequences(waited), waited.json["data"][0]["status"])
+    assert (409, 201) == (second.status, first.status)
+
+
+def test_a_wait_goes_on_over_a_reset(control: ControlledEmulator) -> None:
+    waited, *_ = control.together(_wait_for(LONG), control_call("POST", "/reset"), Call("GET", "/team"))
+    assert [1] == _sequences(waited)
+
+
+def test_a_wait_in_a_sandbox_that_is_deleted_ends(control: ControlledEmulator) -> None:
+    control.told("POST", "/sandboxes", {"id": "aside"})
+    waited, _ = control.together(_wait_for(LONG, sandbox="aside"), control_call("DELETE", "/sandboxes/aside"))
+    assert (404, "not_found") == waited.outcome
+
+
+def test_a_wait_ends_with_the_emulator(control: ControlledEmulator) -> None:
+    async def story() -> Answer | None:
+        waiting = asyncio.create_task(control._send(_wait_for(LONG)))
+        await _until_it_waits(control)
+        control.application.stop()
+        return await waiting
+
+    waited = control._runner.run(story())
+    assert waited is not None
+    assert (200, []) == (waited.status, waited.json["data"])
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_wait_is_forgotten_when_its_client_goes_away(control: ControlledEmulator, method: str) -> None:
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def story() -> None:
+        messages: asyncio.Queue[MutableMapping[str, Any]] = asyncio.Queue()
+        messages.put_nowait({"type": "http.request", "body": b"", "more_body": False})
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": method,
+            "scheme": "http",
+            "path": "/_emulator/requests",
+            "query_string": LONG.encode(),
+            "headers": [],
+        }
+        waiting = asyncio.ensure_future(control.application(scope, messages.get, send))
+        await _until_it_waits(control)
+        messages.put_nowait({"type": "http.disconnect"})
+        await waiting
+
+    control._runner.run(story())
+    assert [] == sent
+    assert _nobody_waits(control)
