@@ -1,0 +1,275 @@
+"""The README says everything there is, and nothing that is not: options, commands, routes, words, names and codes.
+
+What is taught elsewhere is named there: the contract for the operations, the schema for the exact form of scenario files.
+"""
+
+import argparse
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from emulator.cli.arguments import PROGRAM, _parser, parse_arguments
+from emulator.contract import load_contract
+from emulator.control.application import PREFIX, PROCESS_ROUTES, SANDBOX_ROUTES
+from emulator.documents_yaml import read_document
+from emulator.domain.problems import CATALOGUE, CONTROL_CATALOGUE
+from emulator.kernel.clock import CLOCK_MODES
+from emulator.scenario.fault_words import THEN_WORDS
+from emulator.scenario.faults import FAILURE_CODES, MOMENTS, NETWORK_KINDS, SCENES
+from emulator.scenario.format import parse_scenario
+from emulator.scenario.vocabulary import WORKS
+from emulator.scenario.world import BUILT_IN_WORLD, WorldCredential, world_names
+from emulator.scenario.world_format import parse_world
+from emulator.settings import DEFAULT_URL, OPTIONS
+from tests.cli.command import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CODE = re.compile(r"`([^`]+)`")
+SPECIMENS = {"REQUEST_ID": "{request}", "$refused": "{request}", "checkout": "{sandbox}", "Demo": "{team}"}
+"""Words in the examples that stand for a part of a path."""
+
+
+def section(title: str) -> str:
+    """A section of the README, subsections included, by its title."""
+    _, found, rest = README.partition(f"\n## {title}\n")
+    assert found, f"the README has no section {title!r}"
+    return rest.partition("\n## ")[0]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of every table in a text, without headings."""
+    lines = re.findall(r"^\|(.*)\|$", text, re.MULTILINE)
+    table = [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
+    rules = [number for number, cells in enumerate(table) if set(cells[0]) == {"-"}]
+    return [cells for number, cells in enumerate(table) if number not in rules and number + 1 not in rules]
+
+
+def fences(*languages: str) -> list[str]:
+    """The blocks in some languages."""
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [text for language, text in found if language in languages]
+
+
+def shell_lines() -> list[str]:
+    """The commands of the examples, continued lines joined, without their comments."""
+    joined = "".join(fences("sh", "bash")).replace("\\\n", " ")
+    return [re.split(r"\s+# ", line)[0].strip() for line in joined.splitlines()]
+
+
+# Options and commands ---------------------------------------------------------------------------------------------------
+
+
+def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
+    expected = {f"`{option.flag} {option.placeholder}`": (f"`{option.variable}`", option.default) for option in OPTIONS}
+    found = {row[0]: (row[1], row[2]) for row in rows(section("Commands and options")) if row[0].startswith("`--")}
+    assert expected == found
+
+
+def commands(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Every command that can be typed, with the parser of its arguments."""
+    actions = {action.dest: action for action in parser._actions}
+    for action in actions.values():
+        if isinstance(action, argparse._SubParsersAction):
+            for word, inner in action.choices.items():
+                yield from commands(inner, f"{name} {word}".strip())
+            return
+    if "action" in actions and actions["action"].choices:
+        yield from ((f"{name} {word}", parser) for word in actions["action"].choices)
+    else:
+        yield name, parser
+
+
+def test_every_command_is_in_the_table() -> None:
+    spans = [span for row in rows(section("Commands and options")) for span in CODE.findall(row[0])]
+    leading = (re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", span.replace("[", "").replace("]", "")) for span in spans)
+    assert {name for name, _ in commands(_parser())} == {match[0].strip() for match in leading if match}
+
+
+def test_every_option_of_every_command_is_named() -> None:
+    flags = {flag for _, parser in commands(_parser()) for action in parser._actions for flag in action.option_strings}
+    assert set() == {flag for flag in flags - {"-h", "--help"} if not re.search(rf"{flag}\b", README)}
+
+
+COMMAND_LINES = [line.removeprefix(PROGRAM) for line in shell_lines() if line.startswith(PROGRAM)]
+COMMAND_LINES += [line.removeprefix("-m emulator") for line in re.findall(r"-m emulator [^`]*", README)]
+
+
+@pytest.mark.parametrize("line", COMMAND_LINES)
+def test_a_command_of_an_example_can_be_typed(line: str) -> None:
+    assert parse_arguments(shlex.split(line)).command == shlex.split(line)[0]
+
+
+def test_every_clock_mode_is_in_the_table() -> None:
+    first_cells = {span for row in rows(section("The clock")) for span in CODE.findall(row[0])}
+    assert {*CLOCK_MODES, "x60"} == first_cells
+
+
+def test_a_verb_of_make_that_is_named_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    named = set(re.findall(r"(?:`|^)make ([a-z]+)", README, re.MULTILINE))
+    assert {"serve", "test", "check", "verify", "bench"} <= named <= targets
+
+
+# The control plane ------------------------------------------------------------------------------------------------------
+
+ROUTES = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
+REQUESTS = {f"{method} {PREFIX}{path}" for path, actions in ROUTES.items() for method in actions}
+
+
+def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
+    documented = [f"{row[0].partition(' ')[0]} {CODE.findall(row[0])[0]}" for row in rows(section("The control plane"))]
+    assert sorted(REQUESTS) == sorted(documented)
+
+
+def test_every_query_parameter_of_the_control_plane_is_named() -> None:
+    names = {name for actions in ROUTES.values() for action in actions.values() for name in action.query}
+    assert set() == {name for name in names if not re.search(rf"[`?&]{name}[`=]", README)}
+
+
+def test_the_control_planes_own_codes_are_named() -> None:
+    assert set() == {code for code in CONTROL_CATALOGUE if f"`{code}`" not in section("The control plane")}
+
+
+@pytest.mark.parametrize("line", [line for line in shell_lines() if "/_emulator" in line])
+def test_a_request_of_an_example_is_one_of_the_control_plane(line: str) -> None:
+    match = re.search(rf"(?:{re.escape(DEFAULT_URL)}|\$EMULATOR){PREFIX}([^\s\"?]*)", line)
+    assert match, line
+    method = re.search(r"-X ([A-Z]+)", line)
+    steps = (SPECIMENS.get(step, step) for step in match[1].split("/"))
+    assert f"{method[1] if method else 'GET'} {PREFIX}{'/'.join(steps)}" in REQUESTS
+
+
+# Scenarios, worlds, codes -----------------------------------------------------------------------------------------------
+
+
+def schema_words() -> set[str]:
+    """Every key that a scenario file may have, by its published schema."""
+    schema = json.loads((ROOT / "contract/scenario.schema.json").read_text(encoding="utf-8"))
+    words: set[str] = set()
+
+    def walk(node: Any) -> None:
+        if isinstance(node, dict):
+            properties = node.get("properties")
+            words.update(properties if isinstance(properties, dict) else ())
+        for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+            walk(inner)
+
+    walk(schema)
+    return words
+
+
+@pytest.mark.parametrize(
+    "word", sorted(schema_words() | {*THEN_WORDS, *NETWORK_KINDS, *FAILURE_CODES, *SCENES, *MOMENTS})
+)
+def test_a_word_of_scenario_files_is_explained_or_shown(word: str) -> None:
+    # Those of its `world` are a world file's.
+    where = section("Scenarios: failures on demand") + section("Teams and keys") + section("The clock")
+    assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", where)
+
+
+def test_the_kinds_of_work_are_named_or_shown_by_their_form() -> None:
+    text = section("Scenarios: failures on demand")
+    assert set() == {work for work in WORKS if "." not in work and f"`{work}`" not in text}
+    assert any(f"`{work}`" in text for work in WORKS if "." in work)
+
+
+def library_rows() -> list[list[str]]:
+    """The table of the library."""
+    return rows(section("Scenarios: failures on demand").partition("### The library")[2])
+
+
+def test_the_table_of_the_library_names_every_scenario_once() -> None:
+    names = [name for row in library_rows() for name in CODE.findall(row[1])]
+    assert sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml")) == sorted(names)
+
+
+def test_every_problem_code_stands_in_the_table_of_the_library_beside_its_status() -> None:
+    found = {code: row[0].partition(" ")[0] for row in library_rows() for code in CODE.findall(row[0])}
+    assert {code: str(kind.status) for code, kind in CATALOGUE.items()} == found
+
+
+def operation_facts() -> Mapping[str, frozenset[str]]:
+    return load_contract().facts()
+
+
+@pytest.mark.parametrize("text", [text for text in fences("yaml") if text.startswith("scenario:")])
+def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
+    assert parse_scenario(text, "README.md", operation_facts(), world_names(BUILT_IN_WORLD)).rules
+
+
+@pytest.mark.parametrize("text", [text for text in fences("yaml") if not text.startswith("scenario:")])
+def test_a_world_that_is_shown_can_be_used(text: str) -> None:
+    assert parse_world(text, "README.md").teams != BUILT_IN_WORLD.teams
+
+
+def test_every_yaml_block_is_a_scenario_or_a_world() -> None:
+    for text in fences("yaml"):
+        read_document(text, "README.md")
+
+
+def state_of(credential: WorldCredential) -> str:
+    """The word by which the table tells what a key is for, where it is not for everything."""
+    if credential.profile == "read_only":
+        return "`read_only`"
+    if credential.expires_at is not None:
+        return "`credential_expired`"
+    return "`credential_revoked`" if credential.state == "revoked" else ""
+
+
+def test_the_table_of_keys_is_the_built_in_world() -> None:
+    found: list[tuple[str, str, str, str, str]] = []
+    for name, balance, subscription, key, use in rows(section("Teams and keys")):
+        team = (name, balance, subscription) if name else found[-1][:3]
+        found.append((*team, key, use))
+    expected = [
+        (team.name, str(team.credits), "active" if team.subscription_active else "inactive", credential)
+        for team in BUILT_IN_WORLD.teams
+        for credential in team.credentials
+    ]
+    assert [(*team, f"`{credential.key}`") for *team, credential in expected] == [row[:4] for row in found]
+    assert all(state_of(row[3]) in shown[4] for row, shown in zip(expected, found, strict=True))
+
+
+# Links ------------------------------------------------------------------------------------------------------------------
+
+
+def anchor(heading: str) -> str:
+    """The name under which a heading can be linked to."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("document", ["README.md", "emulator/README.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    anchors = {anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if target.startswith("#"):
+            assert target[1:] in anchors, target
+        elif not target.startswith("https://"):
+            assert ((ROOT / document).parent / target).exists(), target
+
+
+@pytest.mark.parametrize("room", sorted(path.parent.name for path in (ROOT / "emulator").glob("*/__init__.py")))
+def test_every_room_of_the_house_is_in_the_design_notes(room: str) -> None:
+    assert f"`{room}`" in (ROOT / "emulator/README.md").read_text(encoding="utf-8")
+
+
+def test_every_file_that_the_design_notes_name_exists() -> None:
+    notes = (ROOT / "emulator/README.md").read_text(encoding="utf-8")
+    named = {span for span in CODE.findall(notes) if re.fullmatch(r"[a-z_/]+\.\w+|\w+/", span)}
+    assert set() == {name for name in named if not any((ROOT / base / name).exists() for base in ("", "emulator"))}
+
+
+def test_the_documents_that_teach_the_rest_are_named() -> None:
+    documents = (
+        "contract/openapi.yaml",
+        "contract/decisions.yaml",
+        "contract/scenario.schema.json",
+        "emulator/README.md",
+    )
+    assert set() == {document for document in documents if f"]({document})" not in README}
