@@ -1,0 +1,462 @@
+"""Why a request ended as it did: the checks in order, what decided and what for, and the change that would have helped."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from emulator.domain.problems import CATALOGUE, HANDLER_CHECKS, Check, source_of
+from tests.control.controlled_emulator import ControlledEmulator, control_call
+from tests.service.test_every_problem import CAUSES
+from tests.support.emulator_client import BROKE, FULL, OTHER, READ_ONLY, REVOKED, Answer, Call, Json, ingredient_body
+from tests.support.pictures import picture, picture_with_subject
+
+UPLOAD = {"content_type": "image/png", "size_bytes": 5}
+PASSED, DECIDED, NOT_REACHED = "passed", "decided", "not reached"
+
+
+def _scenario(operation: str, then: str) -> bytes:
+    rule = f"{{name: the rule, match: {{operation: {operation}}}, then: {then}}}"
+    return f"scenario: one rule\nrules:\n  - {rule}\n".encode()
+
+
+def _last(control: ControlledEmulator) -> Json:
+    """The newest entry, with its explanation."""
+    sequence = control.told("GET", "/requests?limit=1")["last_sequence"]
+    return dict(control.told("GET", f"/requests/{sequence}"))
+
+
+def _why(control: ControlledEmulator, answer: Answer | None = None) -> Json:
+    """The explanation of an answer, or of the newest request."""
+    if answer is not None:
+        return dict(control.told("GET", f"/requests/{answer.headers['request-id']}")["explanation"])
+    return dict(_last(control)["explanation"])
+
+
+def _results(why: Mapping[str, Any]) -> dict[str, str]:
+    return {check["check"]: check["result"] for check in why["checks"]}
+
+
+# The checks -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_refusal_tells_the_checks_in_order_and_the_one_that_decided(control: ControlledEmulator) -> None:
+    why = _why(control, control.photograph(asset_ids=["ast_1"]))
+    assert [
+        ("route", PASSED),
+        ("credential", PASSED),
+        ("request rate", PASSED),
+        ("permission profile", PASSED),
+        ("request shape", PASSED),
+        ("body against the contract", PASSED),
+        ("idempotency record", PASSED),
+        ("admission pause", PASSED),
+        ("subscription", PASSED),
+        ("references in the body", DECIDED),
+        ("business rules", NOT_REACHED),
+        ("concurrency budget", NOT_REACHED),
+        ("Credits", NOT_REACHED),
+    ] == list(_results(why).items())
+
+
+def test_the_check_that_decided_tells_what_it_saw_and_needed(control: ControlledEmulator) -> None:
+    answer = control.photograph(key=BROKE)
+    why = _why(control, answer)
+    (decided,) = [check for check in why["checks"] if check["result"] == DECIDED]
+    assert ("Credits", answer.json["detail"]) == (decided["check"], decided["detail"])
+    assert "found 0 Credits available; expected at least 1" in decided["detail"]
+    assert {"section": "4", "decisions": ["D10", "D29", "D30"]} == decided["source"]
+    assert {
+        "check": "Credits",
+        "who": "the service",
+        "detail": decided["detail"],
+        "source": decided["source"],
+    } == why["decided_by"]
+
+
+def test_a_success_has_passed_every_check(control: ControlledEmulator) -> None:
+    why = _why(control, control.get("/team"))
+    assert {"route": PASSED, "credential": PASSED, "request rate": PASSED, "request shape": PASSED} == _results(why)
+    assert ("answered", None, None, None) == (why["outcome"], why["decided_by"], why["remedy"], why["recovery"])
+
+
+def test_an_unknown_path_is_decided_by_the_route(control: ControlledEmulator) -> None:
+    assert {"route": DECIDED} == _results(_why(control, control.get("/nowhere")))
+
+
+def test_a_premade_ingredient_is_refused_by_a_check_of_its_own(control: ControlledEmulator) -> None:
+    pose = control.premade("pose")["id"]
+    why = _why(control, control.delete(f"/poses/{pose}"))
+    assert ("read-only global resource", ["D21"]) == (
+        why["decided_by"]["check"],
+        why["decided_by"]["source"]["decisions"],
+    )
+
+
+def test_a_change_of_metadata_does_not_reach_what_only_work_needs(control: ControlledEmulator) -> None:
+    pose = control.author("pose")
+    results = _results(_why(control, control.patch(f"/poses/{pose['id']}", {"name": "New"})))
+    assert (PASSED, NOT_REACHED, NOT_REACHED, NOT_REACHED) == (
+        results["state of the resource"],
+        results["references in the body"],
+        results["concurrency budget"],
+        results["Credits"],
+    )
+
+
+@pytest.mark.parametrize("code", sorted(CAUSES))
+def test_every_code_is_explained(control: ControlledEmulator, code: str) -> None:
+    answer = CAUSES[code][1](control)
+    entry = control.told("GET", f"/requests/{answer.headers['request-id']}")
+    why = entry["explanation"]
+    assert (code, answer.status, CATALOGUE[code].recovery) == (entry["code"], entry["status"], why["recovery"])
+    assert answer.json["detail"] == why["decided_by"]["detail"]
+    assert answer.json["detail"] in why["summary"]
+    if code != "internal_error":
+        assert ("refused", 1) == (why["outcome"], list(_results(why).values()).count(DECIDED))
+        assert why["remedy"] not in (None, why["recovery"])
+
+
+def test_a_defect_of_the_emulator_tells_that_the_checks_are_not_known(control: ControlledEmulator) -> None:
+    why = _why(control, CAUSES["internal_error"][1](control))
+    assert ("failed", {"not known"}) == (why["outcome"], set(_results(why).values()))
+
+
+def test_every_check_and_code_has_a_source_and_every_decision_is_in_the_ledger() -> None:
+    text = (Path(__file__).parents[2] / "contract" / "decisions.yaml").read_text(encoding="utf-8")
+    ledger = {decision["id"] for decision in yaml.safe_load(text)["decisions"]}
+    sources = [source_of(check) for check in Check]
+    sources += [source_of(kind.check, code) for code, kind in CATALOGUE.items()]
+    assert not {decision for source in sources for decision in source.decisions} - ledger
+    assert all(source.section[0] in "123456789" for source in sources)
+    assert len(set(HANDLER_CHECKS)) == len(HANDLER_CHECKS)
+
+
+# What would have helped -----------------------------------------------------------------------------------------------
+
+
+def test_following_the_remedy_of_too_few_credits_helps(control: ControlledEmulator) -> None:
+    control.set_team(credits_available=1)
+    why = _why(control, control.photograph(image_count=6))
+    assert "add 5 Credits" == why["remedy"]
+    control.set_team(credits_available=1 + 5)
+    assert 202 == control.photograph(image_count=6).status
+
+
+@pytest.mark.emulator(world="teams: {Demo: {requests_per_minute: 1, credentials: [{key: iwe_demo_full}]}}")
+def test_following_the_remedy_of_too_many_requests_helps(control: ControlledEmulator) -> None:
+    control.get("/team")
+    control.advance(58.8)
+    assert "wait 1200 ms" == _why(control, control.get("/team"))["remedy"]
+    control.advance(1.2)
+    assert 200 == control.get("/team").status
+
+
+@pytest.mark.parametrize(
+    ("expected", "path", "body"),
+    [
+        ("add /content_type; add /size_bytes", "/uploads", {}),
+        ("leave out /more", "/uploads", UPLOAD | {"more": 1}),
+        ("let /size_bytes be a whole number", "/uploads", UPLOAD | {"size_bytes": "5"}),
+        (
+            "let /name have a character that is not white space",
+            "/backgrounds",
+            {"name": " ", "kind": "backdrop", "asset_id": "ast_1"},
+        ),
+        (
+            "let /kind be one of backdrop, location",
+            "/backgrounds",
+            {"name": "B", "kind": "wall", "asset_id": "ast_1"},
+        ),
+        (
+            "let /asset_ids have at least 3 items",
+            "/photography-styles",
+            {"name": "S", "asset_ids": ["ast_1", "ast_2"]},
+        ),
+        (
+            "let /primary_asset_id be ast_1",
+            "/products",
+            {"name": "P", "asset_ids": ["ast_1"], "primary_asset_id": "ast_2"},
+        ),
+        (
+            "leave out /image_count",
+            "/generations/product-photography",
+            {"output_mode": "photoshoot", "image_count": 3, "asset_ids": ["ast_1"]},
+        ),
+        (
+            "add /background/type, one of automatic, background, color, transparent",
+            "/generations/product-photography",
+            {"output_mode": "photoshoot", "asset_ids": ["ast_1"], "background": {}},
+        ),
+    ],
+)
+def test_the_remedy_of_a_body_names_every_field(
+    control: ControlledEmulator, expected: str, path: str, body: Json
+) -> None:
+    assert expected == _why(control, control.post(path, body))["remedy"]
+
+
+def test_the_remedy_of_another_team_s_resource_names_its_owner(control: ControlledEmulator) -> None:
+    (asset,) = control.assets(1, OTHER)
+    remedy = "send it with a credential of the Team 'Other', which owns it"
+    assert remedy == _why(control, control.get(f"/assets/{asset}"))["remedy"]
+    assert remedy == _why(control, control.photograph(asset_ids=[asset]))["remedy"]
+
+
+def test_the_remedy_of_a_credential_names_a_better_one_of_its_team(control: ControlledEmulator) -> None:
+    assert "use the Team's credential 'Full'" == _why(control, control.get("/team", REVOKED))["remedy"]
+    assert "use the Team's credential 'Full'" == _why(control, control.post("/uploads", UPLOAD, READ_ONLY))["remedy"]
+
+
+def test_the_remedy_of_work_in_the_way_is_the_instant_of_its_end(control: ControlledEmulator) -> None:
+    (asset,) = control.assets(1)
+    operation = control.post("/poses", ingredient_body("pose", [asset])).json
+    remedy = _why(control, control.delete(f"/assets/{asset}"))["remedy"]
+    assert f"wait until {operation['id']} has finished, at 2026-01-01T00:00:05.000Z" == remedy
+
+
+def test_the_remedy_of_a_camera_distance_names_those_of_the_pose(control: ControlledEmulator) -> None:
+    pose = control.author("pose", supported_camera_distances=["close", "medium"])["id"]
+    answer = control.photograph(pose_id=pose, camera_distance="far")
+    assert "let /camera_distance be close or medium" == _why(control, answer)["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "authorization"),
+    [
+        ("send the header Authorization with `Bearer` and an API key", None),
+        ("write `Bearer` and a space before the API key", FULL),
+        ("use an API key of this emulator, which GET /_emulator/teams lists", "Bearer nobody"),
+    ],
+)
+def test_the_remedy_of_a_missing_key_says_what_is_wrong_with_the_header(
+    control: ControlledEmulator, expected: str, authorization: str | None
+) -> None:
+    headers = {} if authorization is None else {"Authorization": authorization}
+    assert expected == _why(control, control.get("/team", None, headers=headers))["remedy"]
+
+
+def test_the_remedy_of_a_wrong_upload_token_does_not_tell_the_right_one(control: ControlledEmulator) -> None:
+    session = control.open_upload(len(picture()))
+    token = control.send_bytes(session, picture()).json["upload_token"]
+    why = _why(control, control.complete(session, "upt_wrong"))
+    assert "let /upload_token be what the direct upload of this session answered with" == why["remedy"]
+    assert token not in str(why)
+
+
+# What happened --------------------------------------------------------------------------------------------------------
+
+
+def test_an_admission_tells_what_was_reserved_and_allocated(control: ControlledEmulator) -> None:
+    answer = control.photograph(image_count=3)
+    assert [
+        f"the Generation {answer.id} was admitted",
+        "3 Credits reserved; charged by what is completed",
+        "3 output slots allocated",
+        "the Idempotency-Key is bound to this request for 24 hours",
+    ] == _why(control, answer)["effects"]
+
+
+def test_a_replay_names_the_request_whose_answer_it_is(control: ControlledEmulator) -> None:
+    first = control.post("/uploads", UPLOAD, idempotency_key="one")
+    control.post("/uploads", UPLOAD, idempotency_key="one")
+    why = _why(control)
+    assert ("replayed", "idempotency record") == (why["outcome"], why["decided_by"]["check"])
+    assert "201: the stored answer of request 1 was sent again." == why["summary"]
+    related = why["related"]
+    assert (1, first.headers["request-id"]) == (related["sequence"], related["request_id"])
+    assert ["nothing was changed"] == why["effects"]
+
+
+def test_a_replay_of_a_forgotten_request_still_names_its_id(control: ControlledEmulator) -> None:
+    first = control.post("/uploads", UPLOAD, idempotency_key="one")
+    control.ask("DELETE", "/requests")
+    control.post("/uploads", UPLOAD, idempotency_key="one")
+    related = _why(control)["related"]
+    assert (None, first.headers["request-id"]) == (related["sequence"], related["request_id"])
+
+
+def test_a_key_used_for_something_else_names_the_request_that_it_belongs_to(control: ControlledEmulator) -> None:
+    control.post("/uploads", {}, idempotency_key="one")
+    control.post("/uploads", UPLOAD, idempotency_key="one")
+    control.post("/uploads", UPLOAD, key=OTHER, idempotency_key="one")
+    why = _why(control, control.post("/uploads", UPLOAD | {"size_bytes": 6}, idempotency_key="one"))
+    assert 2 == why["related"]["sequence"]
+
+
+def test_a_key_in_progress_names_the_request_that_holds_it(control: ControlledEmulator) -> None:
+    why = _why(control, CAUSES["idempotency_in_progress"][1](control))
+    assert "completeUpload" == control.told("GET", f"/requests/{why['related']['sequence']}")["operation"]
+
+
+def test_a_refusal_for_want_of_credits_binds_the_key(control: ControlledEmulator) -> None:
+    effects = ["nothing was changed", "the Idempotency-Key is bound to this request for 24 hours"]
+    assert effects == _why(control, control.photograph(key=BROKE))["effects"]
+
+
+def test_any_other_refusal_leaves_the_key_as_it_was(control: ControlledEmulator) -> None:
+    effects = ["nothing was changed", "the Idempotency-Key is as it was: the request may be sent again with it"]
+    assert effects == _why(control, control.post("/uploads", {}))["effects"]
+
+
+def test_bytes_that_are_no_picture_fail_their_session(control: ControlledEmulator) -> None:
+    session = control.open_upload(5)
+    answer = control.complete(session, control.send_bytes(session, b"bytes").json["upload_token"])
+    assert "the Upload Session has failed" == _why(control, answer)["effects"][0]
+
+
+def test_a_request_whose_client_went_away_did_nothing(control: ControlledEmulator) -> None:
+    control.leave(Call("POST", "/uploads", UPLOAD))
+    why = _why(control)
+    assert ("abandoned", ["nothing was changed"]) == (why["outcome"], why["effects"])
+
+
+def test_an_upload_of_bytes_is_explained_too(control: ControlledEmulator) -> None:
+    session = control.open_upload(5)
+    control.send_bytes(session, b"bytes")
+    assert ("answered", ["the bytes were accepted"]) == (_why(control)["outcome"], _why(control)["effects"])
+    control.send_bytes(session, b"other")
+    assert {"state of the resource": DECIDED} == _results(_why(control))
+
+
+# Scenarios ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code", sorted({"rate_limited", "permission_denied", "internal_error", "insufficient_credits"})
+)
+def test_a_problem_of_a_scenario_names_its_rule(control: ControlledEmulator, code: str) -> None:
+    control.told("PUT", "/scenario", content=_scenario("createUpscaleGeneration", f"{{problem: {code}}}"))
+    answer = control.post("/generations/upscale", _upscale("ast_1"))
+    why = _why(control, answer)
+    (rule,) = why["rules"]
+    assert (code, "refused", "a scenario") == (answer.code, why["outcome"], why["decided_by"]["who"])
+    assert ("the rule", 3, f"answered with {code}") == (rule["name"], rule["line"], rule["did"])
+    assert "send it when the rule 'the rule' is not due, or end the scenario" == why["remedy"]
+    assert CATALOGUE[code].recovery == why["recovery"]
+
+
+def _upscale(asset_id: str) -> Json:
+    return {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"}
+
+
+def test_a_problem_of_a_scenario_comes_before_the_operation_s_own_checks(control: ControlledEmulator) -> None:
+    then = "{problem: insufficient_credits}"
+    control.told("PUT", "/scenario", content=_scenario("createUpscaleGeneration", then))
+    results = _results(_why(control, control.post("/generations/upscale", _upscale("ast_1"))))
+    assert (PASSED, NOT_REACHED, DECIDED) == (
+        results["subscription"],
+        results["references in the body"],
+        results["Credits"],
+    )
+
+
+def test_a_rule_that_the_service_forestalled_came_to_nothing(control: ControlledEmulator) -> None:
+    control.told("PUT", "/scenario", content=_scenario("createUpload", "{problem: service_unavailable}"))
+    why = _why(control, control.post("/uploads", {}))
+    assert ("the service", "came to nothing: decided before service_unavailable was due") == (
+        why["decided_by"]["who"],
+        why["rules"][0]["did"],
+    )
+
+
+def test_an_answer_that_was_replaced_tells_that_everything_was_done(control: ControlledEmulator) -> None:
+    then = "{problem: internal_error, at: after_commit}"
+    control.told("PUT", "/scenario", content=_scenario("createUpload", then))
+    why = _why(control, control.post("/uploads", UPLOAD))
+    assert ("replaced", {PASSED}) == (why["outcome"], set(_results(why).values()))
+    assert "the request was carried out, though its answer says otherwise" == why["effects"][0]
+
+
+def test_a_problem_that_the_request_asked_for_says_so(control: ControlledEmulator) -> None:
+    headers = {"Emulator-Fault": "service_unavailable"}
+    why = _why(control, control.post("/uploads", UPLOAD, headers=headers))
+    assert ("the header Emulator-Fault", "leave out the header Emulator-Fault", []) == (
+        why["decided_by"]["who"],
+        why["remedy"],
+        why["rules"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("reset", "reset the connection in place of an answer"),
+        ("truncate", "broke the answer off half way"),
+        ("stall", "never sent the answer"),
+        ("garbage", "sent garbage in place of the answer"),
+    ],
+)
+def test_a_lost_answer_tells_what_became_of_it(control: ControlledEmulator, kind: str, words: str) -> None:
+    control.told("PUT", "/scenario", content=_scenario("createUpload", f"{{network: {kind}, at: after_commit}}"))
+    _lose(control, Call("POST", "/uploads", UPLOAD, idempotency_key="one"))
+    why = _why(control)
+    assert ("answered", f"{words}, after everything had been done") == (why["outcome"], why["rules"][0]["did"])
+    assert "201: it passed every check. But a scenario lost the answer on the wire." == why["summary"]
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncate", "stall", "garbage"])
+def test_a_lost_request_tells_that_nothing_was_done(control: ControlledEmulator, kind: str) -> None:
+    control.told("PUT", "/scenario", content=_scenario("createUpload", f"{{network: {kind}}}"))
+    _lose(control, Call("POST", "/uploads", UPLOAD, idempotency_key="one"))
+    why = _why(control)
+    assert ("lost", ["nothing was changed"]) == (why["outcome"], why["effects"])
+    results = _results(why)
+    assert (PASSED, NOT_REACHED) == (results["request rate"], results["permission profile"])
+
+
+def _lose(control: ControlledEmulator, call: Call) -> None:
+    """Send a request whose answer is lost, and leave when nothing more comes."""
+
+    async def story() -> None:
+        sending = asyncio.create_task(control._send(call))
+        await asyncio.wait([sending], timeout=0.05)
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+
+    control._runner.run(story())
+
+
+def test_a_held_request_tells_how_far_it_came(control: ControlledEmulator) -> None:
+    control.told("PUT", "/scenario", content=_scenario("createUpload", "{hold: 10s}"))
+    look, move = control_call("GET", "/requests/1"), control_call("POST", "/clock/advance", {"seconds": 10})
+    _, looked, _ = control.together(Call("POST", "/uploads", UPLOAD), look, move)
+    why = looked.json["explanation"]
+    results = _results(why)
+    assert ("in flight", PASSED, NOT_REACHED) == (
+        why["outcome"],
+        results["idempotency record"],
+        results["admission pause"],
+    )
+    did = "keeps it in admission for 10000 ms of emulator time, once it comes that far"
+    assert did == _why(control)["rules"][0]["did"]
+
+
+def test_the_outcome_of_work_names_the_rule_that_decided_it(control: ControlledEmulator) -> None:
+    control.told(
+        "PUT",
+        "/scenario",
+        content=b"scenario: work\nrules:\n  - {name: slots, match: {work: product_photography}, "
+        b"then: {outputs: {2: timed_out, 1: content_rejected}, duration: 20s}}\n"
+        b"  - {name: scene, match: {work: background.create}, then: {scene: clean}}\n",
+    )
+    (rule,) = _why(control, control.photograph(image_count=2))["rules"]
+    assert (
+        "slots",
+        "output 1 fails with content_rejected, output 2 fails with timed_out, the work takes 20000 ms",
+    ) == (
+        rule["name"],
+        rule["did"],
+    )
+    asset = control.upload(picture_with_subject())["id"]
+    (rule,) = _why(control, control.post("/backgrounds", ingredient_body("background", [asset])))["rules"]
+    assert ("scene", "the source is taken for clean") == (rule["name"], rule["did"])
+
+
+def test_a_deprecated_answer_names_its_rule(control: ControlledEmulator) -> None:
+    control.told("PUT", "/scenario", content=_scenario("getTeam", "{deprecated: {}}"))
+    (rule,) = _why(control, control.get("/team"))["rules"]
+    assert "added the headers of deprecated behaviour" == rule["did"]
