@@ -7,12 +7,13 @@ consequences. An answer that is to be lost is lost on the wire, by the connectio
 import asyncio
 from email.utils import formatdate
 
+from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
 from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt
 from emulator.http.extensions import CONNECTION_EXTENSION, Connection
 from emulator.http.requests import Receive, Scope, Send
 from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.http.stopping import Stop
-from emulator.kernel.timestamps import SECOND_MS
+from emulator.kernel.timestamps import SECOND_MS, seconds_up
 from emulator.scenario.faults import DeprecatedFault, NetworkFault, ProblemFault
 from emulator.service.accounts import Caller
 
@@ -43,19 +44,34 @@ def requested_fault(header: bytes, codes: frozenset[str]) -> ProblemFault:
 def injected_problem(fault: ProblemFault, caller: Caller, now: int) -> Problem:
     """Return the problem that the service itself would answer with."""
     kind = CATALOGUE[fault.code]
-    sandbox, account = caller.sandbox, caller.account
-    retry_after = fault.retry_after
+    retry_after, wait_ms = fault.retry_after, 0
     if retry_after is None and kind.status in (429, 503):
-        retry_after = {
-            "rate_limited": _RATE_RETRY_SECONDS,
-            "service_unavailable": sandbox.pause.retry_after,
-            "concurrency_limit_reached": max(1, (account.budget.wait_ms(now) or SECOND_MS) // SECOND_MS),
-        }[fault.code]
-    operation_id = None
-    if fault.code == "resource_operation_in_progress":
-        operation_id = next(iter(sandbox.store.operations.ids(caller.team_id)[-1:]), sandbox.identifiers.next("op"))
+        wait_ms = _wait_ms(fault.code, caller, now)
+        retry_after = max(seconds_up(wait_ms), 1)
+    operation_id = _active_operation_id(caller) if fault.code == "resource_operation_in_progress" else None
     detail = fault.detail or f"{kind.title.lower()}: {kind.recovery}"
-    return Problem(fault.code, detail, retry_after=retry_after, active_operation_id=operation_id)
+    return Problem(fault.code, detail, retry_after=retry_after, retry_wait_ms=wait_ms, active_operation_id=operation_id)
+
+
+def _wait_ms(code: str, caller: Caller, now: int) -> int:
+    """Return the wait that the service itself would ask for (D42, D47)."""
+    account = caller.account
+    if code == "rate_limited":
+        return _RATE_RETRY_SECONDS * SECOND_MS
+    if code == "service_unavailable":
+        pause = account.pause if account.pause.paused else caller.sandbox.pause
+        return pause.retry_after * SECOND_MS
+    wait_ms = account.budget.wait_ms(now)
+    return NOTHING_DUE_RETRY_SECONDS * SECOND_MS if wait_ms is None else wait_ms
+
+
+def _active_operation_id(caller: Caller) -> str:
+    """Return an Operation to be polled: the Team's newest, an unfinished one first; if it has none, an unknown id."""
+    sandbox = caller.sandbox
+    unfinished = [work_id for work_id in caller.account.budget.finishes_at if work_id in sandbox.store.operations.items]
+    found = unfinished or sandbox.store.operations.ids(caller.team_id)
+    # An id of a kind of its own, so that those of Operations to come stay what they are (D09).
+    return found[-1] if found else "op" + sandbox.identifiers.next("fault").removeprefix("fault")
 
 
 def decided_at_entrance(code: str) -> bool:
@@ -85,7 +101,8 @@ async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: R
         await _send(send, response, response.body)
     elif fault.kind == "garbage":
         headers = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(_GARBAGE)))
-        await _send(send, Response(response.status, headers, _GARBAGE), _GARBAGE)
+        status = response.status if response.body else 200  # no other may have a body
+        await _send(send, Response(status, headers, _GARBAGE), _GARBAGE)
     elif fault.kind == "stall":
         if await stop.cut_short(_until_gone(receive)):
             _connection(scope).close()
