@@ -25,6 +25,8 @@ from emulator.web import holding
 from emulator.web.operations import HANDLERS, PREPARATIONS, Call, Handler, Preparation, handler_checks
 from emulator.web.requests import parse_query
 
+_LARGE_BODY_BYTES = 2048
+"""Of a larger body only the first thing that is wrong is looked for."""
 _MAXIMUM_REMEDIES = 10
 """How many of the things that are wrong with a body a remedy names."""
 
@@ -109,7 +111,7 @@ def check_body(passage: Passage, route: Route, call: Call) -> None:
     """422: the body is what the contract says, and its fields agree with each other (D03 to D05, D14)."""
     name, body = route.operation.body, call.intent
     assert name is not None
-    violations = route.contract.violations(name, body)
+    violations = route.contract.violations(name, body, first_only=len(passage.body or b"") > _LARGE_BODY_BYTES)
     if violations:
         first = violations[0]
         found = "nothing" if first.found is MISSING else excerpt(first.found)
