@@ -14,6 +14,7 @@ LINKS: Final = (
     ("/_emulator/teams", "Teams and credentials"),
     ("/_emulator/scenario", "the running scenario"),
     ("/_emulator/scenarios", "the library of scenarios"),
+    ("/_emulator/requests", "the journal: what was asked, answered, and why"),
     ("/_emulator/sandboxes", "all sandboxes"),
     ("/_emulator/health", "health and versions"),
 )
