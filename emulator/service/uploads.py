@@ -105,14 +105,15 @@ def check_window(session: UploadSession, now: int) -> None:
         )
 
 
-def accept(sandbox: Sandbox, session_id: str, digest: str, data: bytes) -> str:
+def accept(sandbox: Sandbox, session_id: str, digest: str, data: bytes, now: int) -> str:
     """Take a session's bytes once they are all here, and return the upload token.
 
     Raises:
-        Problem: upload_not_found, upload_bytes_conflict.
+        Problem: upload_not_found, upload_expired, upload_bytes_conflict.
     """
     session = sandbox.store.uploads.items[session_id]
     _check_present(session)
+    check_window(session, now)
     if session.digest is not None:
         check_same_bytes(session, digest)
     else:

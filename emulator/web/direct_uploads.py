@@ -93,7 +93,7 @@ class DirectUploads:
             raise Problem(
                 "upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session"
             )
-        return uploads.accept(sandbox, session.id, digest, data)
+        return uploads.accept(sandbox, session.id, digest, data, engine.enter(sandbox))
 
 
 def _parts(request: Request) -> tuple[str, str, str]:

@@ -253,6 +253,17 @@ def test_the_bytes_of_a_session_are_freed_when_its_window_closes(emulator: Emula
     assert held_bytes(emulator) == before
 
 
+def test_bytes_that_are_not_all_there_when_the_window_closes_come_too_late(
+    emulator: EmulatorUnderTest, session: Json
+) -> None:
+    upload, before = session["upload"], held_bytes(emulator)
+    answer, _ = emulator.together(
+        Call("POST", upload["url"], pieces=[DATA[:9], DATA[9:]], key=None, headers=upload["headers"]),
+        Call("POST", "/_emulator/clock/advance", {"seconds": WINDOW}, key=None, idempotency_key=None),
+    )
+    assert (answer.outcome, held_bytes(emulator)) == ((410, "upload_expired"), before)
+
+
 def test_direct_uploads_do_not_count_as_requests(emulator: EmulatorUnderTest, session: Json) -> None:
     """D41: they carry no credential."""
     for _ in range(130):
