@@ -411,6 +411,14 @@ def test_what_is_seen_does_not_depend_on_who_looked_when(make_emulator: MakeEmul
     assert seen[0] == seen[1] == seen[2]
 
 
+@pytest.mark.emulator(clock="x1000", rate_limits=False)
+def test_under_a_running_clock_work_goes_on_by_itself(emulator: EmulatorUnderTest) -> None:
+    generation = emulator.photograph(image_count=2).json
+    while generation["status"] not in ("completed", "failed"):
+        generation = emulator.get(f"/generations/{generation['id']}").json
+    assert generation["output_summary"]["completed"] == 2
+
+
 # Outputs ------------------------------------------------------------------------------------------------------------
 
 
