@@ -1,7 +1,7 @@
 """The command that `exec` runs: a child process with a process group of its own, of which nothing is left at the end.
 
-The group is what signals are passed on to and what is ended. Who leaves it, as a daemon does, is let go. Should this
-process be killed, so that it cannot end anything any more, a shell that waits for that ends the group in its stead.
+The group is what signals are passed on to and what is ended. Who leaves it, as a daemon does, is let go. Its leader is a
+shell that does nothing, but ends the group should this process be killed, so that it cannot do so itself.
 
 On Windows, which has neither groups nor these signals, the command shares the console, and nothing else is ended.
 """
@@ -37,8 +37,8 @@ _NOT_EXECUTABLE = 126
 _NOT_FOUND = 127
 _SIGNALLED = 128
 
-# The first line says which group, the second that it has ended. If that never comes, this process was killed.
-_GUARD = 'read -r group && { read -r _ || kill -s KILL -- "-$group"; }'
+# A line says that all is well; where none comes, this process was killed. What is meant for the group is not for the shell.
+_GUARD = 'trap "" HUP INT QUIT TERM USR1 USR2 TSTP TTIN TTOU; read -r _ || kill -s KILL 0'
 
 
 class StartError(CommandError):
@@ -56,7 +56,7 @@ def signalled_status(number: int) -> int:
 
 
 class Guard:
-    """A shell that ends a process group if this process is killed before it can."""
+    """The leader of a new process group, who ends it if this process is killed."""
 
     def __init__(self) -> None:
         self._shell: subprocess.Popen[bytes] | None = None
@@ -67,26 +67,19 @@ class Guard:
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    start_new_session=True,  # what ends the jobs of a terminal must not end it
+                    process_group=0,
                 )
 
-    def watch(self, group: int) -> None:
-        """Name the process group."""
-        self._tell(f"{group}\n")
+    @property
+    def group(self) -> int:
+        """Its process group; 0 if there is none, which is how a command is asked to lead its own."""
+        return self._shell.pid if self._shell else 0
 
     def dismiss(self) -> None:
-        """Say that nothing is left to be ended; the shell ends too."""
-        self._tell("\n")
-        if self._shell is not None and self._shell.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._shell.stdin.close()
-            self._shell.wait()
-
-    def _tell(self, line: str) -> None:
-        if self._shell is not None and self._shell.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._shell.stdin.write(line.encode())
-                self._shell.stdin.flush()
+        """Let it leave the group; once is enough."""
+        if self._shell is not None:
+            self._shell.communicate(b"\n")
+            self._shell = None
 
 
 class Child:
@@ -96,14 +89,14 @@ class Child:
         """Start it, in a running event loop, which has the signals from now on. Raises StartError."""
         self._loop = asyncio.get_running_loop()
         self._changes: asyncio.Queue[int] = asyncio.Queue()
-        self._group: int | None = None
+        self._guard = guard
+        self._group = 0
         self._take_signals()
         try:
-            self._process = subprocess.Popen(words, env=environment, close_fds=False, process_group=0)  # noqa: S603
+            self._process = subprocess.Popen(words, env=environment, close_fds=False, process_group=guard.group)  # noqa: S603
         except OSError as error:
             raise StartError(words[0], error) from error
-        self._group = self._process.pid
-        guard.watch(self._group)
+        self._group = guard.group or self._process.pid
         threading.Thread(target=self._watch, daemon=True).start()
 
     if sys.platform == "win32":
@@ -133,7 +126,7 @@ class Child:
                     self._loop.add_signal_handler(number, self._signal, number)
 
         def _signal(self, number: int) -> None:
-            if self._group is not None:
+            if self._group:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._group, number)
 
@@ -151,7 +144,7 @@ class Child:
             """Wait for the command's end and return its exit status, or 128 and the number of the signal it ended by."""
             while os.WIFSTOPPED(status := await self._changes.get()):
                 if self._terminal is not None:
-                    self._terminal.command_stopped(self._process.pid, os.WSTOPSIG(status))
+                    self._terminal.command_stopped(self._group, os.WSTOPSIG(status))
             code = os.waitstatus_to_exitcode(status)
             self._process.returncode = code  # so that Popen does not look for it
             return code if code >= 0 else signalled_status(-code)
@@ -159,7 +152,8 @@ class Child:
         async def end(self) -> bool:
             """End what is left of the command's process group; return whether anything had to be ended."""
             if self._terminal is not None:
-                self._terminal.take_back(self._process.pid)
+                self._terminal.take_back(self._group)
+            self._guard.dismiss()
             if await self._has_ended_within(FINISH_SECONDS):
                 return False
             for number, seconds in ((signal.SIGTERM, TERMINATE_SECONDS), (signal.SIGKILL, KILL_SECONDS)):
@@ -177,15 +171,16 @@ class Child:
             return True
 
         def _has_ended(self) -> bool:
-            group = self._process.pid
             with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-group, os.WNOHANG)[0]:  # as the first process of a container, one inherits orphans
+                while os.waitpid(-self._group, os.WNOHANG)[
+                    0
+                ]:  # as the first process of a container, one inherits orphans
                     pass
             try:
-                os.killpg(group, 0)
+                os.killpg(self._group, 0)
             except (ProcessLookupError, PermissionError):  # none left, or none that is ours to end
                 return True
-            return _has_only_zombies(group)
+            return _has_only_zombies(self._group)
 
 
 def _has_only_zombies(group: int) -> bool:

@@ -165,12 +165,12 @@ def _say(text: str) -> None:
 
 
 def _die_by_signals() -> None:
-    """End by a signal as long as there is no command to pass it on to, and say so with the exit status."""
+    """As long as there is no command to pass a signal on to, end by it, and say so with the exit status."""
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _die)
-    # Any other ends the process by itself.
 
 
 def _die(number: int, _frame: FrameType | None) -> None:
-    sys.exit(signalled_status(number))
+    # At once: an exception would go through whatever runs now, an event loop in its beginnings too.
+    os._exit(signalled_status(number))

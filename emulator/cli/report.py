@@ -6,8 +6,8 @@ The JSON has these keys. New ones may be added; what stands here keeps its name 
 - `emulator`: the version of the emulator.
 - `command`: its words; `exit_status`: what `exec` returned; `duration_ms`: how long it ran, in real time.
 - `emulator_time_ms`: the time that passed on the clocks of all sandboxes together, resets included.
-- `requests`: each with `operation` (null for a path or method that is none), `status` (null where there was no answer),
-  and `count`; `requests_total` of them; `journal_dropped` of their journal entries could not be kept.
+- `requests`: each with `operation` (null for direct uploads, files, and what is no operation), `status` (null where there
+  was no answer) and `count`; `requests_total` of them, of whose journal entries `journal_dropped` could not be kept.
 - `problems`: how often each problem code was answered.
 - `credits_charged`; `credits_reserved` for work that was not finished; `highest_concurrency`, the most unfinished work of
   one Team at once.
