@@ -96,18 +96,15 @@ class Connection:
         data += received
 
 
-def measure_rate(
-    port: int, request: Template, connections: int, seconds: float, first_number: int
-) -> tuple[float, int]:
-    """Send one request after another on each connection; return answers a second, and their number."""
+def measure_rate(port: int, requests: list[Template], seconds: float, first_number: int) -> tuple[float, int]:
+    """Send each request again and again on a connection of its own; return answers a second, and their number."""
     numbers = count(first_number)
-    first = Connection(port)
-    length = first.ask(request.number(next(numbers))).length
-    sockets = [first.stream, *(Connection(port).stream for _ in range(connections - 1))]
+    [length] = {Connection(port).ask(request.number(next(numbers))).length for request in requests}
+    sockets = [Connection(port).stream for _ in requests]
     selector = selectors.DefaultSelector()
     received = {}
-    for each in sockets:
-        selector.register(each, selectors.EVENT_READ)
+    for each, request in zip(sockets, requests, strict=True):
+        selector.register(each, selectors.EVENT_READ, request)
         received[each.fileno()] = 0
         each.sendall(request.number(next(numbers)))
     answered = 0
@@ -126,7 +123,7 @@ def measure_rate(
                 raise UnexpectedAnswerError(f"answer {answered}: {data[:400]!r}")
             received[selected.fd] = 0
             answered += 1
-            ready.send(request.number(next(numbers)))
+            ready.send(selected.data.number(next(numbers)))
     elapsed = time.perf_counter() - start
     for each in sockets:
         each.close()

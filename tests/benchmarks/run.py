@@ -4,10 +4,11 @@ Read the ratios: both sides met the same machine in the same second. Those of ra
 server spent on a request, which is how many requests it could answer if nothing else held it up: on a busy machine, or with
 no more than two processors, the clients would hold up both sides. It is no test; it ends with success whatever it finds.
 
-All gates are on: credentials, request rates, idempotency, budget, Credits. That they let the load in, in spite of the 600
-requests a minute that a Team has at most, is done by time: the server under load runs a clock 10,000 times as fast as the
-host's, so that a minute is over in 6 ms, and the sliding windows and the idempotency records are filled and emptied all the
-time. Where work must come to an end an `auto` clock serves; what only looks on there does so by turns for twenty Teams.
+All gates are on: credentials, request rates, idempotency, budget, Credits. A Team may send 600 requests a minute, no more,
+whatever a world says; so each of the 16 connections acts for a Team of its own, and the server under load runs a clock 400
+times as fast as the host's: then 16 Teams may send 64,000 requests in a second of the host's, and their sliding windows are
+filled and emptied all the time. (An even faster clock would let one Team do, but every answer would be written in a second
+of its own, and the emulator remembers how it wrote the last seconds.) Where work must come to an end, an `auto` clock serves.
 """
 
 import argparse
@@ -29,14 +30,12 @@ if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on t
 
 from tests.benchmarks import load
 from tests.benchmarks.load import Connection, Template, template
-from tests.benchmarks.servers import EMULATOR, RAW, WATCHERS, RunningServer, running, write_world
+from tests.benchmarks.servers import EMULATOR, RAW, TEAMS, RunningServer, key, running, write_world
 
-KEY = "bench"
-FAST_CLOCK = ("--clock", "x10000")
-UNENDING = "timings: {first_output: 60d}\n"
-"""Generations go on for all of the measurement: 60 days are over after nine minutes of the fast clock."""
+FAST_CLOCK = ("--clock", "x400")
+UNENDING = "timings: {first_output: 10d}\n"
+"""Generations go on for all of the measurement: 10 days are over after half an hour of the fast clock."""
 UPLOAD_BYTES = 70 * 1024 * 1024
-CONNECTIONS = 16
 NUMBERS_PER_ROUND = 1_000_000
 
 
@@ -123,46 +122,53 @@ def measure_rates(bench: Bench) -> list[Figures]:
         Figures("poll of an unfinished Generation", "/s"),
     ]
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
+        prepared = [prepared_requests(bench, emulator.port, key(team)) for team in range(TEAMS)]
         for _ in range(bench.rounds):
-            for row, request in zip(figures, prepared_requests(bench, emulator.port), strict=True):
-                measure_both(bench, row, emulator, raw, request)
+            for row, *requests in zip(figures, *prepared, strict=True):
+                measure_both(bench, row, emulator, raw, requests)
     return figures
 
 
-def measure_both(bench: Bench, row: Figures, emulator: RunningServer, raw: RunningServer, request: Template) -> None:
+def measure_both(
+    bench: Bench, row: Figures, emulator: RunningServer, raw: RunningServer, requests: list[Template]
+) -> None:
     """Take one round: the emulator, and then the raw server with the same requests and answers of the same size."""
-    size = len(Connection(emulator.port).ask(request.number(next(bench.numbers))).body)
-    method, _, rest = request.before.split(b" ", 2)
-    raw_request = Template(b"%b /%d %b" % (method, size, rest), request.after, request.is_numbered)
-    rate, cost = rate_and_cost(bench, emulator, request)
-    raw_rate, raw_cost = rate_and_cost(bench, raw, raw_request)
+    size = len(Connection(emulator.port).ask(requests[0].number(next(bench.numbers))).body)
+    rate, cost = rate_and_cost(bench, emulator, requests)
+    raw_rate, raw_cost = rate_and_cost(bench, raw, [raw_request(request, size) for request in requests])
     row.add(rate, raw_rate, raw_cost / cost)
 
 
-def rate_and_cost(bench: Bench, server: RunningServer, request: Template) -> tuple[float, float]:
+def raw_request(request: Template, size: int) -> Template:
+    """Return a request with another path: that of an answer of this size."""
+    method, _, rest = request.before.split(b" ", 2)
+    return Template(b"%b /%d %b" % (method, size, rest), request.after, request.is_numbered)
+
+
+def rate_and_cost(bench: Bench, server: RunningServer, requests: list[Template]) -> tuple[float, float]:
     """Return requests a second, and the seconds of processor time that one of them cost the server."""
     first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
     worked = server.cpu_seconds()
-    rate, answered = bench.away(load.measure_rate, server.port, request, CONNECTIONS, bench.seconds, first_number)
+    rate, answered = bench.away(load.measure_rate, server.port, requests, bench.seconds, first_number)
     return rate, (server.cpu_seconds() - worked) / answered
 
 
-def prepared_requests(bench: Bench, port: int) -> list[Template]:
-    """Make what the requests refer to (anew each time, so that no round finds more than another), and return them."""
+def prepared_requests(bench: Bench, port: int, team: str) -> list[Template]:
+    """Make what the requests of a Team refer to, and return them."""
     connection = Connection(port)
-    asset = upload(bench, connection, photo(40, 30))
+    asset = upload(bench, connection, team, photo(40, 30))
     product = {"name": "Bench", "asset_ids": [asset], "primary_asset_id": asset}
-    create = template("POST", "/v1/products", KEY, product, is_numbered=True)
+    create = template("POST", "/v1/products", team, product, is_numbered=True)
     for _ in range(30):
         connection.ask(create.number(next(bench.numbers)))
-    shoot = template("POST", "/v1/generations/product-photography", KEY, photoshoot(asset), is_numbered=True)
+    shoot = template("POST", "/v1/generations/product-photography", team, photoshoot(asset), is_numbered=True)
     generation = connection.ask(shoot.number(next(bench.numbers))).json()
     connection.stream.close()
     return [
-        template("GET", "/v1/team", KEY),
+        template("GET", "/v1/team", team),
         create,
-        template("GET", "/v1/products", KEY),
-        template("GET", f"/v1/generations/{generation['id']}", KEY),
+        template("GET", "/v1/products", team),
+        template("GET", f"/v1/generations/{generation['id']}", team),
     ]
 
 
@@ -171,7 +177,7 @@ def measure_uploads(bench: Bench) -> Figures:
     figures = Figures("upload of 70 MiB", "ms")
     with bench.servers("--clock", "auto") as (emulator, raw):
         for _ in range(bench.rounds):
-            session = open_session(bench, Connection(emulator.port), UPLOAD_BYTES)
+            session = open_session(bench, Connection(emulator.port), key(0), UPLOAD_BYTES)
             path = "/" + session["url"].split("/", 3)[3]
             took = bench.away(load.measure_upload, emulator.port, path, session["headers"], UPLOAD_BYTES)
             figures.add(took, bench.away(load.measure_upload, raw.port, "/60", session["headers"], UPLOAD_BYTES))
@@ -185,14 +191,14 @@ def measure_pictures(bench: Bench) -> list[Figures]:
     stalls = {name: Figures(f"longest stall by 4k {name}", "ms", "20 ms") for name in formats}
     path = "/v1/generations/product-photography"
     with bench.servers("--clock", "auto") as (emulator, _):
-        asset = upload(bench, Connection(emulator.port), photo(2000, 1500))
+        asset = upload(bench, Connection(emulator.port), key(0), photo(2000, 1500))
         order = photoshoot(asset)
-        bench.away(load.measure_generation, emulator.port, KEY, path, order, next(bench.numbers))
+        bench.away(load.measure_generation, emulator.port, key(0), path, order, next(bench.numbers))
         for _ in range(bench.rounds):
-            shoot.add(bench.away(load.measure_generation, emulator.port, KEY, path, order, next(bench.numbers))[0])
+            shoot.add(bench.away(load.measure_generation, emulator.port, key(0), path, order, next(bench.numbers))[0])
             for name, figures in formats.items():
                 large = {**order, "output_mode": "single_shots", "resolution": "4k", "output_format": name}
-                ordered = (emulator.port, KEY, path, large, next(bench.numbers))
+                ordered = (emulator.port, key(0), path, large, next(bench.numbers))
                 took, stall, calm = watched(bench, emulator.port, *ordered)
                 figures.add(took)
                 stalls[name].add(stall, calm)
@@ -201,7 +207,7 @@ def measure_pictures(bench: Bench) -> list[Figures]:
 
 def watched(bench: Bench, port: int, *ordered: Any) -> tuple[float, float, float]:
     """Make a picture while somebody looks on; return its time, the longest stall, and that of an equal time of calm."""
-    keys = [f"watcher_{number}" for number in range(WATCHERS)]
+    keys = [key(number) for number in range(1, TEAMS)]  # by turns, lest one meets its limit
     took, _ = bench.away(load.measure_generation, *ordered)
     seconds = took / 1000 * 1.5 + 0.15
     calm = bench.away(load.watch, port, keys, seconds)
@@ -227,21 +233,21 @@ def photo(width: int, height: int) -> bytes:
     return buffer.getvalue()
 
 
-def upload(bench: Bench, connection: Connection, data: bytes) -> str:
+def upload(bench: Bench, connection: Connection, team: str, data: bytes) -> str:
     """Bring a file in; return the Asset's id."""
-    session = open_session(bench, connection, len(data))
+    session = open_session(bench, connection, team, len(data))
     headers = "".join(f"{name}: {value}\r\n" for name, value in session["headers"].items())
     path = "/" + session["url"].split("/", 3)[3]
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(data)}\r\n{headers}\r\n"
     token = connection.ask(head.encode(), data).json()
-    complete = template("POST", f"/v1/uploads/{session['id']}/complete", KEY, token, is_numbered=True)
+    complete = template("POST", f"/v1/uploads/{session['id']}/complete", team, token, is_numbered=True)
     return str(connection.ask(complete.number(next(bench.numbers))).json()["id"])
 
 
-def open_session(bench: Bench, connection: Connection, size: int) -> dict[str, Any]:
+def open_session(bench: Bench, connection: Connection, team: str, size: int) -> dict[str, Any]:
     """Open an Upload Session; return its recipe and id."""
     body = {"content_type": "image/jpeg", "size_bytes": size}
-    create = template("POST", "/v1/uploads", KEY, body, is_numbered=True)
+    create = template("POST", "/v1/uploads", team, body, is_numbered=True)
     session = connection.ask(create.number(next(bench.numbers))).json()
     return {**session["upload"], "id": session["id"]}
 

@@ -13,19 +13,14 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 RAW = ("-m", "tests.benchmarks.raw_server")
 EMULATOR = ("-m", "emulator", "serve", "--port", "0")
 
-WATCHERS = 20
-TEAMS = """
-teams:
-  Bench:
+TEAMS = 16
+"""Each connection of a measurement acts for a Team of its own."""
+_TEAM = """
+  Team %02d:
     credits: 1000000
     concurrency_limit: 1000000
     requests_per_minute: 100000000
-    credentials: [{key: bench, name: Bench, profile: full}]
-"""
-WATCHER = """
-  Watcher %d:
-    requests_per_minute: 100000000
-    credentials: [{key: watcher_%d, name: Watcher, profile: full}]
+    credentials: [{key: %s, name: Full, profile: full}]
 """
 
 
@@ -66,8 +61,13 @@ def running(*arguments: str) -> Iterator[RunningServer]:
             process.wait(15)
 
 
+def key(number: int) -> str:
+    """Return the key of a Team of the measurements' world."""
+    return f"team_{number:02}"
+
+
 def write_world(folder: Path, timings: str = "") -> str:
-    """Write the world of a measurement: one Team that does everything, and twenty that only look on."""
+    """Write the world of a measurement; only the ceiling that all Teams have limits their requests."""
     path = folder / f"world-{len(list(folder.iterdir()))}.yaml"
-    path.write_text(TEAMS + "".join(WATCHER % (number, number) for number in range(WATCHERS)) + timings)
+    path.write_text("teams:" + "".join(_TEAM % (number, key(number)) for number in range(TEAMS)) + timings)
     return str(path)
