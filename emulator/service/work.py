@@ -41,6 +41,10 @@ def check_budget(caller: Caller, now: int) -> None:
     )
 
 
+def _credits(number: int) -> str:
+    return f"{number} Credit" if number == 1 else f"{number} Credits"
+
+
 def check_credits(caller: Caller, price: int) -> None:
     """Let only work in that the Team can pay in full (section 4).
 
@@ -51,8 +55,8 @@ def check_credits(caller: Caller, price: int) -> None:
     if available < price:
         raise Problem(
             "insufficient_credits",
-            f"found {available} Credits available; expected at least {price}, the full price of this request",
-            remedy=f"add {price - available} Credits",
+            f"found {_credits(available)} available; expected at least {price}, the full price of this request",
+            remedy=f"add {_credits(price - available)}",
         )
 
 

@@ -88,7 +88,7 @@ def test_a_refusal_for_credits_changes_nothing(emulator: EmulatorUnderTest) -> N
 def test_the_refusal_says_how_much_is_there_and_how_much_is_needed(emulator: EmulatorUnderTest) -> None:
     emulator.set_team(credits_available=1)
     detail = emulator.photograph(output_mode="photoshoot").json["detail"]
-    assert "1 Credits available" in detail
+    assert "1 Credit available" in detail
     assert "at least 2" in detail
 
 
