@@ -1,12 +1,13 @@
 """What all tests share: the emulator of a test, and other emulators where a test asks for them."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from emulator.documents import compile_documents
 from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
 
 # The same examples in every run; how long one takes says nothing on a machine that does other things too.
@@ -15,6 +16,10 @@ settings.load_profile("deterministic")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        # A thousand emulators read the contract: from its compiled form in a fraction of the time.
+        with suppress(OSError):
+            compile_documents()
     config.addinivalue_line(
         "markers",
         "emulator(clock, start, world, seed, rate_limits, ...): options of the test's emulator, by their names in "
