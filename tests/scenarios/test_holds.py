@@ -1,0 +1,169 @@
+"""Held admissions: a request stays in admission on the emulator's clock, however that runs, with its key in progress."""
+
+import time
+
+import pytest
+
+from emulator.web import holding
+from tests.control.controlled_emulator import control_call
+from tests.scenarios.player import Service, advance_call, upscale_call
+from tests.support.emulator_client import READ_ONLY, Call, Json
+
+UPSCALE: Json = {"operation": "createUpscaleGeneration"}
+IN_PROGRESS = (409, "idempotency_in_progress")
+
+
+# Manual -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
+    call = upscale_call(asset_id, "k")
+    first, early, moved, late, end = service.together(call, call, advance_call(9.999), call, advance_call(0.001))
+    assert [IN_PROGRESS, IN_PROGRESS] == [early.outcome, late.outcome]
+    assert (202, "2026-01-01T00:00:10.000Z") == (first.status, first.json["created_at"])
+    assert [200, 200] == [moved.status, end.status]
+    assert (99, 1) == (service.credits(), service.count("/generations"))
+
+
+def test_a_hold_ends_at_its_own_instant_in_the_middle_of_a_longer_move(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
+    first, moved = service.together(upscale_call(asset_id, "k"), advance_call(60))
+    assert "2026-01-01T00:00:10.000Z" == first.json["created_at"]
+    done = service.get(f"/generations/{first.id}").json
+    assert ("completed", "2026-01-01T00:00:16.000Z") == (done["status"], done["finished_at"])
+    assert "2026-01-01T00:01:00.000Z" == moved.json["now"]
+
+
+@pytest.mark.parametrize("move", [{"next_event": True}, {"until_idle": True}, {"to": "2026-01-01T00:20:10.000Z"}])
+def test_every_move_of_the_clock_can_end_a_hold(service: Service, move: Json) -> None:
+    (asset_id,) = service.assets(1)
+    service.advance(20 * 60)  # past the end of the upload's window, which is an event as well
+    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
+    first, _ = service.together(upscale_call(asset_id, "k"), control_call("POST", "/clock/advance", move))
+    assert (202, "2026-01-01T00:20:10.000Z") == (first.status, first.json["created_at"])
+
+
+def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are_not(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
+    other_intent = upscale_call(asset_id, "k")
+    other_intent.json = {**other_intent.json, "output_format": "webp"}
+    first, same, other, another_key, other_path, end = service.together(
+        upscale_call(asset_id, "k"),
+        upscale_call(asset_id, "k"),
+        other_intent,
+        upscale_call(asset_id, "k2"),
+        Call("POST", "/uploads", {"content_type": "image/png", "size_bytes": 5}, idempotency_key="k"),
+        advance_call(10),
+    )
+    assert [IN_PROGRESS, IN_PROGRESS] == [same.outcome, other.outcome]
+    assert [202, 202, 201, 200] == [answer.status for answer in (first, another_key, other_path, end)]
+    assert (422, "idempotency_key_reused") == service.send(other_intent).outcome
+
+
+def test_what_was_held_is_replayed_exactly(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
+    call = upscale_call(asset_id, "k")
+    first, _ = service.asked_twice(call, 10)
+    replay = service.send(call)
+    assert (first.status, first.raw_headers, first.body) == (replay.status, replay.raw_headers, replay.body)
+
+
+def test_after_the_hold_everything_is_looked_at_afresh(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    timeline = [{"at": "5s", "set": {"admission": "paused"}}]
+    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1}, timeline=timeline)
+    first, _ = service.together(upscale_call(asset_id, "k"), advance_call(10))
+    assert (503, "service_unavailable") == first.outcome
+    service.resume()
+    assert 202 == service.send(upscale_call(asset_id, "k")).status  # its key was released
+
+
+def test_a_replay_is_not_held(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    call = upscale_call(asset_id, "k")
+    first = service.send(call)
+    service.rule(UPSCALE, {"hold": "10s"})
+    assert first.body == service.send(call).body
+
+
+def test_a_refusal_that_comes_before_admission_is_not_held(service: Service) -> None:
+    service.rule({"operation": "*"}, {"hold": "10s"})
+    assert 422 == service.post("/generations/upscale", {}).status
+    assert 403 == service.post("/uploads", {"content_type": "image/png", "size_bytes": 5}, READ_ONLY).status
+    assert 400 == service.get("/assets?limit=0").status
+
+
+def test_requests_without_a_key_can_be_held_too(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule({"operation": ["deleteAsset", "getTeam"]}, {"hold": "10s"})
+    read, deleted, still_there, end = service.together(
+        Call("GET", "/team"),
+        Call("DELETE", f"/assets/{asset_id}"),
+        Call("GET", f"/assets/{asset_id}"),
+        advance_call(10),
+    )
+    assert [200, 200, 200, 200] == [answer.status for answer in (read, deleted, still_there, end)]
+    assert 404 == service.get(f"/assets/{asset_id}").status
+
+
+def test_a_reset_lets_the_held_request_go_without_leaving_anything(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
+    first, reset = service.together(upscale_call(asset_id, "k"), control_call("POST", "/reset"))
+    assert [(500, "internal_error"), 200] == [first.outcome, reset.status]
+    assert (100, 0) == (service.credits(), service.count("/generations"))
+    assert [] == service.items("/assets")
+
+
+# Auto ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.emulator(clock="auto")
+def test_on_an_auto_clock_a_hold_ends_with_the_answer_to_a_second_request(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holding, "_AUTO_SECONDS", 3600.0)
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "10m"}, {"nth": 1})
+    call = upscale_call(asset_id, "k")
+    first, second = service.together(call, call)
+    assert [(202, "generation"), IN_PROGRESS] == [first.outcome, second.outcome]
+    assert ("2026-01-01T00:10:00.000Z", 1) == (first.json["created_at"], service.count("/generations"))
+
+
+@pytest.mark.emulator(clock="auto")
+def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_within_two_seconds_of_real_time(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "10m"})
+    began = time.monotonic()
+    answers = service.together(*(upscale_call(asset_id, f"k{number}") for number in range(3)))
+    assert time.monotonic() - began < 2
+    assert [202] * 3 == [answer.status for answer in answers]
+    assert service.clock_now() >= "2026-01-01T00:10:00.000Z"
+
+
+# Real ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.emulator(clock="x100")
+def test_on_a_real_clock_a_hold_takes_its_time(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
+    call, began, at = upscale_call(asset_id, "k"), time.monotonic(), service.now()
+    first, second = service.together(call, call)
+    assert time.monotonic() - began >= 0.1
+    assert [(202, "generation"), IN_PROGRESS] == [first.outcome, second.outcome]
+    assert service.now() >= at + 10_000
+
+
+def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule(UPSCALE, {"hold": "1h"}, {"nth": 1})
+    run = control_call("PUT", "/clock", {"mode": "x100000"})
+    first, _ = service.together(upscale_call(asset_id, "k"), run)
+    assert 202 == first.status

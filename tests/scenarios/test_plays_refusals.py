@@ -1,0 +1,213 @@
+"""Plays of the library: requests that are refused for what they are or name, and what a client does about it."""
+
+import pytest
+
+from tests.scenarios.player import UPLOAD, WORKFLOWS, Service, generation_body, upscale_call
+from tests.support.emulator_client import FULL, INGREDIENT_PATHS, KINDS, OTHER, Call
+from tests.support.pictures import picture
+
+# 400 ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.plays("invalid-request")
+def test_a_request_called_malformed_is_corrected(service: Service) -> None:
+    refused = service.post("/uploads", UPLOAD)
+    assert ((400, "invalid_request"), "Idempotency-Key") == (refused.outcome, refused.json["detail"][:15])
+    assert refused.json["request_id"] == refused.headers["request-id"]  # what a client reports
+    assert (201, "upload") == service.post("/uploads", UPLOAD).outcome
+
+
+@pytest.mark.plays("invalid-cursor")
+def test_a_refused_cursor_starts_the_pagination_anew_and_nothing_is_counted_twice(service: Service) -> None:
+    asset_ids = service.assets(2)
+    for number in range(2):
+        service.product(*asset_ids)
+        service.send(upscale_call(asset_ids[0], f"key {number}"))
+    for path in ("/assets", "/products", "/generations"):
+        first = service.get(f"{path}?limit=1")
+        seen = [first.json["data"][0]["id"]]
+        refused = service.get(f"{path}?limit=1&after={first.json['page']['next_cursor']}")
+        assert (400, "invalid_cursor") == refused.outcome
+
+        anew = service.get(f"{path}?limit=1").json
+        rest = service.get(f"{path}?limit=1&after={anew['page']['next_cursor']}").json
+        seen += [item["id"] for item in anew["data"] + rest["data"] if item["id"] not in seen]
+        assert (2, False) == (len(seen), rest["page"]["has_more"])
+        assert [item["id"] for item in service.items(path)] == seen
+
+
+# 401, 403 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.plays("authentication-required")
+def test_a_key_that_is_not_known_any_more_is_replaced_by_a_valid_one(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    admitted = service.send(upscale_call(asset_id, "k"))
+    assert 202 == admitted.status
+    for key in (FULL, "iwe_demo_read"):
+        assert (401, "authentication_required") == service.get("/team", key).outcome
+    assert (401, "authentication_required") == service.send(upscale_call(asset_id, "k")).outcome
+    assert "Other" == service.get("/team", OTHER).json["name"]
+
+    service.without_scenario()  # the configuration is put right
+    assert admitted.body == service.send(upscale_call(asset_id, "k")).body
+    assert "completed" == service.wait_for(admitted.json)["status"]
+
+
+@pytest.mark.plays("permission-denied")
+def test_writes_need_a_full_credential_while_reads_and_admitted_work_go_on(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    admitted = service.send(upscale_call(asset_id, "k1"))
+    service.advance(30)
+    team = service.get("/team").json
+    assert ("read_only", False) == (
+        team["credential"]["profile"],
+        team["capabilities"]["creative_writes_allowed"],
+    )
+    for write in (
+        upscale_call(asset_id, "k2"),
+        Call("POST", "/uploads", UPLOAD),
+        Call("DELETE", f"/assets/{asset_id}"),
+    ):
+        assert (403, "permission_denied") == service.send(write).outcome
+    assert "completed" == service.wait_for(admitted.json)["status"]
+
+    full = service.new_key()
+    assert 202 == service.send(upscale_call(asset_id, "k2", full)).status
+    assert 200 == service.delete(f"/assets/{asset_id}", full).status
+
+
+# 404 ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.plays("not-found")
+def test_an_ingredient_that_is_gone_is_dropped_from_the_choices(service: Service) -> None:
+    choices = [(kind, service.premade(kind)["id"]) for kind in KINDS]
+    found = [service.get(f"{INGREDIENT_PATHS[kind]}/{identifier}").status for kind, identifier in choices]
+    assert [200, 200, 404, 200] == found
+    assert (200, "pose") == service.get(f"/poses/{choices[2][1]}").outcome  # only every third look finds nothing
+    assert (404, "not_found") == service.get(f"/poses/{choices[2][1]}").outcome
+    left = {f"{kind}_id": identifier for kind, identifier in choices if kind == "photography_style"}
+    assert 202 == service.photograph(**left).status
+
+
+@pytest.mark.plays("asset-not-found")
+def test_a_gap_is_shown_where_an_asset_is_gone_and_a_live_one_is_used(service: Service) -> None:
+    gone, live = service.assets(2)
+    shown = [service.get(f"/assets/{asset_id}").outcome for asset_id in (live, gone, live)]
+    assert [(200, "asset"), (404, "asset_not_found"), (200, "asset")] == shown
+    assert 202 == service.send(upscale_call(live, "k")).status
+
+
+@pytest.mark.plays("product-not-found")
+def test_a_live_product_is_used_in_place_of_one_that_is_gone(service: Service) -> None:
+    asset_ids = service.assets(1)
+    first, second = (service.product(*asset_ids) for _ in range(2))
+    change = {"name": "Jacket"}
+    assert (404, "product_not_found") == service.patch(f"/products/{first['id']}", change).outcome
+    assert (404, "product_not_found") == service.delete(f"/products/{first['id']}").outcome
+    assert [first, second] == service.items("/products")[::-1]  # nothing was changed or deleted
+    assert (200, "product") == service.patch(f"/products/{second['id']}", change).outcome
+    assert 204 == service.delete(f"/products/{second['id']}").status
+
+
+@pytest.mark.plays("upload-not-found")
+def test_a_new_session_takes_the_place_of_one_that_is_gone(service: Service) -> None:
+    session = service.open_upload(len(picture()))
+    token = service.send_bytes(session, picture()).json["upload_token"]
+    assert (404, "upload_not_found") == service.complete(session, token).outcome
+    assert [] == service.items("/assets")
+    assert "asset" == service.upload(picture())["object"]
+
+
+# 409, 410: uploads --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.plays("upload-bytes-conflict")
+def test_a_new_session_takes_other_bytes(service: Service) -> None:
+    other = picture(colour="#102030")
+    session = service.open_upload(len(picture()))
+    token = service.send_bytes(session, picture()).json["upload_token"]
+    assert (409, "upload_bytes_conflict") == service.complete(session, token).outcome  # as the rule says
+    assert (409, "upload_bytes_conflict") == service.send_bytes(session, other).outcome  # and as caused by the client
+    assert [] == service.items("/assets")
+    assert service.upload(other) in service.items("/assets")
+
+
+@pytest.mark.plays("upload-expired")
+def test_a_client_opens_a_few_new_sessions_at_most_and_then_gives_up(service: Service) -> None:
+    for _ in range(3):
+        session = service.open_upload(len(picture()))
+        token = service.send_bytes(session, picture()).json["upload_token"]
+        assert (410, "upload_expired") == service.complete(session, token).outcome
+    assert [] == service.items("/assets")
+    service.without_scenario()
+    assert "asset" == service.upload(picture())["object"]
+
+
+# 422 ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.plays("invalid-input")
+def test_a_refused_field_is_shown_and_corrected(service: Service) -> None:
+    asset_ids = service.assets(1)
+    body = {"name": "Shirt", "asset_ids": asset_ids, "primary_asset_id": asset_ids[0]}
+    refused = service.post("/products", body, idempotency_key="k")
+    assert ((422, "invalid_input"), "/name: ") == (refused.outcome, refused.json["detail"][:7])
+    assert (201, "product") == service.post("/products", body | {"name": "Blouse"}, idempotency_key="k").outcome
+    refused = service.photograph(asset_ids=asset_ids, custom_directions="Fast.")
+    assert ((422, "invalid_input"), "/custom_directions: ") == (refused.outcome, refused.json["detail"][:20])
+    assert 202 == service.photograph(asset_ids=asset_ids, custom_directions="Slow.").status
+
+
+@pytest.mark.plays("invalid-reference")
+def test_a_reference_that_is_gone_is_replaced(service: Service) -> None:
+    gone, live = service.assets(2)
+    for workflow in WORKFLOWS:
+        path = f"/generations/{workflow}"
+        assert (422, "invalid_reference") == service.post(path, generation_body(workflow, gone)).outcome
+        assert 202 == service.post(path, generation_body(workflow, live)).status
+    assert (97, 3) == (service.credits(), service.count("/generations"))
+
+
+@pytest.mark.plays("idempotency-key-reused")
+def test_a_new_intent_gets_a_new_key(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    for workflow in WORKFLOWS:
+        path, body = f"/generations/{workflow}", generation_body(workflow, asset_id)
+        first = service.post(path, body, idempotency_key="k1")
+        assert (422, "idempotency_key_reused") == service.post(path, body, idempotency_key="k2").outcome
+        assert first.body == service.post(path, body, idempotency_key="k1").body  # the first was the one it meant
+        assert 202 == service.post(path, body, idempotency_key="k3").status
+    assert (94, 6) == (service.credits(), service.count("/generations"))
+
+
+@pytest.mark.plays("already-at-target-resolution")
+def test_a_higher_target_is_asked_for_or_the_asset_is_used_as_it_is(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    assert (422, "already_at_target_resolution") == service.send(upscale_call(asset_id, "k")).outcome
+    assert (100, 200) == (service.credits(), service.get(f"/assets/{asset_id}").status)
+    higher = service.post("/generations/upscale", generation_body("upscale", asset_id) | {"target_resolution": "4k"})
+    assert (98, "completed") == (service.credits(), service.wait_for(higher.json)["status"])
+
+
+# 409: an ingredient -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.plays("resource-operation-in-progress")
+def test_the_operation_in_progress_is_polled_and_then_tried_again(service: Service) -> None:
+    pose, (asset_id,) = service.author("pose"), service.assets(1)
+    path = f"/poses/{pose['id']}"
+    replacing = service.patch(path, {"asset_id": asset_id})
+    assert (202, "operation") == replacing.outcome
+    for blocked in (Call("PATCH", path, {"name": "Later"}, idempotency_key="k"), Call("DELETE", path)):
+        refused = service.send(blocked)
+        assert (409, "resource_operation_in_progress") == refused.outcome
+        assert replacing.id == refused.json["active_operation_id"]
+    assert pose == service.get(path).json
+
+    began = service.now()
+    done = service.wait_for({"object": "operation", "id": refused.json["active_operation_id"]})
+    assert ("completed", 601) == (done["status"], (service.now() - began) / 1000)
+    assert "Later" == service.patch(path, {"name": "Later"}, idempotency_key="k").json["name"]
+    assert 204 == service.delete(path).status

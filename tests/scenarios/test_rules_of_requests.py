@@ -1,0 +1,236 @@
+"""Rules about requests, seen from outside: which requests they mean, when they are due, and what they count."""
+
+from typing import Any
+
+import pytest
+
+from tests.scenarios.player import UPLOAD, Service, upscale_call
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, Call, Json
+
+FAILS: Json = {"problem": "internal_error"}
+TEAM: Json = {"operation": "getTeam"}
+
+
+def _failures(service: Service, count: int, call: Call | None = None) -> list[int]:
+    """Send a request some times, and return which of them failed, counted from 1."""
+    return [number for number in range(1, count + 1) if service.send(call or Call("GET", "/team")).status == 500]
+
+
+# When they are due --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("failing", "nth"),
+    [
+        ([3], "3"),
+        ([3], 3),
+        ([2, 3, 4], "2-4"),
+        ([5, 6, 7, 8, 9], ">=5"),
+        ([3, 6, 9], "every 3"),
+        (list(range(1, 10)), "every 1"),
+        ([], "10"),
+    ],
+)
+def test_an_nth_counts_the_requests_that_match(service: Service, failing: list[int], nth: Any) -> None:
+    service.rule(TEAM, FAILS, {"nth": nth})
+    service.get("/assets")
+    assert failing == _failures(service, 9)
+    assert {"the rule": (9, len(failing))} == service.rules()
+
+
+def test_a_window_is_open_from_its_beginning_to_before_its_end_on_the_emulators_clock(service: Service) -> None:
+    service.advance(1000)  # spans count from the scenario's beginning, not from the sandbox's
+    service.rule(TEAM, FAILS, {"from": "30s", "until": "90s"})
+    found = []
+    for wait_seconds in (29.999, 0.001, 59.999, 0.001, 3600):
+        service.advance(wait_seconds)
+        found.append(service.get("/team").status)
+    assert [200, 500, 500, 200, 200] == found
+    assert {"the rule": (5, 2)} == service.rules()
+
+
+def test_all_of_a_when_must_hold(service: Service) -> None:
+    service.rule(TEAM, FAILS, {"nth": "every 2", "from": "10s", "probability": 1})
+    assert [] == _failures(service, 3)
+    service.advance(10)
+    assert [1, 3] == _failures(service, 3)  # the fourth and the sixth of all
+
+
+def test_chance_follows_from_the_seed(service: Service) -> None:
+    def drawn(seed: int) -> list[int]:
+        name = f"seed-{seed}-{len(service.told('GET', '/sandboxes')['data'])}"
+        scenario = {"scenario": "chance", "rules": [{"match": TEAM, "when": {"probability": 0.25}, "then": FAILS}]}
+        service.told("POST", "/sandboxes", {"id": name, "seed": seed, "scenario": scenario, "rate_limits": False})
+        return _failures(service, 200, Call("GET", "/team", key=f"{FULL}_{name}"))
+
+    first = drawn(1)
+    assert first == drawn(1)
+    assert first != drawn(2)
+    assert 30 <= len(first) <= 70
+
+
+@pytest.mark.parametrize(("failing", "probability"), [([], 0), ([1, 2, 3, 4], 1), ([1, 2, 3, 4], "1.0")])
+def test_chance_can_be_certainty(service: Service, failing: list[int], probability: Any) -> None:
+    service.rule(TEAM, FAILS, {"probability": probability})
+    assert failing == _failures(service, 4)
+
+
+def test_other_requests_do_not_change_what_chance_has_in_mind(service: Service) -> None:
+    rules = [
+        {"name": "reads", "match": TEAM, "when": {"probability": 0.5}, "then": FAILS},
+        {"name": "lists", "match": {"operation": "listPoses"}, "when": {"probability": 0.5}, "then": FAILS},
+    ]
+    service.use({"scenario": "two", "rules": rules})
+    alone = _failures(service, 40)
+    service.use({"scenario": "two", "rules": rules})
+    mixed = []
+    for number in range(1, 41):
+        service.get("/poses")
+        mixed += [number] if service.get("/team").status == 500 else []
+    assert alone == mixed
+
+
+# What they mean -----------------------------------------------------------------------------------------------------
+
+COLOURED: Json = {
+    "output_mode": "single_shots",
+    "image_count": 2,
+    "background": {"type": "color", "color": "#ff0000"},
+    "camera_distance": "close",
+}
+
+
+@pytest.mark.parametrize(
+    ("meant", "body"),
+    [
+        (True, {"output_mode": "single_shots"}),
+        (True, {"output_mode": "single_shots", "image_count": 2}),
+        (True, {"image_count": 2.0}),
+        (True, {"background": {"type": "color"}}),
+        (True, {"background": {"color": "#ff0000", "type": "color"}, "camera_distance": "close"}),
+        (True, {}),
+        (False, {"output_mode": "photoshoot"}),
+        (False, {"output_mode": "single_shots", "image_count": 3}),
+        (False, {"image_count": "2"}),
+        (False, {"background": {"type": "color", "color": "#00ff00"}}),
+        (False, {"background": {}, "pose_id": "any"}),
+        (False, {"asset_ids": []}),
+        (False, {"resolution": "1k"}),  # a default that the body does not name
+    ],
+)
+def test_a_body_is_matched_by_a_subset(service: Service, meant: bool, body: Json) -> None:
+    asset_ids = service.assets(1)
+    service.rule({"operation": "createProductPhotographyGeneration", "body": body}, FAILS)
+    assert (500 if meant else 202) == service.photograph(asset_ids=asset_ids, **COLOURED).status
+
+
+def test_an_array_of_a_body_is_matched_as_it_is(service: Service) -> None:
+    one, other = service.assets(2)
+    service.rule({"operation": "createProductPhotographyGeneration", "body": {"asset_ids": [one, other]}}, FAILS)
+    found = [service.photograph(asset_ids=asset_ids).status for asset_ids in ([one, other], [other, one], [one])]
+    assert [500, 202, 202] == found
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"x"', b"\xff", b"{" * 5000])
+def test_a_body_that_is_no_object_matches_no_subset(service: Service, content: bytes) -> None:
+    service.rule({"operation": "createUpload", "body": {"size_bytes": 1}}, FAILS)
+    answer = service.post("/uploads", content=content, headers={"content-type": "application/json"})
+    assert answer.status in (400, 422)
+    assert {"the rule": (0, 0)} == service.rules()
+
+
+@pytest.mark.parametrize("by", ["name", "id"])
+def test_a_rule_can_mean_one_team(service: Service, by: str) -> None:
+    service.rule(TEAM | {"team": service.team()[by]}, FAILS)
+    assert [500, 500, 200] == [service.get("/team", key).status for key in (FULL, READ_ONLY, OTHER)]
+    assert {"the rule": (2, 2)} == service.rules()
+
+
+def test_a_list_of_operations_is_counted_together(service: Service) -> None:
+    service.rule({"operation": ["getTeam", "listPoses"]}, FAILS, {"nth": 3})
+    found = [service.get(path).status for path in ("/team", "/assets", "/poses", "/backgrounds", "/poses", "/team")]
+    assert [200, 200, 200, 200, 500, 200] == found
+
+
+# Among each other ---------------------------------------------------------------------------------------------------
+
+
+def test_the_first_rule_that_is_due_acts_and_each_counts_what_it_matches(service: Service) -> None:
+    rules: list[Json] = [
+        {"name": "third", "match": TEAM, "when": {"nth": 3}, "then": {"problem": "rate_limited"}},
+        {"name": "later", "match": {"operation": "*"}, "when": {"nth": ">=3"}, "then": FAILS},
+        {"name": "always", "match": TEAM, "then": {"problem": "credential_expired"}},
+    ]
+    service.use({"scenario": "three", "rules": rules})
+    assert [401, 401, 429, 500] == [service.get("/team").status for _ in range(4)]
+    assert {"third": (4, 1), "later": (4, 1), "always": (4, 2)} == service.rules()
+
+
+def test_requests_that_never_come_so_far_are_not_counted(service: Service) -> None:
+    service.set_team(requests_per_minute=2)
+    service.rule({"operation": "*"}, FAILS, {"nth": 3})
+    assert [401, 401] == [service.get("/team", key).status for key in ("iwe_unknown", REVOKED)]
+    assert [404, 405] == [service.get("/nothing").status, service.post("/team", {}).status]
+    assert [200, 200, 429] == [service.get("/team").status for _ in range(3)]
+    assert {"the rule": (2, 0)} == service.rules()
+    service.advance(60)
+    assert 500 == service.get("/team").status
+
+
+def test_an_attempt_with_the_same_key_is_a_request_like_any_other(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule({"operation": "createUpscaleGeneration"}, FAILS, {"nth": "1-2"})
+    call = upscale_call(asset_id, "k")
+    assert [500, 500, 202, 202] == [service.send(call).status for _ in range(4)]
+    assert {"the rule": (4, 2)} == service.rules()
+
+
+def test_a_teams_own_scenario_goes_before_everyones(service: Service) -> None:
+    service.rule({"operation": "*"}, FAILS)
+    own = {
+        "scenario": "own",
+        "rules": [{"name": "own", "match": TEAM, "when": {"nth": 1}, "then": {"problem": "rate_limited"}}],
+    }
+    service.use(own, "/scenario?team=Demo")
+    assert [429, 500] == [service.get("/team").status for _ in range(2)]
+    assert [500, 500] == [service.get("/team", OTHER).status for _ in range(2)]
+    assert {"own": (2, 1)} == service.rules("/scenario?team=Demo")
+    assert {"the rule": (3, 3)} == service.rules()
+
+
+# What they leave behind ---------------------------------------------------------------------------------------------
+
+
+def test_an_injected_answer_names_its_rule(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.use(
+        {
+            "scenario": "named",
+            "rules": [
+                {"name": "Grüße at 5%", "match": TEAM, "then": FAILS},
+                {"match": {"operation": "createUpload"}, "then": {"problem": "invalid_request"}},
+            ],
+        }
+    )
+    assert "Gr??e at 5%" == service.get("/team").headers["emulator-rule"]
+    assert "rule 2" == service.post("/uploads", UPLOAD).headers["emulator-rule"]
+    assert "emulator-rule" not in service.get(f"/assets/{asset_id}").headers
+
+
+def test_an_answer_that_no_rule_touched_does_not_name_one(service: Service) -> None:
+    service.rule({"operation": "*"}, FAILS, {"nth": 100})
+    answers = [service.get("/team"), service.get("/assets/none"), service.post("/uploads", UPLOAD)]
+    assert [200, 404, 201] == [answer.status for answer in answers]
+    assert not any("emulator-rule" in answer.headers for answer in answers)
+
+
+def test_a_rule_does_not_act_on_the_byte_surfaces_or_the_control_plane(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    url = service.get(f"/assets/{asset_id}").json["url"]
+    session = service.open_upload(5)
+    service.rule({"operation": "*"}, FAILS)
+    assert 200 == service.fetch(url).status
+    assert 400 == service.send_bytes(session, b"x").status
+    for path in ("/health", "/clock", "/teams", "/scenario", "/contract"):
+        assert 200 == service.ask("GET", path).status
+    assert {"the rule": (0, 0)} == service.rules()

@@ -1,0 +1,154 @@
+"""Scenarios as they run: swapped while requests come in, begun anew by a reset, and the same whenever they are played."""
+
+import pytest
+
+from tests.control.controlled_emulator import control_call
+from tests.scenarios.player import UPLOAD, MakeService, Service, upscale_call
+from tests.support.emulator_client import FULL, Answer, Call, Json
+
+FAILING: Json = {
+    "scenario": "failing",
+    "rules": [{"name": "second", "match": {"operation": "getTeam"}, "when": {"nth": "every 2"}, "then": {"problem": "internal_error"}}],
+    "timeline": [{"at": "10s", "set": {"admission": "paused"}}],
+}  # fmt: skip
+
+# Swapped ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "scenario: bad\nrules:\n  - match: {operation: getTeem}\n    then: {problem: internal_error}\n",
+        "scenario: bad\nworld: {teams: {Demo: {credits: 1}}}\nrules: [{match: {operation: getTeam}, then: {problem: x}}]\n",
+        "scenario: bad\nworld: {teams: {Demo: {credits: 1}}}\ntimeline: [{at: 1s, set: {credential: none, state: revoked}}]\n",
+        "scenario: bad\nworld: {teams: {Demo: {credits: 1}}, timings: {queue: never}}\n",
+        '{"use": "none-such"}',
+        "scenario: [",
+        "",
+    ],
+)
+def test_a_bad_file_changes_nothing_of_what_runs(service: Service, bad: str) -> None:
+    service.use(FAILING)
+    assert [200, 500] == [service.get("/team").status for _ in range(2)]
+    before, clock = service.told("GET", "/scenario"), service.told("GET", "/clock")
+    refused = service.ask("PUT", "/scenario", content=bad.encode())
+    assert refused.status in (400, 422)
+    assert (before, clock) == (service.told("GET", "/scenario"), service.told("GET", "/clock"))
+    assert 100 == service.credits()
+    assert [500, 200] == [service.get("/team").status for _ in range(2)]
+    service.advance(10)
+    assert 503 == service.post("/uploads", UPLOAD).status
+
+
+def test_a_swap_is_whole_for_every_request_that_comes_with_it(service: Service) -> None:
+    def scenario(status: str) -> Json:
+        rule = {"name": status, "match": {"operation": "*"}, "then": {"problem": status}}
+        return {"scenario": status, "rules": [rule], "world": {"teams": {"Demo": {"credits": len(status)}}}}
+
+    calls: list[Call] = []
+    for status in ("rate_limited", "credential_expired", "internal_error"):
+        calls += [control_call("PUT", "/scenario", scenario(status)), Call("GET", "/team"), Call("GET", "/poses")]
+    found = [answer.code for answer in service.together(*calls) if answer.status != 200]
+    assert ["rate_limited"] * 2 + ["credential_expired"] * 2 + ["internal_error"] * 2 == found
+    assert len("internal_error") == service.team()["credits"]
+
+
+def test_what_is_held_stays_held_when_the_scenario_is_swapped(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
+    call = upscale_call(asset_id, "k")
+    first, _, second, _ = service.together(
+        call,
+        control_call("PUT", "/scenario", {"scenario": "calm"}),
+        call,
+        control_call("POST", "/clock/advance", {"seconds": 10}),
+    )
+    assert [(202, "generation"), (409, "idempotency_in_progress")] == [first.outcome, second.outcome]
+
+
+def test_counters_begin_anew_with_every_putting_of_a_scenario(service: Service) -> None:
+    for _ in range(2):
+        service.use(FAILING)
+        assert {"second": (0, 0)} == service.rules()
+        assert [200, 500, 200] == [service.get("/team").status for _ in range(3)]
+        assert {"second": (3, 1)} == service.rules()
+
+
+# Played again -------------------------------------------------------------------------------------------------------
+
+EVENTFUL = """\
+scenario: eventful
+world: {teams: {Demo: {credits: 2}}}
+rules:
+  - {match: {operation: getTeam}, when: {probability: 0.5}, then: {problem: rate_limited}}
+  - {match: {operation: getGeneration}, when: {nth: every 3}, then: {problem: internal_error}}
+  - {match: {operation: createUpscaleGeneration}, when: {probability: 0.4}, then: {problem: internal_error, at: after_commit}}
+  - {match: {work: upscale}, when: {probability: 0.5}, then: {fail: timed_out, duration: 12s}}
+  - {match: {operation: listPoses}, then: {deprecated: {sunset: 2027-06-30T00:00:00Z}}}
+timeline:
+  - {at: 40s, set: {admission: paused, retry_after: 6}}
+  - {at: 55s, set: {admission: open}}
+  - {at: 95s, set: {credential: iwe_demo_full, state: revoked}}
+"""
+
+
+def _played(service: Service) -> list[tuple[int, tuple[tuple[str, str], ...], bytes]]:
+    """Play a client, and return all that it was answered."""
+    (asset_id,) = service.assets(1)
+    answers: list[Answer] = []
+
+    def send(call: Call) -> Answer:
+        answers.append(service.send(call))
+        return answers[-1]
+
+    for number in range(8):
+        call = upscale_call(asset_id, f"k{number}")
+        admitted = next((answer for answer in map(send, [call] * 4) if answer.status == 202), None)
+        polled = [Call("GET", f"/generations/{admitted.id}")] * 6 if admitted else []
+        for read in [Call("GET", "/team"), *polled]:
+            send(read)
+    service.told("POST", "/clock/advance", {"seconds": 100})
+    send(Call("GET", "/team"))
+    for path in ("/poses", "/generations", "/assets", "/team"):
+        send(Call("GET", path, key="iwe_demo_read"))
+    return [(answer.status, answer.raw_headers, answer.body) for answer in answers]
+
+
+def test_the_same_scenario_and_requests_give_the_same_bytes(make_service: MakeService) -> None:
+    first, second = (_played(make_service(scenario=EVENTFUL, clock="auto", seed=3)) for _ in range(2))
+    assert first == second
+    statuses = {status for status, _, _ in first}
+    assert {200, 202, 401, 402, 429, 500, 503} <= statuses, "the play is eventful"
+
+
+def test_another_seed_gives_another_course_of_events(make_service: MakeService) -> None:
+    first, second = (_played(make_service(scenario=EVENTFUL, clock="auto", seed=seed)) for seed in (3, 4))
+    assert [status for status, _, _ in first] != [status for status, _, _ in second]
+
+
+def test_a_reset_begins_the_scenario_anew_with_fresh_counters_and_the_same_bytes_follow(
+    make_service: MakeService,
+) -> None:
+    service = make_service(scenario=EVENTFUL, clock="auto", seed=3)
+    untouched = service.told("GET", "/scenario")
+    first = _played(service)
+    assert untouched != service.told("GET", "/scenario")
+    service.told("POST", "/reset")
+    assert untouched == service.told("GET", "/scenario")
+    assert first == _played(service)
+
+
+def test_a_put_scenario_is_begun_anew_by_a_reset_with_its_world(service: Service) -> None:
+    service.use(EVENTFUL)
+    first = [service.get("/team").status for _ in range(8)]
+    service.set_team(credits_available=0)
+    service.told("POST", "/reset")
+    assert (2, "eventful") == (service.team()["credits"], service.told("GET", "/scenario")["scenario"])
+    assert first == [service.get("/team").status for _ in range(8)]
+
+
+def test_sandboxes_do_not_notice_each_others_scenarios(service: Service) -> None:
+    for name in ("one", "two"):
+        service.told("POST", "/sandboxes", {"id": name, "clock": "auto", "scenario": FAILING})
+    found = [service.get("/team", f"{FULL}_{name}").status for name in ("one", "two", "one", "two")]
+    assert [200, 200, 500, 500] == found

@@ -1,0 +1,199 @@
+"""Timelines: changes of state, each at its own instant of the emulator's clock, whoever looks and whenever."""
+
+import pytest
+
+from tests.scenarios.player import UPLOAD, MakeService, Service, upscale_call
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, START, Call, Json
+
+
+def _timeline(*changes: tuple[str, Json]) -> Json:
+    return {"scenario": "timeline", "timeline": [{"at": at, "set": change} for at, change in changes]}
+
+
+def _around(service: Service, call: Call, at_seconds: float) -> list[tuple[int, str]]:
+    """Send a request a millisecond before an instant, and at the instant."""
+    service.advance(at_seconds - 0.001)
+    before = service.send(call).outcome
+    service.advance(0.001)
+    return [before, service.send(call).outcome]
+
+
+CHANGES: list[tuple[Json, Call, tuple[int, str], tuple[int, str]]] = [
+    ({"admission": "paused"}, Call("POST", "/uploads", UPLOAD), (201, "upload"), (503, "service_unavailable")),
+    ({"admission": "paused"}, Call("GET", "/team"), (200, "team"), (200, "team")),
+    ({"admission": "open"}, Call("POST", "/uploads", UPLOAD), (201, "upload"), (201, "upload")),
+    ({"team": "Demo", "subscription": "inactive"}, Call("POST", "/uploads", UPLOAD), (201, "upload"), (403, "subscription_required")),
+    ({"team": "Other", "subscription": "inactive"}, Call("POST", "/uploads", UPLOAD), (201, "upload"), (201, "upload")),
+    ({"team": "Lapsed", "subscription": "active"}, Call("POST", "/uploads", UPLOAD, key="iwe_lapsed_full"), (403, "subscription_required"), (201, "upload")),
+    ({"credential": FULL, "state": "revoked"}, Call("GET", "/team"), (200, "team"), (401, "credential_revoked")),
+    ({"credential": FULL, "state": "revoked"}, Call("GET", "/team", key=READ_ONLY), (200, "team"), (200, "team")),
+    ({"credential": REVOKED, "state": "active"}, Call("GET", "/team", key=REVOKED), (401, "credential_revoked"), (200, "team")),
+    ({"credential": FULL, "expires_at": "2026-01-01T00:00:00.000Z"}, Call("GET", "/team"), (200, "team"), (401, "credential_expired")),
+    ({"credential": FULL, "profile": "read_only"}, Call("POST", "/uploads", UPLOAD), (201, "upload"), (403, "permission_denied")),
+    ({"credential": READ_ONLY, "profile": "full"}, Call("POST", "/uploads", UPLOAD, key=READ_ONLY), (403, "permission_denied"), (201, "upload")),
+    ({"team": "Demo", "requests_per_minute": 1}, Call("GET", "/team"), (200, "team"), (429, "rate_limited")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "call", "before", "after"), CHANGES, ids=[f"{row[0]} {row[1].method} {row[1].key}" for row in CHANGES]
+)
+def test_a_change_takes_effect_at_its_instant(
+    service: Service, change: Json, call: Call, before: tuple[int, str], after: tuple[int, str]
+) -> None:
+    service.advance(100)
+    service.use(_timeline(("30s", change)))
+    assert [before, after] == _around(service, call, 30)
+
+
+def test_credits_and_the_concurrency_limit_change_at_their_instants(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.use(_timeline(("10s", {"team": "Demo", "concurrency_limit": 0}), ("20s", {"team": "Demo", "credits": 0})))
+    service.advance(9.999)
+    assert 202 == service.send(upscale_call(asset_id, "k1")).status
+    service.advance(0.001)
+    assert (429, "concurrency_limit_reached") == service.send(upscale_call(asset_id, "k2")).outcome
+    service.advance(10)
+    service.set_team(concurrency_limit=20)
+    assert (402, "insufficient_credits") == service.send(upscale_call(asset_id, "k2")).outcome
+    assert 0 == service.credits()
+
+
+def test_credits_are_what_a_client_is_shown_whatever_is_reserved(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.use(_timeline(("2s", {"team": "Demo", "credits": 7})))
+    service.send(upscale_call(asset_id, "k"))
+    service.advance(2)
+    assert (7, 1) == (service.credits(), service.team()["reserved"])
+    service.advance(10)
+    assert (7, 0) == (service.credits(), service.team()["reserved"])
+
+
+def test_what_is_due_at_once_is_there_for_the_first_request(service: Service) -> None:
+    service.use(_timeline(("0s", {"admission": "paused"})))
+    assert 503 == service.post("/uploads", UPLOAD).status
+
+
+def test_a_pause_asks_for_its_own_wait_and_without_one_for_the_usual(service: Service) -> None:
+    paused = {"admission": "paused"}
+    service.use(_timeline(("1s", paused | {"retry_after": 30}), ("2s", {"admission": "open"}), ("3s", paused)))
+    found = []
+    for _ in range(3):
+        service.advance(1)
+        answer = service.post("/uploads", UPLOAD)
+        found.append((answer.status, answer.retry_after))
+    assert [(503, 30), (201, None), (503, 5)] == found
+
+
+# Many at once -------------------------------------------------------------------------------------------------------
+
+MANY = _timeline(
+    ("5s", {"team": "Demo", "credits": 50}),
+    ("10s", {"admission": "paused", "retry_after": 9}),
+    ("15s", {"team": "Demo", "credits": 40, "subscription": "inactive"}),
+    ("15s", {"team": "Demo", "credits": 30}),
+    ("20s", {"admission": "open"}),
+    ("25s", {"team": "Demo", "subscription": "active"}),
+    ("40s", {"team": "Demo", "credits": 1}),
+)
+
+
+@pytest.mark.parametrize("step_ms", [100, 2500, 7000, 35000])
+def test_changes_that_fall_due_in_one_move_come_to_the_same_as_in_many(service: Service, step_ms: int) -> None:
+    (asset_id,) = service.assets(1)
+    service.use(MANY)
+    work = service.send(upscale_call(asset_id, "k"))
+    fired = 0
+    while service.now() - service.sandbox.began_at < 35_000:
+        fired += service.told("POST", "/clock/advance", {"seconds": step_ms / 1000})["fired"]
+    assert 6 + 2 == fired  # the changes, and the start and the end of the work
+    team = service.get("/team").json
+    assert (30, True) == (team["credits"], team["capabilities"]["subscription_active"])
+    assert 201 == service.post("/uploads", UPLOAD).status
+    done = service.get(f"/generations/{work.id}").json
+    assert ("completed", "2026-01-01T00:00:06.000Z") == (done["status"], done["finished_at"])
+
+
+def test_changes_of_one_instant_are_made_in_the_order_of_the_file(service: Service) -> None:
+    changes = [("5s", {"team": "Demo", "credits": number}) for number in (9, 2, 5)]
+    service.use(_timeline(*changes))
+    service.advance(5)
+    assert 5 == service.credits()
+
+
+def test_the_order_of_the_file_is_none_of_time(service: Service) -> None:
+    service.use(_timeline(("20s", {"admission": "open"}), ("10s", {"admission": "paused"})))
+    found = []
+    for _ in range(2):
+        service.advance(10)
+        found.append(service.post("/uploads", UPLOAD).status)
+    assert [503, 201] == found
+
+
+@pytest.mark.emulator(clock="auto")
+def test_an_auto_clock_that_takes_waits_meets_the_changes_on_its_way(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    service.use(_timeline(("2s", {"team": "Demo", "credits": 3}), ("20s", {"team": "Demo", "credits": 4})))
+    service.wait_for(service.send(upscale_call(asset_id, "k")).json)
+    assert (3, "2026-01-01T00:00:06.000Z") == (service.credits(), service.clock_now())
+
+
+# One Team's ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_teams_timeline_changes_that_team_alone(service: Service) -> None:
+    changes: list[tuple[str, Json]] = [
+        ("1s", {"admission": "paused"}),
+        ("2s", {"team": "Other", "credits": 3}),
+        ("3s", {"credential": OTHER, "state": "revoked"}),
+        ("4s", {"team": "Demo", "credits": 3}),
+        ("5s", {"credential": READ_ONLY, "state": "revoked"}),
+    ]
+    service.use(_timeline(*changes), "/scenario?team=Demo")
+    service.advance(5)
+    assert [503, 201] == [service.post("/uploads", UPLOAD, key).status for key in (FULL, OTHER)]
+    assert [3, 100] == [service.credits(key) for key in (FULL, OTHER)]
+    assert (401, "credential_revoked") == service.get("/team", READ_ONLY).outcome
+
+
+# From the beginning -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.emulator(
+    scenario="scenario: s\nworld: {teams: {Demo: {credits: 3, subscription: inactive, concurrency_limit: 2}}}\n"
+)
+def test_a_world_is_changed_at_the_start(service: Service) -> None:
+    team = service.get("/team").json
+    assert (3, False, 2) == (
+        team["credits"],
+        team["capabilities"]["subscription_active"],
+        team["capabilities"]["api_concurrency"]["limit"],
+    )
+
+
+def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(service: Service) -> None:
+    (asset_id,) = service.assets(1)
+    world: Json = {
+        "teams": {
+            "Demo": {"credits": 3, "credentials": [{"key": FULL, "name": "Renamed"}, {"key": "iwe_demo_second"}]},
+            "Fresh": {"credits": 9, "credentials": [{"key": "iwe_fresh"}]},
+        },
+        "timings": {"queue": "2s", "first_output": "8s"},
+    }
+    service.use({"scenario": "w", "world": world})
+    mine, fresh = service.get("/team").json, service.get("/team", "iwe_fresh").json
+    assert (3, "Renamed", "full") == (mine["credits"], mine["credential"]["name"], mine["credential"]["profile"])
+    assert (9, "Fresh") == (fresh["credits"], fresh["name"])
+    assert mine["id"] == service.get("/team", "iwe_demo_second").json["id"]
+    admitted = service.send(upscale_call(asset_id, "k"))
+    service.advance(9.999)
+    assert "processing" == service.get(f"/generations/{admitted.id}").json["status"]
+    service.advance(0.001)
+    assert "completed" == service.get(f"/generations/{admitted.id}").json["status"]
+
+
+def test_the_command_line_goes_before_the_seed_and_the_start_of_a_scenario(make_service: MakeService) -> None:
+    text = "scenario: s\nseed: 7\nclock: {start: 2030-01-01T00:00:00Z}\n"
+    plain, given = make_service(scenario=text), make_service(scenario=text, seed=0, start=START)
+    assert ("2030-01-01T00:00:00.000Z", START) == (plain.clock_now(), given.clock_now())
+    assert plain.get("/team").id != given.get("/team").id

@@ -1,0 +1,202 @@
+"""Network faults as a client sees them on the wire, against one real server; each test has a sandbox of its own."""
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.client import IncompleteRead
+from typing import Any
+
+import pytest
+
+from tests.histories.emulator_process import EmulatorProcess, run_emulator
+from tests.scenarios.player import UPLOAD, generation_body
+from tests.scenarios.wire import IMPATIENT_SECONDS, Wire
+from tests.support.pictures import picture
+
+Play = Callable[..., Wire]
+"""Makes a sandbox in which rules for requests run, each given as its match and what then happens; returns its client."""
+NEVER: dict[str, Any] = {"network": {"latency": "1h"}}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[EmulatorProcess]:
+    with run_emulator("--clock", "manual") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def names() -> Iterator[int]:
+    return itertools.count(1)
+
+
+@pytest.fixture
+def play(server: EmulatorProcess, names: Iterator[int]) -> Play:
+    operator = Wire(server.base_url)
+
+    def make(*rules: tuple[str, Any]) -> Wire:
+        name = f"wire-{next(names)}"
+        scenario = {
+            "scenario": name,
+            "rules": [{"match": {"operation": operation}, "then": then} for operation, then in rules],
+        }
+        operator.control("POST", "/sandboxes", {"id": name, "scenario": scenario})
+        return Wire(server.base_url, f"iwe_demo_full_{name}")
+
+    return make
+
+
+# A reset ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", ["before_commit", "after_commit"])
+@pytest.mark.parametrize(("method", "path", "body"), [("GET", "/team", None), ("POST", "/uploads", UPLOAD)])
+def test_a_reset_is_seen_as_a_reset(play: Play, at: str, method: str, path: str, body: Any) -> None:
+    wire = play(("*", {"network": "reset", "at": at}))
+    with pytest.raises(ConnectionResetError) as lost:
+        wire.ask(method, path, body, "k")
+    assert ConnectionResetError is lost.type  # a connection that was closed raises RemoteDisconnected
+
+
+def test_a_reset_ends_a_connection_that_has_served_before(play: Play) -> None:
+    wire = play(("getTeam", {"network": "reset"}))
+    with closing(wire.connect()) as connection:
+        assert 200 == wire.ask("GET", "/assets", connection=connection).status
+        with pytest.raises(ConnectionResetError) as lost:
+            wire.ask("GET", "/team", connection=connection)
+    assert ConnectionResetError is lost.type
+    assert 200 == wire.ask("GET", "/assets").status
+
+
+def test_what_is_lost_before_the_commit_was_not_done(play: Play) -> None:
+    wire = play(("createProduct", {"network": "reset"}))
+    asset_id = wire.upload(picture())
+    body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
+    with pytest.raises(ConnectionResetError):
+        wire.ask("POST", "/products", body, "k")
+    assert [] == wire.ask("GET", "/products").json["data"]
+
+
+# Half a body --------------------------------------------------------------------------------------------------------
+
+
+def test_a_truncated_body_ends_short_of_its_content_length(play: Play) -> None:
+    wire = play(("listPoses", {"network": "truncate", "at": "after_commit"}))
+    with closing(wire.connect()) as connection:
+        wire.start(connection, "GET", "/poses")
+        response = connection.getresponse()
+        assert (200, "application/json") == (response.status, response.headers["Content-Type"])
+        assert response.headers["Request-Id"].startswith("req_")
+        length = int(response.headers["Content-Length"])
+        with pytest.raises(IncompleteRead) as short:
+            response.read()
+    assert length // 2 == len(short.value.partial)
+    assert short.value.partial.startswith(b'{"data":[{"object":"pose"')
+
+
+@pytest.mark.parametrize("at", ["before_commit", "after_commit"])
+def test_a_truncated_answer_to_a_write_is_replayed_whole(play: Play, at: str) -> None:
+    wire = play(("createUpscaleGeneration", {"network": "truncate", "at": at}))
+    asset_id = wire.upload(picture())
+    request = ("POST", "/generations/upscale", generation_body("upscale", asset_id), "k")
+    with pytest.raises(IncompleteRead):
+        wire.ask(*request)
+    expected = {"before_commit": (100, 0), "after_commit": (99, 1)}[at]
+    listed = wire.ask("GET", "/generations").json["data"]
+    assert expected == (wire.ask("GET", "/team").json["credits"], len(listed))
+    # The rule acts on every attempt; a replay is lost like a first answer, and still nothing is done twice.
+    with pytest.raises(IncompleteRead):
+        wire.ask(*request)
+    assert expected == (wire.ask("GET", "/team").json["credits"], len(wire.ask("GET", "/generations").json["data"]))
+
+
+# No JSON ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", ["before_commit", "after_commit"])
+def test_garbage_is_a_whole_body_that_is_no_json(play: Play, at: str) -> None:
+    wire = play(("*", {"network": "garbage", "at": at}))
+    with closing(wire.connect()) as connection:
+        for method, path, body in (("GET", "/team", None), ("POST", "/uploads", UPLOAD), ("GET", "/poses", None)):
+            answer = wire.ask(method, path, body, "k", connection)  # whole answers, so the connection goes on
+            assert answer.status in (200, 201)
+            assert str(len(answer.body)) == answer.headers["content-length"]
+            with pytest.raises(ValueError, match=r"."):
+                json.loads(answer.body)
+
+
+def test_garbage_in_place_of_an_answer_without_a_body_leaves_the_connection_usable(play: Play) -> None:
+    wire = play(("deleteProduct", {"network": "garbage", "at": "after_commit"}))
+    asset_id = wire.upload(picture())
+    body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
+    product = wire.ask("POST", "/products", body, "k")
+    with closing(wire.connect()) as connection:
+        garbage = wire.ask("DELETE", f"/products/{product.id}", connection=connection)
+        assert (200, True) == (garbage.status, bool(garbage.body))
+        assert [] == wire.ask("GET", "/products", connection=connection).json["data"]
+
+
+# Late, or never -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", ["before_commit", "after_commit"])
+def test_latency_delays_the_true_answer(play: Play, at: str) -> None:
+    wire = play(("createUpload", {"network": {"latency": "150ms"}, "at": at}))
+    began = time.monotonic()
+    answer = wire.ask("POST", "/uploads", UPLOAD, "k")
+    assert time.monotonic() - began >= 0.15
+    assert (201, "upload") == answer.outcome
+    assert answer.body == wire.ask("POST", "/uploads", UPLOAD, "k").body
+
+
+@pytest.mark.parametrize(("at", "expected"), [("before_commit", 0), ("after_commit", 1)])
+@pytest.mark.parametrize("fault", [{"network": "stall"}, NEVER], ids=["stall", "latency"])
+def test_what_waits_on_the_wire_was_carried_out_only_after_the_commit(
+    play: Play, fault: dict[str, Any], at: str, expected: int
+) -> None:
+    wire = play(("createProduct", fault | {"at": at}))
+    asset_id = wire.upload(picture())
+    body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
+    with pytest.raises(TimeoutError):
+        wire.ask("POST", "/products", body, "k", seconds=IMPATIENT_SECONDS)
+    assert expected == len(wire.ask("GET", "/products").json["data"])
+
+
+def test_a_stalled_answer_never_comes(play: Play) -> None:
+    wire = play(("getTeam", {"network": "stall"}))
+    with pytest.raises(TimeoutError):
+        wire.ask("GET", "/team", seconds=IMPATIENT_SECONDS)
+
+
+@pytest.mark.parametrize("fault", [{"network": "stall"}, NEVER], ids=["stall", "latency"])
+@pytest.mark.parametrize("at", ["before_commit", "after_commit"])
+def test_one_stalled_or_slow_connection_delays_nobody_else(play: Play, fault: dict[str, Any], at: str) -> None:
+    wire = play(("createUpload", fault | {"at": at}))
+    stuck = [wire.connect() for _ in range(5)]
+    for number, connection in enumerate(stuck):
+        wire.start(connection, "POST", "/uploads", UPLOAD, f"k{number}")
+    # Were one of them in the way, these would come only after an hour.
+    assert 200 == wire.ask("GET", "/team").status
+    assert 200 == play().ask("GET", "/team").status
+    assert "ok" == wire.control("GET", "/health")["status"]
+    for connection in stuck:
+        connection.close()
+    assert 200 == wire.ask("GET", "/team").status
+
+
+# Where faults never are ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["reset", "truncate", "stall", "garbage"])
+def test_the_control_plane_and_the_byte_surfaces_are_never_faulted(play: Play, kind: str) -> None:
+    wire = play(("*", {"network": kind, "at": "after_commit"}))
+    name = [item["id"] for item in wire.control("GET", "/sandboxes")["data"]][-1]
+    assert name in wire.control("GET", f"/sandboxes/{name}")["teams"][0]["credentials"][0]["key"]
+    wire.control("POST", f"/sandboxes/{name}/clock/advance", {"seconds": 1})
+    wire.control("PUT", f"/sandboxes/{name}/scenario", {"scenario": "calm"})
+    session = wire.ask("POST", "/uploads", UPLOAD, "k").json
+    scenario = {"scenario": "wild", "rules": [{"then": {"network": kind}}]}
+    wire.control("PUT", f"/sandboxes/{name}/scenario", scenario)
+    assert 200 == wire.send_bytes(session, picture()).status
+    assert [{"name": "rule 1", "matched": 0, "fired": 0}] == wire.control("GET", f"/sandboxes/{name}/scenario")["rules"]

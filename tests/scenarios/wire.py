@@ -1,0 +1,90 @@
+"""A client on the wire that lets every failure of it through as it is: a reset as a reset, half a body as half a body.
+
+Each request has a connection of its own, unless one is handed in. Knows HTTP, and nothing of the emulator.
+"""
+
+import json as json_text
+from contextlib import closing
+from http.client import HTTPConnection
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from tests.support.emulator_client import FULL, Answer
+
+SECONDS: Final = 20.0
+"""After this a request that should have been answered is taken for hung."""
+IMPATIENT_SECONDS: Final = 0.2
+"""How long a client waits for an answer that will never come."""
+
+
+class Wire:
+    """A client of one server, and of its control plane, with the credential of one key."""
+
+    def __init__(self, base_url: str, key: str = FULL) -> None:
+        parts = urlsplit(base_url)
+        assert parts.hostname
+        self._address = (parts.hostname, parts.port)
+        self._key = key
+
+    def connect(self, seconds: float = SECONDS) -> HTTPConnection:
+        """Return a connection, which is not open yet; a socket that is silent for so long raises TimeoutError."""
+        return HTTPConnection(*self._address, timeout=seconds)
+
+    def start(
+        self, connection: HTTPConnection, method: str, path: str, body: Any = None, idempotency_key: str | None = None
+    ) -> None:
+        """Send a request to the service, and do not wait for its answer."""
+        headers = {"Authorization": f"Bearer {self._key}"}
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key
+        self._send(connection, method, "/v1" + path, body, headers)
+
+    def finish(self, connection: HTTPConnection) -> Answer:
+        """Wait for an answer. Raises ConnectionResetError, IncompleteRead or TimeoutError."""
+        response = connection.getresponse()
+        headers = tuple((name.lower(), value) for name, value in response.getheaders())
+        return Answer(response.status, headers, response.read())
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        idempotency_key: str | None = None,
+        connection: HTTPConnection | None = None,
+        seconds: float = SECONDS,
+    ) -> Answer:
+        """Send a request to the service and wait for its answer; raises as `finish` does."""
+        if connection is not None:
+            self.start(connection, method, path, body, idempotency_key)
+            return self.finish(connection)
+        with closing(self.connect(seconds)) as own:
+            return self.ask(method, path, body, idempotency_key, own)
+
+    def control(self, method: str, path: str, body: Any = None) -> Any:
+        """Ask the control plane for something that must succeed."""
+        with closing(self.connect()) as connection:
+            self._send(connection, method, "/_emulator" + path, body, {})
+            answer = self.finish(connection)
+        assert answer.status in (200, 201, 204), answer.body
+        return answer.json if answer.body else None
+
+    def upload(self, data: bytes) -> str:
+        """Bring a PNG in, and return the id of its Asset."""
+        session = self.ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(data)}, "upload").json
+        token = self.send_bytes(session, data).json["upload_token"]
+        done = self.ask("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, "complete")
+        assert done.status == 201, done.body
+        return done.id
+
+    def send_bytes(self, session: Any, data: bytes) -> Answer:
+        """Send bytes to the signed URL of an Upload Session."""
+        with closing(self.connect()) as connection:
+            connection.request("POST", urlsplit(session["upload"]["url"]).path, data, session["upload"]["headers"])
+            return self.finish(connection)
+
+    def _send(self, connection: HTTPConnection, method: str, path: str, body: Any, headers: dict[str, str]) -> None:
+        content = None
+        if body is not None:
+            content, headers = json_text.dumps(body).encode(), headers | {"Content-Type": "application/json"}
+        connection.request(method, path, content, headers)
