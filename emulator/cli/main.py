@@ -17,7 +17,6 @@ from emulator.settings import UsageError, read_settings
 if TYPE_CHECKING:
     from argparse import Namespace
 
-SUCCESS = 0
 FAILURE = 1
 BAD_USAGE = 2
 

@@ -32,10 +32,6 @@ class Dice:
         self._next += 1
         return number
 
-    def between(self, low: float, high: float) -> float:
-        """The next number from `low` to `high`."""
-        return low + (high - low) * self.throw()
-
 
 def color_of_hex(text: str) -> Color:
     """The colour of six hex digits, with or without a leading #. Raises ValueError."""

@@ -1,10 +1,7 @@
-"""Identifiers. Owns their form: a prefix for the kind and 26 characters that increase with creation (D09)."""
+"""Identifiers. Owns their form: a prefix for the kind and 26 hexadecimal digits that increase with creation (D09)."""
 
 import hashlib
 from collections.abc import Mapping
-
-ALPHABET = "0123456789abcdef"
-"""Its order as text is its order as numbers."""
 
 _RANDOM_BYTES = 8
 

@@ -1,10 +1,9 @@
-"""Chance. Owns the seed and the named streams drawn from it; the only place that imports `random`.
+"""Chance. Owns the seed and what is drawn from it.
 
-Every stream has a name, so that one more draw here changes nothing there (architecture, "one seed, named streams").
+Every draw has a name, so that one more here changes nothing there.
 """
 
 import hashlib
-import random
 from dataclasses import dataclass
 
 
@@ -18,10 +17,6 @@ class Seed:
         """Return 32 bytes that depend on the seed and the names alone."""
         text = "\x1f".join([str(self.value), *map(str, names)])
         return hashlib.sha256(text.encode()).digest()
-
-    def stream(self, *names: str | int) -> random.Random:
-        """Return a fresh generator of numbers for the named purpose; the same names give the same numbers."""
-        return random.Random(self.digest("stream", *names))
 
     def number(self, *names: str | int) -> int:
         """Return one number from 0 to 2**32 - 1 for the named purpose."""

@@ -1,13 +1,13 @@
 """Identifiers (D09)."""
 
-from emulator.kernel.identifiers import ALPHABET, Identifiers
+from emulator.kernel.identifiers import Identifiers
 
 KINDS = ("ast", "prd", "op", "gen", "req", "team")
 
 
-def test_an_identifier_is_its_kinds_prefix_and_26_characters() -> None:
+def test_an_identifier_is_its_kinds_prefix_and_26_hexadecimal_digits() -> None:
     prefix, _, rest = Identifiers(0).next("prd").partition("_")
-    assert (prefix, len(rest), set(rest) - set(ALPHABET)) == ("prd", 26, set())
+    assert (prefix, len(rest), set(rest) - set("0123456789abcdef")) == ("prd", 26, set())
 
 
 def test_identifiers_of_a_kind_increase_with_creation() -> None:
