@@ -7,7 +7,6 @@ timeline, so `TeamChange` is the world's.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from emulator.positions import NOWHERE, Position
 from emulator.scenario.world import CredentialState, Profile, TeamChange
 
 Admission = Literal["paused", "open"]
@@ -43,4 +42,3 @@ class TimedChange:
 
     at_ms: int
     change: Change
-    position: Position = NOWHERE

@@ -1,8 +1,8 @@
 """The library: the scenario files that are shipped, found by name. The folder is handed in by who knows where it lies."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from pathlib import Path
+from typing import Final
 
 from emulator.documents_yaml import Complaint, quote
 from emulator.scenario.format import ScenarioError, parse_scenario
@@ -12,20 +12,6 @@ from emulator.scenario.vocabulary import OperationFacts
 from emulator.scenario.world import WorldNames
 
 _SUFFIX: Final = ".yaml"
-
-
-class Folder(Protocol):
-    """What a library needs of its folder, be it a path or a resource of an installed package."""
-
-    @property
-    def name(self) -> str:
-        """The last part of its path."""
-
-    def iterdir(self) -> Iterable["Folder"]:
-        """The files in it."""
-
-    def read_bytes(self) -> bytes:
-        """The bytes of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +25,7 @@ class LibraryEntry:
 class ScenarioLibrary:
     """The scenarios of one folder, each in a file of its name."""
 
-    def __init__(self, folder: Folder, operations: OperationFacts) -> None:
+    def __init__(self, folder: Path, operations: OperationFacts) -> None:
         self._folder = folder
         self._operations = operations
 
@@ -78,6 +64,5 @@ class ScenarioLibrary:
         """
         return parse_scenario(self.text(name), f"{name}{_SUFFIX}", self._operations, world)
 
-    def _files(self) -> dict[str, Folder]:
-        files = {file.name: file for file in self._folder.iterdir()}
-        return {name.removesuffix(_SUFFIX): file for name, file in files.items() if name.endswith(_SUFFIX)}
+    def _files(self) -> dict[str, Path]:
+        return {file.stem: file for file in self._folder.iterdir() if file.suffix == _SUFFIX}

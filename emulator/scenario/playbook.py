@@ -14,7 +14,7 @@ from emulator.scenario.changes import Change
 from emulator.scenario.faults import NO_FAULT, NO_OUTCOME, Fault, WorkOutcome
 from emulator.scenario.matching import EVERY, RequestFacts, WorkFacts, is_team
 from emulator.scenario.rules import RequestRule, WorkRule
-from emulator.scenario.scenario import NO_SCENARIO, Scenario
+from emulator.scenario.scenario import Scenario
 
 _DRAW_RANGE: Final = 2**32
 
@@ -77,19 +77,17 @@ class _Live(Generic[AnyRule]):
 class Playbook:
     """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team.
 
-    Asking a playbook that has no rules costs one look at `is_empty`; asking about an operation that no rule names costs
-    one more look-up.
+    Asking about an operation that no rule names costs no more than one look-up.
     """
 
-    def __init__(self, scenario: Scenario | None, began_at: int, seed: Seed, team: str | None = None) -> None:
-        self.scenario = scenario or NO_SCENARIO
+    def __init__(self, scenario: Scenario, began_at: int, seed: Seed, team: str | None = None) -> None:
+        self.scenario = scenario
         self.began_at = began_at
         self.team = team
-        self.is_empty = not self.scenario.rules
         self._seed = seed
-        self._counts = {rule.name: _Counts() for rule in self.scenario.rules}
-        requests = [rule for rule in self.scenario.rules if isinstance(rule, RequestRule)]
-        works = [rule for rule in self.scenario.rules if isinstance(rule, WorkRule)]
+        self._counts = {rule.name: _Counts() for rule in scenario.rules}
+        requests = [rule for rule in scenario.rules if isinstance(rule, RequestRule)]
+        works = [rule for rule in scenario.rules if isinstance(rule, WorkRule)]
         self._requests = self._indexed((rule, rule.match.operations) for rule in requests)
         self._works = self._indexed((rule, rule.match.works) for rule in works)
 
@@ -101,8 +99,6 @@ class Playbook:
 
     def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
         """Decide what happens to a request. Ask once for each: asking counts."""
-        if self.is_empty:
-            return NOTHING_HAPPENS
         candidates = self._requests.get(facts.operation) or self._requests[EVERY]
         if not candidates or not is_team(self.team, facts.team_id, facts.team_name):
             return NOTHING_HAPPENS
@@ -111,8 +107,6 @@ class Playbook:
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
         """Decide what becomes of work that is being admitted. Ask once for each: asking counts."""
-        if self.is_empty:
-            return AS_USUAL
         candidates = self._works.get(facts.work) or self._works[EVERY]
         if not candidates or not is_team(self.team, facts.team_id, facts.team_name):
             return AS_USUAL
@@ -131,14 +125,10 @@ class Playbook:
         return [(self.began_at + timed.at_ms, timed.change) for timed in self.scenario.timeline]
 
     def rules_report(self) -> list[RuleReport]:
-        """Return how often each rule matched and fired, in the order of the file."""
+        """Return how often each rule matched and fired, in the order of the file; a state file keeps it too."""
         return [
             {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self._counts.items()
         ]
-
-    def dump(self) -> list[RuleReport]:
-        """Return the counters as JSON, for a state file; the scenario's own text is `scenario.text`."""
-        return self.rules_report()
 
     def restore(self, dumped: Iterable[Mapping[str, Any]]) -> None:
         """Take over the counters of a state file; those of rules that this scenario does not have are left out.

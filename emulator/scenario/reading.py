@@ -123,12 +123,12 @@ class Cursor:
         self.complain(expected, suggestion=self.report.suggest(text, words))
         return None
 
-    def line(self, expected: str, maximum: int = MAXIMUM_NAME) -> str | None:
+    def line(self, expected: str) -> str | None:
         """Read a text of one line that is no longer than a name may be."""
         text = self.text(expected)
-        if text is None or (len(text) <= maximum and not _BREAK.search(text)):
+        if text is None or (len(text) <= MAXIMUM_NAME and not _BREAK.search(text)):
             return text
-        self.complain(f"{expected} of one line and at most {maximum} characters")
+        self.complain(f"{expected} of one line and at most {MAXIMUM_NAME} characters")
         return None
 
     def flag(self) -> bool | None:

@@ -119,9 +119,6 @@ class WorldChanges:
     timings_ms: tuple[tuple[str, int], ...] = ()
     premade: bool | None = None
 
-    def __bool__(self) -> bool:
-        return self != NO_WORLD_CHANGES
-
 
 NO_WORLD_CHANGES: Final = WorldChanges()
 

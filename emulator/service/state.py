@@ -240,7 +240,7 @@ def _saved(sandbox: Sandbox) -> SavedState:
                 team_id,
                 _saved_scenario(playbook.scenario),
                 playbook.began_at,
-                [dict(row) for row in playbook.dump()],
+                [dict(row) for row in playbook.rules_report()],
             )
             for team_id, playbook in sandbox.playbooks.items()
         ],

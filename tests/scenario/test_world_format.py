@@ -8,7 +8,6 @@ import pytest
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     BUILT_IN_WORLD_FILE,
-    NO_WORLD_CHANGES,
     Timings,
     WorldCredential,
     WorldFile,
@@ -141,7 +140,3 @@ def test_a_mistake_is_told_with_its_place(text: str, complaint: str) -> None:
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file() -> None:
     text = "teams:\n  A: {credits: x, credentials: [{key: k, profil: full}]}\npremade: x\ntimings: {que: 1s}\n"
     assert [int(line.split(":")[1]) for line in complaints_of(text)] == [2, 2, 3, 4]
-
-
-def test_no_changes_are_an_ordinary_value() -> None:
-    assert not NO_WORLD_CHANGES
