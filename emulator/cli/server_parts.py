@@ -32,4 +32,6 @@ from uvicorn.config import Config  # noqa: E402
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: E402
 from uvicorn.server import Server  # noqa: E402
 
+vars(sys.modules[_PACKAGE])["Config"] = Config  # which uvicorn's own modules ask the package for
+
 __all__ = ["Config", "HttpToolsProtocol", "Server"]
