@@ -11,7 +11,7 @@ from emulator.control import contract as documents
 from emulator.control.calls import Action, ControlPlane, Endpoint, Reply, respond
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.http.requests import Receive, Request, Scope, Send, read_body
+from emulator.http.requests import Body, Receive, Request, Scope, Send
 from emulator.http.stopping import Stop
 from emulator.scenario.library import ScenarioLibrary
 from emulator.service.sandbox import SandboxOptions
@@ -91,10 +91,10 @@ class Control:
 
     async def _refuse(self, problem: Problem, request: Request, receive: Receive, send: Send) -> None:
         async def answer() -> Reply:
-            await read_body(receive)
             raise problem
 
-        await respond(self._plane, request, send, answer)
+        body = Body(receive) if request.has_body() else None
+        await respond(self._plane, request, send, body, answer)
 
 
 def create_control(

@@ -17,6 +17,7 @@ from emulator.control.fields import Fields
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import (
     MAXIMUM_BODY_BYTES,
+    Body,
     ClientDisconnectedError,
     Receive,
     Request,
@@ -24,8 +25,8 @@ from emulator.http.requests import (
     Send,
     check_no_body,
     parse_json,
-    read_body,
     read_query,
+    send_response,
 )
 from emulator.http.responses import JSON_TYPE, Header, Response, problem_response
 from emulator.http.stopping import Stop
@@ -127,12 +128,17 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = Request(scope, self._plane.settings.public_url)
-        await respond(self._plane, request, send, lambda: self._answer(request, scope["path_params"], receive))
+        body = Body(receive) if request.has_body() else None
+        await respond(
+            self._plane, request, send, body, lambda: self._answer(request, scope["path_params"], body, receive)
+        )
 
-    async def _answer(self, request: Request, parameters: Mapping[str, str], receive: Receive) -> Reply:
+    async def _answer(
+        self, request: Request, parameters: Mapping[str, str], coming: Body | None, receive: Receive
+    ) -> Reply:
         action = self._find_action(request.method)
         limit_bytes = self._plane.settings.max_memory if action.body == "file" else MAXIMUM_BODY_BYTES
-        body = await read_body(receive, limit_bytes)
+        body = await _read(request, coming, limit_bytes)
         content = _read_content(action.body, body, limit_bytes, request.headers.get(b"content-type"))
         query = read_query(request.query_string, action.query)
         sandbox = find_sandbox(self._plane, parameters.get("sandbox"))
@@ -156,7 +162,9 @@ class Endpoint:
         return action
 
 
-async def respond(plane: ControlPlane, request: Request, send: Send, answer: Callable[[], Awaitable[Reply]]) -> None:
+async def respond(
+    plane: ControlPlane, request: Request, send: Send, body: Body | None, answer: Callable[[], Awaitable[Reply]]
+) -> None:
     """Send what is answered, or the problem that was raised instead (the form is the service's, section 7)."""
     request_id = plane.identifiers.next("ctl")
     try:
@@ -169,9 +177,15 @@ async def respond(plane: ControlPlane, request: Request, send: Send, answer: Cal
         _LOGGER.exception("%s %s failed (%s)", request.method, request.path, request_id)
         failure = Problem("internal_error", "the emulator failed; its log has the cause")
         response = problem_response(failure, request_id, None)
-    body = b"" if request.method == "HEAD" else response.body
-    await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-    await send({"type": "http.response.body", "body": body})
+    if request.method == "HEAD":
+        response = response._replace(body=b"")
+    await send_response(send, response, body)
+
+
+async def _read(request: Request, body: Body | None, limit_bytes: int) -> bytes | None:
+    if body is None:
+        return b""
+    return None if request.announces_more_than(limit_bytes) else await body.read(limit_bytes)
 
 
 def find_sandbox(plane: ControlPlane, identifier: str | None) -> Sandbox:

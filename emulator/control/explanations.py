@@ -96,9 +96,11 @@ def _decision_of(entry: Entry) -> Decision:
     if problem.code == "internal_error":
         return Decision(own)
     check = problem.check or problem.kind.check
-    # A scenario's problem is raised where the service would raise it; at the latest before the operation's own checks.
-    is_early = entry.is_injected and (check in _HANDLED or check not in checks)
-    return Decision(own if is_early else _before(checks, check), check)
+    if entry.is_injected and (check in _HANDLED or check not in checks):
+        # A scenario's problem is raised where the service would raise it: in a read before what the operation itself
+        # checks, in a write once all of that has been passed.
+        return Decision(own if entry.method == "GET" else frozenset(checks), check)
+    return Decision(_before(checks, check), check)
 
 
 def _before(checks: tuple[Check, ...], decided: Check) -> frozenset[Check]:

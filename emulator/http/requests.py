@@ -11,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 import orjson
 
 from emulator.domain.problems import Problem, excerpt
+from emulator.http.responses import Response
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -73,38 +74,70 @@ class Request:
         """Whether the head announces a body."""
         return b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0").strip(b"0 ") != b""
 
+    def announces_more_than(self, limit_bytes: int) -> bool:
+        """Whether the head announces a body that is too large, so that it need not be read to be refused."""
+        announced = self.headers.get(b"content-length", b"0")
+        return announced.isdigit() and int(announced) > limit_bytes
+
 
 def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
     names = [name for name, _ in pairs if name in _SINGLE_HEADERS]
     return frozenset(name for name in names if names.count(name) > 1)
 
 
-async def read_body(receive: Receive, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:
-    """Read a body whole; None if it is larger than the limit (the rest is read and dropped).
+class Body:
+    """The body of a request, taken from the connection piece by piece, once."""
 
-    Raises:
-        ClientDisconnectedError: the client went away.
-    """
-    message = await receive()
-    if message["type"] == "http.disconnect":
-        raise ClientDisconnectedError
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body", False):
-        return body if len(body) <= limit_bytes else None
-    chunks, size = [body], len(body)
-    while message.get("more_body", False):
-        message = await receive()
+    __slots__ = ("_has_more", "_receive", "size_bytes")
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._has_more = True
+        self.size_bytes = 0
+        """How many have come so far."""
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is more to take."""
+        return self._has_more
+
+    async def take(self) -> bytes:
+        """Take the next piece. Raises ClientDisconnectedError: the client went away before its body was whole."""
+        message = await self._receive()
         if message["type"] == "http.disconnect":
+            self._has_more = False
             raise ClientDisconnectedError
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if size <= limit_bytes:
-            chunks.append(chunk)
-        elif size > DRAIN_LIMIT_BYTES:
-            return None
-        else:
-            chunks.clear()
-    return b"".join(chunks) if size <= limit_bytes else None
+        self._has_more = message.get("more_body", False)
+        piece: bytes = message.get("body", b"")
+        self.size_bytes += len(piece)
+        return piece
+
+    async def read(self, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:
+        """Take all of it; None as soon as it is larger than the limit. Raises ClientDisconnectedError."""
+        pieces = [await self.take()]
+        while self.has_more and self.size_bytes <= limit_bytes:
+            pieces.append(await self.take())
+        return b"".join(pieces) if self.size_bytes <= limit_bytes else None
+
+    async def drain(self) -> None:
+        """Take and drop what is left, within bounds: the connection stays open until its sender has seen the answer."""
+        limit_bytes = self.size_bytes + DRAIN_LIMIT_BYTES
+        while self._has_more and self.size_bytes <= limit_bytes:
+            try:
+                await self.take()
+            except ClientDisconnectedError:
+                return
+
+
+async def send_response(send: Send, response: Response, body: Body | None = None) -> None:
+    """Send an answer, at once and whole; then take the rest of a body that was refused before it was read."""
+    await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+    if body is None or not body.has_more:
+        await send({"type": "http.response.body", "body": response.body})
+        return
+    await send({"type": "http.response.body", "body": response.body, "more_body": True})
+    await body.drain()
+    await send({"type": "http.response.body", "body": b""})
 
 
 def check_no_body(body: bytes | None) -> None:

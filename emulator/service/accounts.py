@@ -41,6 +41,8 @@ class Caller:
     account: TeamAccount
     credential: Credential
     rate: RateWindow = field(default_factory=RateWindow)
+    problem_due: Problem | None = None
+    """What a scenario lets go wrong with the write at hand, once all that the service checks has been passed."""
 
     @property
     def team_id(self) -> str:
@@ -109,6 +111,21 @@ class Caller:
             )
         self.rate.admit(now)
         self.account.rate.admit(now)
+
+    def forget_request(self, code: str) -> None:
+        """Take back the count of a request that is refused for its rate after all: it does not count (D41)."""
+        if code == "rate_limited" and self.sandbox.rate_limits:
+            self.rate.admitted.pop()
+            self.account.rate.admitted.pop()
+
+    def before_commit(self) -> None:
+        """Called by every write when nothing of its own can refuse it any more, and nothing has happened yet.
+
+        Raises:
+            Problem: what a scenario asked for (interfaces, section 7).
+        """
+        if self.problem_due is not None:
+            raise self.problem_due
 
     def check_profile(self, now: int) -> None:
         """Let only a full credential write (section 5, rule 2).

@@ -108,6 +108,7 @@ def update(caller: Caller, kind: str, identifier: str, intent: Intent, now: int)
     ingredient = _changeable(caller, kind, identifier)
     if KINDS[kind].sources in intent:
         return _admit(caller, kind, ingredient, intent, now)
+    caller.before_commit()
     changed = dataclasses.replace(ingredient, updated_at=now, **_metadata(kind, intent))
     caller.sandbox.store.ingredients[kind].replace(changed)
     return changed
@@ -120,6 +121,7 @@ def delete(caller: Caller, kind: str, identifier: str) -> None:
         Problem: not_found, permission_denied, resource_operation_in_progress.
     """
     ingredient = _changeable(caller, kind, identifier)
+    caller.before_commit()
     caller.sandbox.store.ingredients[kind].remove(ingredient)
     for key in picture_keys(ingredient):
         caller.sandbox.images.withdraw(key)
@@ -195,6 +197,7 @@ def _admit(caller: Caller, kind: str, target: Ingredient | None, intent: Intent,
     work.check_budget(caller, now)
     price = AUTHORING_RESERVATION[kind]
     work.check_credits(caller, price)
+    caller.before_commit()
 
     source_ids = tuple(_source_ids(kind, intent))
     operation_type = f"{kind}.{'create' if target is None else 'update'}"

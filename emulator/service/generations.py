@@ -205,6 +205,7 @@ def _admit(
     work.check_budget(caller, now)
     price = generation_price(workflow, intent)
     work.check_credits(caller, price)
+    caller.before_commit()
 
     decision = scenarios.decide_work(caller, workflow, now)
     starts_at = now + sandbox.timings.queue_ms

@@ -77,6 +77,7 @@ def check_assets(caller: Caller, where: str, asset_ids: list[str]) -> None:
 def create_product(caller: Caller, intent: Intent, now: int) -> Product:
     """Make a Product at once. Raises Problem invalid_reference."""
     check_assets(caller, "/asset_ids", intent["asset_ids"])
+    caller.before_commit()
     sandbox = caller.sandbox
     product = Product(
         id=sandbox.identifiers.next("prd"),
@@ -107,6 +108,7 @@ def update_product(caller: Caller, product_id: str, intent: Intent, now: int) ->
     if primary is not None and primary not in asset_ids:
         remedy = f"let /primary_asset_id be {asset_ids[0]}, or add {excerpt(primary)} to /asset_ids"
         raise invalid_input("/primary_asset_id", primary, "one of the Product's asset_ids", Check.RULES, remedy)  # D22
+    caller.before_commit()
     changed = dataclasses.replace(
         product,
         name=intent.get("name", product.name),
@@ -126,6 +128,7 @@ def update_product(caller: Caller, product_id: str, intent: Intent, now: int) ->
 def delete_product(caller: Caller, product_id: str) -> None:
     """Dissolve a Product; its Assets remain (section 3, rule 6). Raises Problem product_not_found."""
     product = get_product(caller, product_id)
+    caller.before_commit()
     caller.sandbox.store.unindex_product(product)
     caller.sandbox.store.products.remove(product)
 
@@ -145,6 +148,7 @@ def delete_asset(caller: Caller, asset_id: str, now: int) -> AssetDeletion:
             active_operation_id=operation_id,
             remedy=remedy_for_work(store.operations.items[operation_id]),
         )
+    caller.before_commit()
     product_ids = sorted(store.memberships.get(asset_id, {}))
     reassigned: list[str] = []
     deleted: list[str] = []

@@ -38,6 +38,7 @@ def create(caller: Caller, intent: Intent, now: int) -> UploadSession:
     """Open a session; no Asset exists yet (section 3)."""
     sandbox = caller.sandbox
     sandbox.check_memory()
+    caller.before_commit()
     session = UploadSession(
         id=sandbox.identifiers.next("upl"),
         team_id=caller.team_id,
@@ -183,6 +184,7 @@ def complete(caller: Caller, session_id: str, intent: Intent, decoded: DecodedUp
             remedy="let /upload_token be what the direct upload of this session answered with",
         )
     assert decoded is not None, "a completion that passes its checks was decoded before"
+    caller.before_commit()
     if decoded.refusal is not None:
         _finish(sandbox, session, "refused")
         raise invalid_input(

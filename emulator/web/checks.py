@@ -48,6 +48,8 @@ class Passage:
     """Whether that problem only takes the place of the answer, when everything has happened."""
     hold_ms: int = 0
     network: NetworkFault | None = None
+    is_deprecated: bool = False
+    """Whether every answer, a refusal too, carries the headers of deprecated behaviour (D43)."""
     fault_headers: tuple[Header, ...] = ()
 
 

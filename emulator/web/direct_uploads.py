@@ -5,14 +5,12 @@ more of them are kept than the session declared.
 """
 
 import hashlib
-from collections.abc import MutableMapping
-from typing import Any
 
 import orjson
 
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import UploadSession
-from emulator.http.requests import DRAIN_LIMIT_BYTES, ClientDisconnectedError, Receive, Request, Scope, Send
+from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send, send_response
 from emulator.http.responses import JSON_TYPE, Response, problem_response
 from emulator.service import engine, uploads
 from emulator.service.journal import GONE_NOTE
@@ -39,7 +37,7 @@ class DirectUploads:
         journal, request_id = home.journal, home.identifiers.next("req")
         entry = journal.arrive(home.clock.now(), request_id, request.method, request.path)
         entry.note = "direct upload"
-        body = _Body(receive)
+        body = Body(receive)
         try:
             token = await self._receive(request, sandbox, session_id, signature, body)
             content = orjson.dumps({"upload_token": token})
@@ -55,13 +53,10 @@ class DirectUploads:
         entry.request_body_bytes = body.size_bytes
         entry.status, entry.response_body = response.status, response.body
         journal.leave(entry)
-        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        await send({"type": "http.response.body", "body": response.body, "more_body": True})
-        await body.drain()  # after the whole answer: who sends too much hears of it at once (D16)
-        await send({"type": "http.response.body", "body": b""})
+        await send_response(send, response, body)  # who sends too much hears of it at once (D16)
 
     async def _receive(
-        self, request: Request, sandbox: Sandbox | None, session_id: str, signature: str, body: "_Body"
+        self, request: Request, sandbox: Sandbox | None, session_id: str, signature: str, body: Body
     ) -> str:
         if sandbox is None or request.query_string:
             raise Problem(
@@ -88,7 +83,7 @@ class DirectUploads:
         uploads.check_window(session, now)
         _check_headers(request, sandbox, session)
         _check_announced_size(request, session)
-        data, digest = await body.read(session)
+        data, digest = await _read(body, session)
         if sandbox.store.uploads.items.get(session.id) is None:
             raise Problem(
                 "upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session"
@@ -136,51 +131,22 @@ def _wrong_size(session: UploadSession, found: int | str) -> Problem:
     )
 
 
-class _Body:
-    """The bytes of a direct upload, read once."""
+async def _read(body: Body, session: UploadSession) -> tuple[bytes, str]:
+    """Read exactly the declared bytes, and hash them on the way.
 
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._has_more = True
-        self.size_bytes = 0
-        """How many have come so far."""
-
-    async def read(self, session: UploadSession) -> tuple[bytes, str]:
-        """Read exactly the declared bytes, and hash them on the way.
-
-        Raises:
-            Problem: there are more or fewer.
-            ClientDisconnectedError: they stopped half way.
-        """
-        hasher, chunks, size = hashlib.sha256(), [], 0
-        keeps = session.digest is None
-        while self._has_more:
-            chunk = await self._next()
-            size += len(chunk)
-            if size > session.size_bytes:
-                raise _wrong_size(session, f"more than {session.size_bytes}")
-            hasher.update(chunk)
-            if keeps:
-                chunks.append(chunk)
-        if size < session.size_bytes:
-            raise _wrong_size(session, size)
-        return b"".join(chunks), hasher.hexdigest()
-
-    async def drain(self) -> None:
-        """Read and drop what is left, within bounds: the connection stays open until its sender has seen the answer."""
-        size = 0
-        while self._has_more and size <= DRAIN_LIMIT_BYTES:
-            try:
-                size += len(await self._next())
-            except ClientDisconnectedError:
-                return
-
-    async def _next(self) -> bytes:
-        message: MutableMapping[str, Any] = await self._receive()
-        if message["type"] == "http.disconnect":
-            self._has_more = False
-            raise ClientDisconnectedError
-        self._has_more = message.get("more_body", False)
-        body: bytes = message.get("body", b"")
-        self.size_bytes += len(body)
-        return body
+    Raises:
+        Problem: there are more or fewer.
+        ClientDisconnectedError: they stopped half way.
+    """
+    hasher, pieces = hashlib.sha256(), []
+    keeps = session.digest is None
+    while body.has_more:
+        piece = await body.take()
+        if body.size_bytes > session.size_bytes:
+            raise _wrong_size(session, f"more than {session.size_bytes}")
+        hasher.update(piece)
+        if keeps:
+            pieces.append(piece)
+    if body.size_bytes < session.size_bytes:
+        raise _wrong_size(session, body.size_bytes)
+    return b"".join(pieces), hasher.hexdigest()

@@ -15,12 +15,14 @@ from emulator.contract import Contract
 from emulator.domain.idempotency import Record
 from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
 from emulator.http.requests import (
+    MAXIMUM_BODY_BYTES,
+    Body,
     ClientDisconnectedError,
     Receive,
     Request,
     Scope,
     Send,
-    read_body,
+    send_response,
 )
 from emulator.http.responses import Response, problem_response
 from emulator.http.stopping import Stop
@@ -62,16 +64,16 @@ class Road:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, and keep the journal of it."""
         request = Request(scope, self.public_url)
-        key = request.bearer_key()
-        caller = self.sandboxes.find_caller(key) if key else None
+        caller = self._find_caller(request)
         sandbox = caller.sandbox if caller else self.sandboxes.default
         journal, request_id = sandbox.journal, sandbox.identifiers.next("req")
         entry = journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
         if b"idempotency-key" in request.headers:  # told even of a request that is refused before it is looked at
             entry.idempotency_key = request.headers[b"idempotency-key"].decode("latin-1").strip()
         passage = Passage(request, request_id, sandbox, entry)
+        body = Body(receive) if request.has_body() else None
         try:
-            response = await self._answer(passage, caller, receive)
+            response = await self._answer(passage, body)
         except ClientDisconnectedError:
             entry.note = GONE_NOTE
             journal.leave(entry)
@@ -82,25 +84,27 @@ class Road:
         if passage.network is not None:
             await faults.lose(passage.network, response, scope, receive, send, self._stop)
             return
-        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        await send({"type": "http.response.body", "body": response.body})
+        await send_response(send, response, body)
 
-    async def _answer(self, passage: Passage, caller: Caller | None, receive: Receive) -> Response:
+    async def _answer(self, passage: Passage, body: Body | None) -> Response:
         """Turn a request into a response: whatever goes wrong on the way becomes one here."""
-        request, sandbox = passage.request, passage.sandbox
+        request = passage.request
         try:
             route, resource_id = self._find_route(request)
             passage.entry.operation, passage.entry.checks = route.operation.id, route.checks
-            if request.has_body():
-                passage.body = passage.entry.request_body = await read_body(receive)
-            now = engine.enter(sandbox)
+            if body is not None:
+                is_too_large = request.announces_more_than(MAXIMUM_BODY_BYTES)
+                passage.body = passage.entry.request_body = None if is_too_large else await body.read()
+            caller = self._find_caller(request)  # only now: what came before may have taken its time
             if caller is None:
+                engine.enter(passage.sandbox)
                 raise Problem(
                     "authentication_required",
                     "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
                     remedy=_remedy_for_key(request),
                 )
-            call = Call(caller, now, resource_id)
+            passage.sandbox = caller.sandbox
+            call = Call(caller, engine.enter(caller.sandbox), resource_id)
             return await self._check(passage, route, call)
         except Problem as problem:
             return self._refuse(passage, problem)
@@ -116,12 +120,12 @@ class Road:
             step.run(passage, route, call)
         if passage.sandbox.playbooks or faults.FAULT_HEADER in passage.request.headers:
             await self._ask_scenario(passage, route, call)
-            if faults.is_lost_before_commit(passage.network) and route.operation.method != "GET":
+            if faults.is_lost_before_commit(passage.network):
                 return faults.UNANSWERED
         for step in route.before_wait:
             stored = step.run(passage, route, call)
             if stored is not None:
-                return stored
+                return self._replaced(passage, stored)
             self._raise_due(passage, step.check)
         return await self._admit(passage, route, call)
 
@@ -141,15 +145,17 @@ class Road:
                 passage.problem_due = faults.injected_problem(fault, call.caller, call.now)
                 passage.replaces_answer = fault.at == "after_commit"
                 if faults.decided_at_entrance(fault.code):
+                    call.caller.forget_request(fault.code)
                     raise passage.problem_due
             case HoldFault(duration_ms):
                 passage.hold_ms = duration_ms
             case NetworkFault(kind="latency", latency_ms=latency_ms, at="before_commit"):
                 await self._stop.cut_short(asyncio.sleep(latency_ms / SECOND_MS))
-                call.now = engine.enter(passage.sandbox)
+                self._look_afresh(call)
             case NetworkFault() as network:
                 passage.network = network
             case DeprecatedFault() as deprecated:
+                passage.is_deprecated = True
                 passage.fault_headers += faults.deprecation_headers(deprecated, passage.sandbox.began_at)
 
     def _raise_due(self, passage: Passage, passed: Check) -> None:
@@ -166,17 +172,39 @@ class Road:
             for step in route.after_wait:
                 step.run(passage, route, call)
                 self._raise_due(passage, step.check)
-            if passage.problem_due is not None and not passage.replaces_answer:
-                raise passage.problem_due
-            reply = route.handler(call)
+            reply = self._handle(passage, route, call)
         except Problem as problem:
             if problem.code not in KEY_BINDING_CODES:
                 raise
             return self._bind(passage, call, self._refuse(passage, problem))
-        response = self._bind(passage, call, await self._render(passage, call, reply))
-        if passage.problem_due is not None:
+        return self._replaced(passage, self._bind(passage, call, await self._render(passage, call, reply)))
+
+    def _handle(self, passage: Passage, route: Route, call: Call) -> Reply:
+        """Let the handler do its work; a problem that is still due is raised where a write would commit."""
+        problem = None if passage.replaces_answer else passage.problem_due
+        if problem is not None and (route.operation.method == "GET" or problem.code == "internal_error"):
+            raise problem
+        call.caller.problem_due = problem
+        try:
+            return route.handler(call)
+        finally:
+            call.caller.problem_due = None
+
+    def _replaced(self, passage: Passage, response: Response) -> Response:
+        """Put a problem in the place of an answer, where a scenario asks for that after the commit."""
+        if passage.problem_due is not None and passage.replaces_answer:
             return self._refuse(passage, passage.problem_due)
         return response
+
+    def _look_afresh(self, call: Call) -> None:
+        """See what time it is after a wait, and that the sandbox is still the one that the request came to.
+
+        Raises:
+            Problem: internal_error, it was reset meanwhile.
+        """
+        if self.sandboxes.find_caller(call.caller.credential.key) is not call.caller:
+            raise Problem("internal_error", "the sandbox was reset while this request was being answered")
+        call.now = engine.enter(call.caller.sandbox)
 
     async def _wait(self, passage: Passage, route: Route, call: Call) -> None:
         """Let the key be in progress during the wait (D13); then look at time and state afresh."""
@@ -188,14 +216,13 @@ class Road:
             if passage.hold_ms and not self._stop.has_begun:
                 sandbox.journal.tell(passage.entry)
                 await holding.hold(sandbox, scope, call.now, passage.hold_ms)
-                call.now = engine.enter(sandbox)
+                self._look_afresh(call)
             if route.preparation is not None:
                 await route.preparation(call, self.pictures)
         finally:
             if scope is not None:
                 records.let_go(scope)
-        _check_not_reset(sandbox.idempotency is records)
-        call.now = engine.enter(sandbox)
+        self._look_afresh(call)
 
     async def _render(self, passage: Passage, call: Call, reply: Reply) -> Response:
         """Render a reply; the pictures whose size it tells must be developed first."""
@@ -211,7 +238,7 @@ class Road:
         images.hold(keys)
         try:
             await self.pictures.develop(images, keys)
-            _check_not_reset(passage.sandbox.images is images)
+            self._look_afresh(call)
             return json_response(reply.status, reply.resource, passage.request_id, links, headers)
         finally:
             images.release(keys)
@@ -229,12 +256,16 @@ class Road:
         sandbox, retry_after = passage.sandbox, problem.retry_after
         takes_wait = retry_after is not None and sandbox.clock.takes_waits
         response = problem_response(problem, passage.request_id, 0 if takes_wait else retry_after)
-        if problem is passage.problem_due:
-            passage.entry.is_injected = True
+        passage.entry.is_injected = problem is passage.problem_due
+        if passage.entry.is_injected or passage.is_deprecated:
             response = response._replace(headers=(*response.headers, *passage.fault_headers))
         if takes_wait and retry_after is not None:
             engine.advance(sandbox, sandbox.clock.now() + (problem.retry_wait_ms or retry_after * SECOND_MS))
         return response
+
+    def _find_caller(self, request: Request) -> Caller | None:
+        key = request.bearer_key()
+        return self.sandboxes.find_caller(key) if key else None
 
     def _find_route(self, request: Request) -> tuple[Route, str]:
         """Find the operation of a method and path (D06).
@@ -273,11 +304,6 @@ class Road:
         if path.rstrip("/") in self._routes:
             return "leave out the slash at the end of the path"
         return "use a path of the contract, which GET /_emulator/contract shows"
-
-
-def _check_not_reset(is_same: bool) -> None:
-    if not is_same:
-        raise Problem("internal_error", "the sandbox was reset while this request was being answered")
 
 
 def _remedy_for_key(request: Request) -> str:

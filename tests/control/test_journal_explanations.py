@@ -330,7 +330,8 @@ def test_an_upload_of_bytes_is_explained_too(control: ControlledEmulator) -> Non
 )
 def test_a_problem_of_a_scenario_names_its_rule(control: ControlledEmulator, code: str) -> None:
     control.told("PUT", "/scenario", content=_scenario("createUpscaleGeneration", f"{{problem: {code}}}"))
-    answer = control.post("/generations/upscale", _upscale("ast_1"))
+    (asset_id,) = control.assets(1)
+    answer = control.post("/generations/upscale", _upscale(asset_id))
     why = _why(control, answer)
     (rule,) = why["rules"]
     assert (code, "refused", "a scenario") == (answer.code, why["outcome"], why["decided_by"]["who"])
@@ -343,11 +344,12 @@ def _upscale(asset_id: str) -> Json:
     return {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"}
 
 
-def test_a_problem_of_a_scenario_comes_before_the_operation_s_own_checks(control: ControlledEmulator) -> None:
+def test_a_problem_of_a_scenario_comes_after_the_operation_s_own_checks(control: ControlledEmulator) -> None:
     then = "{problem: insufficient_credits}"
     control.told("PUT", "/scenario", content=_scenario("createUpscaleGeneration", then))
-    results = _results(_why(control, control.post("/generations/upscale", _upscale("ast_1"))))
-    assert (PASSED, NOT_REACHED, DECIDED) == (
+    (asset_id,) = control.assets(1)
+    results = _results(_why(control, control.post("/generations/upscale", _upscale(asset_id))))
+    assert (PASSED, PASSED, DECIDED) == (
         results["subscription"],
         results["references in the body"],
         results["Credits"],

@@ -59,9 +59,6 @@ def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(service: S
     assert marked.raw_headers == service.send(upscale_call(asset_id, "k2")).raw_headers
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a refusal by a deprecated operation does not carry the headers of its deprecation"
-)
 @pytest.mark.parametrize("target", ["/poses/none", "/poses?limit=0"])
 def test_a_refusal_is_a_true_answer_too(service: Service, target: str) -> None:
     service.rule({"operation": ["getPose", "listPoses"]}, {"deprecated": SUNSET_AND_LINK})

@@ -363,16 +363,12 @@ def test_a_replay_goes_before_what_depends_on_the_present_state(service: Service
         assert first.body == service.send(call).body
 
 
-@pytest.mark.xfail(strict=True, reason="problems that an operation raises itself are injected before all of its checks")
 def test_a_reference_that_is_not_usable_decides_before_an_injected_402(service: Service) -> None:
     call = upscale_call("none", "k")
     call.headers = {"Emulator-Fault": "insufficient_credits"}
     assert (422, "invalid_reference") == service.send(call).outcome
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a request that an injected problem refuses for its rate is counted as let in (D41)"
-)
 def test_a_request_that_was_refused_for_its_rate_does_not_count(service: Service) -> None:
     service.set_team(requests_per_minute=2)
     refused = service.get("/team", headers={"Emulator-Fault": "rate_limited"})
