@@ -24,7 +24,6 @@ BIN := $(VENV)/bin
 endif
 
 COMPILED := emulator/_shipped/compiled/.made
-DOCUMENTS := $(wildcard contract/*.yaml emulator/service/world.yaml)
 
 .PHONY: serve test check format verify bench wheel lock clean
 .DELETE_ON_ERROR:
@@ -64,8 +63,8 @@ LOCK_FLAGS := --quiet --universal --generate-hashes --no-annotate --python-versi
 clean:
 	rm -rf $(VENV) dist emulator/_shipped .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov
 
-# The compiled form of the YAML documents: without it the emulator starts more slowly, that is all.
-$(COMPILED): $(DOCUMENTS) emulator/documents.py | $(VENV)/runtime.made
+# The compiled form of the contract: without it the emulator starts more slowly, that is all.
+$(COMPILED): contract/openapi.yaml emulator/documents.py | $(VENV)/runtime.made
 	@$(BIN)/python -m emulator.documents >/dev/null
 	@touch $@
 

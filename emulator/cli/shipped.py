@@ -73,7 +73,7 @@ def _library() -> "ScenarioLibrary":
 def _operation_facts() -> dict[str, frozenset[str]]:
     from emulator.contract import load_contract
 
-    return {name: operation.all_codes for name, operation in load_contract().operations.items()}
+    return load_contract().facts()
 
 
 def _read(file: str) -> bytes:
