@@ -7,16 +7,14 @@ read the text of an option; must not read the environment, the command line or a
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, Literal
 
-from emulator.kernel.clock import CLOCK_MODES, ClockSetting
+from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
+from emulator.kernel.seed import LARGEST_SEED
 from emulator.kernel.timestamps import parse_timestamp
 
 DEFAULT_PORT: Final = 8038
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
-
-HIGHEST_RATE: Final = 1_000_000.0
-"""How many times as fast as the wall clock a clock may run."""
 
 _RATE: Final = re.compile(r"x(\d+(?:\.\d+)?)")
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
@@ -58,7 +56,8 @@ class Settings:
     """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
 
     `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
-    are 0, real and the clock's own default. `world` is a path, `scenario` the name of a library scenario or a path; `max_memory` is in bytes; `public_url` has no slash at its end.
+    are 0, real and the clock's own default. `world` is a path, `scenario` the name of a library scenario or a path;
+    `max_memory` is in bytes; `public_url` has no slash at its end.
     """
 
     host: str = "127.0.0.1"
@@ -141,7 +140,7 @@ def _within(number: int, least: int, most: int) -> int:
 
 
 def _parse_seed(text: str) -> int:
-    return _within(_parse_whole_number(text), 0, 2**63 - 1)
+    return _within(_parse_whole_number(text), 0, LARGEST_SEED)
 
 
 def _parse_text(text: str) -> str:
@@ -165,7 +164,14 @@ _SWITCH: Final = {"on": True, "off": False}
 
 OPTIONS: Final[tuple[Option, ...]] = (
     Option("host", _parse_text, "a host name or address", "HOST", "127.0.0.1", "address to listen on"),
-    Option("port", _parse_port, "a number from 0 to 65535", "PORT", "8038", "port to listen on; 0 picks a free one"),
+    Option(
+        "port",
+        _parse_port,
+        "a number from 0 to 65535",
+        "PORT",
+        str(DEFAULT_PORT),
+        "port to listen on; 0 picks a free one",
+    ),
     Option(
         "seed",
         _parse_seed,
@@ -263,8 +269,4 @@ def _read(option: Option, name: str, text: str) -> Any:
     try:
         return option.parse(text)
     except ValueError:
-        _refuse(name, text, option.expected)
-
-
-def _refuse(name: str, found: str, expected: str) -> NoReturn:
-    raise SettingError(name, found, expected) from None
+        raise SettingError(name, text, option.expected) from None

@@ -8,16 +8,15 @@ from collections.abc import Callable, Collection
 from typing import Any, Final, TypeVar
 
 from emulator.domain.problems import Problem, excerpt
-from emulator.kernel.clock import CLOCK_MODES, ClockSetting
+from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
 from emulator.kernel.timestamps import parse_timestamp
-from emulator.settings import HIGHEST_RATE, parse_clock
+from emulator.settings import parse_clock
 
 T = TypeVar("T")
 Reader = Callable[[str, Any], T]
 
 LARGEST_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
-LARGEST_SEED: Final = 2**63 - 1
 LONGEST_NAME: Final = 200
 _MODES: Final = f"one of {', '.join(CLOCK_MODES)}, or a rate such as x60"
 

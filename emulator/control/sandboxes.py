@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from emulator.control.calls import Call, Reply
 from emulator.control.clock import describe_clock
-from emulator.control.fields import LARGEST_SEED, clock_setting, instant, switch, unfit, whole_number
+from emulator.control.fields import clock_setting, instant, switch, unfit, whole_number
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams
 from emulator.domain.problems import Problem
+from emulator.kernel.seed import LARGEST_SEED
 from emulator.scenario.scenario import NO_SCENARIO
 from emulator.scenario.world import WorldFile, world_names
 from emulator.scenario.world_format import WorldError, world_of

@@ -15,7 +15,6 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.scenarios import change_team
 
 _CHANGES: Final = ("credits", "subscription", "concurrency_limit", "requests_per_minute")
-_PROFILES: Final[tuple[Profile, ...]] = ("full", "read_only")
 _NAMES: Final[dict[Profile, tuple[str, str]]] = {"full": ("full", "Full"), "read_only": ("read", "Read only")}
 """By profile: how a key of it ends, and how such a credential is called, as in the built-in world."""
 _NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
@@ -67,7 +66,7 @@ def create_team(call: Call) -> Reply:
     change = _read_change(call, name)
     account = call.sandbox.add_team(WorldTeam(name), call.now)
     change_team(account, change, call.now)
-    credentials = [_add_credential(call, account, profile, None).credential for profile in _PROFILES]
+    credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
     return Reply(_describe_team(account, credentials), 201)
 
 
@@ -83,7 +82,7 @@ def create_credential(call: Call) -> Reply:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
     fields = call.fields("profile", "expires_at")
-    profile = cast("Profile", fields.need("profile", word(*_PROFILES)))
+    profile = cast("Profile", fields.need("profile", word(*_NAMES)))
     caller = _add_credential(call, account, profile, fields.get("expires_at", instant))
     return Reply(_describe_credential(caller.credential), 201)
 

@@ -8,12 +8,14 @@ It never runs backwards.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from emulator.kernel.timestamps import LATEST_INSTANT
 
 ClockMode = Literal["real", "manual", "auto"]
-CLOCK_MODES: tuple[ClockMode, ...] = ("real", "manual", "auto")
+CLOCK_MODES: tuple[ClockMode, ...] = get_args(ClockMode)
+HIGHEST_RATE = 1_000_000.0
+"""How many times as fast as the host a clock may run."""
 DEFAULT_START = 1_767_225_600_000
 """2026-01-01T00:00:00.000Z, where a manual or auto clock starts if nothing else is said."""
 

@@ -6,6 +6,8 @@ Every draw has a name, so that one more here changes nothing there.
 import hashlib
 from dataclasses import dataclass
 
+LARGEST_SEED = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Seed:

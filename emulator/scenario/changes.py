@@ -7,7 +7,8 @@ timeline, so `TeamChange` is the world's.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from emulator.scenario.world import CredentialState, Profile, TeamChange
+from emulator.domain.resources import CredentialState, Profile
+from emulator.scenario.world import TeamChange
 
 Admission = Literal["paused", "open"]
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final, cast
 
 from emulator.documents_yaml import MappingNode, quote
-from emulator.domain.resources import WORKFLOWS
+from emulator.domain.resources import WORKFLOWS, Scene
 from emulator.scenario.faults import (
     AFTER_COMMIT_CODES,
     FAILURE_CODES,
@@ -31,7 +31,6 @@ from emulator.scenario.faults import (
     NetworkFault,
     NetworkKind,
     ProblemFault,
-    Scene,
     WorkOutcome,
 )
 from emulator.scenario.matching import EVERY, RequestMatch, WorkMatch

@@ -7,19 +7,20 @@ rooms; how often is the playbook's; how a file spells them is `fault_words`'. "N
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
+
+from emulator.domain.resources import Scene
 
 Moment = Literal["before_commit", "after_commit"]
 """`before_commit`: nothing happened. `after_commit`: everything happened, only the answer is lost or replaced."""
 NetworkKind = Literal["latency", "reset", "truncate", "stall", "garbage"]
 FailureCode = Literal["processing_failed", "timed_out", "content_rejected"]
-Scene = Literal["clean", "foreground"]
 
-MOMENTS: Final[tuple[Moment, ...]] = ("before_commit", "after_commit")
-NETWORK_KINDS: Final[tuple[NetworkKind, ...]] = ("latency", "reset", "truncate", "stall", "garbage")
-FAILURE_CODES: Final[tuple[FailureCode, ...]] = ("processing_failed", "timed_out", "content_rejected")
+MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
+NETWORK_KINDS: Final[tuple[NetworkKind, ...]] = get_args(NetworkKind)
+FAILURE_CODES: Final[tuple[FailureCode, ...]] = get_args(FailureCode)
 """How work and outputs can fail (D31)."""
-SCENES: Final[tuple[Scene, ...]] = ("clean", "foreground")
+SCENES: Final[tuple[Scene, ...]] = get_args(Scene)
 AFTER_COMMIT_CODES: Final = frozenset({"internal_error", "service_unavailable"})
 """The problems that can hide that a request was carried out."""
 MAXIMUM_SLOTS: Final = 6

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from emulator.documents_yaml import DocumentError, JsonValue, Node, node_of, quote, read_document
-from emulator.kernel.clock import CLOCK_MODES, ClockSetting
+from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
+from emulator.kernel.seed import LARGEST_SEED
 from emulator.scenario.reading import Cursor, Fields, Report, nearest, one_of
 from emulator.scenario.rule_format import read_rules
 from emulator.scenario.scenario import Scenario, ScenarioClock
@@ -21,8 +22,6 @@ from emulator.scenario.world import NO_WORLD_CHANGES, WorldChanges, WorldNames, 
 from emulator.scenario.world_format import read_world_changes
 
 SCENARIO_KEYS: Final = ("scenario", "description", "seed", "clock", "world", "rules", "timeline")
-MAXIMUM_SEED: Final = 2**63 - 1
-MAXIMUM_RATE: Final = 1_000_000
 _RATE: Final = re.compile(r"x(\d{1,7}(?:\.\d{1,6})?)", re.ASCII)
 
 
@@ -77,7 +76,7 @@ def _read_scenario(cursor: Cursor, vocabulary: Vocabulary) -> Scenario:
     return Scenario(
         fields.get("scenario", lambda at: at.line("the scenario's name"), ""),
         fields.get("description", lambda at: at.text("a description"), "").strip(),
-        fields.get("seed", lambda at: at.integer(0, MAXIMUM_SEED), None),
+        fields.get("seed", lambda at: at.integer(0, LARGEST_SEED), None),
         fields.get("clock", _clock, ScenarioClock()),
         world,
         fields.get("rules", lambda at: read_rules(at, vocabulary), ()),
@@ -98,7 +97,7 @@ def _check_new_teams(fields: Fields, world: WorldChanges, known: WorldNames) -> 
 def _clock(cursor: Cursor) -> ScenarioClock:
     fields = cursor.fields(("mode", "rate", "start"))
     setting = fields.get("mode", _clock_mode, None)
-    rate = fields.get("rate", lambda at: at.number(0.000001, MAXIMUM_RATE), None)
+    rate = fields.get("rate", lambda at: at.number(0.000001, HIGHEST_RATE), None)
     if rate is not None:
         if setting != ClockSetting("real"):
             fields.refuse(["rate"], 'it only with "mode: real"')
@@ -114,7 +113,7 @@ def _clock_mode(cursor: Cursor) -> ClockSetting | None:
     if text in CLOCK_MODES:
         return ClockSetting(text)
     rate = _RATE.fullmatch(text)
-    if rate and 0 < float(rate[1]) <= MAXIMUM_RATE:
+    if rate and 0 < float(rate[1]) <= HIGHEST_RATE:
         return ClockSetting("real", float(rate[1]))
     cursor.complain(expected, suggestion=nearest(text, CLOCK_MODES))
     return None

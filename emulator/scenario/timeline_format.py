@@ -2,11 +2,12 @@
 
 from typing import Final, cast
 
+from emulator.domain.resources import CredentialState, Profile
 from emulator.scenario.changes import Admission, AdmissionChange, Change, CredentialChange, TimedChange
 from emulator.scenario.reading import Cursor, Fields, one_of
 from emulator.scenario.rule_format import read_team
 from emulator.scenario.vocabulary import Vocabulary
-from emulator.scenario.world import CREDENTIAL_STATES, PROFILES, CredentialState, Profile
+from emulator.scenario.world import CREDENTIAL_STATES, PROFILES
 from emulator.scenario.world_format import TEAM_KEYS, read_team_change
 
 _SUBJECTS: Final = ("admission", "team", "credential")

@@ -4,23 +4,19 @@ Owns what holds where nothing is said. How a file spells it is `world_format`'s;
 """
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
+from emulator.domain.resources import CredentialState, Profile
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.positions import NOWHERE, Position
-
-Profile = Literal["read_only", "full"]
-
-CredentialState = Literal["active", "revoked"]
 
 BUILT_IN_WORLD_FILE: Final = "emulator/service/world.yaml"
 """The default world as a file, shipped as the example; below the folder that holds the package."""
 
-CREDENTIAL_STATES: Final = ("active", "revoked")
-
-PROFILES: Final = ("read_only", "full")
-
-SUBSCRIPTIONS: Final = ("active", "inactive")
+CREDENTIAL_STATES: Final[tuple[CredentialState, ...]] = get_args(CredentialState)
+PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)
+Subscription = Literal["active", "inactive"]
+SUBSCRIPTIONS: Final[tuple[Subscription, ...]] = get_args(Subscription)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,7 @@ class TeamChange:
 
     team: str
     credits: int | None = None
-    subscription: Literal["active", "inactive"] | None = None
+    subscription: Subscription | None = None
     concurrency_limit: int | None = None
     requests_per_minute: int | None = None
 

@@ -7,17 +7,17 @@ belong to the sandbox.
 import re
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Final, Literal, cast
+from typing import Final, cast
 
 from emulator.documents_yaml import DocumentError, JsonValue, Node, node_of, quote, read_document
+from emulator.domain.resources import CredentialState, Profile
 from emulator.scenario.reading import Cursor, Fields, Report
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     CREDENTIAL_STATES,
     PROFILES,
     SUBSCRIPTIONS,
-    CredentialState,
-    Profile,
+    Subscription,
     TeamChange,
     Timings,
     WorldChanges,
@@ -99,7 +99,7 @@ def read_team_change(team: str, fields: Fields) -> TeamChange:
     return TeamChange(
         team,
         fields.get("credits", Cursor.integer, None),
-        cast(Literal["active", "inactive"] | None, fields.get("subscription", lambda at: at.word(SUBSCRIPTIONS), None)),
+        cast(Subscription | None, fields.get("subscription", lambda at: at.word(SUBSCRIPTIONS), None)),
         fields.get("concurrency_limit", Cursor.integer, None),
         fields.get("requests_per_minute", lambda at: at.integer(minimum=1), None),
     )
