@@ -10,7 +10,7 @@ from emulator.domain.resources import CredentialState, Profile
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.positions import NOWHERE, Position
 
-BUILT_IN_WORLD_FILE: Final = "emulator/service/world.yaml"
+BUILT_IN_WORLD_FILE: Final = "emulator/scenario/world.yaml"
 """The default world as a file, shipped as the example; below the folder that holds the package."""
 
 CREDENTIAL_STATES: Final[tuple[CredentialState, ...]] = get_args(CredentialState)

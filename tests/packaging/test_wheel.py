@@ -40,7 +40,7 @@ def test_it_carries_contract_scenarios_world_and_licence(installation: Path) -> 
     shipped = installation / "emulator/_shipped"
     for folder in ("contract", "scenarios"):
         assert names(ROOT / folder) == names(shipped / folder)
-    assert (installation / "emulator/service/world.yaml").is_file()
+    assert (installation / "emulator/scenario/world.yaml").is_file()
     assert list(installation.glob("*.dist-info/licenses/LICENSE"))
 
 
