@@ -6,7 +6,6 @@ emulator does not wait for anything. Writes to standard error alone; standard ou
 
 import asyncio
 import contextlib
-import gc
 import logging
 import os
 import signal
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
+from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
 from emulator.cli.report import Report
 from emulator.cli.server_parts import Server
@@ -87,8 +87,7 @@ class _Run(Server):
         yield  # the command has them
 
     async def main_loop(self) -> None:
-        gc.freeze()
-        gc.enable()
+        collect_with_small_pauses()
         began_at = host_elapsed_ms()
         child = Child(self._words, self._environment, self._guard)
         try:

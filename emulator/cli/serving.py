@@ -4,7 +4,6 @@ Owns the listening socket, the start-up message, the `ready` line, signals and t
 `Application` says.
 """
 
-import gc
 import signal
 import socket
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from emulator import __version__
 from emulator.cli.errors import CommandError, unreadable
+from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
 from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.server_parts import Config, Server
@@ -111,8 +111,7 @@ class _AnnouncingServer(Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        gc.freeze()  # what exists now lives as long as the process: the collector need not look at it again
-        gc.enable()
+        collect_with_small_pauses()
         print(self._announcement, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

@@ -4,10 +4,9 @@ Between the read body and the answer nothing waits, so what is asked for is done
 let held requests go on in between). Must not know what an endpoint does.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -15,6 +14,7 @@ import orjson
 from emulator.contract import Contract
 from emulator.control.fields import Fields
 from emulator.domain.problems import Check, Problem, excerpt
+from emulator.http.failures import internal_error
 from emulator.http.requests import (
     MAXIMUM_BODY_BYTES,
     Body,
@@ -37,8 +37,6 @@ from emulator.service import engine
 from emulator.service.sandbox import Sandbox, SandboxOptions
 from emulator.service.sandboxes import Sandboxes
 from emulator.settings import Settings
-
-_LOGGER: Final = logging.getLogger("emulator.control")
 
 
 @dataclass(slots=True)
@@ -173,10 +171,8 @@ async def respond(
         response = problem_response(problem, request_id, problem.retry_after)
     except ClientDisconnectedError:
         return
-    except Exception:
-        _LOGGER.exception("%s %s failed (%s)", request.method, request.path, request_id)
-        failure = Problem("internal_error", "the emulator failed; its log has the cause")
-        response = problem_response(failure, request_id, None)
+    except Exception as error:
+        response = problem_response(internal_error(error, request, request_id), request_id, None)
     if request.method == "HEAD":
         response = response._replace(body=b"")
     await send_response(send, response, body)

@@ -10,7 +10,7 @@ import orjson
 
 from emulator.domain.problems import CATALOGUE, HANDLER_CHECKS, KEY_BINDING_CODES, Check, Source, source_of
 from emulator.scenario.faults import DeprecatedFault, Fault, HoldFault, NetworkFault, ProblemFault, WorkOutcome
-from emulator.scenario.rules import Rule
+from emulator.scenario.rules import Rule, WorkRule
 from emulator.service.journal import GONE_NOTE, Entry, Journal
 
 Outcome = Literal["answered", "replayed", "refused", "replaced", "failed", "lost", "abandoned", "in flight"]
@@ -270,9 +270,7 @@ def describe_rule(rule: Rule) -> dict[str, Any]:
 
 
 def _what_rule_did(rule: Rule, entry: Entry) -> str:
-    if not hasattr(rule, "fault"):
-        return _what_becomes_of_work(rule.outcome)
-    return _what_fault_did(rule.fault, entry)
+    return _what_becomes_of_work(rule.outcome) if isinstance(rule, WorkRule) else _what_fault_did(rule.fault, entry)
 
 
 def _what_fault_did(fault: Fault, entry: Entry) -> str:

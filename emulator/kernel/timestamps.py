@@ -19,15 +19,11 @@ LATEST_INSTANT = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which a timestamp has no ISO 8601 form."""
 
 
-@lru_cache(maxsize=4096)
-def _format_second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-
-
+@lru_cache(maxsize=16_384)
 def format_timestamp(instant: int) -> str:
     """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2)."""
     seconds, milliseconds = divmod(instant, SECOND_MS)
-    return f"{_format_second(seconds)}.{milliseconds:03d}Z"
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{milliseconds:03d}Z"
 
 
 def parse_timestamp(text: str) -> int:

@@ -67,6 +67,8 @@ class Sandbox:
         self.id = identifier
         self.memory = memory
         self.held_admissions: dict[str, HeldAdmission] = {}
+        self.callers: dict[str, Caller] = {}
+        """By key: a caller for every credential."""
         self._images: ImageStore | None = None
         self.begin(options)
 
@@ -105,8 +107,6 @@ class Sandbox:
         self.idempotency = IdempotencyRecords()
         self.pause = AdmissionPause()
         self.accounts: dict[str, TeamAccount] = {}
-        self.callers: dict[str, Caller] = {}
-        """By key: a caller for every credential."""
         self.playbooks: dict[str, Playbook] = {}
         """By Team id, and under an empty one for every Team: the running scenarios."""
         self.past_rules: RuleTallies = {}
@@ -114,10 +114,11 @@ class Sandbox:
         self.journal = Journal()
 
     def end(self) -> None:
-        """Let go of what is held: memory, and requests in admission."""
+        """Let go of what is held: memory, requests in admission, and who refers back to it (so that it can be freed)."""
         for held in self.held_admissions.values():
             held.set()
         self.held_admissions = {}
+        self.callers = {}
         if self._images is not None:
             self._images.close()
 

@@ -10,6 +10,7 @@ import orjson
 
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import UploadSession
+from emulator.http.failures import internal_error
 from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send, send_response
 from emulator.http.responses import JSON_TYPE, Response, problem_response
 from emulator.service import engine, uploads
@@ -50,6 +51,9 @@ class DirectUploads:
             entry.note, entry.request_body_bytes = GONE_NOTE, body.size_bytes
             journal.leave(entry)
             return
+        except Exception as error:
+            entry.problem = internal_error(error, request, request_id)
+            response = problem_response(entry.problem, request_id, None)
         entry.request_body_bytes = body.size_bytes
         entry.status, entry.response_body = response.status, response.body
         journal.leave(entry)

@@ -4,6 +4,7 @@ import re
 from hmac import compare_digest
 
 from emulator.domain.problems import Problem, excerpt
+from emulator.http.failures import internal_error
 from emulator.http.requests import Receive, Request, Scope, Send
 from emulator.http.responses import Header, Response, problem_response
 from emulator.service import engine
@@ -43,6 +44,10 @@ class Files:
             entry.response_body = response.body
             if problem.status == 416:
                 response = response._replace(headers=(*response.headers, (b"content-range", problem.detail.encode())))
+        except Exception as error:
+            entry.problem = internal_error(error, request, request_id)
+            response = problem_response(entry.problem, request_id, None)
+            entry.response_body = response.body
         entry.status = response.status
         journal.leave(entry)
         await _send(send, response, is_head=request.method == "HEAD")

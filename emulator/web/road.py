@@ -6,7 +6,6 @@ work, a held admission): the key is marked as in progress, and everything after 
 """
 
 import asyncio
-import logging
 from collections.abc import Mapping
 
 import orjson
@@ -14,6 +13,7 @@ import orjson
 from emulator.contract import Contract
 from emulator.domain.idempotency import Record
 from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
+from emulator.http.failures import internal_error
 from emulator.http.requests import (
     MAXIMUM_BODY_BYTES,
     Body,
@@ -40,7 +40,6 @@ from emulator.web.operations import HANDLERS, Call, Reply
 from emulator.web.pictures import PictureWorker
 from emulator.web.rendering import json_response
 
-_LOGGER = logging.getLogger("emulator.web")
 PREFIX = "/v1"
 
 
@@ -110,9 +109,8 @@ class Road:
             return self._refuse(passage, problem)
         except ClientDisconnectedError:
             raise
-        except Exception:
-            _LOGGER.exception("%s %s failed (%s)", request.method, request.path, passage.request_id)
-            return self._refuse(passage, Problem("internal_error", "the emulator failed; its log has the cause"))
+        except Exception as error:
+            return self._refuse(passage, internal_error(error, request, passage.request_id))
 
     async def _check(self, passage: Passage, route: Route, call: Call) -> Response:
         """Go through the checks before the wait, then admit the request; a replay ends it here."""
