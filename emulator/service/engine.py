@@ -4,7 +4,8 @@ There is no background task and no sleep. Every request first enters its sandbox
 observed does not depend on who looked when. Owns the list of what can fall due.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
 
 from emulator.domain import lifecycles
 from emulator.domain.resources import Generation, Operation
@@ -48,22 +49,43 @@ def _end_hold(sandbox: Sandbox, event: Event) -> None:
         held.set()
 
 
-_HANDLERS: Mapping[str, Callable[[Sandbox, Event], None]] = {
-    "operation_started": _start_operation,
-    "operation_finished": _finish_operation,
-    "generation_started": _start_generation,
-    "output_finished": _finish_output,
-    "upload_expired": _expire_upload,
-    scenarios.CHANGE_EVENT: _change_state,
-    HOLD_EVENT: _end_hold,
+class _Kind(NamedTuple):
+    """A kind of event: what it does, and what there is for it to happen to."""
+
+    apply: Callable[[Sandbox, Event], None]
+    subjects: Callable[[Sandbox], Collection[str]]
+
+
+def _operations(sandbox: Sandbox) -> Collection[str]:
+    return sandbox.store.operations.items
+
+
+def _generations(sandbox: Sandbox) -> Collection[str]:
+    return sandbox.store.generations.items
+
+
+_KINDS: Mapping[str, _Kind] = {
+    "operation_started": _Kind(_start_operation, _operations),
+    "operation_finished": _Kind(_finish_operation, _operations),
+    "generation_started": _Kind(_start_generation, _generations),
+    "output_finished": _Kind(_finish_output, _generations),
+    "upload_expired": _Kind(_expire_upload, lambda sandbox: sandbox.store.uploads.items),
+    scenarios.CHANGE_EVENT: _Kind(_change_state, lambda sandbox: [scenarios.EVERYONE, *sandbox.accounts]),
+    HOLD_EVENT: _Kind(_end_hold, lambda sandbox: sandbox.held_admissions),
 }
+
+
+def can_happen(sandbox: Sandbox, event: Event) -> bool:
+    """Tell whether an event is of a kind that there is, and has something to happen to."""
+    kind = _KINDS.get(event.kind)
+    return kind is not None and event.subject in kind.subjects(sandbox)
 
 
 def settle(sandbox: Sandbox, now: int) -> int:
     """Apply what is due by now, in order, each at its own instant; return how many events that were."""
     fired = 0
     while (event := sandbox.timeline.pop_due(now)) is not None:
-        _HANDLERS[event.kind](sandbox, event)
+        _KINDS[event.kind].apply(sandbox, event)
         fired += 1
     return fired
 

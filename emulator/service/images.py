@@ -119,13 +119,15 @@ class ImageStore:
         assert data is not None, f"{key} was not developed before it was looked at"
         return data
 
-    def restore(self, key: str, picture: Picture) -> None:
+    def restore(
+        self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None, *, holds: int, is_public: bool
+    ) -> None:
         """Take over a picture of a state file, with its holds. Raises ValueError if what it is made from is missing."""
-        missing = set(picture.recipe.inputs if picture.recipe else ()) - self.pictures.keys()
+        missing = set(recipe.inputs if recipe else ()) - self.pictures.keys()
         if missing:
             raise ValueError(f"the recipe of {key} needs {min(missing)}, which does not come before it")
-        self.pictures[key] = picture
-        self._account(len(picture.data or b""))
+        self.pictures[key] = Picture(data, recipe, scene, self._secret(key), holds, is_public)
+        self._account(len(data or b""))
 
     def close(self) -> None:
         """Give the bytes back to the budget: the sandbox has ended or begun anew.

@@ -11,7 +11,7 @@ cursors that the original gave out stay good.
 import dataclasses
 import io
 import zipfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,10 +44,9 @@ from emulator.scenario.world import Timings, WorldFile
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.authoring import picture_keys
 from emulator.service.codec import CodecError, decode, encode
-from emulator.service.engine import HOLD_EVENT
-from emulator.service.images import MemoryBudget, Picture
+from emulator.service.engine import HOLD_EVENT, can_happen
+from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
-from emulator.service.scenarios import CHANGE_EVENT
 from emulator.service.store import Store
 
 FORMAT = "image-workflow-emulator state"
@@ -339,10 +338,10 @@ def _restore(sandbox: Sandbox, saved: SavedState, pictures: dict[str, bytes], re
     sandbox.identifiers.counters.update(saved.identifiers)
     sandbox.timeline.restore(saved.timeline, saved.timeline_sequence)
     for picture in saved.pictures:
-        secret = sandbox.signer.sign("file", picture.key)
         data = pictures.get(picture.key)
-        restored = Picture(data, picture.recipe, picture.scene, secret, picture.holds, picture.is_public)
-        sandbox.images.restore(picture.key, restored)
+        sandbox.images.restore(
+            picture.key, data, picture.recipe, picture.scene, holds=picture.holds, is_public=picture.is_public
+        )
     sandbox.journal.last_sequence = saved.journal_sequence
     for team in saved.teams:
         _restore_team(sandbox, saved.sandbox, team)
@@ -403,15 +402,6 @@ def _check_pictures(sandbox: Sandbox) -> None:
 
 def _check_events(sandbox: Sandbox) -> None:
     """Refuse a state in which something is to happen that cannot happen."""
-    store = sandbox.store
-    subjects: dict[str, Collection[str]] = {
-        "operation_started": store.operations.items,
-        "operation_finished": store.operations.items,
-        "generation_started": store.generations.items,
-        "output_finished": store.generations.items,
-        "upload_expired": store.uploads.items,
-        CHANGE_EVENT: ["", *sandbox.accounts],
-    }
     for event in sandbox.timeline.events():
-        if event.subject not in subjects.get(event.kind, ()):
+        if not can_happen(sandbox, event):
             raise ValueError(f"the event {event.kind!r} of {event.subject!r} is none that can happen")
