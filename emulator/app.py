@@ -104,7 +104,7 @@ class Application:
         self._stop.begin()
         for sandbox in self.sandboxes.by_id.values():
             for held in sandbox.held_admissions.values():
-                held.set()
+                held.end()
 
     def start_up_summary(self) -> StartUpSummary:
         """Describe the default sandbox to the person who started it."""

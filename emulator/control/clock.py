@@ -118,14 +118,7 @@ async def _move_until_idle(sandbox: Sandbox) -> int:
 
 def _next_hold_end(sandbox: Sandbox) -> int | None:
     """Return the instant at which the next held admission goes on by itself; None if none does."""
-    if not sandbox.held_admissions:
-        return None
-    ends = (
-        event.due
-        for event in sandbox.timeline.events()
-        if event.kind == engine.HOLD_EVENT and event.subject in sandbox.held_admissions
-    )
-    return next(ends, None)
+    return min((held.due for held in sandbox.held_admissions.values()), default=None)
 
 
 async def _let_go_on(sandbox: Sandbox, instant: int) -> int:

@@ -46,7 +46,7 @@ def _change_state(sandbox: Sandbox, event: Event) -> None:
 def _end_hold(sandbox: Sandbox, event: Event) -> None:
     held = sandbox.held_admissions.pop(event.subject, None)
     if held is not None:
-        held.set()
+        held.end()
 
 
 class _Kind(NamedTuple):

@@ -41,10 +41,14 @@ class HeldAdmission(Protocol):
     """A request that a scenario keeps in admission; whoever waits for it is told when its time is over."""
 
     @property
+    def due(self) -> int:
+        """The instant at which it goes on."""
+
+    @property
     def scope(self) -> Scope | None:
         """Its Idempotency-Key, which is in progress until the request is admitted; None for a request that has none."""
 
-    def set(self) -> None:
+    def end(self) -> None:
         """Let it go on."""
 
 
@@ -66,20 +70,10 @@ class Sandbox:
     def __init__(self, identifier: str, options: SandboxOptions, memory: MemoryBudget) -> None:
         self.id = identifier
         self.memory = memory
-        self.held_admissions: dict[str, HeldAdmission] = {}
-        self.callers: dict[str, Caller] = {}
-        """By key: a caller for every credential."""
-        self._images: ImageStore | None = None
         self.begin(options)
 
-    @property
-    def images(self) -> ImageStore:
-        """Its pictures; a new store after each beginning."""
-        assert self._images is not None
-        return self._images
-
     def begin(self, options: SandboxOptions) -> None:
-        """Make everything as it is at the start; whatever was there before is gone."""
+        """Make everything as it is at the start. What has begun before must have been ended."""
         scenario = options.scenario
         self.options = options
         self.restart(
@@ -94,19 +88,21 @@ class Sandbox:
 
     def restart(self, seed: int, clock: ClockSetting, start: int | None, signing_name: str | None = None) -> None:
         """Make everything empty, with a seed and a clock. `signing_name`: whose links, tokens and cursors stay good."""
-        self.end()
         self.seed = Seed(seed)
         self.clock = Clock(clock, start)
         self.began_at = self.clock.now()
         self.identifiers = Identifiers(seed)
         self.signing_name = signing_name or self.id
         self.signer = Signer(self.seed.digest("signer", self.signing_name))
-        self._images = ImageStore(self.memory, self.signer)
+        self.images = ImageStore(self.memory, self.signer)
         self.timeline = Timeline()
         self.store = Store()
         self.idempotency = IdempotencyRecords()
         self.pause = AdmissionPause()
         self.accounts: dict[str, TeamAccount] = {}
+        self.callers: dict[str, Caller] = {}
+        """By key: a caller for every credential."""
+        self.held_admissions: dict[str, HeldAdmission] = {}
         self.playbooks: dict[str, Playbook] = {}
         """By Team id, and under an empty one for every Team: the running scenarios."""
         self.past_rules: RuleTallies = {}
@@ -116,11 +112,10 @@ class Sandbox:
     def end(self) -> None:
         """Let go of what is held: memory, requests in admission, and who refers back to it (so that it can be freed)."""
         for held in self.held_admissions.values():
-            held.set()
+            held.end()
         self.held_admissions = {}
         self.callers = {}
-        if self._images is not None:
-            self._images.close()
+        self.images.close()
 
     def _add_world(self, world: WorldFile) -> None:
         for team in world.teams:

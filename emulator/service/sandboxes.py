@@ -58,11 +58,12 @@ class Sandboxes:
         self._callers.update(sandbox.callers)
         return sandbox
 
-    def reset(self, sandbox: Sandbox, options: SandboxOptions | None = None) -> None:
-        """Begin a sandbox anew, as it began or with other options."""
+    def reset(self, sandbox: Sandbox) -> None:
+        """Begin a sandbox anew, as it began."""
         self.tally.add(sandbox)
         self._forget_keys(sandbox)
-        sandbox.begin(options or sandbox.options)
+        sandbox.end()
+        sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
         self._callers.update(sandbox.callers)
 

@@ -21,7 +21,7 @@ class Hold:
     scope: Scope | None
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def set(self) -> None:
+    def end(self) -> None:
         """Let the request go on."""
         self._ended.set()
 
@@ -57,5 +57,5 @@ def release(sandbox: Sandbox, scope: Scope) -> None:
     """A second request with the key was answered: on an auto clock, that was what the hold waited for."""
     if sandbox.clock.takes_waits:
         for held in list(sandbox.held_admissions.values()):
-            if isinstance(held, Hold) and held.scope == scope:
+            if held.scope == scope:
                 engine.advance(sandbox, held.due)
