@@ -1,24 +1,17 @@
 """Who acts in a sandbox: a Team's account (Credits, budget, request rate) and its credentials', as a caller is found."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, AdmissionPause, ConcurrencyBudget, RateWindow
 from emulator.domain.ledger import Ledger
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Team
 from emulator.kernel.timestamps import format_timestamp, seconds_up
+from emulator.service.store import Owned
 
 if TYPE_CHECKING:
     from emulator.service.sandbox import Sandbox
-
-
-class Owned(Protocol):
-    """A resource with its owner."""
-
-    @property
-    def team_id(self) -> str | None:
-        """The Team that owns it, None for a global one."""
 
 
 @dataclass(slots=True)
