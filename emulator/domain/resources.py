@@ -103,6 +103,12 @@ class Ingredient:
     version: int
 
     kind = ""
+    picture_count = 1
+
+    @property
+    def picture_keys(self) -> list[str]:
+        """The image store's keys of its pictures: one card, or a style's previews. A replaced source gives new ones."""
+        return [f"{self.id}.{self.version}.{index}" for index in range(self.picture_count)]
 
     @property
     def scope(self) -> Literal["team", "global"]:
@@ -117,6 +123,7 @@ class PhotographyStyle(Ingredient):
     description: str = ""
 
     kind = "photography_style"
+    picture_count = 3
 
 
 @dataclass(frozen=True, slots=True)

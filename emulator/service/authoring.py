@@ -26,12 +26,9 @@ from emulator.imaging.recipes import CardRecipe
 from emulator.scenario.faults import WorkOutcome
 from emulator.service import scenarios, work
 from emulator.service.accounts import Caller
-from emulator.service.library import check_assets, remedy_for_asset, remedy_for_work
+from emulator.service.library import check_assets, remedy_for_asset
+from emulator.service.premade import CARD_SIZE
 from emulator.service.sandbox import Sandbox
-
-CARD_SIZE = (512, 640)
-PREVIEWS = 3
-"""Preview pictures of a Photography Style; every other kind has one card."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +60,6 @@ KINDS: Mapping[str, IngredientKind] = {
         FashionModel, "fmd", "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
     ),
 }
-
-
-def picture_keys(ingredient: Ingredient) -> list[str]:
-    """Return the keys of an ingredient's pictures; a replaced source gives new ones."""
-    count = PREVIEWS if ingredient.kind == "photography_style" else 1
-    return [f"{ingredient.id}.{ingredient.version}.{index}" for index in range(count)]
 
 
 def get(caller: Caller, kind: str, identifier: str) -> Ingredient:
@@ -123,7 +114,7 @@ def delete(caller: Caller, kind: str, identifier: str) -> None:
     ingredient = _changeable(caller, kind, identifier)
     caller.before_commit()
     caller.sandbox.store.ingredients[kind].remove(ingredient)
-    for key in picture_keys(ingredient):
+    for key in ingredient.picture_keys:
         caller.sandbox.images.withdraw(key)
 
 
@@ -156,7 +147,7 @@ def _changeable(caller: Caller, kind: str, identifier: str) -> Ingredient:
             "resource_operation_in_progress",
             f"{kind}_id: the unfinished Operation {operation_id} replaces the sources of {identifier}",
             active_operation_id=operation_id,
-            remedy=remedy_for_work(caller.sandbox.store.operations.items[operation_id]),
+            remedy=work.remedy_for_work(caller.sandbox.store.operations.items[operation_id]),
         )
     return ingredient
 
@@ -301,13 +292,13 @@ def _commit(sandbox: Sandbox, operation: Operation, now: int) -> str:
         collection.add(ingredient)
     else:
         previous = collection.items[operation.target_id]
-        for key in picture_keys(previous):
+        for key in previous.picture_keys:
             sandbox.images.withdraw(key)
         ingredient = dataclasses.replace(
             previous, source_asset_ids=sources, updated_at=now, version=previous.version + 1, **changes
         )
         collection.replace(ingredient)
-    for index, key in enumerate(picture_keys(ingredient)):
+    for index, key in enumerate(ingredient.picture_keys):
         width, height = CARD_SIZE
         card = CardRecipe(
             kind=kind_name,  # type: ignore[arg-type]  # one of the four kinds

@@ -19,7 +19,7 @@ from emulator.imaging.recipes import EditRecipe, PhotographRecipe, Recipe, Upsca
 from emulator.scenario.faults import WorkOutcome
 from emulator.service import scenarios, work
 from emulator.service.accounts import Caller
-from emulator.service.authoring import picture_keys, remedy_for_ingredient
+from emulator.service.authoring import remedy_for_ingredient
 from emulator.service.library import check_assets, remedy_for_asset, remedy_for_product
 from emulator.service.sandbox import Sandbox
 
@@ -161,7 +161,7 @@ def _check_ingredient(caller: Caller, kind: str, where: str, identifier: str | N
     if ingredient is None:
         remedy = remedy_for_ingredient(caller, kind, identifier)
         raise invalid_reference(where, identifier, f"a {kind.replace('_', ' ')} that the Team can use", remedy)
-    return picture_keys(ingredient)
+    return ingredient.picture_keys
 
 
 def _background_keys(caller: Caller, background: Intent) -> list[str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from emulator.domain.intents import Intent
 from emulator.domain.problems import Check, Problem, excerpt, invalid_input, invalid_reference
 from emulator.domain.product_photos import primary_of
-from emulator.domain.resources import Asset, Operation, Product
-from emulator.kernel.timestamps import format_timestamp
+from emulator.domain.resources import Asset, Product
+from emulator.service import work
 from emulator.service.accounts import Caller
 from emulator.service.store import remove_from_index
 
@@ -56,13 +56,6 @@ def remedy_for_product(caller: Caller, product_id: str) -> str:
     """Say what to do about a Product that is absent to the Team."""
     item = caller.sandbox.store.products.items.get(product_id)
     return caller.remedy_for_absent(item, "use the id of a Product that GET /products lists")
-
-
-def remedy_for_work(operation: Operation) -> str:
-    """Say what to do about an Operation that is in the way."""
-    if operation.outcome.finishes_at is None:
-        return f"reset the sandbox: a scenario stalls {operation.id} for ever"
-    return f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
 
 
 def check_assets(caller: Caller, where: str, asset_ids: list[str]) -> None:
@@ -146,7 +139,7 @@ def delete_asset(caller: Caller, asset_id: str, now: int) -> AssetDeletion:
             "resource_operation_in_progress",
             f"asset_id: {asset_id} is a source of the unfinished Operation {operation_id}; expected it to be finished",
             active_operation_id=operation_id,
-            remedy=remedy_for_work(store.operations.items[operation_id]),
+            remedy=work.remedy_for_work(store.operations.items[operation_id]),
         )
     caller.before_commit()
     product_ids = sorted(store.memberships.get(asset_id, {}))

@@ -8,10 +8,10 @@ from emulator.kernel.identifiers import Identifiers
 from emulator.service.images import ImageStore
 from emulator.service.store import Store
 
-_CARD_SIZE = (512, 640)
+CARD_SIZE = (512, 640)
+"""Of every picture of an ingredient, a Team's own too, but for premade Backgrounds."""
 _BACKGROUND_SIZE = (1024, 1024)
 """Larger than a card: it also stands behind the subjects of Generations."""
-_PREVIEWS = 3
 
 _STYLES = (
     ("Soft daylight", "Even light from a large window, gentle shadows, true colours."),
@@ -55,18 +55,18 @@ def add_premade_ingredients(store: Store, images: ImageStore, identifiers: Ident
 
     def add(ingredient: Ingredient, index: int, attributes: tuple[str, ...]) -> None:
         store.ingredients[ingredient.kind].add(ingredient)
-        width, height = _BACKGROUND_SIZE if ingredient.kind == "background" else _CARD_SIZE
-        for preview in range(_PREVIEWS if ingredient.kind == "photography_style" else 1):
+        width, height = _BACKGROUND_SIZE if ingredient.kind == "background" else CARD_SIZE
+        for preview, key in enumerate(ingredient.picture_keys):
             recipe = PremadeRecipe(
                 kind=ingredient.kind,  # type: ignore[arg-type]  # one of the four kinds
                 name=ingredient.name,
                 attributes=attributes,
-                index=index * _PREVIEWS + preview if ingredient.kind == "photography_style" else index,
+                index=index * ingredient.picture_count + preview,
                 width=width,
                 height=height,
                 format="png",
             )
-            images.plan(f"{ingredient.id}.1.{preview}", recipe)
+            images.plan(key, recipe)
 
     for index, (name, description) in enumerate(_STYLES):
         add(PhotographyStyle(**common("sty", name), description=description), index, ())

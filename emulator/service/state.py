@@ -42,7 +42,6 @@ from emulator.scenario.playbook import Playbook
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import Timings, WorldFile
 from emulator.service.accounts import Caller, TeamAccount
-from emulator.service.authoring import picture_keys
 from emulator.service.codec import CodecError, decode, encode
 from emulator.service.engine import HOLD_EVENT, can_happen
 from emulator.service.images import MemoryBudget
@@ -393,7 +392,7 @@ def _check_pictures(sandbox: Sandbox) -> None:
     store, pictures = sandbox.store, sandbox.images.pictures
     needed = list(store.assets.items)
     for collection in store.ingredients.values():
-        needed += [key for ingredient in collection.items.values() for key in picture_keys(ingredient)]
+        needed += [key for ingredient in collection.items.values() for key in ingredient.picture_keys]
     needed += [session.id for session in store.uploads.items.values() if session.status == "received"]
     for key in needed:
         if key not in pictures:

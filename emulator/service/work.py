@@ -2,8 +2,8 @@
 
 from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
 from emulator.domain.problems import Problem
-from emulator.domain.resources import WorkError
-from emulator.kernel.timestamps import SECOND_MS, seconds_up
+from emulator.domain.resources import Operation, WorkError
+from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.scenario.rules import WorkRule
 from emulator.service.accounts import Caller, TeamAccount
 
@@ -18,6 +18,13 @@ def failure(code: str) -> WorkError:
     """Return the error of failed work or of a failed output (D31)."""
     message, retryable = _FAILURES[code]
     return WorkError(code, message, retryable)
+
+
+def remedy_for_work(operation: Operation) -> str:
+    """Say what to do about an Operation that is in the way."""
+    if operation.outcome.finishes_at is None:
+        return f"reset the sandbox: a scenario stalls {operation.id} for ever"
+    return f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
 
 
 def check_budget(caller: Caller, now: int) -> None:

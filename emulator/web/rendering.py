@@ -24,7 +24,6 @@ from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service import uploads
 from emulator.service.accounts import Caller
-from emulator.service.authoring import picture_keys
 from emulator.service.library import AssetDeletion
 from emulator.web.links import Links
 
@@ -148,12 +147,12 @@ def _ingredient(ingredient: Ingredient) -> dict[str, Any]:
 
 
 def _photography_style(style: PhotographyStyle, links: Links) -> dict[str, Any]:
-    previews = [links.picture(key) for key in picture_keys(style)]
+    previews = [links.picture(key) for key in style.picture_keys]
     return {**_ingredient(style), "description": style.description, "preview_image_urls": previews}
 
 
 def _card(ingredient: Ingredient, links: Links) -> str:
-    return links.picture(picture_keys(ingredient)[0])
+    return links.picture(ingredient.picture_keys[0])
 
 
 def _background(background: Background, links: Links) -> dict[str, Any]:
