@@ -17,7 +17,7 @@ from emulator.control.calls import Call, Reply, find_sandbox
 from emulator.control.explanations import describe_rule, explain, rules_of
 from emulator.control.fields import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, excerpt
-from emulator.http.requests import ClientDisconnectedError, Receive
+from emulator.http.requests import ClientDisconnectedError, until_gone
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 from emulator.service.accounts import Caller
 from emulator.service.journal import Entry, Journal
@@ -204,7 +204,7 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + wait_ms / SECOND_MS
-    gone = asyncio.ensure_future(_until_gone(call.receive))
+    gone = asyncio.ensure_future(until_gone(call.receive))
     known: Journal | None = None
     try:
         while (left := ends_at - loop.time()) > 0:
@@ -237,11 +237,6 @@ def _ear(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
         yield heard
     finally:
         journal.watchers.remove(watch)
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _sandbox(call: Call) -> Sandbox:

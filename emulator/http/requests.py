@@ -129,6 +129,12 @@ class Body:
                 return
 
 
+async def until_gone(receive: Receive) -> None:
+    """Wait until the client has gone away."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 async def send_response(send: Send, response: Response, body: Body | None = None) -> None:
     """Send an answer, at once and whole; then take the rest of a body that was refused before it was read."""
     await send({"type": "http.response.start", "status": response.status, "headers": response.headers})

@@ -10,7 +10,7 @@ from email.utils import formatdate
 from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
 from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt
 from emulator.http.extensions import CONNECTION_EXTENSION, Connection
-from emulator.http.requests import Receive, Scope, Send
+from emulator.http.requests import Receive, Scope, Send, send_response, until_gone
 from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS, seconds_up
@@ -98,15 +98,15 @@ async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: R
     """Send an answer as the network fault has it: late, broken off, half, never, or as garbage."""
     if fault.kind == "latency":
         await stop.cut_short(asyncio.sleep(fault.latency_ms / SECOND_MS))
-        await _send(send, response, response.body)
+        await send_response(send, response)
     elif fault.kind == "garbage":
         headers = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(_GARBAGE)))
         status = response.status if response.body else 200  # no other may have a body
-        await _send(send, Response(status, headers, _GARBAGE), _GARBAGE)
+        await send_response(send, Response(status, headers, _GARBAGE))
     elif fault.kind == "stall":
-        if await stop.cut_short(_until_gone(receive)):
+        if await stop.cut_short(until_gone(receive)):
             _connection(scope).close()
-            await _until_gone(receive)
+            await until_gone(receive)
     else:
         if fault.kind == "truncate":
             await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
@@ -114,17 +114,7 @@ async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: R
             await send({"type": "http.response.body", "body": half, "more_body": True})
         connection = _connection(scope)
         connection.close() if fault.kind == "truncate" else connection.reset()
-        await _until_gone(receive)
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _send(send: Send, response: Response, body: bytes) -> None:
-    await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-    await send({"type": "http.response.body", "body": body})
+        await until_gone(receive)
 
 
 def _connection(scope: Scope) -> Connection:
