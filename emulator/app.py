@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emulator.contract import Contract, load_contract
+from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.http.requests import Receive, Request, Scope, Send
+from emulator.http.requests import Receive, Request, Scope, Send, send_response
 from emulator.http.responses import problem_response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import format_timestamp
@@ -30,8 +31,6 @@ from emulator.web.road import PREFIX, Road
 
 if TYPE_CHECKING:
     from emulator.control.application import Control
-
-CONTROL_PREFIX = "/_emulator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +95,7 @@ class Application:
         response = problem_response(entry.problem, request_id, None)
         entry.status, entry.response_body = response.status, response.body
         journal.leave(entry)
-        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        await send({"type": "http.response.body", "body": response.body})
+        await send_response(send, response)
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

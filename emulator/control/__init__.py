@@ -2,3 +2,7 @@
 
 Nothing here is limited, faulted or delayed, and nothing moves a clock unless it says so. Must not know the web room.
 """
+
+from typing import Final
+
+PREFIX: Final = "/_emulator"

@@ -6,8 +6,7 @@ from typing import Final
 from starlette.routing import Route, Router
 
 from emulator.contract import Contract
-from emulator.control import clock, guard, journal, page, sandboxes, scenarios, state, teams
-from emulator.control import contract as documents
+from emulator.control import PREFIX, about, clock, guard, journal, page, sandboxes, scenarios, state, teams
 from emulator.control.calls import Action, ControlPlane, Endpoint, Reply, respond
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
@@ -18,14 +17,12 @@ from emulator.service.sandbox import SandboxOptions
 from emulator.service.sandboxes import Sandboxes
 from emulator.settings import Settings
 
-PREFIX: Final = "/_emulator"
-
 PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "": {"GET": Action(page.show_page)},
-    "/health": {"GET": Action(documents.health)},
-    "/contract": {"GET": Action(documents.contract_as_json)},
-    "/contract.json": {"GET": Action(documents.contract_as_json)},
-    "/contract.yaml": {"GET": Action(documents.contract_as_yaml)},
+    "/health": {"GET": Action(about.health)},
+    "/contract": {"GET": Action(about.contract_as_json)},
+    "/contract.json": {"GET": Action(about.contract_as_json)},
+    "/contract.yaml": {"GET": Action(about.contract_as_yaml)},
     "/scenarios": {"GET": Action(scenarios.list_library)},
     "/sandboxes": {"GET": Action(sandboxes.list_sandboxes), "POST": Action(sandboxes.create_sandbox, "json")},
     "/sandboxes/{sandbox}": {
@@ -40,7 +37,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/clock": {"GET": Action(clock.show_clock), "PUT": Action(clock.set_clock, "json")},
     "/clock/advance": {"POST": Action(clock.advance_clock, "json")},
     "/teams": {"GET": Action(teams.list_teams), "POST": Action(teams.create_team, "json")},
-    "/teams/{team}": {"PATCH": Action(teams.change, "json")},
+    "/teams/{team}": {"PATCH": Action(teams.change_team, "json")},
     "/teams/{team}/credentials": {"POST": Action(teams.create_credential, "json")},
     "/credentials/{credential}": {"PATCH": Action(teams.change_credential, "json")},
     "/scenario": {

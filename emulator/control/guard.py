@@ -6,11 +6,11 @@ A browser that runs a foreign page can reach this machine; what such a page send
 import hmac
 from typing import Final
 
+from emulator.control import PREFIX
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Request
 
-PAGE: Final = "/_emulator"
-HEALTH: Final = "/_emulator/health"
+HEALTH: Final = f"{PREFIX}/health"
 """Answers without the control token, so that whoever waits for readiness need not hold it."""
 
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
@@ -67,4 +67,4 @@ def _authority(url: str) -> str:
 def _is_followed_link(request: Request) -> bool:
     """Whether a person follows a link to the page from elsewhere: nothing happens, and nobody else sees the answer."""
     mode, destination = _header(request, b"sec-fetch-mode"), _header(request, b"sec-fetch-dest")
-    return request.method == "GET" and request.path == PAGE and (mode, destination) == ("navigate", "document")
+    return request.method == "GET" and request.path == PREFIX and (mode, destination) == ("navigate", "document")

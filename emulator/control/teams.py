@@ -1,6 +1,5 @@
 """Teams and their credentials: seen from outside, opened, and changed at once (interfaces, section 6)."""
 
-import dataclasses
 import re
 from typing import Any, Final, cast
 
@@ -9,10 +8,11 @@ from emulator.control.fields import instant, text, whole_number, word
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import Credential, CredentialState, Profile
 from emulator.kernel.timestamps import format_timestamp
+from emulator.scenario.changes import CredentialChange
 from emulator.scenario.world import CREDENTIAL_STATES, SUBSCRIPTIONS, TeamChange, WorldCredential, WorldTeam
+from emulator.service import scenarios
 from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.sandbox import Sandbox
-from emulator.service.scenarios import change_team
 
 _CHANGES: Final = ("credits", "subscription", "concurrency_limit", "requests_per_minute")
 _NAMES: Final[dict[Profile, tuple[str, str]]] = {"full": ("full", "Full"), "read_only": ("read", "Read only")}
@@ -65,16 +65,16 @@ def create_team(call: Call) -> Reply:
     name = fields.need("name", text)
     change = _read_change(call, name)
     account = call.sandbox.add_team(WorldTeam(name), call.now)
-    change_team(account, change, call.now)
+    scenarios.change_team(account, change, call.now)
     credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
     return Reply(_describe_team(account, credentials), 201)
 
 
-def change(call: Call) -> Reply:
+def change_team(call: Call) -> Reply:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
     _need_any(call, *_CHANGES)
-    change_team(account, _read_change(call, account.team.name), call.now)
+    scenarios.change_team(account, _read_change(call, account.team.name), call.now)
     return Reply(_describe_team(account, _credentials(call.sandbox, account)))
 
 
@@ -93,11 +93,8 @@ def change_credential(call: Call) -> Reply:
     _need_any(call, "state", "expires_at")
     fields = call.fields("state", "expires_at")
     state = cast("CredentialState | None", fields.get("state", word(*CREDENTIAL_STATES)))
-    expires_at = fields.get("expires_at", instant)
-    old = caller.credential
-    caller.credential = dataclasses.replace(
-        old, state=state or old.state, expires_at=old.expires_at if expires_at is None else expires_at
-    )
+    change = CredentialChange(caller.credential.key, state, fields.get("expires_at", instant))
+    scenarios.change_credential(caller, change)
     return Reply(_describe_credential(caller.credential))
 
 

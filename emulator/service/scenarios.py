@@ -111,6 +111,17 @@ def change_team(account: TeamAccount, change: TeamChange, now: int) -> None:
     account.team = dataclasses.replace(account.team, **given)  # type: ignore[arg-type]  # each of its field's type
 
 
+def change_credential(caller: Caller, change: CredentialChange) -> None:
+    """Set what a change names of a credential; the rest stays."""
+    old = caller.credential
+    caller.credential = dataclasses.replace(
+        old,
+        state=change.state or old.state,
+        expires_at=old.expires_at if change.expires_at is None else change.expires_at,
+        profile=change.profile or old.profile,
+    )
+
+
 def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[TeamAccount]:
     """Return the Teams that a change names, as far as the scenario may touch them."""
     return [account for account in sandbox.find_accounts(name_or_id) if not team_id or account.team.id == team_id]
@@ -126,16 +137,10 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int) -> None:
                 sandbox.accounts[team_id].pause = pause
             else:
                 sandbox.pause = pause
-        case CredentialChange(key, state, expires_at, profile):
+        case CredentialChange(key):
             caller = sandbox.callers.get(key) or sandbox.callers.get(sandbox.key_of(key))
             if caller is not None and (not team_id or caller.team_id == team_id):
-                old = caller.credential
-                caller.credential = dataclasses.replace(
-                    old,
-                    state=state or old.state,
-                    expires_at=old.expires_at if expires_at is None else expires_at,
-                    profile=profile or old.profile,
-                )
+                change_credential(caller, change)
         case TeamChange():
             for account in _affected(sandbox, team_id, change.team):
                 change_team(account, change, now)

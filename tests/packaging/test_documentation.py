@@ -14,7 +14,8 @@ import pytest
 
 from emulator.cli.arguments import PROGRAM, _parser, parse_arguments
 from emulator.contract import load_contract
-from emulator.control.application import PREFIX, PROCESS_ROUTES, SANDBOX_ROUTES
+from emulator.control import PREFIX
+from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from emulator.documents_yaml import read_document
 from emulator.domain.problems import CATALOGUE, CONTROL_CATALOGUE
 from emulator.kernel.clock import CLOCK_MODES
