@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator import __version__
+from emulator.domain.problems import count_of
 from emulator.service.tally import RuleTally, Tally, TeamTally
 
 FORMAT = "image-workflow-emulator report"
@@ -76,8 +77,8 @@ class Report:
         """Return the report for people, as lines."""
         tally = self.tally
         head = (
-            f"Image Workflow Emulator: {_plural(tally.requests.total(), 'request')}, "
-            f"{_plural(_charged(tally), 'Credit')} charged, {_span(tally.emulator_ms)} of emulator time"
+            f"Image Workflow Emulator: {count_of(tally.requests.total(), 'request')}, "
+            f"{count_of(_charged(tally), 'Credit')} charged, {_span(tally.emulator_ms)} of emulator time"
         )
         lines = [head, *self._request_lines()]
         problems = _problems(tally)
@@ -141,7 +142,7 @@ def _did_anything(team: TeamTally) -> bool:
 def _team_words(name: str, team: TeamTally) -> str:
     reserved = f", {team.reserved} reserved for unfinished work" if team.reserved else ""
     return (
-        f"{name}: {_plural(team.charged, 'Credit')} charged{reserved}; "
+        f"{name}: {count_of(team.charged, 'Credit')} charged{reserved}; "
         f"highest concurrency {team.highest_concurrency} of {team.concurrency_limit}"
     )
 
@@ -149,10 +150,6 @@ def _team_words(name: str, team: TeamTally) -> str:
 def _warning(scenario: str, name: str, rule: RuleTally) -> str:
     matched = {0: "nothing matched it", 1: "it matched once"}.get(rule.matched, f"it matched {rule.matched} times")
     return f'  warning: the rule "{name}" of the scenario {scenario} never fired ({matched})'
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _span(ms: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from emulator.domain.problems import CATALOGUE, HANDLER_CHECKS, KEY_BINDING_CODES, Check, Source, source_of
+from emulator.domain.problems import CATALOGUE, HANDLER_CHECKS, KEY_BINDING_CODES, Check, Source, count_of, source_of
 from emulator.scenario.faults import DeprecatedFault, Fault, HoldFault, NetworkFault, ProblemFault, WorkOutcome
 from emulator.scenario.rules import Rule, WorkRule
 from emulator.service.journal import GONE_NOTE, Entry, Journal
@@ -229,17 +229,15 @@ def _effects_of_answer(entry: Entry) -> Iterator[str]:
     if entry.status == 202:
         reserved = body.get("credits", {}).get("reserved", 0)
         yield f"the {str(body.get('object')).capitalize()} {body.get('id')} was admitted"
-        yield f"{_count(reserved, 'Credit')} reserved; charged by what is completed" if reserved else "nothing reserved"
+        yield (
+            f"{count_of(reserved, 'Credit')} reserved; charged by what is completed" if reserved else "nothing reserved"
+        )
         if "outputs" in body:
-            yield f"{_count(len(body['outputs']), 'output slot')} allocated"
+            yield f"{count_of(len(body['outputs']), 'output slot')} allocated"
     elif entry.status == 204 or body.get("object") == "asset_deletion":
         yield f"{entry.path.rpartition('/')[2]} was deleted"
     else:
         yield f"{body.get('id', 'it')} was {'created' if entry.status == 201 else 'changed'}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def answer_of(entry: Entry) -> dict[str, Any]:

@@ -150,8 +150,8 @@ class Problem(Exception):
     """A refusal: raised anywhere below the road of a request, turned into an answer in one place.
 
     `detail` says where, what was found and what was expected (D08). `remedy` is the smallest change with which the
-    request would have been let in, as an order ("add 3 Credits"); it is told by the journal alone. `status` differs from the catalogue's only for 405
-    and 413, which share the code `invalid_request` (D03, D06).
+    request would have been let in, as an order ("add 3 Credits"); it is told by the journal alone. `status` differs from
+    the catalogue's only for 405 and 413, which share the code `invalid_request` (D03, D06).
     """
 
     code: str
@@ -188,6 +188,11 @@ def invalid_input(
 def invalid_reference(where: str, found: object, expected: str, remedy: str | None = None) -> Problem:
     """Build a 422 for an id that the Team cannot use."""
     return Problem("invalid_reference", f"{where}: found {excerpt(found)}; expected {expected}", remedy=remedy)
+
+
+def count_of(number: int, noun: str) -> str:
+    """Say how many of something there are: `1 Credit`, `2 Credits`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def excerpt(value: object, limit: int = 80) -> str:

@@ -1,7 +1,7 @@
 """What Operations and Generations share: admission to the concurrency budget and the ledger, failures, and their end."""
 
 from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
-from emulator.domain.problems import Problem
+from emulator.domain.problems import Problem, count_of
 from emulator.domain.resources import Operation, WorkError
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.scenario.rules import WorkRule
@@ -48,10 +48,6 @@ def check_budget(caller: Caller, now: int) -> None:
     )
 
 
-def _credits(number: int) -> str:
-    return f"{number} Credit" if number == 1 else f"{number} Credits"
-
-
 def check_credits(caller: Caller, price: int) -> None:
     """Let only work in that the Team can pay in full (section 4).
 
@@ -62,8 +58,8 @@ def check_credits(caller: Caller, price: int) -> None:
     if available < price:
         raise Problem(
             "insufficient_credits",
-            f"found {_credits(available)} available; expected at least {price}, the full price of this request",
-            remedy=f"add {_credits(price - available)}",
+            f"found {count_of(available, 'Credit')} available; expected at least {price}, the full price of this request",
+            remedy=f"add {count_of(price - available, 'Credit')}",
         )
 
 
