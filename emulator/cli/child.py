@@ -172,9 +172,8 @@ class Child:
 
         def _has_ended(self) -> bool:
             with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-self._group, os.WNOHANG)[
-                    0
-                ]:  # as the first process of a container, one inherits orphans
+                # As the first process of a container, one inherits orphans: they are to be looked at.
+                while os.waitpid(-self._group, os.WNOHANG) != (0, 0):
                     pass
             try:
                 os.killpg(self._group, 0)

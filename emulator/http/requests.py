@@ -88,26 +88,22 @@ def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
 class Body:
     """The body of a request, taken from the connection piece by piece, once."""
 
-    __slots__ = ("_has_more", "_receive", "size_bytes")
+    __slots__ = ("_receive", "has_more", "size_bytes")
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
-        self._has_more = True
+        self.has_more = True
+        """Whether there is more to take."""
         self.size_bytes = 0
         """How many have come so far."""
-
-    @property
-    def has_more(self) -> bool:
-        """Whether there is more to take."""
-        return self._has_more
 
     async def take(self) -> bytes:
         """Take the next piece. Raises ClientDisconnectedError: the client went away before its body was whole."""
         message = await self._receive()
         if message["type"] == "http.disconnect":
-            self._has_more = False
+            self.has_more = False
             raise ClientDisconnectedError
-        self._has_more = message.get("more_body", False)
+        self.has_more = message.get("more_body", False)
         piece: bytes = message.get("body", b"")
         self.size_bytes += len(piece)
         return piece
@@ -122,7 +118,7 @@ class Body:
     async def drain(self) -> None:
         """Take and drop what is left, within bounds: the connection stays open until its sender has seen the answer."""
         limit_bytes = self.size_bytes + DRAIN_LIMIT_BYTES
-        while self._has_more and self.size_bytes <= limit_bytes:
+        while self.has_more and self.size_bytes <= limit_bytes:
             try:
                 await self.take()
             except ClientDisconnectedError:

@@ -12,11 +12,7 @@ from emulator.contract import MISSING, Contract, OperationContract
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.http.requests import (
-    Request,
-    check_no_body,
-    parse_json,
-)
+from emulator.http.requests import Request, check_no_body, parse_json
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults import NetworkFault
 from emulator.service.journal import Entry
