@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emulator.contract import Contract, load_contract
+from emulator.contract import BASE_PATH, Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
@@ -27,7 +27,7 @@ from emulator.web.direct_uploads import DirectUploads
 from emulator.web.files import Files
 from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from emulator.web.pictures import PictureWorker
-from emulator.web.road import PREFIX, Road
+from emulator.web.road import Road
 
 if TYPE_CHECKING:
     from emulator.control.application import Control
@@ -61,7 +61,7 @@ class Application:
         if scope["type"] != "http":
             return
         path: str = scope["path"]
-        if path.startswith(PREFIX + "/"):
+        if path.startswith(BASE_PATH + "/"):
             await self._road(scope, receive, send)
         elif path.startswith(FILES_PREFIX):
             await self._files(scope, receive, send)
@@ -88,9 +88,9 @@ class Application:
         entry = journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
         entry.problem = Problem(
             "not_found",
-            f"{excerpt(request.path)}: there is no such path; the API is under {PREFIX}",
+            f"{excerpt(request.path)}: there is no such path; the API is under {BASE_PATH}",
             check=Check.ROUTE,
-            remedy=f"put {PREFIX} before the path, or use one that the contract has",
+            remedy=f"put {BASE_PATH} before the path, or use one that the contract has",
         )
         response = problem_response(entry.problem, request_id, None)
         entry.status, entry.response_body = response.status, response.body

@@ -14,6 +14,8 @@ from typing import Any
 from emulator.documents import shipped_document
 
 DOCUMENT = "contract/openapi.yaml"
+BASE_PATH = "/v1"
+"""What the paths of the operations begin with, on every server."""
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _METHODS = ("get", "post", "patch", "put", "delete")
 _URN = "urn:contract"

@@ -25,6 +25,7 @@ from emulator.cli.logs import configure_logging
 from emulator.cli.report import Report
 from emulator.cli.server_parts import Server
 from emulator.cli.serving import address_of, listening_socket, load_application, server_config
+from emulator.contract import BASE_PATH
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.settings import SettingError, Settings, read_settings
 
@@ -124,7 +125,7 @@ def _settings(options: Namespace, environment: Mapping[str, str]) -> Settings:
 
 def _variables(address: str, application: "Application", settings: Settings) -> dict[str, str]:
     """Return what the command finds in its environment."""
-    variables = {"IMAGE_WORKFLOW_BASE_URL": f"{address}/v1", "EMULATOR_URL": address}
+    variables = {"IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH, "EMULATOR_URL": address}
     keys = [(team, key) for team, key, note in application.start_up_summary().keys if note == "full"]
     preferred = [key for team, key in keys if team == PREFERRED_TEAM]
     # One of the environment would be for the real service; it has no business here.

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.errors import CommandError
+from emulator.control import PREFIX
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from emulator.settings import DEFAULT_URL, SettingError, UsageError, parse_url
@@ -71,7 +72,7 @@ class ControlPlane:
         return self._call(method, path, content)
 
     def _call(self, method: str, path: str, body: Mapping[str, Any] | bytes | None) -> bytes:
-        prefix = f"/_emulator/sandboxes/{quote(self.sandbox, safe='')}" if self.sandbox else "/_emulator"
+        prefix = f"{PREFIX}/sandboxes/{quote(self.sandbox, safe='')}" if self.sandbox else PREFIX
         try:
             status, answer = self.exchange(method, f"{prefix}/{path}", body, ANSWER_SECONDS)
             if status >= 400:
@@ -139,7 +140,7 @@ def _wait(control: ControlPlane, timeout: str) -> int:
 def _complaint_about_health(control: ControlPlane, patience_ms: float) -> str | None:
     """Why the emulator is not ready, or None if it is."""
     try:
-        status, answer = control.exchange("GET", "/_emulator/health", None, max(patience_ms, POLL_MS) / 1000)
+        status, answer = control.exchange("GET", f"{PREFIX}/health", None, max(patience_ms, POLL_MS) / 1000)
         health = json.loads(answer)
     except (OSError, http.client.HTTPException, ValueError) as error:
         return _reason(error)

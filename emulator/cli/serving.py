@@ -18,6 +18,8 @@ from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
 from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.server_parts import Config, Server
+from emulator.contract import BASE_PATH
+from emulator.control import PREFIX
 from emulator.settings import Settings
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ def serve(settings: Settings) -> int:
         application = load_application(settings)
         address = address_of(listener)
         message = _start_up_message(settings.public_url or address, application.start_up_summary())
-        _AnnouncingServer(application, f"{message}\nready {address}/v1").run(sockets=[listener])
+        _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
     return 0
 
 
@@ -164,12 +166,12 @@ def _start_up_message(address: str, summary: StartUpSummary) -> str:
         [
             f"Image Workflow Emulator {__version__}",
             "",
-            f"  base URL  {address}/v1",
-            f"  page      {address}/_emulator",
+            f"  base URL  {address}{BASE_PATH}",
+            f"  page      {address}{PREFIX}",
             f"  clock     {summary.clock}",
             *(f"  {'' if number else 'keys':8}  {row}" for number, row in enumerate(rows)),
             "",
-            f'  curl -H "Authorization: Bearer {example}" {address}/v1/team',
+            f'  curl -H "Authorization: Bearer {example}" {address}{BASE_PATH}/team',
             "",
         ]
     )

@@ -4,6 +4,7 @@ from html import escape
 from typing import Final
 
 from emulator import __version__
+from emulator.contract import BASE_PATH
 from emulator.control.calls import Call, Reply
 from emulator.control.clock import describe_clock
 from emulator.control.teams import describe_teams
@@ -67,7 +68,7 @@ def show_page(call: Call) -> Reply:
     mode = clock["mode"] if clock["rate"] == 1 else f"{clock['mode']}, {clock['rate']} times as fast"
     page = _PAGE.format(
         version=escape(__version__),
-        base_url=escape(f"{call.request.origin}/v1"),
+        base_url=escape(call.request.origin + BASE_PATH),
         now=clock["now"],
         mode=mode,
         pending=clock["pending"],

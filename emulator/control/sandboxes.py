@@ -4,6 +4,8 @@ import dataclasses
 import re
 from typing import Any, Final
 
+from emulator.contract import BASE_PATH
+from emulator.control import PREFIX
 from emulator.control.calls import Call, Reply
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_setting, instant, switch, unfit, whole_number
@@ -42,7 +44,7 @@ def create_sandbox(call: Call) -> Reply:
     except SandboxConflictError as conflict:
         raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
     plane.created_with[sandbox] = dataclasses.replace(plane.options, **given)
-    location = (b"location", f"/_emulator/sandboxes/{identifier}".encode())
+    location = (b"location", f"{PREFIX}/sandboxes/{identifier}".encode())
     return Reply(describe(call, sandbox), 201, headers=(location,))
 
 
@@ -75,7 +77,7 @@ def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
     now = engine.enter(sandbox)
     return {
         "id": sandbox.id,
-        "base_url": f"{call.request.origin}/v1",
+        "base_url": call.request.origin + BASE_PATH,
         "teams": describe_teams(sandbox),
         "clock": describe_clock(sandbox, now),
     }

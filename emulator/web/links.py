@@ -1,5 +1,6 @@
 """The links that the API hands out, and how they are read again: direct uploads and picture files (D15, D19)."""
 
+from emulator.contract import BASE_PATH
 from emulator.domain.resources import Asset, ImageFormat, UploadSession
 from emulator.service import uploads
 from emulator.service.sandbox import Sandbox
@@ -18,7 +19,7 @@ class Links:
     def __init__(self, sandbox: Sandbox, origin: str) -> None:
         self.sandbox = sandbox
         self.origin = origin
-        self.base_url = f"{origin}/v1"
+        self.base_url = origin + BASE_PATH
 
     def picture(self, key: str, image_format: ImageFormat = "png") -> str:
         """Return the public address of a picture: unguessable, and found without a credential."""

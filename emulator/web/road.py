@@ -1,8 +1,8 @@
 """The road of a request under `/v1`: the checks in their order, then the handler, then the answer.
 
-Up to the read body nothing is looked at that can change; from there
-to the answer nothing waits, so an admission is atomic without a lock. The one exception is a wait *in* admission (image
-work, a held admission): the key is marked as in progress, and everything after the wait is looked at afresh.
+Up to the read body nothing is looked at that can change; from there to the answer nothing waits, so an admission is
+atomic without a lock. The one exception is a wait *in* admission (image work, a held admission): the key is marked as in
+progress, and everything after the wait is looked at afresh.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from emulator.contract import Contract
+from emulator.contract import BASE_PATH, Contract
 from emulator.domain.idempotency import Record
 from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
 from emulator.http.failures import internal_error
@@ -40,8 +40,6 @@ from emulator.web.operations import HANDLERS, Call, Reply
 from emulator.web.pictures import PictureWorker
 from emulator.web.rendering import json_response
 
-PREFIX = "/v1"
-
 
 class RoutingError(RuntimeError):
     """Contract and handlers name different operations: a defect, found when the server starts."""
@@ -53,18 +51,17 @@ class Road:
     def __init__(
         self, contract: Contract, sandboxes: Sandboxes, pictures: PictureWorker, public_url: str | None, stop: Stop
     ) -> None:
-        self.contract = contract
-        self.sandboxes = sandboxes
-        self.pictures = pictures
-        self.public_url = public_url
+        self._sandboxes = sandboxes
+        self._pictures = pictures
+        self._public_url = public_url
         self._stop = stop
         self._routes = build_routes(contract)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, and keep the journal of it."""
-        request = Request(scope, self.public_url)
+        request = Request(scope, self._public_url)
         caller = self._find_caller(request)
-        sandbox = caller.sandbox if caller else self.sandboxes.default
+        sandbox = caller.sandbox if caller else self._sandboxes.default
         journal, request_id = sandbox.journal, sandbox.identifiers.next("req")
         entry = journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
         if b"idempotency-key" in request.headers:  # told even of a request that is refused before it is looked at
@@ -200,7 +197,7 @@ class Road:
         Raises:
             Problem: internal_error, it was reset meanwhile.
         """
-        if self.sandboxes.find_caller(call.caller.credential.key) is not call.caller:
+        if self._sandboxes.find_caller(call.caller.credential.key) is not call.caller:
             raise Problem("internal_error", "the sandbox was reset while this request was being answered")
         call.now = engine.enter(call.caller.sandbox)
 
@@ -216,7 +213,7 @@ class Road:
                 await holding.hold(sandbox, scope, call.now, passage.hold_ms)
                 self._look_afresh(call)
             if route.preparation is not None:
-                await route.preparation(call, self.pictures)
+                await route.preparation(call, self._pictures)
         finally:
             if scope is not None:
                 records.let_go(scope)
@@ -235,7 +232,7 @@ class Road:
             return json_response(reply.status, reply.resource, passage.request_id, links, headers)
         images.hold(keys)
         try:
-            await self.pictures.develop(images, keys)
+            await self._pictures.develop(images, keys)
             self._look_afresh(call)
             return json_response(reply.status, reply.resource, passage.request_id, links, headers)
         finally:
@@ -263,7 +260,7 @@ class Road:
 
     def _find_caller(self, request: Request) -> Caller | None:
         key = request.bearer_key()
-        return self.sandboxes.find_caller(key) if key else None
+        return self._sandboxes.find_caller(key) if key else None
 
     def _find_route(self, request: Request) -> tuple[Route, str]:
         """Find the operation of a method and path (D06).
@@ -333,5 +330,5 @@ def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
     routes: dict[str, dict[str, Route]] = {}
     for operation in contract.operations.values():
         steps = ["{}" if step.startswith("{") else step for step in operation.path.split("/")]
-        routes.setdefault(PREFIX + "/".join(steps), {})[operation.method] = build_route(contract, operation)
+        routes.setdefault(BASE_PATH + "/".join(steps), {})[operation.method] = build_route(contract, operation)
     return routes
