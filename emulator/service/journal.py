@@ -47,12 +47,10 @@ class Entry:
     checks: tuple[Check, ...] = ()
     """The checks that its operation has, in their order."""
     rule: RequestRule | None = None
-    asked_fault: str | None = None
-    """The code that the request asked for itself, by its header `Emulator-Fault`."""
     status: int | None = None
     problem: Problem | None = None
     is_injected: bool = False
-    """Whether that problem is a scenario's, or was asked for, and not the service's own."""
+    """Whether that problem is a scenario's, or was asked for by the header `Emulator-Fault`: not the service's own."""
     replay_of: str | None = None
     """The id of the request whose stored answer was sent again (D11)."""
     response_body: bytes | None = None

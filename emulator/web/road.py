@@ -129,7 +129,6 @@ class Road:
         header = passage.request.headers.get(faults.FAULT_HEADER)
         if header is not None:
             decision = RequestDecision(faults.requested_fault(header, route.operation.all_codes))
-            passage.entry.asked_fault = header.decode("latin-1").strip()
         else:
             decision = scenarios.decide_request(call.caller, route.operation.id, _json_or_none(passage.body), call.now)
         if decision.rule is not None:
