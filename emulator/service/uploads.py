@@ -167,22 +167,7 @@ def complete(caller: Caller, session_id: str, intent: Intent, decoded: DecodedUp
         )
     _check_present(session)
     check_window(session, now)
-    if session.digest is None:
-        raise invalid_input(
-            "/upload_token",
-            intent["upload_token"],
-            "bytes to be sent to upload.url first",
-            Check.STATE,
-            remedy="send the bytes to upload.url, and complete with the token that it answers with",
-        )
-    if intent["upload_token"] != token(sandbox, session, session.digest):
-        raise invalid_input(
-            "/upload_token",
-            intent["upload_token"],
-            "the token the direct upload gave",
-            Check.STATE,
-            remedy="let /upload_token be what the direct upload of this session answered with",
-        )
+    _check_token(sandbox, session, intent["upload_token"])
     assert decoded is not None, "a completion that passes its checks was decoded before"
     caller.before_commit()
     if decoded.refusal is not None:
@@ -215,6 +200,26 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
     session = sandbox.store.uploads.items[session_id]
     if session.status == "received":
         sandbox.images.release([session.id])
+
+
+def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) -> None:
+    """Let only the token in that the direct upload gave. Raises Problem invalid_input."""
+    if session.digest is None:
+        raise invalid_input(
+            "/upload_token",
+            upload_token,
+            "bytes to be sent to upload.url first",
+            Check.STATE,
+            remedy="send the bytes to upload.url, and complete with the token that it answers with",
+        )
+    if upload_token != token(sandbox, session, session.digest):
+        raise invalid_input(
+            "/upload_token",
+            upload_token,
+            "the token the direct upload gave",
+            Check.STATE,
+            remedy="let /upload_token be what the direct upload of this session answered with",
+        )
 
 
 def _check_present(session: UploadSession) -> None:
