@@ -10,9 +10,6 @@ from emulator.domain.resources import CredentialState, Profile
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.positions import NOWHERE, Position
 
-BUILT_IN_WORLD_FILE: Final = "emulator/scenario/world.yaml"
-"""The default world as a file, shipped as the example; below the folder that holds the package."""
-
 CREDENTIAL_STATES: Final[tuple[CredentialState, ...]] = get_args(CredentialState)
 PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)
 Subscription = Literal["active", "inactive"]
@@ -84,7 +81,7 @@ BUILT_IN_WORLD: Final = WorldFile(
         WorldTeam("Broke", credits=0, credentials=(WorldCredential("iwe_broke_full", "Full"),)),
     )
 )
-"""What `BUILT_IN_WORLD_FILE` says, for a start without reading a file."""
+"""What `world.yaml` beside this file says, for a start without reading a file; a test compares the two."""
 
 
 @dataclass(frozen=True, slots=True)

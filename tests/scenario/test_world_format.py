@@ -7,7 +7,6 @@ import pytest
 
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
-    BUILT_IN_WORLD_FILE,
     Timings,
     WorldCredential,
     WorldFile,
@@ -25,7 +24,7 @@ def complaints_of(text: str) -> list[str]:
 
 
 def test_the_shipped_file_says_what_the_built_in_world_is() -> None:
-    text = (ROOT / BUILT_IN_WORLD_FILE).read_bytes()
+    text = (ROOT / "emulator/scenario/world.yaml").read_bytes()
     assert parse_world(text, "world.yaml") == BUILT_IN_WORLD
 
 
