@@ -50,6 +50,11 @@ class OperationContract:
     statuses: frozenset[int]
 
     @property
+    def success(self) -> int:
+        """The status of its success; of two (a PATCH that may admit work) the immediate one."""
+        return min(self.statuses)
+
+    @property
     def all_codes(self) -> frozenset[str]:
         """Every problem code that this operation can return at a status it declares, and internal_error."""
         return frozenset({"internal_error"}).union(*(codes for status, codes in self.codes.items() if status))

@@ -193,8 +193,10 @@ def _decoded(text: str | bytes, filename: str) -> str:
         decoded = encoded.decode()
     except (UnicodeDecodeError, UnicodeEncodeError) as error:
         is_bytes = isinstance(error, UnicodeDecodeError)
-        found = f"a byte that is not UTF-8 at offset {error.start}" if is_bytes else "half of a surrogate pair"
-        raise DocumentError([Complaint(filename, 0, 0, "", found, "UTF-8 text")]) from None
+        found = "a byte that is not UTF-8" if is_bytes else "half of a surrogate pair"
+        before = error.object[: error.start]
+        lines = (before if isinstance(before, str) else before.decode(errors="replace")).split("\n")
+        raise DocumentError([Complaint(filename, len(lines), len(lines[-1]) + 1, "", found, "UTF-8 text")]) from None
     if len(encoded) > MAXIMUM_BYTES:
         raise DocumentError([Complaint(filename, 0, 0, "", f"{len(encoded)} bytes", f"at most {MAXIMUM_BYTES}")])
     decoded = decoded.removeprefix("\ufeff")

@@ -4,6 +4,7 @@ A browser that runs a foreign page can reach this machine; what such a page send
 """
 
 import hmac
+import re
 from typing import Final
 
 from emulator.control import PREFIX
@@ -14,6 +15,7 @@ HEALTH: Final = f"{PREFIX}/health"
 """Answers without the control token, so that whoever waits for readiness need not hold it."""
 
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
+_UNREGISTRABLE: Final = frozenset({"localhost", "local", "internal", "test", "example", "invalid", "lan", "home"})
 _OWN_SITES: Final = ("same-origin", "none")
 
 
@@ -24,7 +26,7 @@ def check_origin(request: Request) -> None:
         Problem: permission_denied.
     """
     origin = _header(request, b"origin")
-    if origin is not None and _authority(origin) not in _own_authorities(request, origin):
+    if origin is not None and not _is_own(request, origin):
         raise Problem("permission_denied", f"Origin: found {excerpt(origin)}; expected none but the emulator's own")
     site = _header(request, b"sec-fetch-site")
     if site is not None and site not in _OWN_SITES and not _is_followed_link(request):
@@ -51,11 +53,25 @@ def _header(request: Request, name: bytes) -> str | None:
     return None if value is None else value.decode("latin-1").strip()
 
 
-def _own_authorities(request: Request, origin: str) -> set[str]:
-    """Return host and port under which this client reaches the emulator, and those of `--public-url`."""
-    host = (_header(request, b"host") or "").lower()
+def _is_own(request: Request, origin: str) -> bool:
+    """Tell whether an origin is the emulator's: that of `--public-url`, or of the address that this request came to.
+
+    A page can have a name of its own lead to this machine once it is loaded. So a name that a stranger can register is
+    the emulator's only as `--public-url`.
+    """
+    authority = _authority(origin)
+    if authority and authority == request.public_authority:
+        return True
     scheme = origin.partition("://")[0].lower()
-    return {host.removesuffix(_DEFAULT_PORTS.get(scheme, "")), _authority(request.origin)} - {""}
+    host = (_header(request, b"host") or "").lower()
+    return bool(authority) and authority == host.removesuffix(_DEFAULT_PORTS.get(scheme, "")) and _is_local(host)
+
+
+def _is_local(host: str) -> bool:
+    """Tell whether nobody can register a host's name: it is an address, has no dot, or ends as no public name does."""
+    name = re.sub(r":\d+$", "", host)
+    last = name.rpartition(".")[2]
+    return name.startswith("[") or "." not in name or last.isdigit() or last in _UNREGISTRABLE
 
 
 def _authority(url: str) -> str:

@@ -70,3 +70,5 @@ class AdmissionPause:
     paused: bool = False
     retry_after: int = 5
     """Seconds that a refused writer is asked to wait."""
+    opens_at: int | None = None
+    """When it ends by itself, if that is known."""

@@ -4,9 +4,11 @@ Must not know what is asked for, nor any state.
 """
 
 import json
+import re
+import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 import orjson
 
@@ -25,6 +27,9 @@ DRAIN_LIMIT_BYTES = 80 * 1024 * 1024
 _SINGLE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type", b"emulator-fault", b"host"})
 
 
+_HOST = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
+
+
 class ClientDisconnectedError(Exception):
     """The client went away before its request was whole; nothing has happened."""
 
@@ -32,23 +37,34 @@ class ClientDisconnectedError(Exception):
 class Request:
     """The head of a request."""
 
-    __slots__ = ("headers", "method", "origin", "path", "query_string", "repeated")
+    __slots__ = ("_public_url", "_scope", "headers", "method", "path", "query_string", "repeated")
 
     def __init__(self, scope: Scope, public_url: str | None) -> None:
         self.method: str = scope["method"]
-        self.path: str = scope["path"]
+        raw_path: bytes = scope.get("raw_path") or b""
+        self.path: str = _path(raw_path) if b"%2" in raw_path else scope["path"]
         self.query_string: bytes = scope["query_string"]
         pairs: list[tuple[bytes, bytes]] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(pairs)
         self.repeated = _repeated(pairs) if len(self.headers) != len(pairs) else frozenset()
-        self.origin = public_url or f"{scope['scheme']}://{self._host(scope)}"
+        self._scope = scope
+        self._public_url = public_url
 
-    def _host(self, scope: Scope) -> str:
-        host = self.headers.get(b"host")
-        if host:
-            return host.decode("latin-1")
-        name, port = scope.get("server") or ("127.0.0.1", None)
-        return f"{name}:{port}" if port else str(name)
+    @property
+    def origin(self) -> str:
+        """How the links in an answer start: the public address, else the one that the client used."""
+        if self._public_url is not None:
+            return self._public_url
+        host = self.headers.get(b"host", b"")
+        if _HOST.fullmatch(host):
+            return f"{self._scope['scheme']}://{host.decode()}"
+        name, port = self._scope.get("server") or ("127.0.0.1", None)
+        return f"{self._scope['scheme']}://{name}:{port}" if port else f"{self._scope['scheme']}://{name}"
+
+    @property
+    def public_authority(self) -> str | None:
+        """Host and port of the public address, in lower case, if there is one."""
+        return None if self._public_url is None else self._public_url.lower().partition("://")[2].partition("/")[0]
 
     def bearer_key(self) -> str | None:
         """Return the key of `Authorization: Bearer`, or None where there is no such thing (section 5, D48)."""
@@ -70,6 +86,17 @@ class Request:
             )
         return value.decode("latin-1")
 
+    def check_encoding(self) -> None:
+        """Refuse a body that is compressed: nobody promised to take one. Raises Problem invalid_request."""
+        encoding = self.headers.get(b"content-encoding")
+        if encoding is not None and encoding.strip().lower() != b"identity":
+            found = excerpt(encoding.decode("latin-1"))
+            raise Problem(
+                "invalid_request",
+                f"Content-Encoding: found {found}; expected none",
+                remedy="send the body as it is, without a Content-Encoding",
+            )
+
     def has_body(self) -> bool:
         """Whether the head announces a body."""
         return b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0").strip(b"0 ") != b""
@@ -78,6 +105,11 @@ class Request:
         """Whether the head announces a body that is too large, so that it need not be read to be refused."""
         announced = self.headers.get(b"content-length", b"0")
         return announced.isdigit() and int(announced) > limit_bytes
+
+
+def _path(raw_path: bytes) -> str:
+    """Decode a path step by step: a slash that was written `%2F` is part of its step, and stays written so."""
+    return "/".join(unquote(step).replace("/", "%2F") for step in raw_path.decode("ascii", "replace").split("/"))
 
 
 def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
@@ -171,6 +203,8 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
+        if (unusual := _with_unusual_numbers(body)) is not None:
+            return unusual
         place = f"line {error.lineno} column {error.colno}" if error.pos else "the start"
         raise Problem(
             "invalid_request",
@@ -189,6 +223,25 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
     # is kept as it is unless it was written as an escape, so a key was dropped only if colons are missing.
     if b"\\u003" in body or body.count(b":") != written.count(b":"):
         _check_duplicate_keys(body)
+    return value
+
+
+def _with_unusual_numbers(body: bytes) -> Any:
+    """Read JSON whose numbers are too large for the fast reader; None for what is no JSON after all."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    def number(digits: str) -> float:
+        return max(min(float(digits), sys.float_info.max), -sys.float_info.max)
+
+    try:
+        value = json.loads(
+            body.decode(), parse_float=number, parse_int=number, parse_constant=refuse, object_pairs_hook=_unique
+        )
+        orjson.dumps(value)  # half a surrogate pair is no text
+    except (ValueError, TypeError, RecursionError):
+        return None
     return value
 
 
@@ -216,19 +269,21 @@ def _unfit_media_type(found: str) -> Problem:
 
 
 def _check_duplicate_keys(body: bytes) -> None:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        seen: dict[str, Any] = {}
-        for name, value in pairs:
-            if name in seen:
-                raise Problem(
-                    "invalid_request",
-                    f"(body): found the key {excerpt(name)} twice; expected each key once",
-                    remedy=f"leave out one of the two {excerpt(name)}",
-                )
-            seen[name] = value
-        return seen
+    json.loads(body, object_pairs_hook=_unique)
 
-    json.loads(body, object_pairs_hook=unique)
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its members. Raises Problem invalid_request for two of one name."""
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise Problem(
+                "invalid_request",
+                f"(body): found the key {excerpt(name)} twice; expected each key once",
+                remedy=f"leave out all but one of the keys {excerpt(name)}",
+            )
+        members[name] = value
+    return members
 
 
 def read_query(query_string: bytes, known: Collection[str]) -> dict[str, str]:

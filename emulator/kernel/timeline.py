@@ -24,9 +24,11 @@ class Timeline:
 
     sequence: int = 0
     _queue: list[Event] = field(default_factory=list)
+    _cancelled: set[tuple[str, str]] = field(default_factory=set)
+    """Kind and subject of single events that will not happen; they are dropped when their time comes."""
 
     def __len__(self) -> int:
-        return len(self._queue)
+        return len(self._queue) - len(self._cancelled)
 
     def schedule(self, due: int, kind: str, subject: str, detail: int = 0) -> None:
         """Let an event happen at an instant; those of one instant happen in the order of their scheduling."""
@@ -36,17 +38,23 @@ class Timeline:
     @property
     def next_due(self) -> int | None:
         """The instant of the next event, or None if nothing is to come."""
+        self._drop_cancelled()
         return self._queue[0].due if self._queue else None
 
     def pop_due(self, now: int) -> Event | None:
         """Take the first event that is due by now, or None if there is none."""
+        self._drop_cancelled()
         if self._queue and self._queue[0].due <= now:
             return heappop(self._queue)
         return None
 
+    def cancel(self, kind: str, subject: str) -> None:
+        """Let the one event of a kind and subject not happen; costs the same however much is to come."""
+        self._cancelled.add((kind, subject))
+
     def events(self) -> list[Event]:
         """Return what is to come, in order."""
-        return sorted(self._queue)
+        return sorted(event for event in self._queue if (event.kind, event.subject) not in self._cancelled)
 
     def remove(self, kind: str, subject: str) -> None:
         """Forget every event of a kind and subject."""
@@ -56,5 +64,11 @@ class Timeline:
     def restore(self, events: list[Event], sequence: int) -> None:
         """Replace what is to come, as a state file tells it."""
         self._queue = list(events)
+        self._cancelled.clear()
         heapify(self._queue)
         self.sequence = sequence
+
+    def _drop_cancelled(self) -> None:
+        while self._cancelled and (self._queue[0].kind, self._queue[0].subject) in self._cancelled:
+            event = heappop(self._queue)
+            self._cancelled.remove((event.kind, event.subject))

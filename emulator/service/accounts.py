@@ -7,7 +7,7 @@ from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, AdmissionPause, 
 from emulator.domain.ledger import Ledger
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Team
-from emulator.kernel.timestamps import format_timestamp, seconds_up
+from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.service.store import Owned
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Caller:
                 remedy=self._remedy_by_credential(now, only_full=True),
             )
 
-    def check_pause(self) -> None:
+    def check_pause(self, now: int) -> None:
         """Let new writes in unless admission is paused, for all or for this Team (section 7).
 
         Raises:
@@ -145,6 +145,7 @@ class Caller:
                     "service_unavailable",
                     "new writes are paused; expected to be sent again later",
                     retry_after=pause.retry_after,
+                    retry_wait_ms=max(pause.retry_after * SECOND_MS, (pause.opens_at or now) - now),
                     remedy="wait until new writes are let in again, and send the same request",
                 )
 

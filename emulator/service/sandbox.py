@@ -3,6 +3,7 @@
 Owns what exists in it and how it begins. What happens in it is told by the neighbouring files; time passes in `engine`.
 """
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -27,6 +28,7 @@ from emulator.service.premade import add_premade_ingredients
 from emulator.service.store import Store
 from emulator.service.tally import RuleTallies
 
+_LOGGER = logging.getLogger("emulator.service")
 DEFAULT_SANDBOX_ID = "default"
 CREDENTIAL_LIFETIME_MS = 365 * DAY_MS
 """The expiry of a credential whose world names none."""
@@ -175,6 +177,9 @@ class Sandbox:
             Problem: service_unavailable.
         """
         if self.memory.is_exhausted:
+            _LOGGER.warning(
+                "503: %d image bytes are held, --max-memory is %d", self.memory.held_bytes, self.memory.limit_bytes
+            )
             raise Problem(
                 "service_unavailable",
                 f"the emulator holds {self.memory.held_bytes} image bytes; expected fewer than --max-memory "

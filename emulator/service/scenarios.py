@@ -67,8 +67,9 @@ def _playbooks(caller: Caller) -> list[Playbook]:
 
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     """Make one change of a running scenario's timeline."""
-    _, change = sandbox.playbooks[team_id].changes_due()[index]
-    _apply(sandbox, team_id, change, now)
+    (_, change), *later = sandbox.playbooks[team_id].changes_due()[index:]
+    opens_at = next((due for due, then in later if then == AdmissionChange("open")), None)
+    _apply(sandbox, team_id, change, now, opens_at)
 
 
 def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str = EVERYONE) -> None:
@@ -127,10 +128,10 @@ def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[Te
     return [account for account in sandbox.find_accounts(name_or_id) if not team_id or account.team.id == team_id]
 
 
-def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int) -> None:
+def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: int | None) -> None:
     match change:
         case AdmissionChange(admission, retry_after):
-            pause = AdmissionPause(admission == "paused")
+            pause = AdmissionPause(admission == "paused", opens_at=opens_at)
             if retry_after is not None:
                 pause.retry_after = retry_after
             if team_id:

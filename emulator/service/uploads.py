@@ -235,3 +235,4 @@ def _finish(sandbox: Sandbox, session: UploadSession, event: str) -> None:
     status = lifecycles.move(lifecycles.UPLOAD, session.status, event)
     sandbox.store.uploads.replace(dataclasses.replace(session, status=status))
     sandbox.images.release([session.id])
+    sandbox.timeline.cancel("upload_expired", session.id)

@@ -44,6 +44,8 @@ class Passage:
     """Whether that problem only takes the place of the answer, when everything has happened."""
     hold_ms: int = 0
     network: NetworkFault | None = None
+    is_lost: bool = False
+    """Whether there is no answer, because it is lost before anything happens."""
     is_deprecated: bool = False
     """Whether every answer, a refusal too, carries the headers of deprecated behaviour (D43)."""
     fault_headers: tuple[Header, ...] = ()
@@ -102,6 +104,7 @@ def check_shape(passage: Passage, route: Route, call: Call) -> None:
     if operation.body is None:
         check_no_body(passage.body)
     else:
+        request.check_encoding()
         call.intent = parse_json(passage.body, request.headers.get(b"content-type"))
 
 
@@ -147,7 +150,7 @@ def check_idempotency(passage: Passage, route: Route, call: Call) -> Response | 
 
 def check_pause(passage: Passage, route: Route, call: Call) -> None:
     """503: new writes are let in (section 7)."""
-    call.caller.check_pause()
+    call.caller.check_pause(call.now)
 
 
 def check_subscription(passage: Passage, route: Route, call: Call) -> None:

@@ -86,6 +86,7 @@ class DirectUploads:
             )
         uploads.check_window(session, now)
         _check_headers(request, sandbox, session)
+        request.check_encoding()
         _check_announced_size(request, session)
         data, digest = await _read(body, session)
         if sandbox.store.uploads.items.get(session.id) is None:

@@ -6,6 +6,7 @@ consequences. An answer that is to be lost is lost on the wire, by the connectio
 
 import asyncio
 from email.utils import formatdate
+from urllib.parse import quote
 
 from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
 from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt
@@ -18,9 +19,9 @@ from emulator.scenario.faults import DeprecatedFault, NetworkFault, ProblemFault
 from emulator.service.accounts import Caller
 
 FAULT_HEADER = b"emulator-fault"
+_HEADER_SAFE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 _RATE_RETRY_SECONDS = 5
 _GARBAGE = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
-UNANSWERED = Response(200, (JSON_TYPE, (b"content-length", b"100")), b'{"object":'.ljust(100))
 """What stands in for the answer of a request that was lost before anything happened."""
 
 
@@ -89,9 +90,20 @@ def deprecation_headers(fault: DeprecatedFault, since: int) -> tuple[Header, ...
     return tuple(headers)
 
 
+def rule_name(name: str) -> bytes:
+    """Write the name of a rule as a header can carry it: what is not ASCII is percent-encoded, as UTF-8."""
+    return quote(name, safe=_HEADER_SAFE).encode()
+
+
 def is_lost_before_commit(fault: NetworkFault | None) -> bool:
     """Tell whether nothing must happen because the answer is lost; a read may happen all the same."""
     return fault is not None and fault.at == "before_commit"
+
+
+def unanswered(status: int, identifying: tuple[Header, ...]) -> Response:
+    """Return what is lost in the place of an answer that never was: a beginning of it, under the status it would have."""
+    headers = (JSON_TYPE, (b"content-length", b"100"), *identifying)
+    return Response(status if status != 204 else 200, headers, b'{"object":'.ljust(100))
 
 
 async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: Receive, send: Send, stop: Stop) -> None:
@@ -100,7 +112,8 @@ async def lose(fault: NetworkFault, response: Response, scope: Scope, receive: R
         await stop.cut_short(asyncio.sleep(fault.latency_ms / SECOND_MS))
         await send_response(send, response)
     elif fault.kind == "garbage":
-        headers = ((b"content-type", b"application/json"), (b"content-length", b"%d" % len(_GARBAGE)))
+        kept = [header for header in response.headers if header[0] not in (b"content-type", b"content-length")]
+        headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
         status = response.status if response.body else 200  # no other may have a body
         await send_response(send, Response(status, headers, _GARBAGE))
     elif fault.kind == "stall":

@@ -245,7 +245,11 @@ def _list(
     owners: list[str | None] | None = None,
 ) -> Reply:
     """Return a page of a collection; `limit` is not part of what a cursor is bound to (D02)."""
-    filters = sorted(f"{key}={value}" for key, value in call.query.items() if key not in ("limit", "after"))
+    filters = sorted(
+        f"{key}={value}"
+        for key, value in call.query.items()
+        if key not in ("limit", "after") and (key, value) != ("scope", "all")  # what is meant where nothing is said
+    )
     request = PageRequest(page_limit(call.query), call.query.get("after"), (call.caller.team_id, name, *filters))
 
     def load(identifier: str) -> Any:

@@ -22,7 +22,7 @@ def parse_query(query_string: bytes, parameters: Mapping[str, QueryParameter]) -
 
 def _check_parameter(parameter: QueryParameter, value: str) -> None:
     if parameter.is_integer:
-        digits = value.isascii() and value.isdecimal() and len(value) <= 9
+        digits = value.isascii() and value.isdecimal() and len(value) <= 9 and value == str(int(value))
         if not digits or not parameter.minimum <= int(value) <= parameter.maximum:
             expected = f"a whole number from {parameter.minimum} to {parameter.maximum}"
             raise Problem(

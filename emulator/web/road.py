@@ -74,7 +74,7 @@ class Road:
             entry.note = GONE_NOTE
             journal.leave(entry)
             return
-        if response is not faults.UNANSWERED:
+        if not passage.is_lost:
             entry.status, entry.response_body = response.status, response.body
         journal.leave(entry)
         if passage.network is not None:
@@ -116,7 +116,9 @@ class Road:
         if passage.sandbox.playbooks or faults.FAULT_HEADER in passage.request.headers:
             await self._ask_scenario(passage, route, call)
             if faults.is_lost_before_commit(passage.network):
-                return faults.UNANSWERED
+                passage.is_lost = True
+                identifying = ((b"request-id", passage.request_id.encode()), *passage.fault_headers)
+                return faults.unanswered(route.operation.success, identifying)
         for step in route.before_wait:
             stored = step.run(passage, route, call)
             if stored is not None:
@@ -133,7 +135,7 @@ class Road:
             decision = scenarios.decide_request(call.caller, route.operation.id, _json_or_none(passage.body), call.now)
         if decision.rule is not None:
             passage.entry.rule = decision.rule
-            passage.fault_headers = ((b"emulator-rule", decision.rule.name.encode("ascii", "replace")),)
+            passage.fault_headers = ((b"emulator-rule", faults.rule_name(decision.rule.name)),)
         match decision.fault:
             case ProblemFault() as fault:
                 passage.problem_due = faults.injected_problem(fault, call.caller, call.now)

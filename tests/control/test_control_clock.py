@@ -209,3 +209,8 @@ def test_the_clock_of_one_sandbox_is_not_that_of_another(control: ControlledEmul
     control.told("POST", "/clock/advance", {"seconds": 60}, sandbox="other")
     assert (control.clock_now(), control.clock_now("other")) == (START, "2026-01-01T00:01:00.000Z")
     assert control.clock_now("default") == START
+
+
+def test_an_exchanged_session_leaves_nothing_to_come(control: ControlledEmulator) -> None:
+    control.assets(1)
+    assert (0, None) == (control.told("GET", "/clock")["pending"], control.told("GET", "/clock")["next_event_at"])

@@ -18,6 +18,8 @@ FOREIGN = [
     {"Origin": ""},
     {"Origin": "http://", "Host": ""},
     {"Origin": "http://127.0.0.1:8038", "Host": "localhost:8038"},
+    {"Origin": "http://evil.com", "Host": "evil.com"},
+    {"Origin": "http://evil.com:8038", "Host": "evil.com:8038"},
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
     {"Sec-Fetch-Site": "cross-site", "Origin": f"http://{HOST}"},

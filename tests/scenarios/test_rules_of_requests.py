@@ -212,7 +212,7 @@ def test_an_injected_answer_names_its_rule(service: Service) -> None:
             ],
         }
     )
-    assert "Gr??e at 5%" == service.get("/team").headers["emulator-rule"]
+    assert "Gr%C3%BC%C3%9Fe at 5%25" == service.get("/team").headers["emulator-rule"]
     assert "rule 2" == service.post("/uploads", UPLOAD).headers["emulator-rule"]
     assert "emulator-rule" not in service.get(f"/assets/{asset_id}").headers
 

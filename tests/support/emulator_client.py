@@ -348,7 +348,8 @@ class EmulatorUnderTest:
         }
         answer = await _exchange(self.application, scope, pieces, call.disconnects)
         if answer is not None:
-            self._check(call.method, path, answer)
+            steps = [unquote(step).replace("/", "%2F") for step in raw_path.split("/")]
+            self._check(call.method, "/".join(steps), answer)
         return answer
 
     def _headers_of(self, call: Call, body: bytes | None) -> list[tuple[bytes, bytes]]:

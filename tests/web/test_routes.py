@@ -54,7 +54,6 @@ def test_another_method_of_a_known_path_is_405_and_told_what_is_allowed(emulator
         "/products//",
         "/products/prd_1/",
         "/products/prd_1/x",
-        "/products/prd%2F1",
         "/uploads/upl_1",
         "/uploads//complete",
         "/uploads/upl_1/complete/",
@@ -100,3 +99,15 @@ def test_every_address_of_an_answer_can_be_followed(emulator: EmulatorUnderTest)
 def test_there_is_neither_a_date_nor_a_server_header(emulator: EmulatorUnderTest) -> None:
     """D46: the application itself sends neither; the HTTP server's own are switched off where it is started."""
     assert not {"date", "server"} & emulator.get("/team").headers.keys()
+
+
+def test_an_encoded_slash_is_part_of_an_id_that_does_not_exist(emulator: EmulatorUnderTest) -> None:
+    """D07: a malformed id is an absent one."""
+    assert (404, "product_not_found") == emulator.get("/products/prd%2F1").outcome
+    assert (404, "asset_not_found") == emulator.get("/assets/a%2fb").outcome
+
+
+def test_an_encoded_slash_separates_nothing(emulator: EmulatorUnderTest) -> None:
+    session = emulator.open_upload(5)
+    answer = emulator.post(f"/uploads/{session['id']}%2Fcomplete", {"upload_token": "x"})
+    assert (404, "not_found") == answer.outcome
