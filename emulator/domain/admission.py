@@ -33,6 +33,10 @@ class RateWindow:
         """Count a request that was let in."""
         self.admitted.append(now)
 
+    def take_back(self) -> None:
+        """Take back the count of the request that was let in last."""
+        self.admitted.pop()
+
 
 @dataclass(slots=True)
 class ConcurrencyBudget:

@@ -87,7 +87,7 @@ class Request:
         return value.decode("latin-1")
 
     def check_encoding(self) -> None:
-        """Refuse a body that is compressed: nobody promised to take one. Raises Problem invalid_request."""
+        """Refuse a body that is compressed: nobody promised to take one (D52). Raises Problem invalid_request."""
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
             found = excerpt(encoding.decode("latin-1"))
@@ -108,7 +108,7 @@ class Request:
 
 
 def _path(raw_path: bytes) -> str:
-    """Decode a path step by step: a slash that was written `%2F` is part of its step, and stays written so."""
+    """Decode a path step by step: a slash that was written `%2F` is part of its step, and stays written so (D53)."""
     return "/".join(unquote(step).replace("/", "%2F") for step in raw_path.decode("ascii", "replace").split("/"))
 
 

@@ -108,8 +108,8 @@ class Caller:
     def forget_request(self, code: str) -> None:
         """Take back the count of a request that is refused for its rate after all: it does not count (D41)."""
         if code == "rate_limited" and self.sandbox.rate_limits:
-            self.rate.admitted.pop()
-            self.account.rate.admitted.pop()
+            self.rate.take_back()
+            self.account.rate.take_back()
 
     def before_commit(self) -> None:
         """Called by every write when nothing of its own can refuse it any more, and nothing has happened yet.

@@ -171,7 +171,7 @@ class Sandbox:
         ]
 
     def check_memory(self) -> None:
-        """Refuse what would hold more image bytes once the process's budget is spent (interfaces, `--max-memory`).
+        """Refuse what would hold more image bytes once the process's budget is spent (interfaces, `--max-memory`; D55).
 
         Raises:
             Problem: service_unavailable.
