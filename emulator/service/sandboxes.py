@@ -38,9 +38,9 @@ class Sandboxes:
         """The sandbox that always exists."""
         return self.by_id[DEFAULT_SANDBOX_ID]
 
-    def find_caller(self, key: str) -> Caller | None:
-        """Return the credential of a key, with its sandbox; None for a key that no sandbox has."""
-        return self._callers.get(key)
+    def find_caller(self, key: str | None) -> Caller | None:
+        """Return the credential of a key, with its sandbox; None for a key that no sandbox has, and for no key."""
+        return self._callers.get(key) if key else None
 
     def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
         """Make a sandbox. Raises SandboxConflictError."""

@@ -30,7 +30,6 @@ from emulator.kernel.timestamps import SECOND_MS
 from emulator.scenario.faults import DeprecatedFault, HoldFault, NetworkFault, ProblemFault
 from emulator.scenario.playbook import RequestDecision
 from emulator.service import engine, scenarios
-from emulator.service.accounts import Caller
 from emulator.service.journal import GONE_NOTE
 from emulator.service.sandboxes import Sandboxes
 from emulator.web import faults, holding
@@ -60,7 +59,8 @@ class Road:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, and keep the journal of it."""
         request = Request(scope, self._public_url)
-        caller = self._find_caller(request)
+        key = request.bearer_key()
+        caller = self._sandboxes.find_caller(key)
         sandbox = caller.sandbox if caller else self._sandboxes.default
         journal, request_id = sandbox.journal, sandbox.identifiers.next("req")
         entry = journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
@@ -69,7 +69,7 @@ class Road:
         passage = Passage(request, request_id, sandbox, entry)
         body = Body(receive) if request.has_body() else None
         try:
-            response = await self._answer(passage, body)
+            response = await self._answer(passage, key, body)
         except ClientDisconnectedError:
             entry.note = GONE_NOTE
             journal.leave(entry)
@@ -82,7 +82,7 @@ class Road:
             return
         await send_response(send, response, body)
 
-    async def _answer(self, passage: Passage, body: Body | None) -> Response:
+    async def _answer(self, passage: Passage, key: str | None, body: Body | None) -> Response:
         """Turn a request into a response: whatever goes wrong on the way becomes one here."""
         request = passage.request
         try:
@@ -91,7 +91,7 @@ class Road:
             if body is not None:
                 is_too_large = request.announces_more_than(MAXIMUM_BODY_BYTES)
                 passage.body = passage.entry.request_body = None if is_too_large else await body.read()
-            caller = self._find_caller(request)  # only now: what came before may have taken its time
+            caller = self._sandboxes.find_caller(key)  # only now: what came before may have taken its time
             if caller is None:
                 engine.enter(passage.sandbox)
                 raise Problem(
@@ -258,10 +258,6 @@ class Road:
         if takes_wait and retry_after is not None:
             engine.advance(sandbox, sandbox.clock.now() + (problem.retry_wait_ms or retry_after * SECOND_MS))
         return response
-
-    def _find_caller(self, request: Request) -> Caller | None:
-        key = request.bearer_key()
-        return self._sandboxes.find_caller(key) if key else None
 
     def _find_route(self, request: Request) -> tuple[Route, str]:
         """Find the operation of a method and path (D06).
