@@ -1,0 +1,353 @@
+"""What random clients do: steps of several keys of two Teams, each drawn from a source of chance.
+
+Mostly right requests with some flaws, repeated ones, moves of the clock, and changes from outside. A step says nothing of
+what must come of it: `Comparison` does.
+"""
+
+from collections.abc import Callable
+from random import Random
+from typing import Final
+
+from tests.model import observation
+from tests.model.comparison import Comparison
+from tests.model.meanings import COLLECTIONS, INGREDIENTS
+from tests.model.meetable_scenarios import SCENARIOS
+from tests.model.random_bodies import RandomBodies
+from tests.model.reckoning import SECOND, UPLOAD_WINDOW, Json
+from tests.model.sample_files import SampleFile, sample_files
+from tests.model.service_model import Ask
+from tests.support.emulator_client import Answer
+
+WRITERS: Final = ("ash_full", "ash_full", "ash_full", "ash_full", "ash_second", "birch_full", "birch_full")
+OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")
+SPANS: Final = (0.4, 1, 1, 3, 3, 5, 8, 8, 8, 30, 30)
+"""Usual moves of the clock, in seconds."""
+LONG_SPANS: Final = (600, 901, 86_399, 86_401)
+"""The end of a credential, of an upload window, of the retention of keys."""
+
+
+COME_AGAIN: Final = (402, 403, 429, 500, 503)
+
+
+class ClientSteps:
+    """The steps, by their names in `STEPS`."""
+
+    def __init__(self, both: Comparison) -> None:
+        self.both = both
+        self._sent: list[Ask] = []
+        """Requests with a key, to be sent again."""
+        self._refused: list[Ask] = []
+        """Those of which a repetition may be let in."""
+        self._cursors: list[tuple[Ask, tuple[str, str]]] = []
+        """Requests for a further page, with the last item before it."""
+        self._keys = 0
+
+    def begin(self) -> None:
+        """Have something of everything."""
+        for key, number in (("ash_full", 0), ("ash_full", 1), ("ash_full", 2), ("ash_full", 4), ("birch_full", 0)):
+            self._upload(sample_files()[number], key)
+        photos = self.both.model.ids("asset", "Ash")
+        begun: list[tuple[str, Json]] = [
+            ("/products", {"name": "Shoe", "asset_ids": photos[:2], "primary_asset_id": photos[0]}),
+            ("/photography-styles", {"name": "Bright", "asset_ids": photos[:3]}),
+            ("/backgrounds", {"name": "Wall", "kind": "backdrop", "asset_id": photos[0]}),
+            ("/poses", {"name": "Sitting", "asset_id": photos[0], "supported_camera_distances": ["far"]}),
+            ("/fashion-models", {"name": "Eve", "age_range": "25-35", "gender": "female", "asset_ids": photos[:1]}),
+        ]
+        for path, body in begun:
+            self.both.ask(Ask("ash_full", "POST", path, body, self._fresh_key()))
+        self.both.advance({"seconds": 7})
+
+    # What steps have in common ------------------------------------------------------------------------------------------
+
+    def _key(self, chance: Random) -> str:
+        return chance.choice(WRITERS if chance.randrange(10) else OTHERS)
+
+    def _bodies(self, chance: Random, key: str) -> RandomBodies:
+        return RandomBodies(chance, self.both.model, self.both.team_of(key))
+
+    def _fresh_key(self) -> str:
+        self._keys += 1
+        return f"key {self._keys}"
+
+    def _write(
+        self, chance: Random, method: str, path: str, key: str | None = None, body: Json | None = None
+    ) -> Answer:
+        """Send a POST or PATCH: mostly right, sometimes with one flaw."""
+        key = key or self._key(chance)
+        shared_key = chance.choice(("again", "once more"))
+        ask = Ask(key, method, path, body, self._fresh_key() if chance.randrange(6) else shared_key)
+        bodies = self._bodies(chance, key)
+        if body is None:
+            ask.body = bodies.body(ask.operation)
+        flaw = chance.randrange(16)
+        if flaw == 0:
+            ask.flaw = "invalid_input"
+            ask.body = bodies.spoiled(ask.operation, ask.body)
+        elif flaw == 1:
+            return self._malformed(chance, ask)
+        answer = self.both.ask(ask)
+        if ask.flaw is None:
+            (self._refused if answer.status in COME_AGAIN else self._sent).append(ask)
+        return answer
+
+    def _malformed(self, chance: Random, ask: Ask) -> Answer:
+        """Send a request that is wrong before its body is looked at."""
+        ask.flaw = "invalid_request"
+        match chance.randrange(4):
+            case 0:
+                ask.idempotency_key = None
+                return self.both.ask(ask)
+            case 1:
+                ask.query = {"colour": "red"}
+                return self.both.ask(ask)
+            case 2:
+                return self.both.ask(ask, headers={"content-type": "text/plain"})
+            case _:
+                ask.body = None
+                return self.both.ask(ask, content=b'{"name": ', headers={"content-type": "application/json"})
+
+    def _target(self, chance: Random, key: str, kind: str) -> str:
+        """Return what to change or delete: mostly the Team's own, if it has something."""
+        own = [thing["id"] for thing in self.both.model.state.of_team(kind, self.both.team_of(key))]
+        return chance.choice(own) if own and chance.randrange(8) else self._bodies(chance, key).reference(kind)
+
+    def _change(self, chance: Random, kind: str) -> None:
+        key = self._key(chance)
+        self._write(chance, "PATCH", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}", key)
+
+    # Uploads ------------------------------------------------------------------------------------------------------------
+
+    def upload(self, chance: Random) -> None:
+        """Bring in a file, as one should."""
+        self._upload(chance.choice(sample_files()), chance.choice(WRITERS))
+
+    def _upload(self, file: SampleFile, key: str) -> None:
+        body = {"content_type": file.content_type, "size_bytes": len(file.data)}
+        answer = self.both.ask(Ask(key, "POST", "/uploads", body, self._fresh_key()))
+        if answer.status == 201:
+            token = self.both.send_bytes(answer.id, file)
+            complete = Ask(key, "POST", f"/uploads/{answer.id}/complete", {"upload_token": token}, self._fresh_key())
+            self.both.ask(complete)
+
+    def use_sessions(self, chance: Random) -> None:
+        """Open a session, or send bytes, or complete: in any order, with any file and any token."""
+        file = chance.choice(sample_files())
+        body = {"content_type": file.content_type, "size_bytes": len(file.data)}
+        self._write(chance, "POST", "/uploads", body=body)
+        for _ in range(chance.randrange(4)):
+            if self.both.sessions:
+                chance.choice((self._send_bytes, self._complete))(chance, chance.choice([*self.both.sessions][-3:]))
+
+    def _send_bytes(self, chance: Random, session_id: str) -> None:
+        size = self.both.model.state.things["upload"][session_id]["size"]
+        fitting = [file for file in sample_files() if len(file.data) == size]
+        self.both.send_bytes(session_id, chance.choice(fitting if chance.randrange(4) else sample_files()))
+
+    def _complete(self, chance: Random, session_id: str) -> None:
+        token = self.both.model.state.things["upload"][session_id].get("token")
+        if token is None or not chance.randrange(6):
+            token = "upt_made_up"
+        if not chance.randrange(6):
+            self.both.advance({"seconds": UPLOAD_WINDOW // SECOND})
+        self._write(chance, "POST", f"/uploads/{session_id}/complete", body={"upload_token": token})
+
+    # The Library --------------------------------------------------------------------------------------------------------
+
+    def create_product(self, chance: Random) -> None:
+        """Create a Product."""
+        self._write(chance, "POST", "/products")
+
+    def change_product(self, chance: Random) -> None:
+        """Change a Product."""
+        self._change(chance, "product")
+
+    def author(self, chance: Random) -> None:
+        """Have an ingredient made."""
+        self._write(chance, "POST", f"/{COLLECTIONS[chance.choice(INGREDIENTS)]}")
+
+    def change_ingredient(self, chance: Random) -> None:
+        """Change an ingredient, at once or from new sources."""
+        self._change(chance, chance.choice(INGREDIENTS))
+
+    def delete(self, chance: Random) -> None:
+        """Delete something; what is gone is gone."""
+        key, kind = self._key(chance), chance.choice(("asset", "asset", "asset", "product", *INGREDIENTS))
+        ask = Ask(key, "DELETE", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}")
+        if not chance.randrange(12):
+            ask.query, ask.flaw = {"force": "true"}, "invalid_request"
+        if self.both.ask(ask).status < 300:
+            self.both.ask(Ask(key, chance.choice(("GET", "DELETE")), ask.path))
+
+    # Generations --------------------------------------------------------------------------------------------------------
+
+    def photograph(self, chance: Random) -> None:
+        """Ask for product photography."""
+        self._write(chance, "POST", "/generations/product-photography")
+
+    def edit(self, chance: Random) -> None:
+        """Ask for an edit."""
+        self._write(chance, "POST", "/generations/edit-images")
+
+    def upscale(self, chance: Random) -> None:
+        """Ask for an upscale."""
+        self._write(chance, "POST", "/generations/upscale")
+
+    # The same again -----------------------------------------------------------------------------------------------------
+
+    def repeat(self, chance: Random) -> None:
+        """Send an old request again: as it was, with another meaning, or with its key where the key is new."""
+        candidates = self._sent[-6:] + self._refused[-3:]
+        if not candidates:
+            return
+        old = chance.choice(candidates)
+        ask = Ask(old.key, old.method, old.path, old.body, old.idempotency_key)
+        change = chance.randrange(5)
+        if change == 0 and old.kind != "upload":
+            ask.body = self._bodies(chance, old.key).body(old.operation)
+        elif change == 1:
+            ask.key = chance.choice(("ash_full", "ash_second", "birch_full"))
+        self.both.ask(ask)
+
+    def send_twice_at_once(self, chance: Random) -> None:
+        """Send a request a second time while it is in admission."""
+        kind = chance.choice(("product", "pose", "background"))
+        ask = Ask("birch_full", "POST", f"/{COLLECTIONS[kind]}", idempotency_key=self._fresh_key())
+        ask.body = self._bodies(chance, ask.key).body(ask.operation)
+        self._sent.append(ask)
+        self.both.ask_twice_at_once(ask, 10)
+
+    def complete_twice_at_once(self, chance: Random) -> None:
+        """Bring in a file, but let two programs complete it, or one that is impatient."""
+        file, writer = chance.choice(sample_files()), chance.choice(WRITERS)
+        body = {"content_type": file.content_type, "size_bytes": len(file.data)}
+        session = self.both.ask(Ask(writer, "POST", "/uploads", body, self._fresh_key()))
+        if session.status == 201:
+            token = {"upload_token": self.both.send_bytes(session.id, file)}
+            first = Ask(writer, "POST", f"/uploads/{session.id}/complete", token, self._fresh_key())
+            key = first.idempotency_key if chance.randrange(2) else self._fresh_key()
+            self.both.complete_twice_at_once(first, Ask(writer, "POST", first.path, token, key))
+
+    # Reading ------------------------------------------------------------------------------------------------------------
+
+    def read(self, chance: Random) -> None:
+        """Get one resource, page through a list, or download a picture."""
+        kind = chance.choice(observation.LISTED)
+        chance.choice((self._read_one, self._page_through, self._download))(chance, kind)
+
+    def _read_one(self, chance: Random, kind: str) -> None:
+        key = self._key(chance)
+        path = f"/{COLLECTIONS[kind]}/{self._bodies(chance, key).reference(kind)}"
+        self.both.ask(Ask(key, "GET", chance.choice((path, path, "/team"))))
+
+    def _download(self, chance: Random, kind: str) -> None:
+        pictures = [identifier for (identifier, _), known in self.both.opaque.items() if "url" in known]
+        self.both.download(chance.choice(pictures[-8:]), chance.choice(("GET", "HEAD")))
+
+    def _page_through(self, chance: Random, kind: str) -> None:
+        key, filters = self._key(chance), self._filters(chance, kind)
+        ask = Ask(key, "GET", f"/{COLLECTIONS[kind]}", query={**filters, "limit": chance.choice(("1", "2", "100"))})
+        wrong = {"limit": "101"}, {"limit": "0"}, {"colour": "red"}, {"after": "made-up"}, {"after": ""}
+        if not chance.randrange(6):
+            ask.query |= chance.choice(wrong)
+            ask.flaw = "invalid_cursor" if "after" in ask.query else "invalid_request"
+        for _ in range(3):
+            answer = self.both.ask(ask)
+            if answer.status != 200 or not answer.json["page"]["has_more"]:
+                return
+            last = answer.json["data"][-1]
+            position = last["created_at"], last["id"]
+            query = {**ask.query, "after": answer.json["page"]["next_cursor"]}
+            ask = Ask(key, "GET", ask.path, query=query, after=position)
+            self._cursors.append((ask, position))
+            self._use_an_old_cursor(chance)
+
+    def _filters(self, chance: Random, kind: str) -> dict[str, str]:
+        if kind in INGREDIENTS:
+            return chance.choice(({}, {"scope": "team"}, {"scope": "global"}, {"scope": "all"}))
+        words = ("queued", "processing", "completed", "failed")
+        statuses: list[dict[str, str]] = [{"status": word} for word in words]
+        target = self._bodies(chance, "ash_full").reference("pose")
+        filters: dict[str, list[dict[str, str]]] = {
+            "asset": [{}, {"source": "upload"}, {"source": "generation"}],
+            "product": [{}],
+            "operation": [{}, *statuses, {"type": "pose.create"}, {"target_id": target}],
+            "generation": [{}, *statuses, {"workflow": "upscale", "status": "completed"}, {"workflow": "edit_images"}],
+        }
+        return chance.choice(filters[kind])
+
+    def _use_an_old_cursor(self, chance: Random) -> None:
+        """Go on from a cursor of earlier: in its own list, or where it must not be accepted."""
+        old, position = chance.choice(self._cursors[-5:])
+        match chance.randrange(4):
+            case 0 if old.kind != "product":
+                self.both.ask(Ask(old.key, "GET", old.path, query=other_filters(old), flaw="invalid_cursor"))
+            case 1:
+                other = "birch_full" if old.key.startswith("ash") else "ash_full"
+                self.both.ask(Ask(other, "GET", old.path, query=old.query, flaw="invalid_cursor"))
+            case 2:
+                path = "/products" if old.kind != "product" else "/assets"
+                self.both.ask(Ask(old.key, "GET", path, query={"after": old.query["after"]}, flaw="invalid_cursor"))
+            case _:
+                self.both.ask(Ask(old.key, "GET", old.path, query={**old.query, "limit": "100"}, after=position))
+
+    # From outside -------------------------------------------------------------------------------------------------------
+
+    def let_time_pass(self, chance: Random) -> None:
+        """Move the clock."""
+        span = {"seconds": chance.choice(SPANS if chance.randrange(10) else LONG_SPANS)}
+        self.both.advance(chance.choice((span, span, {"next_event": True})))
+
+    def change_team(self, chance: Random) -> None:
+        """Change what a Team has, more often for the better."""
+        choose = chance.choice
+        changes: list[Json] = [
+            {"credits": choose((0, 1, 2, 12, 20))},
+            {"concurrency_limit": choose((0, 1, 3, 6))},
+            {"subscription": choose(("active", "inactive"))},
+            {"credits": 20, "concurrency_limit": 6, "subscription": "active"},
+            {"credits": 20, "concurrency_limit": 6, "subscription": "active"},
+        ]
+        self.both.change_team(choose(("Ash", "Ash", "Birch")), choose(changes))
+
+    def change_credential(self, chance: Random) -> None:
+        """Revoke a credential, or make it active again."""
+        self.both.change_credential(chance.choice(("ash_second", "ash_revoked")), chance.choice(("active", "revoked")))
+
+    def change_scenario(self, chance: Random) -> None:
+        """Let a scenario begin, or end the one that runs."""
+        if chance.randrange(4):
+            self.both.run_scenario(chance.choice(SCENARIOS))
+        else:
+            self.both.end_scenario()
+
+
+STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
+    ClientSteps.upload: 2,
+    ClientSteps.use_sessions: 3,
+    ClientSteps.create_product: 3,
+    ClientSteps.change_product: 3,
+    ClientSteps.author: 5,
+    ClientSteps.change_ingredient: 6,
+    ClientSteps.delete: 5,
+    ClientSteps.photograph: 5,
+    ClientSteps.edit: 3,
+    ClientSteps.upscale: 3,
+    ClientSteps.repeat: 5,
+    ClientSteps.send_twice_at_once: 1,
+    ClientSteps.complete_twice_at_once: 1,
+    ClientSteps.read: 4,
+    ClientSteps.let_time_pass: 10,
+    ClientSteps.change_team: 4,
+    ClientSteps.change_credential: 1,
+    ClientSteps.change_scenario: 4,
+}
+"""All steps, with how often each is taken compared to the others."""
+
+
+def other_filters(ask: Ask) -> dict[str, str]:
+    """Return the query of a list, cursor included, with another filter."""
+    statuses = ("status", ("queued", "failed"))
+    filters = {"asset": ("source", ("upload", "generation")), "operation": statuses, "generation": statuses}
+    name, words = filters.get(ask.kind, ("scope", ("team", "global")))
+    return ask.query | {name: next(word for word in words if word != ask.query.get(name))}

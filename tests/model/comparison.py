@@ -1,0 +1,273 @@
+"""The emulator and the model side by side: each request goes to both, and so does each change from outside.
+
+After it the two must agree: on the answer (status, code, resource, the headers that promise something) at once, and on all
+that a Team can see when `look` is called. Owns what is remembered for that; knows nothing of what will be asked.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from tests.control.controlled_emulator import ControlledEmulator, control_call
+from tests.model import observation
+from tests.model.meanings import COLLECTIONS, INGREDIENTS
+from tests.model.observation import opaque, shown
+from tests.model.reckoning import Json, timestamp
+from tests.model.sample_files import SampleFile
+from tests.model.service_model import Ask, Expected, ServiceModel
+from tests.support.emulator_client import HOST, Answer, Call, settings_of
+
+WORLD: Final = """
+teams:
+  Ash:
+    credits: 20
+    concurrency_limit: 4
+    credentials:
+      - {key: ash_full, name: Full, profile: full}
+      - {key: ash_second, name: Second, profile: full}
+      - {key: ash_read, name: Reader, profile: read_only}
+      - {key: ash_expiring, name: Expiring, profile: full, expires_at: 2026-01-01T00:10:00.000Z}
+      - {key: ash_revoked, name: Revoked, profile: full, state: revoked}
+      - {key: ash_observer, name: Observer, profile: read_only}
+  Birch:
+    credits: 3
+    credentials:
+      - {key: birch_full, name: Full, profile: full}
+      - {key: birch_observer, name: Observer, profile: read_only}
+"""
+OBSERVERS: Final = {"Ash": "ash_observer", "Birch": "birch_observer"}
+"""By Team: a key that only looks."""
+LOOK_AT_ALL: Final = 5
+"""Every so many looks, both Teams are looked at, whatever happened."""
+
+
+class Comparison:
+    """An emulator and a model of it, in the same state. To be closed."""
+
+    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+        self.say = say
+        self.emulator = ControlledEmulator(settings_of(folder, world=WORLD, rate_limits=False))
+        self.model = ServiceModel(self.emulator.now(), self.emulator.told("GET", "/teams")["data"], self._premade())
+        self.sessions: dict[str, Json] = {}
+        """The Upload Sessions, as they were answered."""
+        self.opaque: dict[tuple[str, int], Json] = {}
+        """By id and version: what only the service can know of a resource."""
+        self._granted = {name: int(team["credits"]) for name, team in self.model.state.teams.items()}
+        self._ended: dict[str, Json] = {}
+        """Terminal work, as it was seen first."""
+        self._request_ids: set[str] = set()
+        self._looks = 0
+        self._touched: set[str] = set(OBSERVERS)
+        """The Teams whose resources may have changed since they were looked at."""
+
+    def close(self) -> None:
+        """End the emulator."""
+        self.emulator.close()
+
+    def team_of(self, key: str) -> str:
+        """Return the Team of a key; for an unknown one, the first."""
+        return str(self.model.state.credentials.get(key, {"team": "Ash"})["team"])
+
+    def _premade(self) -> dict[str, list[Json]]:
+        key = OBSERVERS["Ash"]
+        lists = {kind: self.emulator.items(f"/{COLLECTIONS[kind]}?scope=global", key) for kind in INGREDIENTS}
+        assert all(len(premade) >= 4 for premade in lists.values())
+        assert {item["scope"] for premade in lists.values() for item in premade} == {"global"}
+        return {kind: [shown(item) for item in premade] for kind, premade in lists.items()}
+
+    # Requests ---------------------------------------------------------------------------------------------------------
+
+    def ask(self, ask: Ask, **options: Any) -> Answer:
+        """Send a request to both, and hold the answers against each other. `options` are those of `Call`."""
+        answer = self.emulator.send(_call(ask, **options))
+        self._compare(ask, answer)
+        return answer
+
+    def ask_twice_at_once(self, ask: Ask, hold_seconds: int) -> Answer:
+        """Keep a request in admission: who sends its key meanwhile is told so, and it is admitted in the end (D13)."""
+        hold = {"match": {"operation": ask.operation}, "when": {"nth": "1"}, "then": {"hold": hold_seconds}}
+        self.emulator.told("PUT", "/scenario", {"scenario": "hold", "rules": [hold]})
+        move = control_call("POST", "/clock/advance", {"seconds": hold_seconds})
+        first, second, _ = self.emulator.together(_call(ask), _call(ask), move)
+        assert (409, "idempotency_in_progress") == second.outcome
+        self.end_scenario()
+        self._time_has_passed()
+        self._compare(ask, first)
+        return first
+
+    def complete_twice_at_once(self, first: Ask, second: Ask) -> None:
+        """Complete an upload by two requests at once: whichever is decoded first has the Asset, and the other nothing.
+
+        With one key, the second is told that the first is in admission (D13).
+        """
+        one, other = self.emulator.together(_call(first), _call(second))
+        is_told = other.outcome == (409, "idempotency_in_progress")
+        if one.status == 201 and first.idempotency_key == second.idempotency_key:
+            assert is_told
+        if is_told:
+            self._compare(first, one)
+            return
+        answered = [(first, one), (second, other)]
+        for ask, answer in sorted(answered, key=lambda pair: pair[1].status == 404):
+            self._compare(ask, answer)
+
+    def _compare(self, ask: Ask, answer: Answer) -> None:
+        body = answer.body[:200].decode(errors="replace")
+        self.say(f"{timestamp(self.emulator.now())} {ask.described()} -> {answer.status} {body}")
+        if ask.method != "GET":
+            self._touched.add(self.team_of(ask.key))
+        expected = self.model.handle(ask, answer, lambda kind: self._new_id(ask, answer, kind))
+        if expected.told is not None:
+            told: Answer = expected.told
+            assert (told.status, told.raw_headers, told.body) == (answer.status, answer.raw_headers, answer.body)
+            return
+        request_id = answer.headers["request-id"]
+        assert expected.is_repeat == (request_id in self._request_ids)
+        self._request_ids.add(request_id)
+        check_answer(answer, expected)
+        if ask.operation == "createUpload" and answer.status == 201:
+            self.sessions[answer.id] = answer.json
+
+    def _new_id(self, ask: Ask, answer: Answer, kind: str) -> str:
+        """Return the id of what was made; if the answer was lost, find it in the list."""
+        if answer.status < 300:
+            return answer.id
+        found = (
+            self.emulator.items(f"/{COLLECTIONS[kind]}", OBSERVERS[self.team_of(ask.key)]) if kind != "upload" else []
+        )
+        new = [item["id"] for item in found if item["id"] not in self.model.state.owner]
+        assert len(new) == 1, f"should have been admitted, and was answered {answer.status} {answer.body!r}"
+        return str(new[0])
+
+    def send_bytes(self, session_id: str, file: SampleFile) -> str | None:
+        """Send bytes to the address of a session, and return the token, if they were accepted."""
+        answer = self.emulator.send_bytes(self.sessions[session_id], file.data)
+        self.say(f"bytes of {file.name} to {session_id} -> {answer.status}")
+        self._touched.update(OBSERVERS)
+        expected = self.model.send_bytes(session_id, file)
+        assert (expected.status, expected.code) == (answer.status, answer.code if answer.status >= 400 else None)
+        if answer.status != 200:
+            return None
+        session, token = self.model.state.things["upload"][session_id], str(answer.json["upload_token"])
+        assert token == session.setdefault("token", token)
+        return token
+
+    def download(self, asset_id: str, method: str) -> None:
+        """Ask for the file of an Asset, alive or not: its address answers as long as it lives (D19)."""
+        known = self.opaque[asset_id, 0]
+        answer = self.emulator.fetch(known["url"], method)
+        is_alive = asset_id in self.model.state.things["asset"]
+        self.say(f"{method} the file of {asset_id} -> {answer.status}")
+        assert (200 if is_alive else 404) == answer.status
+        if is_alive:
+            assert str(known["size_bytes"]) == answer.headers["content-length"]
+
+    # Changes from outside -----------------------------------------------------------------------------------------------
+
+    def advance(self, move: Json) -> None:
+        """Move the clock; `move` is what the control plane takes."""
+        self.say(f"time passes: {move}")
+        self.emulator.told("POST", "/clock/advance", move)
+        self._time_has_passed()
+
+    def _time_has_passed(self) -> None:
+        self._touched.update(OBSERVERS)
+        self.model.advance(self.emulator.now(), self._result_of)
+
+    def _result_of(self, kind: str, work_id: str, slot: int) -> str:
+        team = self.model.state.owner[work_id]
+        assert team is not None
+        work = self.emulator.get(f"/{kind}s/{work_id}", OBSERVERS[team]).json
+        made = work["result"] if kind == "operation" else work["outputs"][slot]["asset"]
+        assert made is not None, f"{work_id} should have made something: {work}"
+        return str(made["id"])
+
+    def change_team(self, name: str, change: Json) -> None:
+        """Set the Credits, the Subscription or the concurrency limit of a Team."""
+        self.say(f"{name} gets {change}")
+        self._touched.add(name)
+        team = self.model.state.teams[name]
+        self.emulator.told("PATCH", f"/teams/{team['id']}", change)
+        self._granted[name] += change.get("credits", team["credits"]) - team["credits"]
+        self.model.change_team(name, change)
+
+    def change_credential(self, key: str, state: str) -> None:
+        """Revoke a credential, or make it active again."""
+        self.say(f"{key} is now {state}")
+        credential = self.model.state.credentials[key]
+        self.emulator.told("PATCH", f"/credentials/{credential['id']}", {"state": state})
+        credential["state"] = state
+
+    def run_scenario(self, scenario: Json) -> None:
+        """Let a scenario begin."""
+        self.say(f"scenario {scenario}")
+        self.emulator.told("PUT", "/scenario", {"scenario": "random clients", **scenario})
+        self.model.run_scenario(scenario)
+        self._time_has_passed()
+
+    def end_scenario(self) -> None:
+        """End the running scenario."""
+        self.say("no scenario")
+        assert self.emulator.ask("DELETE", "/scenario").status in (200, 204)
+        self.model.run_scenario({})
+
+    # What can be seen ---------------------------------------------------------------------------------------------------
+
+    def look(self) -> None:
+        """Hold what can be seen against the model: of whom it may have changed, and now and then of all."""
+        self._looks += 1
+        looked_at = list(OBSERVERS) if self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
+        self._touched.clear()
+        if not looked_at:
+            return
+        accounts = {team["name"]: team for team in self.emulator.told("GET", "/teams")["data"]}
+        observed = observation.observe(self.emulator, [OBSERVERS[name] for name in looked_at])
+        for name, seen in zip(looked_at, observed, strict=True):
+            self._compare_team(name, seen)
+            observation.check_credits(seen, self._granted[name], accounts[name]["reserved"])
+            observation.check_library(seen)
+            observation.check_generations(seen)
+            self._check_ended(seen)
+        alive = {identifier for kind in ("asset", *INGREDIENTS) for identifier in self.model.state.things[kind]}
+        observation.check_memory(self.emulator.sandbox, alive | self.model.sessions_with_bytes())
+
+    def _compare_team(self, name: str, seen: dict[str, list[Json]]) -> None:
+        assert [self.model.team(OBSERVERS[name])] == [shown(team) for team in seen["team"]]
+        for kind in observation.LISTED:
+            filters = {"scope": "team"} if kind in INGREDIENTS else {}
+            assert self.model.listed(kind, name, filters) == [shown(item) for item in seen[kind]]
+            for item in seen[kind]:
+                version = self.model.state.versions.get(item["id"], 0)
+                assert opaque(item) == self.opaque.setdefault((item["id"], version), opaque(item))
+
+    def _check_ended(self, seen: dict[str, list[Json]]) -> None:
+        """What is terminal never changes."""
+        for one in seen["operation"] + seen["generation"]:
+            if one["status"] in observation.TERMINAL:
+                assert one == self._ended.setdefault(one["id"], one)
+
+
+def _call(ask: Ask, **options: Any) -> Call:
+    query = "&".join(f"{name}={value}" for name, value in ask.query.items())
+    target = f"{ask.path}?{query}" if query else ask.path
+    return Call(ask.method, target, ask.body, key=ask.key, idempotency_key=ask.idempotency_key, **options)
+
+
+def check_answer(answer: Answer, expected: Expected) -> None:
+    """Hold an answer against the one that must come."""
+    code = answer.code if answer.status >= 400 else None
+    assert (expected.status, expected.code) == (answer.status, code), answer.body
+    location = answer.headers.get("location")
+    assert (None if expected.location is None else f"http://{HOST}/v1{expected.location}") == location
+    assert expected.retry_after == answer.retry_after
+    if expected.active:
+        assert answer.json["active_operation_id"] in expected.active
+    if answer.status >= 400 or expected.body is None:
+        return
+    found = answer.json
+    if "data" in found:
+        page = {"data": [shown(item) for item in found["data"]], "has_more": found["page"]["has_more"]}
+        assert expected.body == page
+        assert bool(found["page"]["next_cursor"]) == expected.body["has_more"]
+    else:
+        assert expected.body == shown(found)

@@ -1,0 +1,91 @@
+"""What a request asks for: its operation, and the meaning of its body (D14), with defaults filled in.
+
+Two bodies with the same meaning are the same request to an Idempotency-Key, and the meaning is what work echoes (D28).
+"""
+
+from typing import Any
+
+Json = dict[str, Any]
+
+KINDS = {
+    "assets": "asset",
+    "products": "product",
+    "photography-styles": "photography_style",
+    "backgrounds": "background",
+    "poses": "pose",
+    "fashion-models": "fashion_model",
+    "operations": "operation",
+    "generations": "generation",
+    "uploads": "upload",
+}
+"""By the first step of a path: the kind of resource behind it."""
+COLLECTIONS = {kind: collection for collection, kind in KINDS.items()}
+INGREDIENTS = ("photography_style", "background", "pose", "fashion_model")
+WORKFLOWS = {"product-photography": "product_photography", "edit-images": "edit_images", "upscale": "upscale"}
+"""By the last step of a path."""
+
+VERBS = {"GET": "get", "POST": "create", "PATCH": "update", "DELETE": "delete"}
+
+
+def operation_id(method: str, path: str) -> str:
+    """Return the contract's name of what a request asks for; lists are not named here."""
+    steps = path.split("/")[1:]
+    if steps[-1] == "complete":
+        return "completeUpload"
+    if steps[0] == "generations" and method == "POST":
+        return f"create{_camel(WORKFLOWS[steps[1]])}Generation"
+    return VERBS[method] + _camel(KINDS.get(steps[0], steps[0]))
+
+
+def _camel(words: str) -> str:
+    return "".join(word.capitalize() for word in words.split("_"))
+
+
+def meaning_of(operation: str, body: Json) -> Json:
+    """Return a body with its defaults, and with everything in one form (D14, D22, D25, D33, D39)."""
+    if operation == "createPhotographyStyle":
+        return {"description": "", **body}
+    if operation == "createPose":
+        return {"supported_camera_distances": ["close", "medium", "far"], **body}
+    if operation == "createProductPhotographyGeneration":
+        return _photography(body)
+    return body
+
+
+def _photography(body: Json) -> Json:
+    meaning = {
+        "product_ids": [],
+        "asset_ids": [],
+        "background": {"type": "automatic"},
+        "fashion_model": {"type": "automatic"},
+        "image_count": 4 if body["output_mode"] == "photoshoot" else 1,
+        "aspect_ratio": "1:1",
+        "resolution": "1k",
+        "output_format": "png",
+        **body,
+    }
+    meaning["image_count"] = int(meaning["image_count"])
+    background = dict(meaning["background"])
+    if background["type"] == "color":
+        background["color"] = _colour(background["color"])
+    if background["type"] == "transparent" and meaning["output_format"] == "jpeg":
+        meaning["output_format"] = "png"
+    meaning["background"] = background
+    if "hex" in meaning.get("colorway", {}):
+        meaning["colorway"] = {**meaning["colorway"], "hex": _colour(meaning["colorway"]["hex"])}
+    return meaning
+
+
+def _colour(text: str) -> str:
+    return "#" + text.replace("#", "").lower()
+
+
+def same_meaning(operation: str, one: Json, other: Json) -> bool:
+    """Tell whether two meanings are the same: the photos of a Product are a set."""
+    if operation in ("createProduct", "updateProduct"):
+        one, other = _with_photo_set(one), _with_photo_set(other)
+    return one == other
+
+
+def _with_photo_set(meaning: Json) -> Json:
+    return {**meaning, "asset_ids": set(meaning["asset_ids"])} if "asset_ids" in meaning else meaning

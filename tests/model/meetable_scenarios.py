@@ -1,0 +1,53 @@
+"""The scenarios that random clients meet. They are given to the emulator and read by the model as they are."""
+
+from typing import Final
+
+from tests.model.reckoning import Json
+
+SCENARIOS: Final[tuple[Json, ...]] = (
+    {
+        "rules": [
+            {"match": {"work": "product_photography"}, "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}}}
+        ]
+    },
+    {"rules": [{"match": {"work": "*"}, "then": {"fail": "processing_failed"}}]},
+    {"rules": [{"match": {"work": "*"}, "when": {"nth": "2"}, "then": {"fail": "timed_out"}}]},
+    {
+        "rules": [
+            {"match": {"work": "upscale"}, "when": {"nth": "1"}, "then": {"stall": True}},
+            {"match": {"work": "pose.create"}, "then": {"duration": 30}},
+            {"match": {"work": "edit_images"}, "then": {"duration": 1}},
+        ]
+    },
+    {
+        "rules": [
+            {"match": {"work": "background.create"}, "then": {"scene": "foreground"}},
+            {"match": {"work": "background.update"}, "then": {"scene": "clean"}},
+        ]
+    },
+    {
+        "timeline": [
+            {"at": 0, "set": {"admission": "paused", "retry_after": 7}},
+            {"at": 20, "set": {"admission": "open"}},
+        ]
+    },
+    {
+        "timeline": [
+            {"at": 1, "set": {"credential": "ash_second", "state": "revoked"}},
+            {"at": 2, "set": {"team": "Ash", "subscription": "inactive"}},
+            {"at": 15, "set": {"team": "Ash", "subscription": "active"}},
+            {"at": 15, "set": {"credential": "ash_second", "state": "active"}},
+        ]
+    },
+    *(
+        {"rules": [{"match": {"operation": operation}, "when": {"nth": "1"}, "then": then}]}
+        for operation, then in (
+            ("createUpscaleGeneration", {"problem": "internal_error", "at": "after_commit"}),
+            ("createProductPhotographyGeneration", {"problem": "service_unavailable", "at": "after_commit"}),
+            ("createPose", {"problem": "internal_error", "at": "after_commit"}),
+            ("createProduct", {"problem": "internal_error"}),
+            ("createEditImagesGeneration", {"problem": "insufficient_credits"}),
+        )
+    ),
+)
+"""What scenarios the clients meet. The model reads them as they are."""

@@ -1,0 +1,145 @@
+"""What the model knows of the service: plain dicts, and the questions that all of its rules ask.
+
+A resource is kept as it looks on the wire, without what only the service can make up (addresses, texts, sizes in bytes).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.model.meanings import COLLECTIONS
+from tests.model.reckoning import Json, timestamp
+
+STATUS_OF = {
+    "invalid_request": 400,
+    "invalid_cursor": 400,
+    "authentication_required": 401,
+    "credential_expired": 401,
+    "credential_revoked": 401,
+    "insufficient_credits": 402,
+    "permission_denied": 403,
+    "subscription_required": 403,
+    "not_found": 404,
+    "upload_not_found": 404,
+    "asset_not_found": 404,
+    "product_not_found": 404,
+    "idempotency_in_progress": 409,
+    "resource_operation_in_progress": 409,
+    "upload_bytes_conflict": 409,
+    "upload_expired": 410,
+    "invalid_input": 422,
+    "invalid_reference": 422,
+    "idempotency_key_reused": 422,
+    "already_at_target_resolution": 422,
+    "concurrency_limit_reached": 429,
+    "rate_limited": 429,
+    "service_unavailable": 503,
+    "internal_error": 500,
+}
+"""Section 7."""
+
+NOT_FOUND = {"asset": "asset_not_found", "product": "product_not_found", "upload": "upload_not_found"}
+"""D07; every other kind is `not_found`."""
+
+Identify = Callable[[str], str]
+"""Tells the id that the service has given to the resource that it has just made, by its kind."""
+
+
+class Refusal(Exception):
+    """A request that must be refused; `active` are the Operations of which one must be named."""
+
+    def __init__(self, code: str, retry_after: int | None = None, active: Iterable[str] = ()) -> None:
+        super().__init__(code)
+        self.code = code
+        self.retry_after = retry_after
+        self.active = set(active)
+
+
+@dataclass(slots=True)
+class State:
+    """Everything the model knows."""
+
+    now: int
+    teams: dict[str, Json]
+    """By name: id, name, credits (those free to spend), subscription (a bool), limit."""
+    credentials: dict[str, Json]
+    """By key: team, id, name, profile, state, expires_at (an instant)."""
+    things: dict[str, dict[str, Json]] = field(default_factory=lambda: {kind: {} for kind in COLLECTIONS})
+    """By kind and id. An Upload Session is kept as type, size, file (the bytes it took, or None), expires_at, is_open."""
+    owner: dict[str, str | None] = field(default_factory=dict)
+    """By id, of what is gone as well: the Team's name, None for a premade ingredient."""
+    versions: dict[str, int] = field(default_factory=dict)
+    """By ingredient: how often its sources were replaced."""
+    scenes: dict[str, str] = field(default_factory=dict)
+    """By Asset: `clean` or `foreground`."""
+    unfinished: dict[str, Json] = field(default_factory=dict)
+    """By Operation or Generation: what will become of it, decided when it was admitted."""
+    records: dict[tuple[str, ...], Json] = field(default_factory=dict)
+    """What Idempotency-Keys are bound to, by credential, method, path and key."""
+    is_paused: bool = False
+    pause_seconds: int = 5
+    rules: list[Json] = field(default_factory=list)
+    """The running scenario's rules, each with the number of its matches so far."""
+    timeline: list[tuple[int, Json]] = field(default_factory=list)
+    """Its changes that are still to come."""
+    fault: Json = field(default_factory=dict)
+    """What the scenario has in mind for the present request."""
+
+    def find(self, kind: str, identifier: str, team: str) -> Json | None:
+        """Return what a Team can see under an id: its own, or what is premade (section 5, rule 6)."""
+        thing = self.things[kind].get(identifier)
+        return thing if thing is not None and self.owner[identifier] in (team, None) else None
+
+    def get(self, kind: str, identifier: str, team: str) -> Json:
+        """Return what a path names. Raises Refusal."""
+        thing = self.find(kind, identifier, team)
+        if thing is None:
+            raise Refusal(NOT_FOUND.get(kind, "not_found"))
+        return thing
+
+    def refer(self, kind: str, identifiers: Iterable[str], team: str) -> list[Json]:
+        """Return what a body names. Raises Refusal."""
+        found = [self.find(kind, identifier, team) for identifier in identifiers]
+        if None in found:
+            raise Refusal("invalid_reference")
+        return [thing for thing in found if thing is not None]
+
+    def add(self, kind: str, identifier: str, team: str, fields: Json) -> Json:
+        """Keep a new resource."""
+        assert identifier not in self.owner, f"the id {identifier} was given twice"
+        self.owner[identifier] = team
+        self.things[kind][identifier] = {"object": kind, "id": identifier, **fields}
+        return self.things[kind][identifier]
+
+    def of_team(self, kind: str, team: str | None) -> list[Json]:
+        """Return a Team's resources of a kind, or the premade ones, newest first (section 4)."""
+        found = [thing for identifier, thing in self.things[kind].items() if self.owner[identifier] == team]
+        return newest_first(found)
+
+    def work_of(self, team: str) -> dict[str, Json]:
+        """Return a Team's unfinished work."""
+        return {identifier: work for identifier, work in self.unfinished.items() if self.owner[identifier] == team}
+
+    def time(self) -> str:
+        """Return the present as the service writes it."""
+        return timestamp(self.now)
+
+    def check_fault(self) -> None:
+        """Raise the scenario's problem, where nothing else can refuse the request any more. Raises Refusal."""
+        if "problem" in self.fault and self.fault.get("at") != "after_commit":
+            raise Refusal(self.fault["problem"])
+
+    def count_match(self, name: str, value: Any) -> Json:
+        """Count a request or work for the scenario, and return what the first rule that is due does; {} for nothing."""
+        due: list[Json] = []
+        for rule in self.rules:
+            if rule["match"].get(name) in (value, "*"):
+                rule["matched"] += 1
+                if "when" not in rule or rule["when"]["nth"] == str(rule["matched"]):
+                    due.append(rule["then"])
+        return due[0] if due else {}
+
+
+def newest_first(things: Iterable[Json]) -> list[Json]:
+    """Sort by created_at, then by id, both descending (section 4)."""
+    return sorted(things, key=lambda thing: (thing["created_at"], thing["id"]), reverse=True)

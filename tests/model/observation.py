@@ -1,0 +1,128 @@
+"""What can be seen of the emulator, in the model's form, and what must always be true of it, whatever the model says."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from emulator.service.sandbox import Sandbox
+from tests.control.controlled_emulator import ControlledEmulator
+from tests.model.meanings import COLLECTIONS, INGREDIENTS
+from tests.model.reckoning import Json
+from tests.support.emulator_client import Answer, Call
+
+OPAQUE = {
+    "asset": ("url", "size_bytes"),
+    "photography_style": ("preview_image_urls",),
+    "background": ("card_image_url", "description"),
+    "pose": ("card_image_url", "description"),
+    "fashion_model": ("card_image_url",),
+}
+"""By kind: what only the service can know. It must stay as it was first seen."""
+TERMINAL = ("completed", "failed")
+LISTED = tuple(kind for kind in COLLECTIONS if kind != "upload")
+
+
+def shown(resource: Json) -> Json:
+    """Return a resource as the model knows it: without what is opaque, and without the words of errors."""
+    kind = resource["object"]
+    known = {name: value for name, value in resource.items() if name not in OPAQUE.get(kind, ())}
+    if kind == "upload":
+        upload = known.pop("upload")
+        known |= {"method": upload["method"], "expires_at": upload["expires_at"]}
+    if kind == "team":
+        known["credential"] = {name: value for name, value in known["credential"].items() if name != "prefix"}
+    if kind == "asset_deletion":
+        known["reassigned_primary_product_ids"] = sorted(known["reassigned_primary_product_ids"])
+        known["deleted_product_ids"] = sorted(known["deleted_product_ids"])
+    if kind == "operation":
+        known["error"] = _without_message(known["error"])
+    if kind == "generation":
+        known["outputs"] = [{**output, "error": _without_message(output["error"])} for output in known["outputs"]]
+    return known
+
+
+def _without_message(error: Json | None) -> Json | None:
+    if error is None:
+        return None
+    assert error["message"]
+    return {name: value for name, value in error.items() if name != "message"}
+
+
+def opaque(resource: Json) -> Json:
+    """Return the rest of a resource."""
+    return {name: resource[name] for name in OPAQUE.get(resource["object"], ())}
+
+
+def observe(emulator: ControlledEmulator, keys: Iterable[str]) -> list[dict[str, list[Json]]]:
+    """Return everything that the Team of each key owns, by kind, and the Team itself."""
+    paths = {kind: f"/{COLLECTIONS[kind]}?limit=100" for kind in LISTED}
+    paths |= {kind: f"{paths[kind]}&scope=team" for kind in INGREDIENTS} | {"team": "/team"}
+    answers = iter(emulator.together(*(Call("GET", path, key=key) for key in keys for path in paths.values())))
+    return [{kind: _items(emulator, key, kind, next(answers)) for kind in paths} for key in keys]
+
+
+def _items(emulator: ControlledEmulator, key: str, kind: str, answer: Answer) -> list[Json]:
+    """Return what was listed; a list of more than one page is asked for once more, page by page."""
+    assert answer.status == 200, answer.body
+    found = answer.json
+    if kind == "team":
+        return [found]
+    if not found["page"]["has_more"]:
+        return list(found["data"])
+    return emulator.items(f"/{COLLECTIONS[kind]}{'?scope=team' if kind in INGREDIENTS else ''}", key)
+
+
+def check_credits(seen: dict[str, list[Json]], granted: int, reserved: int) -> None:
+    """Balance, reserved and charged together are what was granted; the budget in use is the unfinished work."""
+    (team,) = seen["team"]
+    work = seen["operation"] + seen["generation"]
+    unfinished = [one for one in work if one["status"] not in TERMINAL]
+    set_aside = sum(one["credits"]["reserved"] for one in unfinished)
+    charged = sum(one["credits"]["charged"] for one in work if one["status"] in TERMINAL)
+    assert granted == team["credits"] + set_aside + charged, "Credits were lost or found"
+    assert reserved == set_aside
+    assert len(unfinished) == team["capabilities"]["api_concurrency"]["used"]
+
+
+def check_library(seen: dict[str, list[Json]]) -> None:
+    """A Product always has photos, all of them alive, and its Primary among them."""
+    alive = {asset["id"] for asset in seen["asset"]}
+    for product in seen["product"]:
+        assert product["primary_asset_id"] in product["asset_ids"]
+        assert set(product["asset_ids"]) <= alive
+
+
+def check_generations(seen: dict[str, list[Json]]) -> None:
+    """A Generation is terminal when every output is, and completed when any output is (section 3)."""
+    for generation in seen["generation"]:
+        statuses = {output["status"] for output in generation["outputs"]}
+        is_over = statuses <= set(TERMINAL)
+        assert is_over == (generation["status"] in TERMINAL)
+        assert (is_over and "completed" in statuses) == (generation["status"] == "completed")
+        for output in generation["outputs"]:
+            assert (output["asset"] is not None) == (output["status"] == "completed")
+            assert (output["error"] is not None) == (output["status"] == "failed")
+
+
+def check_memory(sandbox: Sandbox, alive: set[str]) -> None:
+    """What is counted is what is held, and what is held is needed: by what is alive, or by unfinished work.
+
+    `alive` are the ids of Assets, ingredients and of sessions that wait with their bytes.
+    """
+    images, store = sandbox.images, sandbox.store
+    held = sum(len(picture.data or b"") for picture in images.pictures.values())
+    assert held == images.held_bytes == images.budget.held_bytes
+    needed = [key for key in images.pictures if key.partition(".")[0] in alive]
+    assert {key.partition(".")[0] for key in needed} == alive
+    for operation in store.operations.items.values():
+        needed += operation.outcome.source_keys if operation.status not in TERMINAL else ()
+    for generation in store.generations.items.values():
+        for planned, output in zip(generation.plan, generation.outputs, strict=True):
+            needed += planned.picture.inputs if output.status not in TERMINAL else ()
+    reached: set[str] = set()
+    while needed:
+        key = needed.pop()
+        recipe: Any = images.pictures[key].recipe
+        if key not in reached and recipe is not None:
+            needed += recipe.inputs
+        reached.add(key)
+    assert reached == set(images.pictures), "pictures are held that nobody needs"

@@ -1,0 +1,102 @@
+"""Lets random clients play, in two ways, and says what stands in for the drawing of pictures.
+
+*Evenly*: all steps, each as often as `STEPS` says, from seeds that are counted up. This meets most in the least time.
+*By Hypothesis*: a state machine, whose plays are one-sided in many ways, and whose failures shrink.
+"""
+
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.model.client_steps import STEPS, ClientSteps
+from tests.model.comparison import Comparison
+from tests.model.random_clients import RandomClients
+from tests.support.pictures import picture
+
+USUAL_STEPS: Final = 40
+
+
+def play_evenly(folder: Path, plays: int, steps: int = USUAL_STEPS, *, shortens: bool = True) -> None:
+    """Let random clients play, each time against an emulator of its own; the same plays every time.
+
+    Raises:
+        AssertionError: the emulator and the model differ. Its notes list the steps; if it `shortens`, only those that
+            are needed to show it.
+    """
+    for play in range(plays):
+        numbers = list(range(steps))
+        try:
+            _play(folder, play, numbers)
+        except AssertionError:
+            if not shortens:
+                raise
+            _play(folder, play, _shortened(folder, play, numbers))
+
+
+def _shortened(folder: Path, play: int, numbers: list[int]) -> list[int]:
+    """Leave out the steps of a play that are not needed for its failure."""
+    kept = numbers
+    for number in reversed(numbers):
+        fewer = [other for other in kept if other != number]
+        if not _agrees(folder, play, fewer):
+            kept = fewer
+    return kept
+
+
+def _agrees(folder: Path, play: int, numbers: list[int]) -> bool:
+    try:
+        _play(folder, play, numbers)
+    except AssertionError:
+        return False
+    return True
+
+
+def _play(folder: Path, play: int, numbers: list[int]) -> None:
+    """Play the steps of some numbers; what a step does depends on its number, not on the steps before it."""
+    transcript: list[str] = []
+    both = Comparison(folder, transcript.append)
+    try:
+        clients = ClientSteps(both)
+        clients.begin()
+        both.look()
+        for number in numbers:
+            chance = Random(f"play {play}, step {number}")
+            (step,) = chance.choices(list(STEPS), list(STEPS.values()))
+            transcript.append(f"-- step {number}: {step.__name__}")
+            step(clients, chance)
+            both.look()
+    except AssertionError as error:
+        error.add_note("\n".join([f"Play {play}, steps {numbers}:", *transcript]))
+        raise
+    finally:
+        both.close()
+
+
+def play_by_hypothesis(folder: Path, plays: int, steps: int = USUAL_STEPS, *, shortens: bool = True) -> None:
+    """Let Hypothesis decide who does what; the same plays every time.
+
+    Raises:
+        AssertionError: the emulator and the model differ. Its notes list the steps; if it `shortens`, only those that
+            are needed to show it, which takes minutes.
+    """
+    run_state_machine_as_test(
+        type("PlayingClients", (RandomClients,), {"folder": folder}),
+        settings=settings(
+            max_examples=plays,
+            stateful_step_count=steps,
+            derandomize=True,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+            phases=(Phase.generate, Phase.shrink) if shortens else (Phase.generate,),
+        ),
+    )
+
+
+def draw_plainly(recipe: Any, inputs: Any) -> bytes:
+    """Stand in for the drawing of pictures: a plain one of the right format, whose scene is clean."""
+    assert len(recipe.inputs) == len(inputs)
+    return picture(f"image/{recipe.format}", (8, 8), "#8090a0")

@@ -1,0 +1,114 @@
+"""Random clients as a Hypothesis state machine: steps in any order, and the emulator and the model agree after each.
+
+Pictures are not drawn here: a stand-in is (`playing.draw_plainly`), since what they show is another matter.
+"""
+
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from hypothesis import note
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from tests.model.client_steps import ClientSteps
+from tests.model.comparison import Comparison
+
+CHANCE: Final = st.builds(Random, st.integers(0, 2**24 - 1))
+"""Seeds: what a step chooses is spread evenly. A failure shrinks by whole steps; its notes tell what each one did."""
+
+
+class RandomClients(RuleBasedStateMachine):
+    """The emulator, the model and the clients, with a rule for each step. `folder` is where the world file is put."""
+
+    folder: Path
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.both = Comparison(self.folder, note)
+        self.clients = ClientSteps(self.both)
+
+    def teardown(self) -> None:
+        self.both.close()
+
+    @initialize()
+    def begin(self) -> None:
+        self.clients.begin()
+
+    @invariant()
+    def emulator_and_model_agree(self) -> None:
+        self.both.look()
+
+    # The steps: Hypothesis takes some of them more often than others, and leaves some out, differently in each play.
+
+    @rule(chance=CHANCE)
+    def upload(self, chance: Random) -> None:
+        self.clients.upload(chance)
+
+    @rule(chance=CHANCE)
+    def use_sessions(self, chance: Random) -> None:
+        self.clients.use_sessions(chance)
+
+    @rule(chance=CHANCE)
+    def create_product(self, chance: Random) -> None:
+        self.clients.create_product(chance)
+
+    @rule(chance=CHANCE)
+    def change_product(self, chance: Random) -> None:
+        self.clients.change_product(chance)
+
+    @rule(chance=CHANCE)
+    def author(self, chance: Random) -> None:
+        self.clients.author(chance)
+
+    @rule(chance=CHANCE)
+    def change_ingredient(self, chance: Random) -> None:
+        self.clients.change_ingredient(chance)
+
+    @rule(chance=CHANCE)
+    def delete(self, chance: Random) -> None:
+        self.clients.delete(chance)
+
+    @rule(chance=CHANCE)
+    def photograph(self, chance: Random) -> None:
+        self.clients.photograph(chance)
+
+    @rule(chance=CHANCE)
+    def edit(self, chance: Random) -> None:
+        self.clients.edit(chance)
+
+    @rule(chance=CHANCE)
+    def upscale(self, chance: Random) -> None:
+        self.clients.upscale(chance)
+
+    @rule(chance=CHANCE)
+    def repeat(self, chance: Random) -> None:
+        self.clients.repeat(chance)
+
+    @rule(chance=CHANCE)
+    def send_twice_at_once(self, chance: Random) -> None:
+        self.clients.send_twice_at_once(chance)
+
+    @rule(chance=CHANCE)
+    def complete_twice_at_once(self, chance: Random) -> None:
+        self.clients.complete_twice_at_once(chance)
+
+    @rule(chance=CHANCE)
+    def read(self, chance: Random) -> None:
+        self.clients.read(chance)
+
+    @rule(chance=CHANCE)
+    def let_time_pass(self, chance: Random) -> None:
+        self.clients.let_time_pass(chance)
+
+    @rule(chance=CHANCE)
+    def change_team(self, chance: Random) -> None:
+        self.clients.change_team(chance)
+
+    @rule(chance=CHANCE)
+    def change_credential(self, chance: Random) -> None:
+        self.clients.change_credential(chance)
+
+    @rule(chance=CHANCE)
+    def change_scenario(self, chance: Random) -> None:
+        self.clients.change_scenario(chance)

@@ -1,0 +1,128 @@
+"""The verification finds what is wrong: of each planted fault, at least one of its parts must take notice.
+
+The parts are the fixed tour (with the contract checker on every answer), the model with random clients, and Schemathesis.
+A fault that none of them finds is a gap in the tests, to be closed there.
+"""
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.model.playing import draw_plainly, play_evenly
+from tests.mutants.planted_faults import PLANTED_FAULTS
+from tests.mutants.short_tour import take_tour
+from tests.support.emulator_client import EmulatorUnderTest, settings_of
+
+CHECKOUT: Final = Path(__file__).resolve().parents[2]
+PLAYS: Final = 40
+TIME_LIMIT_SECONDS: Final = 150
+
+FOUND_LATE: Final = {"failure_leaves_ingredient", "failed_output_charged", "source_in_use_is_deleted"}
+"""Those that take the random clients longer than a second."""
+
+
+@pytest.fixture
+def patch(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setattr("emulator.imaging.render.render", draw_plainly)
+    return monkeypatch
+
+
+@pytest.fixture
+def slips() -> Iterator[list[str]]:
+    """The errors that show a planted fault to be broken itself, instead of breaking the emulator."""
+    found: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            error = record.exc_info and record.exc_info[1]
+            if isinstance(error, TypeError | AttributeError | NameError):
+                found.append(repr(error))
+
+    listener, logger = Listener(), logging.getLogger("emulator")
+    logger.addHandler(listener)
+    yield found
+    logger.removeHandler(listener)
+
+
+def notices(search: Callable[[], None]) -> bool:
+    """Tell whether a search for what is wrong finds something."""
+    try:
+        search()
+    except AssertionError:
+        return True
+    return False
+
+
+def tour(folder: Path) -> None:
+    with closing(EmulatorUnderTest(settings_of(folder, rate_limits=False))) as emulator:
+        take_tour(emulator)
+
+
+def schemathesis(folder: Path, fault: str | None) -> None:
+    """Run its examples and its boundaries. Raises AssertionError if it finds something."""
+    hooks = {
+        "SCHEMATHESIS_HOOKS": "tests.mutants.mutant_hooks",
+        "CONTRACT_RUN_REPORT": str(folder / "statuses.json"),
+        "PYTHONPATH": str(CHECKOUT),
+        "PYTHONHASHSEED": "0",
+        **({} if fault is None else {"PLANTED_FAULT": fault}),
+    }
+    options = ["--config-file", "tests/contract_runs/schemathesis.toml", "run", "contract/openapi.yaml"]
+    options += ["--url", "http://emulator.test/v1", "--phases", "examples,coverage", "--max-failures", "1"]
+    run = subprocess.run(
+        [sys.executable, "-m", "schemathesis.cli", *options],
+        cwd=CHECKOUT,
+        env={**os.environ, **hooks},
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT_SECONDS,
+        check=False,
+    )
+    assert "Test Phases" in run.stdout, f"it did not run: {run.stdout[-2000:]}{run.stderr[-2000:]}"
+    if run.returncode != 0:
+        raise AssertionError(run.stdout[-2000:])
+
+
+def test_nothing_is_found_where_nothing_is_planted(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tour(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [name for name in PLANTED_FAULTS if name not in FOUND_LATE])
+def test_it_is_found_soon(patch: pytest.MonkeyPatch, slips: list[str], tmp_path: Path, fault: str) -> None:
+    PLANTED_FAULTS[fault](patch)
+    assert notices(lambda: tour(tmp_path)) or notices(lambda: play_evenly(tmp_path, PLAYS, shortens=False))
+    assert slips == []
+
+
+@pytest.mark.verify
+def test_schemathesis_finds_nothing_where_nothing_is_planted(tmp_path: Path) -> None:
+    schemathesis(tmp_path, None)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("fault", PLANTED_FAULTS)
+def test_it_is_found(
+    patch: pytest.MonkeyPatch,
+    slips: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    fault: str,
+) -> None:
+    PLANTED_FAULTS[fault](patch)
+    found = {
+        "tour": notices(lambda: tour(tmp_path)),
+        "model": notices(lambda: play_evenly(tmp_path, PLAYS, shortens=False)),
+        "schemathesis": notices(lambda: schemathesis(tmp_path, fault)),
+    }
+    with capsys.disabled():
+        print(f"\n{fault}: " + (", ".join(name for name, noticed in found.items() if noticed) or "found by nobody"))
+    assert any(found.values())
+    assert slips == []
