@@ -32,7 +32,7 @@ serve: $(VENV)/runtime.made $(COMPILED)
 	@exec $(BIN)/python -m emulator serve $(OPTIONS)
 
 test: $(VENV)/dev.made $(COMPILED)
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest -n auto $(TESTS)
 
 check: $(VENV)/dev.made
 	$(BIN)/ruff check .
