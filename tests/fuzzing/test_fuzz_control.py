@@ -1,0 +1,123 @@
+"""Bodies of the control plane: each is served or refused, and a refused one changes nothing, in no sandbox."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.control.controlled_emulator import ControlledEmulator
+from tests.fuzzing import json_texts, witness
+from tests.fuzzing.cases import Case, amounts, cases
+from tests.fuzzing.values import changed
+
+BODIES: tuple[tuple[str, str, Any], ...] = (
+    (
+        "POST",
+        "/sandboxes",
+        {
+            "id": "other",
+            "seed": 3,
+            "clock": {"mode": "real", "rate": 60},
+            "start": "2026-01-01T00:00:00.000Z",
+            "scenario": {
+                "scenario": "s",
+                "rules": [{"match": {"operation": "*"}, "then": {"problem": "internal_error"}}],
+            },
+            "rate_limits": False,
+            "world": {
+                "teams": {"Acme": {"credits": 5, "credentials": [{"key": "acme", "name": "A", "profile": "full"}]}},
+                "timings": {"queue": "1s", "pose": 2},
+                "premade": True,
+            },
+        },
+    ),
+    ("POST", "/sandboxes", {"scenario": "some-outputs-fail", "clock": "auto"}),
+    ("POST", "/reset", {}),
+    ("PUT", "/clock", {"mode": "real", "rate": 60}),
+    ("POST", "/clock/advance", {"seconds": 90}),
+    ("POST", "/clock/advance", {"to": "2026-01-01T01:00:00.000Z"}),
+    ("POST", "/clock/advance", {"next_event": True}),
+    ("POST", "/clock/advance", {"until_idle": True}),
+    ("POST", "/teams", {"name": "New", "credits": 3, "subscription": "active", "concurrency_limit": 2}),
+    ("PATCH", "/teams/Demo", {"credits": 3, "subscription": "inactive", "requests_per_minute": 9}),
+    ("POST", "/teams/Demo/credentials", {"profile": "read_only", "expires_at": "2027-01-01T00:00:00.000Z"}),
+    ("PATCH", "/credentials/CREDENTIAL", {"state": "revoked", "expires_at": "2027-01-01T00:00:00.000Z"}),
+    (
+        "PUT",
+        "/scenario",
+        {"scenario": "s", "rules": [], "timeline": [{"at": "1s", "set": {"team": "Demo", "credits": 1}}]},
+    ),
+    ("PUT", "/scenario", {"use": "rate-limited"}),
+    ("PUT", "/state", {"format": "image-workflow-emulator state"}),
+    ("DELETE", "/scenario", {}),
+)
+QUERIES = ("", "", "", "", "?team=Demo", "?team=", "?team=Nobody", "?a=b", "?team=%ff", "?team=Demo&team=Demo", "?&&&")
+MEDIA_TYPES = ("application/json",) * 6 + (
+    "",
+    "text/plain",
+    "multipart/form-data; boundary=x",
+    "application/yaml",
+    "\u00ff",
+)
+
+LATEST = "9000"
+"""The year from which a sandbox begins anew."""
+
+
+@pytest.mark.parametrize("amount", amounts(150, 8_000))
+def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(
+    control: ControlledEmulator, amount: int
+) -> None:
+    prepare(control)
+    seen = set()
+    for case in cases("control", amount):
+        if case.begins_an_episode:
+            begin_anew(control)
+        method, path, body = case.chance.choice(BODIES)
+        content = written(body, case)
+        target = path.replace("CREDENTIAL", control.team()["credentials"][0]["id"]) + case.chance.choice(QUERIES)
+        sandbox = "other" if case.chance.random() < 0.2 and not path.startswith("/sandboxes") else None
+        headers = {"Content-Type": case.chance.choice(MEDIA_TYPES)}
+        with case.told(target=target, content=content, sandbox=sandbox):
+            before = witness.everything(control)
+            answer = control.ask(method, target, content=content, headers=headers, sandbox=sandbox)
+            assert answer.status < 500
+            if answer.status >= 400:
+                assert witness.differences(before, witness.everything(control)) == []
+            elif has_a_clock_of_its_own(control):
+                begin_anew(control)
+            seen.add((method, path, answer.status))
+    assert {200, 201, 400, 404, 422} <= {status for _, _, status in seen}
+    assert {path for _, path, _ in BODIES} == {path for _, path, status in seen if status >= 400}
+
+
+def prepare(control: ControlledEmulator) -> None:
+    """Let there be work in progress, and a second sandbox."""
+    control.photograph()
+    control.told("POST", "/sandboxes", {"id": "other"})
+
+
+def has_a_clock_of_its_own(control: ControlledEmulator) -> bool:
+    """Whether a sandbox has come to where no two runs are the same, or to the end of time, where test_found.py goes."""
+    clocks = [sandbox["clock"] for sandbox in control.told("GET", "/sandboxes")["data"]]
+    return any(clock["mode"] == "real" or clock["now"] > LATEST for clock in clocks)
+
+
+def begin_anew(control: ControlledEmulator) -> None:
+    """End what was made, and begin what is left anew."""
+    for sandbox in control.ask("GET", "/sandboxes").json["data"]:
+        if sandbox["id"] != "default":
+            assert control.ask("DELETE", f"/sandboxes/{sandbox['id']}").status == 204
+    control.ask("DELETE", "/scenario")
+    control.ask("PUT", "/clock", {"mode": "manual"})
+    control.told("POST", "/reset")
+    prepare(control)
+
+
+def written(body: Any, case: Case) -> bytes:
+    """Return a body, mostly changed, mostly as JSON."""
+    chance = case.chance
+    if chance.random() < 0.1:
+        return json_texts.body(chance, limit=32)
+    data = changed(body, chance, times=chance.choice((0, 1, 1, 1, 2, 3)))
+    return json.dumps(data, ensure_ascii=chance.random() < 0.5).encode("utf-8", "surrogatepass")

@@ -1,0 +1,109 @@
+"""Scenario and world files: each is used or refused with the place of what is wrong, and what is used does no harm."""
+
+import dataclasses
+import re
+from random import Random
+
+import pytest
+
+from emulator.documents_yaml import DocumentError
+from emulator.scenario.world import WorldFile
+from emulator.scenario.world_format import parse_world
+from tests.control.controlled_emulator import ControlledEmulator
+from tests.fuzzing import witness
+from tests.fuzzing.cases import amounts, cases
+from tests.fuzzing.requests_as_bytes import WireRequest
+from tests.fuzzing.wire import converse
+from tests.fuzzing.yaml_texts import SCENARIOS, WORLD, changed_text
+from tests.support.pictures import picture
+
+COMPLAINT = re.compile(r"^(scenario|f)(:\d+:\d+)?: .*found .*expected .+")
+KEPT_FROM_RUNNING = (b"hold", b"latency")
+"""What takes time on a real clock."""
+BREAKS_ANSWERS = (b"network", b"internal_error")
+
+
+@pytest.fixture
+def beginning(control: ControlledEmulator) -> bytes:
+    """A state to come back to, with an Asset in it."""
+    control.upload(picture())
+    return control.ask("GET", "/state").body
+
+
+@pytest.mark.parametrize("amount", amounts(80, 6_000))
+def test_a_scenario_is_used_or_refused_and_a_refused_one_changes_nothing(
+    control: ControlledEmulator, beginning: bytes, amount: int
+) -> None:
+    used = 0
+    before = witness.everything(control)
+    for case in cases("scenarios", amount):
+        text = changed_text(case.chance.choice(SCENARIOS), case.chance)
+        with case.told(text=text.decode("utf-8", "replace")):
+            answer = control.ask("PUT", "/scenario", content=text)
+            if answer.status != 200:
+                assert answer.outcome in ((422, "invalid_scenario"), (400, "invalid_request"))
+                assert answer.status == 400 or COMPLAINT.match(answer.json["detail"])
+                assert witness.differences(before, witness.everything(control)) == []
+                continue
+            used += 1
+            live_through(control, text)
+            assert control.ask("PUT", "/state", content=beginning).status == 200
+            before = witness.everything(control)
+    assert 0.1 * amount < used < 0.9 * amount, "the fuzzer has lost its way"
+
+
+def live_through(control: ControlledEmulator, text: bytes) -> None:
+    """Send some requests while a scenario runs, let its timeline pass, and begin anew with it."""
+    assert control.told("GET", "/scenario")["scenario"]
+    if not any(word in text for word in KEPT_FROM_RUNNING):
+        for request in some_requests(control):
+            conversation = control._runner.run(converse(control.application, [request.written(Random(0))]))
+            if not any(word in text for word in BREAKS_ANSWERS):
+                (response,) = conversation.responses()
+                assert response.status < 500 or response.status == 503
+    assert control.ask("POST", "/clock/advance", {"seconds": 4_000}).status == 200
+    assert control.ask("POST", "/reset").status == 200
+
+
+def some_requests(control: ControlledEmulator) -> list[WireRequest]:
+    """Return requests that scenarios have something to do with."""
+    (asset_id,) = control.sandbox.store.assets.items
+    headers = [(b"Authorization", b"Bearer iwe_demo_full"), (b"Idempotency-Key", b"1")]
+    typed = [*headers, (b"Content-Type", b"application/json")]
+    photoshoot = b'{"output_mode": "photoshoot", "asset_ids": ["%s"]}' % asset_id.encode()
+    return [
+        WireRequest(b"GET", b"/v1/team", headers),
+        WireRequest(b"GET", b"/v1/poses", headers),
+        WireRequest(b"POST", b"/v1/uploads", typed, b'{"content_type": "image/png", "size_bytes": 10}'),
+        WireRequest(b"POST", b"/v1/generations/product-photography", typed, photoshoot),
+        WireRequest(b"DELETE", b"/v1/assets/" + asset_id.encode(), headers),
+    ]
+
+
+@pytest.mark.parametrize("amount", amounts(80, 6_000))
+def test_a_world_is_used_or_refused_with_the_place_of_what_is_wrong(control: ControlledEmulator, amount: int) -> None:
+    sandboxes, options, used = control.application.sandboxes, control.sandbox.options, 0
+    for case in cases("worlds", amount):
+        text = changed_text(WORLD, case.chance)
+        with case.told(text=text.decode("utf-8", "replace")):
+            world = read_world(text)
+            if world is None:
+                continue
+            used += 1
+            sandbox = sandboxes.create("fuzzed", dataclasses.replace(options, world=world))
+            for key in sandbox.callers:
+                assert control.get("/team", key).status in (200, 401)
+            assert control.ask("GET", "/state", sandbox="fuzzed").status == 200
+            sandboxes.delete(sandbox)
+    assert 0.1 * amount < used < 0.9 * amount, "the fuzzer has lost its way"
+
+
+def read_world(text: bytes) -> WorldFile | None:
+    """Read a world file: None if it is refused, as it must be."""
+    try:
+        return parse_world(text, "f")
+    except DocumentError as error:
+        complaints = list(map(str, error.complaints))
+    assert complaints
+    assert all(map(COMPLAINT.match, complaints))
+    return None

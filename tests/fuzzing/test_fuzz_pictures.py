@@ -1,0 +1,72 @@
+"""Spoiled pictures through the whole way in: an Asset that is what it says, or a refusal that leaves nothing (D17, D18)."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tests.control.controlled_emulator import ControlledEmulator
+from tests.fuzzing import witness
+from tests.fuzzing.cases import amounts, cases
+from tests.fuzzing.spoiled_pictures import FORMATS, decoded, sources, spoiled
+from tests.support.emulator_client import Json
+
+STORED_AS: Mapping[str, tuple[str, ...]] = {
+    "image/jpeg": ("jpeg",),
+    "image/png": ("png",),
+    "image/gif": ("png",),
+    "image/webp": ("webp",),
+    "image/avif": ("jpeg", "png"),
+}
+
+
+@pytest.mark.parametrize("content_type", FORMATS)
+def test_a_file_taken_apart_and_put_together_is_the_same_picture(content_type: str) -> None:
+    take_apart, put_together, _ = FORMATS[content_type]
+    for source in sources(content_type):
+        assert decoded(source).tobytes() == decoded(put_together(take_apart(source))).tobytes()
+
+
+@pytest.mark.parametrize("amount", amounts(25, 2_000))
+@pytest.mark.parametrize("content_type", FORMATS)
+def test_a_spoiled_picture_becomes_an_asset_or_leaves_nothing(
+    control: ControlledEmulator, content_type: str, amount: int
+) -> None:
+    accepted = 0
+    for case in cases(content_type, amount):
+        if case.begins_an_episode:
+            control.ask("POST", "/reset")
+        data = spoiled(content_type, case.chance)
+        with case.told(data=data.hex()):
+            asset = bring_in(control, data, content_type)
+            if asset is not None:
+                accepted += 1
+                check(control, asset, content_type)
+                assert control.delete(f"/assets/{asset['id']}").status == 200
+            assert control.sandbox.images.held_bytes == 0
+    assert 0.05 * amount < accepted < 0.95 * amount, "the fuzzer has lost its way"
+
+
+def bring_in(control: ControlledEmulator, data: bytes, content_type: str) -> Json | None:
+    """Upload a file: the Asset, or None if it is refused as it must be."""
+    session = control.open_upload(len(data), content_type)
+    sent = control.send_bytes(session, data)
+    assert sent.status == 200
+    before = witness.everything(control)["sandboxes"]["default"]["resources"]["assets"]
+    answer = control.complete(session, sent.json["upload_token"])
+    if answer.status == 201:
+        return dict(answer.json)
+    assert answer.outcome == (422, "invalid_input")
+    assert control.complete(session, sent.json["upload_token"]).outcome == (404, "upload_not_found")
+    assert before == witness.everything(control)["sandboxes"]["default"]["resources"]["assets"]
+    return None
+
+
+def check(control: ControlledEmulator, asset: Json, content_type: str) -> None:
+    """Hold an Asset against its file."""
+    answer = control.fetch(asset["url"])
+    image = decoded(answer.body)
+    assert len(answer.body) == asset["size_bytes"]
+    assert asset["format"] in STORED_AS[content_type]
+    assert (asset["format"].upper(), asset["width"], asset["height"]) == (image.format, image.width, image.height)
+    assert getattr(image, "n_frames", 1) == 1
+    assert not {"exif", "icc_profile", "comment", "xmp"} & image.info.keys()

@@ -1,0 +1,139 @@
+"""State files that somebody has changed: loaded as a whole or refused as a whole, and what is loaded can be saved and left.
+
+What a file says about work in progress is believed where it has the right form: a file that contradicts itself is not
+found out before somebody looks there.
+"""
+
+import io
+import struct
+import zipfile
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.control.controlled_emulator import ControlledEmulator
+from tests.fuzzing import witness
+from tests.fuzzing.cases import amounts, cases, changed_bytes
+from tests.fuzzing.open_defects import is_open_defect
+from tests.fuzzing.values import ODD, changed
+from tests.support.pictures import picture
+
+STATE = "state.json"
+SIGNATURES = (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"PK\x07\x08")
+SCENARIO = b"""
+scenario: s
+rules:
+  - match: {operation: createPose}
+    when: {nth: "2"}
+    then: {problem: insufficient_credits}
+timeline:
+  - at: 20s
+    set: {admission: paused, retry_after: 7}
+"""
+
+
+@pytest.fixture
+def members(control: ControlledEmulator) -> dict[str, bytes]:
+    """The members of a state file that has something of everything."""
+    control.ask("PUT", "/scenario", content=SCENARIO)
+    asset = control.upload(picture())
+    control.product(asset["id"])
+    control.author("background", asset_id=asset["id"])
+    control.photograph(asset_ids=[asset["id"]], output_mode="photoshoot")
+    control.advance(8)
+    control.send_bytes(control.open_upload(len(picture())), picture())
+    control.post("/poses", {"name": "Tall", "asset_id": asset["id"]}, idempotency_key="kept")
+    with zipfile.ZipFile(io.BytesIO(control.ask("GET", "/state").body)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+    """Return a zip of some members."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content, compression)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("amount", amounts(50, 3_000))
+def test_a_changed_state_is_loaded_or_refused_as_a_whole(
+    control: ControlledEmulator, members: dict[str, bytes], caplog: pytest.LogCaptureFixture, amount: int
+) -> None:
+    state, loaded = orjson.loads(members[STATE]), 0
+    for case in cases("states", amount):
+        other = changed(state, case.chance, ODD, times=case.chance.choice((1, 1, 1, 2, 3)))
+        with case.told(changed=witness.differences(state, other)):
+            content = zipped(members | {STATE: orjson.dumps(other)})
+            loaded += put(control, content, caplog)
+    assert 0.02 * amount < loaded < 0.9 * amount, "the fuzzer has lost its way"
+
+
+@pytest.mark.parametrize("amount", amounts(50, 3_000))
+def test_a_changed_zip_is_loaded_or_refused_as_a_whole(
+    control: ControlledEmulator, members: dict[str, bytes], caplog: pytest.LogCaptureFixture, amount: int
+) -> None:
+    whole = zipped(members, zipfile.ZIP_DEFLATED)
+    for case in cases("zips", amount):
+        content = spoiled_zip(whole, members, case.chance)
+        with case.told(content=content.hex()):
+            put(control, content, caplog)
+
+
+def put(control: ControlledEmulator, content: bytes, caplog: pytest.LogCaptureFixture) -> bool:
+    """Load a file, and look what has become of the sandbox; tell whether it was loaded."""
+    before, good = witness.everything(control), control.ask("GET", "/state").body
+    answer = control.ask("PUT", "/state", content=content)
+    if answer.status == 500 and is_open_defect(caplog.records[-1]):
+        assert control.ask("PUT", "/state", content=good).status == 200
+        return False
+    if answer.status != 200:
+        assert answer.outcome == (400, "invalid_request")
+        assert answer.json["detail"]
+        assert witness.differences(before, witness.everything(control)) == []
+        return False
+    saved = control.ask("GET", "/state")
+    assert saved.status == control.ask("GET", "/teams").status == control.ask("GET", "/clock").status == 200
+    assert control.ask("PUT", "/state", content=saved.body).status == 200
+    assert control.ask("GET", "/state").body == saved.body
+    assert control.ask("POST", "/reset").status == 200
+    return True
+
+
+def spoiled_zip(whole: bytes, members: dict[str, Any], chance: Random) -> bytes:
+    """Return a zip with something wrong: in its bytes, in the fields of its directories, or in what it holds."""
+    match chance.randrange(4):
+        case 0:
+            for _ in range(chance.choice((1, 2, 5))):
+                whole = changed_bytes(whole, chance, SIGNATURES)
+            return whole
+        case 1:
+            place = whole.find(chance.choice(SIGNATURES), chance.randrange(len(whole)))
+            field = max(place, 0) + chance.choice((4, 6, 8, 10, 14, 18, 20, 22, 24, 26, 28, 42))
+            number = struct.pack("<I", chance.choice((0, 1, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, chance.getrandbits(32))))
+            size = chance.choice((1, 2, 4))
+            return whole[:field] + number[:size] + whole[field + size :]
+        case 2:
+            name = chance.choice(list(members))
+            others = (
+                "",
+                "../" + name,
+                "/" + name,
+                name + "/",
+                name.upper(),
+                "pictures/",
+                "x" * 5_000,
+                "a\0b",
+                "state.json",
+            )
+            renamed = {(chance.choice(others) if key == name else key): value for key, value in members.items()}
+            return zipped(renamed, chance.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)))
+        case _:
+            name = chance.choice([STATE, chance.choice(list(members))])
+            data = members[name]
+            content = chance.choice(
+                (b"", b"{}", b"[]", data[:-1], data + data, changed_bytes(data, chance), b"\0" * 3_000_000)
+            )
+            return zipped(members | {name: content}, zipfile.ZIP_DEFLATED)

@@ -1,0 +1,197 @@
+"""Conversations with the emulator at the level of bytes, in the test's own process and without a socket.
+
+The protocol that serves connections is driven by hand: bytes are handed to it in pieces, what it writes is kept, and then
+its client leaves. Nothing waits for a clock, so a request that is never answered is found by counting turns of the event
+loop. Knows nothing of what is asked.
+"""
+
+import asyncio
+import dataclasses
+import http
+import re
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from uvicorn.server import ServerState
+
+from emulator.cli.protocol import NO_REQUEST_ID, PatientHttpProtocol
+from emulator.cli.serving import server_config
+
+TURNS = 60
+"""Turns of the event loop in which everything must happen that needs no more bytes: many times what it takes."""
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.1 (\d{3}) ([ -~]*)\Z")
+_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9a-z-]+): ([\t\x20-\x7e\x80-\xff]*)\Z")
+
+Message = MutableMapping[str, Any]
+AsgiApplication = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
+
+
+class BrokenAnswerError(AssertionError):
+    """What was written is no sequence of HTTP/1.1 responses."""
+
+
+class HungError(AssertionError):
+    """A request went on though nothing more could come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One response as it was written."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes = b""
+
+    @property
+    def is_of_the_parser(self) -> bool:
+        """Whether it refuses bytes that never became a request."""
+        return (b"request-id", NO_REQUEST_ID.encode()) in self.headers
+
+
+@dataclass(slots=True)
+class Conversation:
+    """What became of a connection."""
+
+    requests: list[tuple[str, str, int]] = field(default_factory=list)
+    """Method, path and status of each request that the application answered."""
+    written: bytes = b""
+    was_closed: bool = False
+    """Whether the server ended it."""
+    most_waiting: int = 0
+    """How many requests waited at a time for those before them on the connection."""
+
+    def responses(self) -> list[Response]:
+        """Read what was written, strictly. Raises BrokenAnswerError."""
+        return list(read_responses(self.written, [method for method, _, _ in self.requests]))
+
+
+class _Transport(asyncio.Transport):
+    """Keeps what is written; closes as a real one does, in a later turn of the event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__({"sockname": ("127.0.0.1", 8038), "peername": ("127.0.0.1", 50000)})
+        self._loop = loop
+        self.protocol: PatientHttpProtocol | None = None
+        self.written = bytearray()
+        self.is_reading_paused = False
+        self._is_closing = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if not self._is_closing:
+            self.written += data
+
+    def close(self) -> None:
+        if not self._is_closing:
+            self._is_closing = True
+            assert self.protocol is not None
+            self._loop.call_soon(self.protocol.connection_lost, None)
+
+    abort = close
+
+    def is_closing(self) -> bool:
+        return self._is_closing
+
+    def pause_reading(self) -> None:
+        self.is_reading_paused = True
+
+    def resume_reading(self) -> None:
+        self.is_reading_paused = False
+
+
+async def converse(application: AsgiApplication, pieces: Iterable[bytes]) -> Conversation:
+    """Connect, send pieces one after another, wait until all is answered that can be, and leave.
+
+    Raises:
+        HungError: a request is still going on after its client has left.
+    """
+    conversation = Conversation()
+    loop = asyncio.get_running_loop()
+    state = ServerState()
+    protocol = PatientHttpProtocol(server_config(_noted(application, conversation)), state, {}, loop)
+    transport = _Transport(loop)
+    transport.protocol = protocol
+    protocol.connection_made(transport)
+    for piece in pieces:
+        await _turns(lambda: not transport.is_reading_paused or transport.is_closing())
+        if transport.is_closing() or transport.is_reading_paused:
+            break
+        protocol.data_received(piece)
+        conversation.most_waiting = max(conversation.most_waiting, len(protocol.pipeline))
+        await asyncio.sleep(0)
+    await _turns(lambda: not state.tasks)
+    conversation.was_closed = transport.is_closing()
+    if not conversation.was_closed:
+        protocol.eof_received()
+        transport.close()
+    await _turns(lambda: not state.tasks)
+    conversation.written = bytes(transport.written)
+    if state.tasks:
+        for task in state.tasks:
+            task.cancel()
+        raise HungError(f"{len(state.tasks)} requests go on: {conversation.requests}")
+    return conversation
+
+
+async def _turns(is_enough: Callable[[], bool]) -> None:
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+        if is_enough():
+            return
+
+
+def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
+    """Return the application, each of whose answers is noted."""
+
+    async def note(scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
+        index = len(conversation.requests)
+        conversation.requests.append((scope["method"], scope["path"], 0))
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                conversation.requests[index] = (scope["method"], scope["path"], message["status"])
+            await send(message)
+
+        await application(scope, receive, noting)
+
+    return note
+
+
+def read_responses(written: bytes, methods: Sequence[str]) -> Iterable[Response]:
+    """Read a sequence of responses to requests of some methods, strictly. Raises BrokenAnswerError."""
+    position, answered = 0, 0
+    while position < len(written):
+        end = written.find(b"\r\n\r\n", position)
+        if end < 0:
+            raise BrokenAnswerError(f"a head without end: {written[position : position + 200]!r}")
+        head = _read_head(written[position:end])
+        position = end + 4
+        if head.status == http.HTTPStatus.CONTINUE:
+            continue
+        method = "GET"
+        if not head.is_of_the_parser:
+            method = methods[answered]
+            answered += 1
+        body = written[position : position + _length_of(head, method)]
+        if len(body) < _length_of(head, method):
+            raise BrokenAnswerError(f"{head} has {len(body)} bytes")
+        position += len(body)
+        yield dataclasses.replace(head, body=body)
+
+
+def _length_of(head: Response, method: str) -> int:
+    lengths = [value for name, value in head.headers if name == b"content-length"]
+    has_body = method != "HEAD" and head.status not in (204, 304)
+    if len(lengths) > 1 or (has_body and not lengths):
+        raise BrokenAnswerError(f"{head} has {len(lengths)} lengths")
+    return int(lengths[0]) if has_body else 0
+
+
+def _read_head(head: bytes) -> Response:
+    first, *lines = head.split(b"\r\n")
+    status_line = _STATUS_LINE.match(first)
+    fields = [_FIELD.match(line) for line in lines]
+    if status_line is None or None in fields:
+        raise BrokenAnswerError(f"no head of a response: {head!r}")
+    return Response(int(status_line[1]), tuple((match[1], match[2]) for match in fields if match))

@@ -1,0 +1,45 @@
+"""What a refused request must leave as it was: everything that a sandbox is, and which sandboxes there are.
+
+Left out is what counts the requests themselves: the journal, and the number of the next Request-Id. Reads the state as
+state files do, so that nothing is forgotten here that is remembered there.
+"""
+
+from typing import Any
+
+from emulator.service import state
+from emulator.service.codec import encode
+from emulator.service.sandbox import Sandbox
+from tests.support.emulator_client import EmulatorUnderTest
+
+COUNTERS_OF_REQUESTS = ("req", "hold")
+
+
+def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
+    """Return all that the emulator knows, as plain data."""
+    sandboxes = emulator.application.sandboxes
+    return {
+        "held_bytes": sandboxes.memory.held_bytes,
+        "keys": sorted(sandboxes.callers),
+        "sandboxes": {name: _all_of(sandbox) for name, sandbox in sandboxes.by_id.items()},
+    }
+
+
+def _all_of(sandbox: Sandbox) -> dict[str, Any]:
+    found: dict[str, Any] = encode(state._saved(sandbox))
+    del found["journal_sequence"]
+    for name in COUNTERS_OF_REQUESTS:
+        found["identifiers"].pop(name, None)
+    sizes = {key: len(picture.data or b"") for key, picture in sandbox.images.pictures.items()}
+    return {**found, "sizes": sizes, "held": list(sandbox.held_admissions)}
+
+
+def differences(before: dict[str, Any], after: dict[str, Any], where: str = "") -> list[str]:
+    """Tell where two of them differ."""
+    found = []
+    for name in before.keys() | after.keys():
+        one, other = before.get(name), after.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            found += differences(one, other, f"{where}/{name}")
+        elif one != other:
+            found.append(f"{where}/{name}: {str(one)[:200]} is now {str(other)[:200]}")
+    return found
