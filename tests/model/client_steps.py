@@ -321,6 +321,10 @@ class ClientSteps:
         else:
             self.both.end_scenario()
 
+    def save_and_load(self, chance: Random) -> None:
+        """Put the emulator away, and take it out again."""
+        self.both.save_and_load()
+
 
 STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.upload: 2,
@@ -341,6 +345,7 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.change_team: 4,
     ClientSteps.change_credential: 1,
     ClientSteps.change_scenario: 4,
+    ClientSteps.save_and_load: 1,
 }
 """All steps, with how often each is taken compared to the others."""
 

@@ -47,7 +47,11 @@ class Comparison:
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         self.say = say
         self.emulator = ControlledEmulator(settings_of(folder, world=WORLD, rate_limits=False))
-        self.model = ServiceModel(self.emulator.now(), self.emulator.told("GET", "/teams")["data"], self._premade())
+        try:
+            self.model = ServiceModel(self.emulator.now(), self.emulator.told("GET", "/teams")["data"], self._premade())
+        except BaseException:
+            self.close()
+            raise
         self.sessions: dict[str, Json] = {}
         """The Upload Sessions, as they were answered."""
         self.opaque: dict[tuple[str, int], Json] = {}
@@ -210,6 +214,13 @@ class Comparison:
         self.say("no scenario")
         assert self.emulator.ask("DELETE", "/scenario").status in (200, 204)
         self.model.run_scenario({})
+
+    def save_and_load(self) -> None:
+        """Save the sandbox to a state file, and load it again: nobody may notice."""
+        self.say("saved and loaded")
+        saved = self.emulator.ask("GET", "/state").body
+        assert self.emulator.ask("PUT", "/state", content=saved).status == 200
+        self._touched.update(OBSERVERS)
 
     # What can be seen ---------------------------------------------------------------------------------------------------
 

@@ -112,3 +112,7 @@ class RandomClients(RuleBasedStateMachine):
     @rule(chance=CHANCE)
     def change_scenario(self, chance: Random) -> None:
         self.clients.change_scenario(chance)
+
+    @rule(chance=CHANCE)
+    def save_and_load(self, chance: Random) -> None:
+        self.clients.save_and_load(chance)

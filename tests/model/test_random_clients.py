@@ -24,9 +24,9 @@ def test_one_sided_clients_find_no_difference(tmp_path: Path) -> None:
 
 @pytest.mark.verify
 def test_random_clients_find_no_difference_however_often_they_play(tmp_path: Path) -> None:
-    play_evenly(tmp_path, plays=600, steps=80)
+    play_evenly(tmp_path, plays=400, steps=80)
 
 
 @pytest.mark.verify
 def test_one_sided_clients_find_no_difference_however_often_they_play(tmp_path: Path) -> None:
-    play_by_hypothesis(tmp_path, plays=400, steps=60)
+    play_by_hypothesis(tmp_path, plays=300, steps=60)
