@@ -19,6 +19,7 @@ from emulator.domain.pricing import generation_charge
 from emulator.domain.problems import KEY_BINDING_CODES
 from emulator.domain.resources import Product
 from emulator.http.responses import Response
+from emulator.kernel.timeline import Timeline
 from emulator.service import authoring, generations, uploads, work
 from emulator.service.accounts import Caller
 from emulator.service.images import ImageStore
@@ -203,6 +204,11 @@ def upload_window_never_closes(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(uploads, "check_window", lambda session, now: None)
 
 
+def state_file_loses_the_future(patch: pytest.MonkeyPatch) -> None:
+    """What was to come when a state was saved never comes after it was loaded."""
+    patch.setattr(Timeline, "restore", lambda timeline, events, sequence: None)
+
+
 # Idempotency -----------------------------------------------------------------------------------------------------------
 
 
@@ -342,6 +348,7 @@ PLANTED_FAULTS: Final[dict[str, PlantedFault]] = {
         terminal_work_changes,
         pictures_of_the_deleted_are_held,
         upload_window_never_closes,
+        state_file_loses_the_future,
         replay_executed_twice,
         reused_key_accepted,
         keys_shared_between_credentials,

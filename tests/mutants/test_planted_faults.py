@@ -24,7 +24,12 @@ CHECKOUT: Final = Path(__file__).resolve().parents[2]
 PLAYS: Final = 40
 TIME_LIMIT_SECONDS: Final = 150
 
-FOUND_LATE: Final = {"failure_leaves_ingredient", "failed_output_charged", "source_in_use_is_deleted"}
+FOUND_LATE: Final = {
+    "failure_leaves_ingredient",
+    "failed_output_charged",
+    "refusal_binds_key",
+    "state_file_loses_the_future",
+}
 """Those that take the random clients longer than a second."""
 
 
