@@ -43,7 +43,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
                 self._held_back = data
                 return
             self._held_back = b""
-            if b"pgrade:" in data:
+            if b"upgrade" in data[:end].lower():
                 data = _UPGRADE.sub(b"", data[:end]) + data[end:]
         super().data_received(data)
 

@@ -26,7 +26,8 @@ def load_state(call: Call) -> Reply:
 
     try:
         loaded = state.load(call.body, call.sandbox.id, plane.sandboxes.memory, read_scenario)
+        shown = describe(call, loaded)  # what is due by now happens here, before the old sandbox is given up
         plane.sandboxes.replace(loaded)
     except (state.StateError, SandboxConflictError) as error:
         raise Problem("invalid_request", f"(body): {error}") from None
-    return Reply(describe(call, loaded))
+    return Reply(shown)

@@ -21,8 +21,11 @@ LATEST_INSTANT = 253_402_300_799_999
 
 @lru_cache(maxsize=16_384)
 def format_timestamp(instant: int) -> str:
-    """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2)."""
-    seconds, milliseconds = divmod(instant, SECOND_MS)
+    """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2).
+
+    What lies beyond the year 9999, such as the end of a window that begins there, is written as its last millisecond.
+    """
+    seconds, milliseconds = divmod(min(instant, LATEST_INSTANT), SECOND_MS)
     return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{milliseconds:03d}Z"
 
 

@@ -90,7 +90,9 @@ def _decode_scalar(kind: Any, data: Any, where: str) -> Any:
 def _decode_open(data: Any, where: str) -> Any:
     if isinstance(data, dict) and data.keys() == {_RECIPE}:
         try:
-            return recipe_from_dict(data[_RECIPE])
+            recipe = recipe_from_dict(data[_RECIPE])
+            _check(all(isinstance(key, str) for key in recipe.inputs), recipe.inputs, where, "the keys of pictures")
+            return recipe
         except (ValueError, AttributeError) as error:
             raise CodecError(f"{where}: {error}") from None
     return data

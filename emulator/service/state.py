@@ -11,6 +11,7 @@ cursors that the original gave out stay good.
 import dataclasses
 import io
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,7 @@ from emulator.domain.resources import (
 from emulator.imaging.recipes import Recipe
 from emulator.kernel.clock import ClockSetting
 from emulator.kernel.timeline import Event
+from emulator.kernel.timestamps import LATEST_INSTANT
 from emulator.scenario.playbook import Playbook
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import Timings, WorldFile
@@ -50,11 +52,24 @@ from emulator.service.store import Store
 
 FORMAT = "image-workflow-emulator state"
 VERSION = 1
+MOST_CREDITS = 2**53 - 1
 MAXIMUM_STATE_JSON_BYTES = 512 * 1024 * 1024
 _STATE_JSON = "state.json"
 _PICTURES = "pictures/"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The one date that every member of the file has, so that equal states are equal files."""
+
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    NotImplementedError,
+    EOFError,
+    RuntimeError,
+    OSError,
+    OverflowError,
+    ValueError,
+)
+"""What the reader of zip files says of files that are none, or are damaged."""
 
 ScenarioReader = Callable[[str, str], Scenario]
 """Reads a scenario again from its text and file name."""
@@ -189,10 +204,11 @@ def load(content: bytes, identifier: str, memory: MemoryBudget, read_scenario: S
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             saved = _read_state(archive)
             pictures = _read_pictures(archive, saved, memory)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError, OSError) as error:
-        raise StateError(f"the file is not a state file: {error}") from None
-    except CodecError as error:
+        _check_bounds(saved)
+    except (StateError, CodecError) as error:
         raise StateError(str(error)) from None
+    except _UNREADABLE as error:
+        raise StateError(f"the file is not a state file: {error}") from None
     sandbox = Sandbox(identifier, _options(saved.options, read_scenario), memory)
     try:
         _restore(sandbox, saved, pictures, read_scenario)
@@ -406,3 +422,24 @@ def _check_events(sandbox: Sandbox) -> None:
     for event in sandbox.timeline.events():
         if not can_happen(sandbox, event):
             raise ValueError(f"the event {event.kind!r} of {event.subject!r} is none that can happen")
+
+
+def _check_bounds(saved: SavedState) -> None:
+    """Refuse instants that no timestamp can have, and Credits that no ledger can."""
+    instants = [
+        saved.now,
+        saved.began_at,
+        *(credential.credential.expires_at for team in saved.teams for credential in team.credentials),
+    ]
+    for instant in instants:
+        if not 0 <= instant <= LATEST_INSTANT:
+            raise StateError(f"the instant {instant} lies outside 1970 to 9999")
+    amounts = [
+        (team.ledger.granted, team.ledger.charged, team.ledger.reserved, team.ledger.available) for team in saved.teams
+    ]
+    for amount in (
+        *(team.credits for team in saved.options.world.teams),
+        *(value for values in amounts for value in values),
+    ):
+        if not 0 <= amount <= MOST_CREDITS:
+            raise StateError(f"{amount} Credits are none that a Team can have")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.control.controlled_emulator import ControlledEmulator
-from tests.fuzzing.open_defects import is_open_defect
 from tests.support.emulator_client import settings_of
 
 
@@ -23,4 +22,4 @@ def no_errors_in_the_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Whatever is sent, nothing of it is an error of the emulator."""
     yield
     errors = [record for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
-    assert [record.getMessage() for record in errors if not is_open_defect(record)] == []
+    assert [record.getMessage() for record in errors] == []
