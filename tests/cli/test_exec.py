@@ -176,10 +176,10 @@ def test_without_a_command_the_usage_is_told(arguments: list[str]) -> None:
 # Signals and what is left -----------------------------------------------------------------------------------------------
 
 TELL_SIGNAL = """
-import signal, sys
-def tell(number, frame):
-    print(signal.Signals(number).name, flush=True)
-    sys.exit(7)
+import os, signal
+def tell(number, frame):  # may come while "ready" is still being printed
+    os.write(1, signal.Signals(number).name.encode() + b"\\n")
+    os._exit(7)
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, tell)
 print("ready", flush=True)
