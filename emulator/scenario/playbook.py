@@ -141,7 +141,9 @@ class Playbook:
                 name, matched, fired = row["name"], row["matched"], row["fired"]
             except (KeyError, TypeError):
                 raise ValueError("expected name, matched and fired of each rule") from None
-            if not (isinstance(name, str) and isinstance(matched, int) and isinstance(fired, int) and 0 <= fired <= matched):
+            if not (
+                isinstance(name, str) and isinstance(matched, int) and isinstance(fired, int) and 0 <= fired <= matched
+            ):
                 raise ValueError(f"expected counters of the rule {name!r}, found {matched!r} and {fired!r}")
             if name in self._counts:
                 self._counts[name].matched, self._counts[name].fired = matched, fired
