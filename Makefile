@@ -4,10 +4,10 @@
 #   make test      the tests (some of them: make test TESTS=tests/kernel)
 #   make check     style, types, layers
 #   make format    put the style right where that can be done by machine
-#   make verify    the long verification
+#   make verify    the long verification (with node and java there is more of it)
 #   make bench     the measurements
 #   make wheel     build dist/*.whl
-#   make lock      renew requirements.lock, requirements-dev.lock and requirements-build.lock (needs uv)
+#   make lock      renew requirements.lock and the locks beside it (needs uv)
 #   make clean     remove all that was made
 
 PYTHON ?= python3
@@ -44,8 +44,8 @@ format: $(VENV)/dev.made
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-verify: $(VENV)/dev.made $(COMPILED)
-	$(BIN)/python -m pytest -m verify $(TESTS)
+verify: $(VENV)/verify.made $(COMPILED)
+	$(BIN)/python -m pytest -m verify -n auto --dist worksteal $(TESTS)
 
 bench: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)
@@ -57,6 +57,7 @@ lock:
 	uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements.lock
 	uv pip compile $(LOCK_FLAGS) --group dev -c requirements.lock pyproject.toml -o requirements-dev.lock
 	uv pip compile $(LOCK_FLAGS) --group build -c requirements-dev.lock -o requirements-build.lock
+	uv pip compile $(LOCK_FLAGS) --group verify -c requirements-dev.lock -o requirements-verify.lock
 # Hashes, but neither the addresses of a package index nor the paths of a machine.
 LOCK_FLAGS := --quiet --universal --generate-hashes --no-annotate --python-version 3.11 --custom-compile-command "make lock"
 
@@ -77,6 +78,10 @@ $(VENV)/runtime.made: requirements.lock | $(VENV)/pyvenv.cfg
 $(VENV)/dev.made: requirements-dev.lock | $(VENV)/pyvenv.cfg
 	$(INSTALL) -r requirements-dev.lock
 	@touch $@ $(VENV)/runtime.made
+
+$(VENV)/verify.made: requirements-verify.lock $(VENV)/dev.made
+	$(INSTALL) -r requirements-verify.lock
+	@touch $@
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c '$(OLD)'

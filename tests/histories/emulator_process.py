@@ -37,9 +37,9 @@ class EmulatorProcess:
 
 
 @contextmanager
-def run_emulator(*options: str) -> Iterator[EmulatorProcess]:
+def run_emulator(*options: str, python: str = sys.executable) -> Iterator[EmulatorProcess]:
     """Serve on a free port while the block runs; then stop by SIGTERM, which must be a success without a complaint."""
-    command = [sys.executable, "-m", "emulator", "serve", "--port", "0", *options]
+    command = [python, "-m", "emulator", "serve", "--port", "0", *options]
     with (
         tempfile.TemporaryFile("w+") as log,
         subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=log, text=True) as process,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.command import ROOT
 
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock")
+LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock", "requirements-verify.lock")
 
 
 def pins(lock: str) -> dict[str, str]:
@@ -23,3 +23,9 @@ def test_a_lock_holds_pins_and_hashes_and_nothing_else(lock: str) -> None:
 @pytest.mark.parametrize("lock", ["requirements.lock", "requirements-build.lock"])
 def test_the_development_lock_holds_every_package_of_the_others_in_the_same_version(lock: str) -> None:
     assert pins(lock).items() <= pins("requirements-dev.lock").items()
+
+
+def test_the_lock_of_the_verification_has_every_package_that_it_shares_in_the_same_version() -> None:
+    development, verification = pins("requirements-dev.lock"), pins("requirements-verify.lock")
+    shared = development.keys() & verification.keys()
+    assert {name: development[name] for name in shared} == {name: verification[name] for name in shared}

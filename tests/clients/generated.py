@@ -1,0 +1,89 @@
+"""Clients as people generate them, made in a folder outside of the checkout, and the tour that each of them takes.
+
+Knows the tools and how they are called; nothing of what a client then says.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.histories import sample_pictures
+from tests.histories.emulator_process import run_emulator
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+CONTRACT = CHECKOUT / "contract" / "openapi.yaml"
+TOURS = Path(__file__).with_name("tours")
+TYPESCRIPT = Path(__file__).with_name("typescript")
+PACKAGE = "service_client"
+"""How the generated Python clients are called."""
+TIME_LIMIT_SECONDS = 300
+KEY = "iwe_demo_full"
+
+
+def need(*programs: str) -> None:
+    """Skip the test where a program is missing that it cannot do without."""
+    missing = [program for program in programs if shutil.which(program) is None]
+    if missing:
+        pytest.skip(f"needs {' and '.join(missing)}, which this machine does not have")
+
+
+def run(command: Sequence[str | Path], folder: Path, **variables: str) -> str:
+    """Run a program in a folder, which must succeed; return what it wrote to standard output."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command[0]} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def tool(name: str) -> Path:
+    """Return a program of the environment that the tests run in, or skip the test: `make verify` installs it."""
+    path = Path(sys.executable).with_name(name)
+    if not path.exists():
+        pytest.skip(f"needs {name}, which `make verify` installs")
+    return path
+
+
+def npm_folder(folder: Path) -> Path:
+    """Install what the TypeScript client is made with, as its lock has it; return the folder."""
+    need("node", "npm")
+    shutil.copytree(TYPESCRIPT, folder, dirs_exist_ok=True)
+    run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
+    return folder
+
+
+def take_tour(command: Sequence[str | Path], folder: Path, **variables: str) -> Mapping[str, Any]:
+    """Take a tour against a fresh emulator whose clock takes the waits; return what the tour tells."""
+    photo = folder / "photo.jpg"
+    photo.write_bytes(sample_pictures.photo("image/jpeg", (640, 480)))
+    with run_emulator("--clock", "auto") as emulator:
+        told = run(
+            command,
+            folder,
+            IMAGE_WORKFLOW_BASE_URL=emulator.base_url,
+            IMAGE_WORKFLOW_API_KEY=KEY,
+            TOUR_PHOTO=str(photo),
+            **variables,
+        )
+    report: Mapping[str, Any] = json.loads(told)
+    return report
+
+
+def check_types(tour: Path, folder: Path) -> None:
+    """Have mypy look at a tour as strictly as it can, with the client that it uses."""
+    path = os.pathsep.join((str(folder), str(TOURS)))
+    options = ("--strict", "--follow-imports=silent", "--no-incremental", "--config-file=")
+    run([sys.executable, "-m", "mypy", *options, tour], folder, MYPYPATH=path)

@@ -1,0 +1,115 @@
+"""One conversation on every CPython that the emulator runs on: the same bytes, whichever of them serves.
+
+Each is put into an environment of its own with the packages of requirements.lock. The transcript is that of the histories,
+which goes through all that could differ; its client is the same each time.
+"""
+
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.clients.generated import CHECKOUT, TIME_LIMIT_SECONDS, run
+from tests.histories import transcript
+from tests.histories.emulator_process import run_emulator
+from tests.histories.transcript import Exchange
+
+pytestmark = pytest.mark.verify
+
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"
+VERSIONS = [version for version in ("3.11", "3.12", "3.13") if version != OWN]
+ABOUT = "import sys, zlib; print(*sys.version_info[:3], sep='.', end=f' with zlib {zlib.ZLIB_RUNTIME_VERSION}')"
+
+RENAMED_REASONS = {
+    413: {"Request Entity Too Large", "Content Too Large"},
+    416: {"Requested Range Not Satisfiable", "Range Not Satisfiable"},
+    422: {"Unprocessable Entity", "Unprocessable Content"},
+}
+"""The one difference: the words beside the status, which the server takes from the standard library. Since 3.13 it has
+those of RFC 9110. They mean nothing to HTTP."""
+
+
+def description(python: str) -> str:
+    """Ask an interpreter for its version and that of its zlib; nothing if it does not run."""
+    asked = subprocess.run(
+        [python, "-c", ABOUT], capture_output=True, text=True, timeout=TIME_LIMIT_SECONDS, check=False
+    )
+    return asked.stdout
+
+
+def candidates(version: str) -> Iterator[str]:
+    """Go through the places where an interpreter may be: on the path, and among those of pyenv."""
+    found = shutil.which(f"python{version}")
+    if found is not None:
+        yield found
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    yield from map(str, sorted((root / "versions").glob(f"{version}*/bin/python")))
+
+
+def environment(version: str, folder: Path) -> str:
+    """Make an environment with the emulator's packages; skip the test where there is no such interpreter."""
+    python = next((path for path in candidates(version) if description(path).startswith(version)), None)
+    if python is None:
+        pytest.skip(f"needs CPython {version}, which this machine does not have")
+    run([python, "-m", "venv", "--without-pip", folder], CHECKOUT)
+    options = ("--disable-pip-version-check", "--python", str(folder))
+    lock = ("--quiet", "--only-binary=:all:", "--require-hashes", "-r", str(CHECKOUT / "requirements.lock"))
+    run([sys.executable if has_pip(sys.executable) else "python3", "-m", "pip", *options, "install", *lock], CHECKOUT)
+    return str(folder / "bin" / "python")
+
+
+def has_pip(python: str) -> bool:
+    """Tell whether an interpreter can install: that of `make verify` cannot, and is installed into from outside."""
+    done = subprocess.run(
+        [python, "-m", "pip", "--version"], capture_output=True, timeout=TIME_LIMIT_SECONDS, check=False
+    )
+    return done.returncode == 0
+
+
+def played_on(python: str) -> list[Exchange]:
+    """Hold the conversation with a fresh server of an interpreter."""
+    with run_emulator(
+        "--public-url", transcript.PUBLIC_URL, "--clock", "auto", "--seed", "7", python=python
+    ) as emulator:
+        return transcript.play(emulator.origin)
+
+
+@pytest.fixture(scope="module")
+def own_transcript() -> Sequence[Exchange]:
+    return played_on(sys.executable)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_another_interpreter_answers_with_the_same_bytes(
+    own_transcript: Sequence[Exchange], version: str, tmp_path: Path
+) -> None:
+    python = environment(version, tmp_path / "environment")
+    other = played_on(python)
+    print(f"{description(sys.executable)} and {description(python)}: {len(other)} answers, {size_of(other)} bytes")
+    assert len(own_transcript) == len(other)
+    for expected, found in zip(own_transcript, other, strict=True):
+        assert {expected.reason, found.reason} in ({expected.reason}, RENAMED_REASONS.get(expected.status))
+        assert expected == dataclasses.replace(found, reason=expected.reason)
+
+
+def test_another_zlib_makes_the_same_bytes(
+    own_transcript: Sequence[Exchange], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PNGs are deflated by the interpreter's zlib, of which there are many builds; zlib-ng is the most different one."""
+    pytest.importorskip("zlib_ng", reason="needs zlib-ng, which `make verify` installs")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nfrom zlib_ng import zlib_ng\nsys.modules['zlib'] = zlib_ng\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    run([sys.executable, "-c", "import zlib; assert zlib.__name__ == 'zlib_ng.zlib_ng'"], CHECKOUT)
+    assert list(own_transcript) == played_on(sys.executable)
+
+
+def size_of(exchanges: Sequence[Exchange]) -> int:
+    """Return how many bytes of bodies there are."""
+    return sum(len(exchange.body) for exchange in exchanges)

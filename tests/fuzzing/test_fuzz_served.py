@@ -1,0 +1,102 @@
+"""A real server under all of it at once: it goes on serving, its memory is bounded, and its log has nothing to complain of.
+
+The requests are those of the other fuzz tests, over sockets. What they must be answered with is checked there.
+"""
+
+import re
+import socket
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.control.controlled_emulator import ControlledEmulator
+from tests.fuzzing.cases import cases, in_pieces
+from tests.fuzzing.requests_as_bytes import Surfaces
+from tests.fuzzing.spoiled_pictures import FORMATS, spoiled
+from tests.fuzzing.test_fuzz_connections import spoiled_bytes
+from tests.histories.emulator_process import EmulatorProcess, run_emulator
+
+pytestmark = pytest.mark.verify
+
+CONNECTIONS = 8_000
+PICTURES = 600
+"""Of each format."""
+PATIENCE_SECONDS = 60
+"""After which an answer that has not come is none."""
+STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ", re.MULTILINE)
+HIGHEST_MEGABYTES = 500
+"""At any moment, for requests and pictures that are small; a picture of 100 megapixels (D17) takes 1,500 by itself."""
+LASTING_MEGABYTES = 300
+
+
+def test_a_server_goes_on_serving_whatever_is_sent(control: ControlledEmulator) -> None:
+    surfaces = Surfaces(control)
+    with run_emulator("--clock", "manual", "--rate-limits", "off") as emulator:
+        with httpx.Client(base_url=emulator.origin, timeout=PATIENCE_SECONDS, trust_env=False) as client:
+            begin_like(client, control)
+            for case in cases("served connections", CONNECTIONS):
+                sent = spoiled_bytes(case, surfaces)
+                with case.told(sent=sent):
+                    assert b"500" not in STATUS.findall(converse(emulator, in_pieces(sent, case.chance)))
+                if case.begins_an_episode:
+                    begin_like(client, control)
+            assert client.get("/v1/team", headers={"Authorization": "Bearer iwe_demo_full"}).status_code == 200
+        assert_memory(emulator)
+
+
+def test_a_server_goes_on_serving_whatever_picture_is_brought() -> None:
+    with run_emulator("--clock", "manual", "--rate-limits", "off") as emulator:
+        credential = {"Authorization": "Bearer iwe_demo_full"}
+        with httpx.Client(base_url=emulator.origin, timeout=PATIENCE_SECONDS, trust_env=False) as client:
+            for content_type in FORMATS:
+                for case in cases(f"served {content_type}", PICTURES):
+                    data = spoiled(content_type, case.chance)
+                    with case.told(data=data.hex()):
+                        assert bring_in(client, data, content_type, f"{content_type} {case.number}") in (201, 422)
+            assert client.get("/v1/team", headers=credential).status_code == 200
+        assert_memory(emulator)
+
+
+def begin_like(client: httpx.Client, control: ControlledEmulator) -> None:
+    """Put the server into the state of an emulator in this process, which its requests are made for."""
+    assert client.put("/_emulator/state", content=control.ask("GET", "/state").body).status_code == 200
+
+
+def converse(emulator: EmulatorProcess, pieces: list[bytes]) -> bytes:
+    """Send pieces over a connection of their own, end it, and return all that comes back until the server ends it."""
+    address = urlsplit(emulator.origin)
+    received = b""
+    with socket.create_connection((address.hostname or "", address.port), PATIENCE_SECONDS) as connection:
+        try:
+            for piece in pieces:
+                connection.sendall(piece)
+            connection.shutdown(socket.SHUT_WR)
+            while data := connection.recv(65_536):
+                received += data
+        except ConnectionError:  # refused before all of it was sent
+            return received
+    return received
+
+
+def bring_in(client: httpx.Client, data: bytes, content_type: str, key: str) -> int:
+    """Upload a picture; return the status of the completion."""
+    headers = {"Authorization": "Bearer iwe_demo_full", "Idempotency-Key": key}
+    announced = {"content_type": content_type, "size_bytes": len(data)}
+    session = client.post("/v1/uploads", json=announced, headers=headers).json()
+    upload = session["upload"]
+    token = client.request(upload["method"], upload["url"], content=data, headers=upload["headers"]).json()
+    return client.post(f"/v1/uploads/{session['id']}/complete", json=token, headers=headers).status_code
+
+
+def assert_memory(emulator: EmulatorProcess) -> None:
+    """Look at the memory of the server, where the system tells."""
+    if sys.platform != "linux":
+        return
+    told = Path(f"/proc/{emulator.process.pid}/status").read_text(encoding="ascii")
+    found = {name: int(size) // 1024 for name, size in re.findall(r"^(VmHWM|VmRSS):\s+(\d+) kB$", told, re.MULTILINE)}
+    print(f"memory: {found['VmHWM']} MB at most, {found['VmRSS']} MB at the end")
+    assert found["VmHWM"] < HIGHEST_MEGABYTES
+    assert found["VmRSS"] < LASTING_MEGABYTES
