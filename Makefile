@@ -5,6 +5,7 @@
 #   make check     style, types, layers
 #   make format    put the style right where that can be done by machine
 #   make verify    the long verification (with node and java there is more of it)
+#   make coverage  the tests, and which branches they leave out
 #   make bench     the measurements
 #   make wheel     build dist/*.whl
 #   make lock      renew requirements.lock and the locks beside it (needs uv)
@@ -25,7 +26,7 @@ endif
 
 COMPILED := emulator/_shipped/compiled/.made
 
-.PHONY: serve test check format verify bench wheel lock clean
+.PHONY: serve test check format verify coverage bench wheel lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -46,6 +47,9 @@ format: $(VENV)/dev.made
 
 verify: $(VENV)/verify.made $(COMPILED)
 	$(BIN)/python -m pytest -m verify -n auto --dist worksteal $(TESTS)
+
+coverage: $(VENV)/dev.made $(COMPILED)
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term $(TESTS)
 
 bench: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)
