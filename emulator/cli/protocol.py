@@ -1,21 +1,28 @@
-"""How bytes on a connection become requests: uvicorn's protocol, with three things put right and one added.
+"""How bytes on a connection become requests: uvicorn's protocol, with a few things put right and one added.
 
 A client that offers to change to another protocol (`Upgrade: h2c`, which Java's HttpClient sends with every request) is
 answered in HTTP/1.1: the parser would take the offer for agreed, and lose the body of the request. The head of a request
-has a greatest size. Both need the whole head at once, so it is held back until it is complete. And bytes that are no
-request are answered with a problem like any other (section 7). Added is a handle on the connection, for scenarios that break it.
+has a greatest size. Both need the whole head at once, so it is held back until it is complete. What stands between the
+pieces of a body and behind it has a greatest size as well, and so has the queue of requests that wait for those before
+them. And bytes that are no request are answered with a problem like any other (section 7). Added is a handle on the
+connection, for scenarios that break it.
 """
 
+import asyncio
 import re
 import socket
 import struct
 
-from emulator.cli.server_parts import HttpToolsProtocol
+from emulator.cli.server_parts import FlowControl, HttpToolsProtocol
 from emulator.domain.problems import Problem
 from emulator.http.extensions import CONNECTION_EXTENSION
 from emulator.http.responses import problem_response
 
 MAXIMUM_HEAD_BYTES = 64 * 1024
+MAXIMUM_FRAMING_BYTES = 64 * 1024
+"""How much of a body in chunks may come without content: lengths, their extensions, and trailers."""
+MAXIMUM_WAITING = 16
+"""How many requests may wait for those before them on a connection before no more is read from it."""
 NO_REQUEST_ID = "req_" + 26 * "0"
 """Stands where a Request-Id must be, for bytes that never became a request."""
 
@@ -24,11 +31,30 @@ _BEGINNING_OF_HEAD = re.compile(rb"[A-Z]{1,20}(?: |\Z)")
 _UPGRADE = re.compile(rb"\r\nupgrade[ \t]*:[^\r\n]*", re.IGNORECASE)
 
 
+class _PatientFlow(FlowControl):
+    """Reads on only while few requests wait. uvicorn's own reads on with each answer, though all others still wait."""
+
+    def __init__(self, transport: asyncio.Transport, protocol: HttpToolsProtocol) -> None:
+        super().__init__(transport)
+        self._protocol = protocol
+
+    def resume_reading(self) -> None:
+        """Called when an answer is whole, and when a request wants more of its body."""
+        if len(self._protocol.pipeline) < MAXIMUM_WAITING:
+            super().resume_reading()
+
+
 class PatientHttpProtocol(HttpToolsProtocol):
     """One connection."""
 
     _between_requests = True
     _held_back = b""
+    _framing_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Called once, when the connection is there."""
+        super().connection_made(transport)
+        self.flow = _PatientFlow(transport, self)
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the transport."""
@@ -45,13 +71,29 @@ class PatientHttpProtocol(HttpToolsProtocol):
             self._held_back = b""
             if b"upgrade" in data[:end].lower():
                 data = _UPGRADE.sub(b"", data[:end]) + data[end:]
+        elif self._framing_bytes > MAXIMUM_FRAMING_BYTES:
+            self.send_400_response(f"A body came on for {self._framing_bytes} bytes without content.")
+            return
+        else:
+            self._framing_bytes += len(data)
         super().data_received(data)
 
     def on_message_begin(self) -> None:
         """Called by the parser at the first byte of a request."""
         self._between_requests = False
+        self._framing_bytes = 0
         super().on_message_begin()
         self.scope["extensions"] = {CONNECTION_EXTENSION: {"connection": self}}
+
+    def on_headers_complete(self) -> None:
+        """Called by the parser at the end of the head of a request."""
+        super().on_headers_complete()
+        self.headers = []  # of trailers, which are no headers of the request
+
+    def on_body(self, body: bytes) -> None:
+        """Called by the parser with content."""
+        self._framing_bytes = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Called by the parser at the last byte of a request."""

@@ -1,4 +1,4 @@
-"""The three classes of uvicorn that serve requests, without the rest of it.
+"""The classes of uvicorn that serve requests, without the rest of it.
 
 The package's own `__init__` imports its command line, and with it click and multiprocessing: a tenth of the time until
 `ready`, for nothing that is used here. So it runs only when somebody asks the package for what it defines.
@@ -29,9 +29,10 @@ if _PACKAGE not in sys.modules:
     _defer_package()
 
 from uvicorn.config import Config  # noqa: E402
+from uvicorn.protocols.http.flow_control import FlowControl  # noqa: E402
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: E402
 from uvicorn.server import Server  # noqa: E402
 
 vars(sys.modules[_PACKAGE])["Config"] = Config  # which uvicorn's own modules ask the package for
 
-__all__ = ["Config", "HttpToolsProtocol", "Server"]
+__all__ = ["Config", "FlowControl", "HttpToolsProtocol", "Server"]

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from PIL import Image, ImageChops, ImageCms
-from PIL.ExifTags import Base as ExifTag
 
 from emulator.imaging.containers import Contents, contents_of
 from emulator.imaging.decoding import SourceFormat, open_as, sniff
 from emulator.imaging.encoding import encode, picture_of
+from emulator.imaging.exif import UPRIGHT, orientation_of
 from emulator.imaging.recipes import PictureFormat
 from emulator.imaging.scene import Scene, examine_scene
 
@@ -27,7 +27,6 @@ CONTENT_TYPES: Mapping[str, SourceFormat] = {
 
 PIXEL_LIMIT = 100_000_000  # D17
 
-_UPRIGHT = 1
 _TRANSPOSITIONS: Mapping[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -92,7 +91,7 @@ def _normalize(data: bytes, source: SourceFormat) -> NormalizedImage:
         opened.load()
         decoded: Image.Image = opened
         image = _to_srgb(_to_eight_bits(decoded), profile)
-    if contents and contents.is_plain and image is decoded and orientation == _UPRIGHT and source != "gif":
+    if contents and contents.is_plain and image is decoded and orientation == UPRIGHT and source != "gif":
         return _normalized(image, source, data)
     if orientation in _TRANSPOSITIONS:
         image = image.transpose(_TRANSPOSITIONS[orientation])
@@ -112,16 +111,8 @@ def _check_pixels(width: int, height: int) -> None:
 
 
 def _orientation(opened: Image.Image, contents: Contents | None) -> int:
-    """The EXIF orientation; upright where the metadata is broken, which does not make a picture unusable."""
     raw = contents.exif if contents else opened.info.get("exif")
-    if not raw:
-        return _UPRIGHT
-    exif = Image.Exif()
-    try:
-        exif.load(raw)
-        return int(exif.get(ExifTag.Orientation, _UPRIGHT))
-    except Exception:  # as many kinds as there are ways to break it
-        return _UPRIGHT
+    return orientation_of(raw) if raw else UPRIGHT
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:

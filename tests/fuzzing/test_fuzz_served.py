@@ -76,7 +76,9 @@ def converse(emulator: EmulatorProcess, pieces: list[bytes]) -> bytes:
             connection.shutdown(socket.SHUT_WR)
             while data := connection.recv(65_536):
                 received += data
-        except ConnectionError:  # refused before all of it was sent
+        except TimeoutError:
+            raise
+        except OSError:  # the server has ended it before all of it was sent
             return received
     return received
 
