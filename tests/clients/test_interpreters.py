@@ -79,22 +79,39 @@ def played_on(python: str) -> list[Exchange]:
         return transcript.play(emulator.origin)
 
 
+def assert_equal_but_for_the_reason(expected: Exchange, found: Exchange) -> None:
+    assert {expected.reason, found.reason} in ({expected.reason}, RENAMED_REASONS.get(expected.status))
+    assert expected == dataclasses.replace(found, reason=expected.reason)
+
+
 @pytest.fixture(scope="module")
 def own_transcript() -> Sequence[Exchange]:
     return played_on(sys.executable)
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_another_interpreter_answers_with_the_same_bytes(
-    own_transcript: Sequence[Exchange], version: str, tmp_path: Path
-) -> None:
-    python = environment(version, tmp_path / "environment")
-    other = played_on(python)
-    print(f"{description(sys.executable)} and {description(python)}: {len(other)} answers, {size_of(other)} bytes")
+@pytest.fixture(scope="module", params=VERSIONS)
+def other_python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return environment(request.param, tmp_path_factory.mktemp("environment"))
+
+
+def test_another_interpreter_answers_with_the_same_bytes(own_transcript: Sequence[Exchange], other_python: str) -> None:
+    other = played_on(other_python)
+    print(
+        f"{description(sys.executable)} and {description(other_python)}: {len(other)} answers, {size_of(other)} bytes"
+    )
     assert len(own_transcript) == len(other)
     for expected, found in zip(own_transcript, other, strict=True):
-        assert {expected.reason, found.reason} in ({expected.reason}, RENAMED_REASONS.get(expected.status))
-        assert expected == dataclasses.replace(found, reason=expected.reason)
+        assert_equal_but_for_the_reason(expected, found)
+
+
+def test_a_state_that_is_saved_half_way_goes_on_in_another_interpreter_with_the_same_bytes(other_python: str) -> None:
+    options = ("--public-url", transcript.PUBLIC_URL, "--seed")
+    with (
+        run_emulator(*options, "7", "--clock", "auto") as here,
+        run_emulator(*options, "8", python=other_python) as there,
+    ):
+        for stays, moves in zip(*transcript.play_with_a_move(here.origin, there.origin), strict=True):
+            assert_equal_but_for_the_reason(stays, moves)
 
 
 def test_another_zlib_makes_the_same_bytes(

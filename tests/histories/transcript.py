@@ -1,15 +1,15 @@
 """One long conversation with the emulator, written down to the last byte.
 
 It goes through everything that could let two runs differ: identifiers, signatures, tokens, cursors, ETags, timestamps,
-pictures, order of headers, texts of errors, replays and jumps of the clock. What it sends depends only on what it was
-answered. Under an `auto` or `manual` clock the same emulator must give the same transcript.
+pictures, order of headers, texts of errors, replays, faults by scenario, the journal, and jumps of the clock. What it
+sends depends only on what it was answered. Under an `auto` or `manual` clock the same emulator must give the same transcript.
 """
 
 import http.client
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +22,23 @@ PUBLIC_URL = "http://emulator.test"
 
 KEY = "iwe_demo_full"
 WORK = ("/operations", "/generations")
+FAULTS = {
+    "scenario": "faults of the transcript",
+    "rules": [
+        {"match": {"operation": "createProduct"}, "when": {"nth": "1"}, "then": {"problem": "service_unavailable"}},
+        {
+            "match": {"operation": "createProduct"},
+            "when": {"nth": "2"},
+            "then": {"problem": "internal_error", "at": "after_commit"},
+        },
+        {"match": {"work": "product_photography"}, "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}}},
+        {"match": {"work": "upscale"}, "when": {"probability": 0.5}, "then": {"fail": "processing_failed"}},
+    ],
+    "timeline": [
+        {"at": 3600, "set": {"admission": "paused", "retry_after": 7}},
+        {"at": 7200, "set": {"admission": "open"}},
+    ],
+}
 COLLECTIONS = ("/assets", "/products", "/photography-styles", "/backgrounds", "/poses", "/fashion-models", *WORK)
 
 Json = dict[str, Any]
@@ -92,17 +109,31 @@ class Recorder:
         assert asset.status == 201, asset
         return str(asset.json()["id"])
 
+    def control(self, method: str, path: str, body: Any = None) -> Exchange:
+        """Ask the control plane, which must do it."""
+        content = None if body is None else json.dumps(body).encode()
+        exchange = self.send(method, f"/_emulator{path}", content, {"Content-Type": "application/json"})
+        assert exchange.status < 300, exchange
+        return exchange
+
     def advance(self, **move: Any) -> Exchange:
         """Move the emulator's clock."""
-        body = json.dumps(move).encode()
-        exchange = self.send("POST", "/_emulator/clock/advance", body, {"Content-Type": "application/json"})
-        assert exchange.status == 200, exchange
-        return exchange
+        return self.control("POST", "/clock/advance", move)
 
     def next_event_at(self) -> str:
         """Return when something falls due next; a timestamp sorts as text."""
-        clock = self.send("GET", "/_emulator/clock").json()
+        clock = self.control("GET", "/clock").json()
         return str(clock["next_event_at"] or "never")
+
+    def moved_to(self, origin: str) -> "Recorder":
+        """Save the state and load it into another server; return who goes on there, with nothing recorded yet."""
+        state = self.send("GET", "/_emulator/state")
+        other = Recorder(origin, _keys_used=self._keys_used)
+        loaded = other.send("PUT", "/_emulator/state", state.body, {"Content-Type": "application/zip"})
+        assert (200, 200) == (state.status, loaded.status), loaded
+        self.exchanges.clear()
+        other.exchanges.clear()
+        return other
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +235,20 @@ def replay(recorder: Recorder, library: Library) -> None:
     assert recorder.call("POST", "/products", {**body, "name": "Other"}, "used again").status == 422
 
 
+def meet_faults(recorder: Recorder, library: Library) -> list[str]:
+    """Let a scenario begin, and run into its rules; return the paths of what was accepted."""
+    recorder.control("PUT", "/scenario", FAULTS)
+    body = {"name": "Unlucky", "asset_ids": library.assets[:2], "primary_asset_id": library.assets[0]}
+    statuses = [recorder.call("POST", "/products", body, "unlucky").status for _ in range(3)]
+    assert statuses == [503, 500, 201], statuses  # refused; admitted, and the answer lost; told again
+    photoshoot = {"product_ids": [library.product], "output_mode": "photoshoot"}
+    upscale = {"asset_id": library.assets[0], "target_resolution": "2k", "output_format": "jpeg"}
+    orders = [("/generations/product-photography", photoshoot), *[("/generations/upscale", upscale)] * 4]
+    works = [recorder.call("POST", path, order) for path, order in orders]
+    assert {work.status for work in works} == {202}, works
+    return [f"/generations/{work.json()['id']}" for work in works]
+
+
 def poll(recorder: Recorder, paths: list[str]) -> None:
     """Poll work until it is done, as an `auto` clock allows without a wait."""
     for path in paths:
@@ -253,16 +298,40 @@ def collect(exchanges: Iterator[Exchange]) -> list[Exchange]:
     return list(exchanges)
 
 
-def play(origin: str) -> list[Exchange]:
-    """Hold the whole conversation with a fresh server under an `auto` clock."""
-    recorder = Recorder(origin)
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What the second half of the conversation goes on with."""
+
+    library: Library
+    work: list[str]
+    """The paths of work that is not done yet."""
+    cursor: str
+    """Of the first page of the Assets."""
+
+
+def begin(recorder: Recorder) -> Begun:
+    """Hold the first half of the conversation with a fresh server: nothing that was ordered is waited for."""
     library = bring_in(recorder)
     work = order_work(recorder, library)
     provoke(recorder, library)
     hurry(recorder, library)
     replay(recorder, library)
-    poll(recorder, work)
-    recorder.advance(seconds=90)
+    recorder.control("POST", "/clock/advance", {"seconds": 60})
+    work += meet_faults(recorder, library)
+    cursor = recorder.call("GET", "/assets?limit=2").json()["page"]["next_cursor"]
+    return Begun(library, work, cursor)
+
+
+def go_on(recorder: Recorder, begun: Begun) -> None:
+    """Hold the second half, until nothing happens any more."""
+    library = begun.library
+    recorder.call("GET", f"/assets?limit=2&after={begun.cursor}")
+    replay(recorder, library)
+    poll(recorder, begun.work)
+    recorder.advance(seconds=3600)
+    assert recorder.call("POST", "/uploads", {"content_type": "image/gif", "size_bytes": 10}).status == 503
+    recorder.advance(seconds=3600)
+    recorder.control("GET", "/scenario")
     collect(read_everything(recorder))
     collect(download_everything(recorder))
     late = recorder.call("POST", "/uploads", {"content_type": "image/gif", "size_bytes": 10}).json()
@@ -271,4 +340,37 @@ def play(origin: str) -> list[Exchange]:
     delete_some(recorder, library)
     recorder.advance(until_idle=True)
     collect(read_everything(recorder))
-    return recorder.exchanges
+
+
+def play(origin: str) -> list[Exchange]:
+    """Hold the whole conversation with a fresh server under an `auto` clock."""
+    recorder = Recorder(origin)
+    go_on(recorder, begin(recorder))
+    return [*recorder.exchanges, journal(recorder)]
+
+
+def journal(recorder: Recorder) -> Exchange:
+    """Read what the emulator noted of the conversation; how long things took is left out, as it is the host's time."""
+    noted = recorder.control("GET", "/requests")
+    entries = [
+        {name: value for name, value in entry.items() if name not in ("duration_ms", "wait_ms")}
+        for entry in noted.json()["data"]
+    ]
+    return replace(noted, headers=(), body=json.dumps(entries).encode())
+
+
+def play_with_a_move(here: str, there: str) -> tuple[list[Exchange], list[Exchange]]:
+    """Hold the first half here; save the state and load it there; hold the second half in both places.
+
+    The second halves are returned. Request-Ids of control planes are left out: they count what a server was asked.
+    """
+    stays = Recorder(here)
+    begun = begin(stays)
+    moves = stays.moved_to(there)
+    for recorder in (stays, moves):
+        go_on(recorder, begun)
+    of_here, of_there = (
+        [replace(each, headers=()) if "/_emulator/" in each.request else each for each in recorder.exchanges]
+        for recorder in (stays, moves)
+    )
+    return of_here, of_there
