@@ -4,8 +4,8 @@ A client that offers to change to another protocol (`Upgrade: h2c`, which Java's
 answered in HTTP/1.1: the parser would take the offer for agreed, and lose the body of the request. The head of a request
 has a greatest size. Both need the whole head at once, so it is held back until it is complete. What stands between the
 pieces of a body and behind it has a greatest size as well, and so has the queue of requests that wait for those before
-them. And bytes that are no request are answered with a problem like any other (section 7). Added is a handle on the
-connection, for scenarios that break it.
+them. A method that the parser does not know is a method all the same (D06). And bytes that are no request are answered
+with a problem like any other (section 7). Added is a handle on the connection, for scenarios that break it.
 """
 
 import asyncio
@@ -27,7 +27,10 @@ NO_REQUEST_ID = "req_" + 26 * "0"
 """Stands where a Request-Id must be, for bytes that never became a request."""
 
 _END_OF_HEAD = b"\r\n\r\n"
-_BEGINNING_OF_HEAD = re.compile(rb"[A-Z]{1,20}(?: |\Z)")
+_BEGINNING_OF_HEAD = re.compile(rb"([A-Z-]{1,20})(?: |\Z)")
+_USUAL_METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE", b"CONNECT"})
+_STAND_IN_METHOD = b"PURGE"
+"""Any that the parser knows and nothing here takes."""
 _UPGRADE = re.compile(rb"\r\nupgrade[ \t]*:[^\r\n]*", re.IGNORECASE)
 
 
@@ -50,6 +53,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
     _between_requests = True
     _held_back = b""
     _framing_bytes = 0
+    _unusual_method: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Called once, when the connection is there."""
@@ -64,13 +68,17 @@ class PatientHttpProtocol(HttpToolsProtocol):
             if end > MAXIMUM_HEAD_BYTES or (end < 0 and len(data) > MAXIMUM_HEAD_BYTES):
                 self.send_400_response(f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
                 return
-            if end < 0 and _BEGINNING_OF_HEAD.match(data):
+            beginning = _BEGINNING_OF_HEAD.match(data)
+            if end < 0 and beginning:
                 self._unset_keepalive_if_required()
                 self._held_back = data
                 return
             self._held_back = b""
             if b"upgrade" in data[:end].lower():
                 data = _UPGRADE.sub(b"", data[:end]) + data[end:]
+            if beginning and beginning[1] not in _USUAL_METHODS:
+                self._unusual_method = beginning[1].decode()
+                data = _STAND_IN_METHOD + data[beginning.end(1) :]
         elif self._framing_bytes > MAXIMUM_FRAMING_BYTES:
             self.send_400_response(f"A body came on for {self._framing_bytes} bytes without content.")
             return
@@ -88,6 +96,8 @@ class PatientHttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Called by the parser at the end of the head of a request."""
         super().on_headers_complete()
+        if self._unusual_method:
+            self.scope["method"], self._unusual_method = self._unusual_method, None
         self.headers = []  # of trailers, which are no headers of the request
 
     def on_body(self, body: bytes) -> None:

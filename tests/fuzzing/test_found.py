@@ -68,6 +68,17 @@ def test_a_trailer_is_no_header(control: ControlledEmulator) -> None:
     assert 401 == response.status
 
 
+@pytest.mark.parametrize("method", [b"FOO", b"M-SEARCH", b"PROPFIND", b"TRACE"])
+def test_a_method_that_no_operation_has_is_told_what_is_allowed(control: ControlledEmulator, method: bytes) -> None:
+    first, second = talk(
+        control, head(method=method, target=b"/v1/team"), head(method=b"GET", target=b"/v1/team")
+    ).responses()
+    assert (405, (b"allow", b"GET")) == (first.status, *[f for f in first.headers if f[0] == b"allow"])
+    assert 200 == second.status
+    (entry,) = control.told("GET", "/requests?status=405")["data"]
+    assert method.decode() == entry["method"]
+
+
 @pytest.mark.parametrize("body", [b"", b"{}"], ids=["without a body", "with a body"])
 def test_no_more_is_read_while_many_requests_wait_for_those_before_them(
     control: ControlledEmulator, body: bytes
