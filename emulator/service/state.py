@@ -429,10 +429,12 @@ def _check_bounds(saved: SavedState) -> None:
     instants = [
         saved.now,
         saved.began_at,
+        saved.options.start,
         *(credential.credential.expires_at for team in saved.teams for credential in team.credentials),
+        *(credential.expires_at for team in saved.options.world.teams for credential in team.credentials),
     ]
     for instant in instants:
-        if not 0 <= instant <= LATEST_INSTANT:
+        if instant is not None and not 0 <= instant <= LATEST_INSTANT:
             raise StateError(f"the instant {instant} lies outside 1970 to 9999")
     amounts = [
         (team.ledger.granted, team.ledger.charged, team.ledger.reserved, team.ledger.available) for team in saved.teams

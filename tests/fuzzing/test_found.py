@@ -183,8 +183,19 @@ def test_a_state_that_cannot_be_shown_is_refused_as_a_whole(
     assert_refused(control, state_file(control, change))
 
 
-def test_a_state_that_could_not_be_reset_is_refused(control: ControlledEmulator) -> None:
-    assert_refused(control, state_file(control, lambda state: state["options"]["world"]["teams"][0].update(credits=-1)))
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda options: options["world"]["teams"][0].update(credits=-1),
+        lambda options: options["world"]["teams"][0]["credentials"][0].update(expires_at=-(2**63)),
+        lambda options: options.update(start=-(2**63)),
+    ],
+    ids=["Credits", "a credential", "the start"],
+)
+def test_a_state_that_could_not_be_reset_is_refused(
+    control: ControlledEmulator, change: Callable[[State], object]
+) -> None:
+    assert_refused(control, state_file(control, lambda state: change(state["options"])))
 
 
 # Pictures -------------------------------------------------------------------------------------------------------------
