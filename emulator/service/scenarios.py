@@ -36,6 +36,8 @@ def end(sandbox: Sandbox, team_id: str = EVERYONE) -> None:
     if ended is not None:
         count_rules(sandbox.past_rules, ended)
     sandbox.timeline.remove(CHANGE_EVENT, team_id)
+    pause = sandbox.accounts[team_id].pause if team_id else sandbox.pause
+    pause.opens_at = None  # the change that would have ended it is gone
 
 
 def decide_request(caller: Caller, operation: str, body: object, now: int) -> RequestDecision:

@@ -24,3 +24,15 @@ def test_a_state_with_bytes_that_were_never_completed_can_be_loaded(emulator: Co
     saved = emulator.ask("GET", "/state").body
     assert emulator.ask("PUT", "/state", content=saved).status == 200
     assert emulator.complete(session, token).outcome == (410, "upload_expired")
+
+
+def test_an_auto_clock_does_not_wait_for_the_end_of_a_pause_that_will_not_come(emulator: ControlledEmulator) -> None:
+    emulator.told("PUT", "/clock", {"mode": "auto"})
+    pause = {"admission": "paused", "retry_after": 7}
+    timeline = [{"at": 0, "set": pause}, {"at": 20, "set": {"admission": "open"}}]
+    emulator.told("PUT", "/scenario", {"scenario": "pause", "timeline": timeline})
+    assert 200 == emulator.get("/team").status
+    emulator.ask("DELETE", "/scenario")
+    before = emulator.now()
+    refused = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1})
+    assert ((503, "service_unavailable"), 7000) == (refused.outcome, emulator.now() - before)
