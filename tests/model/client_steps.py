@@ -9,9 +9,11 @@ from random import Random
 from typing import Final
 
 from tests.model import observation
-from tests.model.comparison import Comparison
+from tests.model.comparison import OBSERVERS, Comparison
+from tests.model.faults import codes_of
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.meetable_scenarios import SCENARIOS
+from tests.model.model_state import STATUS_OF
+from tests.model.outside_steps import OutsideSteps
 from tests.model.random_bodies import RandomBodies
 from tests.model.reckoning import SECOND, UPLOAD_WINDOW, Json
 from tests.model.sample_files import SampleFile, sample_files
@@ -19,21 +21,16 @@ from tests.model.service_model import Ask
 from tests.support.emulator_client import Answer
 
 WRITERS: Final = ("ash_full", "ash_full", "ash_full", "ash_full", "ash_second", "birch_full", "birch_full")
-OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked", "nobody")
-SPANS: Final = (0.4, 1, 1, 3, 3, 5, 8, 8, 8, 30, 30)
-"""Usual moves of the clock, in seconds."""
-LONG_SPANS: Final = (600, 901, 86_399, 86_401)
-"""The end of a credential, of an upload window, of the retention of keys."""
-
+OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked")
 
 COME_AGAIN: Final = (402, 403, 429, 500, 503)
 
 
-class ClientSteps:
+class ClientSteps(OutsideSteps):
     """The steps, by their names in `STEPS`."""
 
     def __init__(self, both: Comparison) -> None:
-        self.both = both
+        super().__init__(both)
         self._sent: list[Ask] = []
         """Requests with a key, to be sent again."""
         self._refused: list[Ask] = []
@@ -61,7 +58,14 @@ class ClientSteps:
     # What steps have in common ------------------------------------------------------------------------------------------
 
     def _key(self, chance: Random) -> str:
-        return chance.choice(WRITERS if chance.randrange(10) else OTHERS)
+        strangers = ("nobody",) if self.both.place.is_default else ()  # it is the default sandbox that answers them
+        return chance.choice(WRITERS if chance.randrange(10) else OTHERS + strangers)
+
+    def _fault(self, chance: Random, method: str, path: str) -> str | None:
+        """Return what the request asks to go wrong, by its header: mostly nothing, and mostly what can go wrong."""
+        if chance.randrange(10):
+            return None
+        return chance.choice(sorted(codes_of(method, path)) if chance.randrange(8) else [*STATUS_OF, "no-such-code"])
 
     def _bodies(self, chance: Random, key: str) -> RandomBodies:
         return RandomBodies(chance, self.both.model, self.both.team_of(key))
@@ -80,6 +84,7 @@ class ClientSteps:
         bodies = self._bodies(chance, key)
         if body is None:
             ask.body = bodies.body(ask.operation)
+        ask.fault = self._fault(chance, method, path)
         flaw = chance.randrange(16)
         if flaw == 0:
             ask.flaw = "invalid_input"
@@ -174,6 +179,7 @@ class ClientSteps:
         """Delete something; what is gone is gone."""
         key, kind = self._key(chance), chance.choice(("asset", "asset", "asset", "product", *INGREDIENTS))
         ask = Ask(key, "DELETE", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}")
+        ask.fault = self._fault(chance, ask.method, ask.path)
         if not chance.randrange(12):
             ask.query, ask.flaw = {"force": "true"}, "invalid_request"
         if self.both.ask(ask).status < 300:
@@ -202,6 +208,7 @@ class ClientSteps:
             return
         old = chance.choice(candidates)
         ask = Ask(old.key, old.method, old.path, old.body, old.idempotency_key)
+        ask.fault = self._fault(chance, ask.method, ask.path)
         change = chance.randrange(5)
         if change == 0 and old.kind != "upload":
             ask.body = self._bodies(chance, old.key).body(old.operation)
@@ -238,11 +245,28 @@ class ClientSteps:
     def _read_one(self, chance: Random, kind: str) -> None:
         key = self._key(chance)
         path = f"/{COLLECTIONS[kind]}/{self._bodies(chance, key).reference(kind)}"
-        self.both.ask(Ask(key, "GET", chance.choice((path, path, "/team"))))
+        ask = Ask(key, "GET", chance.choice((path, path, "/team")))
+        ask.fault = self._fault(chance, ask.method, ask.path)
+        self.both.ask(ask)
+
+    def poll(self, chance: Random) -> None:
+        """Poll unfinished work, once or until it is finished, as Retry-After says."""
+        unfinished = self.both.model.state.unfinished
+        if not unfinished:
+            return
+        work_id = chance.choice(list(unfinished))
+        owner, kind = self.both.model.state.owner[work_id], unfinished[work_id]["kind"]
+        for _ in range(chance.choice((1, 1, 8))):
+            answer = self.both.ask(Ask(OBSERVERS[owner or ""], "GET", f"/{COLLECTIONS[kind]}/{work_id}"))
+            if answer.status != 200 or answer.retry_after is None:
+                return
+            if answer.retry_after:
+                self.both.advance({"seconds": answer.retry_after})
 
     def _download(self, chance: Random, kind: str) -> None:
         pictures = [identifier for (identifier, _), known in self.both.opaque.items() if "url" in known]
-        self.both.download(chance.choice(pictures[-8:]), chance.choice(("GET", "HEAD")))
+        if pictures:
+            self.both.download(chance.choice(pictures[-8:]), chance.choice(("GET", "HEAD")))
 
     def _page_through(self, chance: Random, kind: str) -> None:
         key, filters = self._key(chance), self._filters(chance, kind)
@@ -251,6 +275,7 @@ class ClientSteps:
         if not chance.randrange(6):
             ask.query |= chance.choice(wrong)
             ask.flaw = "invalid_cursor" if "after" in ask.query else "invalid_request"
+        ask.fault = self._fault(chance, ask.method, ask.path)
         for _ in range(3):
             answer = self.both.ask(ask)
             if answer.status != 200 or not answer.json["page"]["has_more"]:
@@ -291,40 +316,6 @@ class ClientSteps:
             case _:
                 self.both.ask(Ask(old.key, "GET", old.path, query={**old.query, "limit": "100"}, after=position))
 
-    # From outside -------------------------------------------------------------------------------------------------------
-
-    def let_time_pass(self, chance: Random) -> None:
-        """Move the clock."""
-        span = {"seconds": chance.choice(SPANS if chance.randrange(10) else LONG_SPANS)}
-        self.both.advance(chance.choice((span, span, {"next_event": True})))
-
-    def change_team(self, chance: Random) -> None:
-        """Change what a Team has, more often for the better."""
-        choose = chance.choice
-        changes: list[Json] = [
-            {"credits": choose((0, 1, 2, 12, 20))},
-            {"concurrency_limit": choose((0, 1, 3, 6))},
-            {"subscription": choose(("active", "inactive"))},
-            {"credits": 20, "concurrency_limit": 6, "subscription": "active"},
-            {"credits": 20, "concurrency_limit": 6, "subscription": "active"},
-        ]
-        self.both.change_team(choose(("Ash", "Ash", "Birch")), choose(changes))
-
-    def change_credential(self, chance: Random) -> None:
-        """Revoke a credential, or make it active again."""
-        self.both.change_credential(chance.choice(("ash_second", "ash_revoked")), chance.choice(("active", "revoked")))
-
-    def change_scenario(self, chance: Random) -> None:
-        """Let a scenario begin, or end the one that runs."""
-        if chance.randrange(4):
-            self.both.run_scenario(chance.choice(SCENARIOS))
-        else:
-            self.both.end_scenario()
-
-    def save_and_load(self, chance: Random) -> None:
-        """Put the emulator away, and take it out again."""
-        self.both.save_and_load()
-
 
 STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.upload: 2,
@@ -341,7 +332,9 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.send_twice_at_once: 1,
     ClientSteps.complete_twice_at_once: 1,
     ClientSteps.read: 4,
+    ClientSteps.poll: 4,
     ClientSteps.let_time_pass: 10,
+    ClientSteps.change_clock: 2,
     ClientSteps.change_team: 4,
     ClientSteps.change_credential: 1,
     ClientSteps.change_scenario: 4,

@@ -1,21 +1,20 @@
-"""The emulator and the model side by side: each request goes to both, and so does each change from outside.
+"""A sandbox of the emulator and the model side by side: each request goes to both, and so does each change from outside.
 
 After it the two must agree: on the answer (status, code, resource, the headers that promise something) at once, and on all
 that a Team can see when `look` is called. Owns what is remembered for that; knows nothing of what will be asked.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
-from tests.control.controlled_emulator import ControlledEmulator, control_call
 from tests.model import observation
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.model.observation import opaque, shown
-from tests.model.reckoning import Json, timestamp
+from tests.model.place import Place
+from tests.model.reckoning import SECOND, Json, timestamp
 from tests.model.sample_files import SampleFile
 from tests.model.service_model import Ask, Expected, ServiceModel
-from tests.support.emulator_client import HOST, Answer, Call, settings_of
+from tests.support.emulator_client import HOST, Answer, Call
 
 WORLD: Final = """
 teams:
@@ -42,31 +41,30 @@ LOOK_AT_ALL: Final = 5
 
 
 class Comparison:
-    """An emulator and a model of it, in the same state. To be closed."""
+    """A sandbox and a model of it, in the same state."""
 
-    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, place: Place, say: Callable[[str], None]) -> None:
         self.say = say
-        self.emulator = ControlledEmulator(settings_of(folder, world=WORLD, rate_limits=False))
-        try:
-            self.model = ServiceModel(self.emulator.now(), self.emulator.told("GET", "/teams")["data"], self._premade())
-        except BaseException:
-            self.close()
-            raise
+        self.place = place
+        teams = [self._with_world_keys(team) for team in place.told("GET", "/teams")["data"]]
+        self.model = ServiceModel(place.now(), teams, self._premade(), self._result_of)
         self.sessions: dict[str, Json] = {}
         """The Upload Sessions, as they were answered."""
         self.opaque: dict[tuple[str, int], Json] = {}
         """By id and version: what only the service can know of a resource."""
-        self._granted = {name: int(team["credits"]) for name, team in self.model.state.teams.items()}
+        self.scenarios: dict[str | None, Json] = {}
+        """By Team, and under None for everyone: the running scenarios."""
         self._ended: dict[str, Json] = {}
         """Terminal work, as it was seen first."""
+        self._outcomes = observation.KeyOutcomes()
         self._request_ids: set[str] = set()
         self._looks = 0
         self._touched: set[str] = set(OBSERVERS)
         """The Teams whose resources may have changed since they were looked at."""
 
-    def close(self) -> None:
-        """End the emulator."""
-        self.emulator.close()
+    def _with_world_keys(self, team: Json) -> Json:
+        credentials = [{**one, "key": self.place.world_key(one["key"])} for one in team["credentials"]]
+        return {**team, "credentials": credentials}
 
     def team_of(self, key: str) -> str:
         """Return the Team of a key; for an unknown one, the first."""
@@ -74,7 +72,7 @@ class Comparison:
 
     def _premade(self) -> dict[str, list[Json]]:
         key = OBSERVERS["Ash"]
-        lists = {kind: self.emulator.items(f"/{COLLECTIONS[kind]}?scope=global", key) for kind in INGREDIENTS}
+        lists = {kind: self.place.items(f"/{COLLECTIONS[kind]}?scope=global", key) for kind in INGREDIENTS}
         assert all(len(premade) >= 4 for premade in lists.values())
         assert {item["scope"] for premade in lists.values() for item in premade} == {"global"}
         return {kind: [shown(item) for item in premade] for kind, premade in lists.items()}
@@ -83,28 +81,36 @@ class Comparison:
 
     def ask(self, ask: Ask, **options: Any) -> Answer:
         """Send a request to both, and hold the answers against each other. `options` are those of `Call`."""
-        answer = self.emulator.send(_call(ask, **options))
+        answer = self.place.send(_call(ask, **options))
         self._compare(ask, answer)
         return answer
 
     def ask_twice_at_once(self, ask: Ask, hold_seconds: int) -> Answer:
-        """Keep a request in admission: who sends its key meanwhile is told so, and it is admitted in the end (D13)."""
+        """Keep a request in admission: who sends its key meanwhile is told so, and it is admitted in the end (D13).
+
+        An auto clock takes the time of the hold by itself, once the second request was answered.
+        """
+        for whose in [*self.scenarios]:
+            self.end_scenario(whose)
         hold = {"match": {"operation": ask.operation}, "when": {"nth": "1"}, "then": {"hold": hold_seconds}}
-        self.emulator.told("PUT", "/scenario", {"scenario": "hold", "rules": [hold]})
-        move = control_call("POST", "/clock/advance", {"seconds": hold_seconds})
-        first, second, _ = self.emulator.together(_call(ask), _call(ask), move)
+        self.place.told("PUT", "/scenario", {"scenario": "hold", "rules": [hold]})
+        admitted_at = self.place.now() + hold_seconds * SECOND
+        move = self.place.control("POST", "/clock/advance", {"seconds": hold_seconds})
+        moves = [] if self.model.state.takes_waits else [move]
+        first, second, *_ = self.place.together(_call(ask), _call(ask), *moves)
         assert (409, "idempotency_in_progress") == second.outcome
-        self.end_scenario()
-        self._time_has_passed()
+        self._time_has_passed(admitted_at)
         self._compare(ask, first)
+        self.end_scenario(None)
         return first
 
     def complete_twice_at_once(self, first: Ask, second: Ask) -> None:
         """Complete an upload by two requests at once: whichever is decoded first has the Asset, and the other nothing.
 
-        With one key, the second is told that the first is in admission (D13).
+        With one key, the second is told that the first is in admission (D13). Where the first is refused for a pause, an
+        auto clock may have waited for its end when the second comes to that.
         """
-        one, other = self.emulator.together(_call(first), _call(second))
+        one, other = self.place.together(_call(first), _call(second))
         is_told = other.outcome == (409, "idempotency_in_progress")
         if one.status == 201 and first.idempotency_key == second.idempotency_key:
             assert is_told
@@ -112,15 +118,20 @@ class Comparison:
             self._compare(first, one)
             return
         answered = [(first, one), (second, other)]
-        for ask, answer in sorted(answered, key=lambda pair: pair[1].status == 404):
+        for ask, answer in sorted(answered, key=lambda pair: (pair[1].status == 404, pair[1].status != 503)):
             self._compare(ask, answer)
 
     def _compare(self, ask: Ask, answer: Answer) -> None:
         body = answer.body[:200].decode(errors="replace")
-        self.say(f"{timestamp(self.emulator.now())} {ask.described()} -> {answer.status} {body}")
+        self.say(f"{timestamp(self.place.now())} {ask.described()} -> {answer.status} {body}")
         if ask.method != "GET":
             self._touched.add(self.team_of(ask.key))
+        asked_at = self.model.state.now
+        if ask.idempotency_key is not None:
+            self._outcomes.check((ask.key, ask.method, ask.path, ask.idempotency_key), answer, asked_at)
         expected = self.model.handle(ask, answer, lambda kind: self._new_id(ask, answer, kind))
+        if self.model.state.now > asked_at:
+            self._touched.update(OBSERVERS)
         if expected.told is not None:
             told: Answer = expected.told
             assert (told.status, told.raw_headers, told.body) == (answer.status, answer.raw_headers, answer.body)
@@ -136,16 +147,19 @@ class Comparison:
         """Return the id of what was made; if the answer was lost, find it in the list."""
         if answer.status < 300:
             return answer.id
-        found = (
-            self.emulator.items(f"/{COLLECTIONS[kind]}", OBSERVERS[self.team_of(ask.key)]) if kind != "upload" else []
-        )
+        observer = OBSERVERS[self.team_of(ask.key)]
+        found = self.place.items(f"/{COLLECTIONS[kind]}", observer) if kind != "upload" else []
         new = [item["id"] for item in found if item["id"] not in self.model.state.owner]
         assert len(new) == 1, f"should have been admitted, and was answered {answer.status} {answer.body!r}"
         return str(new[0])
 
     def send_bytes(self, session_id: str, file: SampleFile) -> str | None:
         """Send bytes to the address of a session, and return the token, if they were accepted."""
-        answer = self.emulator.send_bytes(self.sessions[session_id], file.data)
+        upload = self.sessions[session_id]["upload"]
+        headers, method = upload["headers"], upload["method"]
+        answer = self.place.send(
+            Call(method, upload["url"], content=file.data, headers=headers, key=None, idempotency_key=None)
+        )
         self.say(f"bytes of {file.name} to {session_id} -> {answer.status}")
         self._touched.update(OBSERVERS)
         expected = self.model.send_bytes(session_id, file)
@@ -159,7 +173,7 @@ class Comparison:
     def download(self, asset_id: str, method: str) -> None:
         """Ask for the file of an Asset, alive or not: its address answers as long as it lives (D19)."""
         known = self.opaque[asset_id, 0]
-        answer = self.emulator.fetch(known["url"], method)
+        answer = self.place.send(Call(method, known["url"], key=None, idempotency_key=None))
         is_alive = asset_id in self.model.state.things["asset"]
         self.say(f"{method} the file of {asset_id} -> {answer.status}")
         assert (200 if is_alive else 404) == answer.status
@@ -171,17 +185,24 @@ class Comparison:
     def advance(self, move: Json) -> None:
         """Move the clock; `move` is what the control plane takes."""
         self.say(f"time passes: {move}")
-        self.emulator.told("POST", "/clock/advance", move)
-        self._time_has_passed()
+        self.place.told("POST", "/clock/advance", move)
+        self._time_has_passed(self.place.now())
 
-    def _time_has_passed(self) -> None:
+    def _time_has_passed(self, until: int) -> None:
         self._touched.update(OBSERVERS)
-        self.model.advance(self.emulator.now(), self._result_of)
+        self.model.advance(until)
+
+    def set_clock(self, mode: str) -> None:
+        """Let the clock be `manual` or `auto`."""
+        self.say(f"the clock is now {mode}")
+        self.place.told("PUT", "/clock", {"mode": mode})
+        self.model.state.takes_waits = mode == "auto"
 
     def _result_of(self, kind: str, work_id: str, slot: int) -> str:
+        """Find out what work has made, in the list: reading that is no poll, for which an auto clock would move."""
         team = self.model.state.owner[work_id]
         assert team is not None
-        work = self.emulator.get(f"/{kind}s/{work_id}", OBSERVERS[team]).json
+        (work,) = [one for one in self.place.items(f"/{kind}s", OBSERVERS[team]) if one["id"] == work_id]
         made = work["result"] if kind == "operation" else work["outputs"][slot]["asset"]
         assert made is not None, f"{work_id} should have made something: {work}"
         return str(made["id"])
@@ -190,57 +211,72 @@ class Comparison:
         """Set the Credits, the Subscription or the concurrency limit of a Team."""
         self.say(f"{name} gets {change}")
         self._touched.add(name)
-        team = self.model.state.teams[name]
-        self.emulator.told("PATCH", f"/teams/{team['id']}", change)
-        self._granted[name] += change.get("credits", team["credits"]) - team["credits"]
+        self.place.told("PATCH", f"/teams/{self.model.state.teams[name]['id']}", change)
         self.model.change_team(name, change)
 
     def change_credential(self, key: str, state: str) -> None:
         """Revoke a credential, or make it active again."""
         self.say(f"{key} is now {state}")
         credential = self.model.state.credentials[key]
-        self.emulator.told("PATCH", f"/credentials/{credential['id']}", {"state": state})
+        self.place.told("PATCH", f"/credentials/{credential['id']}", {"state": state})
         credential["state"] = state
 
-    def run_scenario(self, scenario: Json) -> None:
-        """Let a scenario begin."""
-        self.say(f"scenario {scenario}")
-        self.emulator.told("PUT", "/scenario", {"scenario": "random clients", **scenario})
-        self.model.run_scenario(scenario)
-        self._time_has_passed()
+    def run_scenario(self, scenario: Json, whose: str | None) -> None:
+        """Let a scenario begin, for a Team or for everyone."""
+        self.say(f"scenario of {whose or 'everyone'}: {scenario}")
+        self.scenarios[whose] = scenario
+        query = f"?team={whose}" if whose else ""
+        self.place.told("PUT", f"/scenario{query}", {"scenario": "random clients", **scenario})
+        self.model.run_scenario(scenario, whose)
+        self._time_has_passed(self.place.now())
 
-    def end_scenario(self) -> None:
-        """End the running scenario."""
-        self.say("no scenario")
-        assert self.emulator.ask("DELETE", "/scenario").status in (200, 204)
-        self.model.run_scenario({})
+    def end_scenario(self, whose: str | None) -> None:
+        """End the running scenario of a Team or of everyone."""
+        self.say(f"no scenario of {whose or 'everyone'}")
+        self.scenarios.pop(whose, None)
+        self.place.told("DELETE", f"/scenario{f'?team={whose}' if whose else ''}")
+        self.model.run_scenario({}, whose)
 
     def save_and_load(self) -> None:
         """Save the sandbox to a state file, and load it again: nobody may notice."""
         self.say("saved and loaded")
-        saved = self.emulator.ask("GET", "/state").body
-        assert self.emulator.ask("PUT", "/state", content=saved).status == 200
+        self.place.told("PUT", "/state", content=self.place.saved())
         self._touched.update(OBSERVERS)
 
     # What can be seen ---------------------------------------------------------------------------------------------------
 
     def look(self) -> None:
         """Hold what can be seen against the model: of whom it may have changed, and now and then of all."""
+        assert self.model.state.now == self.place.now(), "the clock moved otherwise than it should"
         self._looks += 1
+        accounts = {team["name"]: team for team in self.place.told("GET", "/teams")["data"]}
+        for name, account in accounts.items():
+            self._compare_account(name, account)
         looked_at = list(OBSERVERS) if self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
         self._touched.clear()
         if not looked_at:
             return
-        accounts = {team["name"]: team for team in self.emulator.told("GET", "/teams")["data"]}
-        observed = observation.observe(self.emulator, [OBSERVERS[name] for name in looked_at])
+        observed = observation.observe(self.place, [OBSERVERS[name] for name in looked_at])
         for name, seen in zip(looked_at, observed, strict=True):
             self._compare_team(name, seen)
-            observation.check_credits(seen, self._granted[name], accounts[name]["reserved"])
+            observation.check_credits(seen, self.model.state.teams[name]["granted"], accounts[name]["reserved"])
             observation.check_library(seen)
             observation.check_generations(seen)
+            observation.check_origins(seen)
             self._check_ended(seen)
         alive = {identifier for kind in ("asset", *INGREDIENTS) for identifier in self.model.state.things[kind]}
-        observation.check_memory(self.emulator.sandbox, alive | self.model.sessions_with_bytes())
+        observation.check_memory(self.place.sandbox, alive | self.model.sessions_with_bytes())
+
+    def _compare_account(self, name: str, account: Json) -> None:
+        """Compare what there is of every Team at a glance, touched or not."""
+        team, work = self.model.state.teams[name], self.model.state.work_of(name)
+        subscription = "active" if team["subscription"] else "inactive"
+        assert (team["credits"], subscription, team["limit"]) == (
+            account["credits"],
+            account["subscription"],
+            account["concurrency_limit"],
+        )
+        assert sum(one["price"] for one in work.values()) == account["reserved"]
 
     def _compare_team(self, name: str, seen: dict[str, list[Json]]) -> None:
         assert [self.model.team(OBSERVERS[name])] == [shown(team) for team in seen["team"]]
@@ -261,7 +297,10 @@ class Comparison:
 def _call(ask: Ask, **options: Any) -> Call:
     query = "&".join(f"{name}={value}" for name, value in ask.query.items())
     target = f"{ask.path}?{query}" if query else ask.path
-    return Call(ask.method, target, ask.body, key=ask.key, idempotency_key=ask.idempotency_key, **options)
+    call = Call(ask.method, target, ask.body, key=ask.key, idempotency_key=ask.idempotency_key, **options)
+    if ask.fault is not None:
+        call.headers = {**dict(call.headers), "emulator-fault": ask.fault}
+    return call
 
 
 def check_answer(answer: Answer, expected: Expected) -> None:

@@ -5,6 +5,7 @@ All is decided at admission. `settle` then lets time pass, event by event.
 
 from collections.abc import Callable
 
+from tests.model import faults
 from tests.model.model_state import Identify, Refusal, State
 from tests.model.reckoning import (
     AUTHORING_TIME,
@@ -15,7 +16,6 @@ from tests.model.reckoning import (
     Json,
     generation_charge,
     generation_price,
-    seconds_to_wait,
     size_of,
     subjects,
 )
@@ -23,8 +23,7 @@ from tests.model.reckoning import (
 ResultOf = Callable[[str, str, int], str]
 """Tells the id of what unfinished work has made: kind (Operation or Generation), id, slot."""
 
-NOTHING_DUE_SECONDS = 60  # D47
-STALLED_POLL_SECONDS = 5  # D47
+STALLED_POLL = 5 * SECOND  # D47
 RETRYABLE = {"processing_failed": True, "timed_out": True, "content_rejected": False}  # D31
 
 
@@ -33,19 +32,16 @@ RETRYABLE = {"processing_failed": True, "timed_out": True, "content_rejected": F
 
 def check_places(state: State, team: str) -> None:
     """Let in no more unfinished work than the budget has places (section 8, D40). Raises Refusal."""
-    work = state.work_of(team)
-    if len(work) < state.teams[team]["limit"]:
+    if len(state.work_of(team)) < state.teams[team]["limit"]:
         return
-    ends = [ends_at for one in work.values() if (ends_at := one["ends"][-1]) is not None]
-    wait = seconds_to_wait(min(ends) - state.now) if ends else NOTHING_DUE_SECONDS
-    raise Refusal("concurrency_limit_reached", retry_after=wait)
+    raise Refusal("concurrency_limit_reached", wait=state.time_to_next_place(team))
 
 
 def reserve(state: State, team: str, price: int) -> None:
     """Set Credits aside, in full (section 4). Raises Refusal."""
     if state.teams[team]["credits"] < price:
         raise Refusal("insufficient_credits")
-    state.check_fault()
+    faults.check_before_commit(state, team)
     state.teams[team]["credits"] -= price
 
 
@@ -58,7 +54,7 @@ def author(state: State, team: str, kind: str, target: str | None, meaning: Json
     reserve(state, team, price)
 
     work_type = f"{kind}.{'create' if target is None else 'update'}"
-    fate = state.count_match("work", work_type)
+    fate = state.count_match("work", work_type, team)
     charge = price
     if kind == "background":
         charge = 1 if fate.get("scene", state.scenes[sources[0]]) == "foreground" else 0  # D30
@@ -66,6 +62,7 @@ def author(state: State, team: str, kind: str, target: str | None, meaning: Json
     operation_id = identify("operation")
     state.unfinished[operation_id] = {
         "kind": "operation",
+        "order": state.next_order(),
         "starts_at": state.now + QUEUE,
         "ends": [None if fate.get("stall") else ends_at],
         "failures": [fate.get("fail")],
@@ -105,7 +102,7 @@ def generate(state: State, credential: Json, workflow: str, meaning: Json, ident
     price = generation_price(workflow, meaning)
     reserve(state, team, price)
 
-    fate = state.count_match("work", workflow)
+    fate = state.count_match("work", workflow, team)
     slots = meaning.get("image_count", 1)
     slower = 2 if "4k" in (meaning.get("resolution"), meaning.get("target_resolution")) else 1
     starts_at = state.now + QUEUE
@@ -117,6 +114,7 @@ def generate(state: State, credential: Json, workflow: str, meaning: Json, ident
     generation_id = identify("generation")
     state.unfinished[generation_id] = {
         "kind": "generation",
+        "order": state.next_order(),
         "starts_at": starts_at,
         "ends": [None] * slots if fate.get("stall") else ends,
         "failures": failures,
@@ -180,26 +178,29 @@ _PLANS = {"product_photography": _plan_photography, "edit_images": _plan_edit, "
 
 
 def settle(state: State, until: int, result_of: ResultOf) -> None:
-    """Let time pass up to an instant: what falls due happens, each at its own instant."""
+    """Let time pass up to an instant: what falls due happens, each at its own instant, in the order it was planned."""
     while True:
-        due = [(instant, index, None, 0) for index, (instant, _) in enumerate(state.timeline)]
-        events = due + [
-            (instant, index, work_id, slot)
-            for index, (work_id, work) in enumerate(state.unfinished.items())
+        events: list[tuple[int, int, Json | str, int]] = [
+            (timed["at"], timed["order"], timed, 0) for timed in state.timeline
+        ]
+        events += [
+            (instant, work["order"], work_id, slot)
+            for work_id, work in state.unfinished.items()
             for slot, instant in _next_events(state, work_id, work)
         ]
-        if not events or min(events, key=lambda event: event[:2])[0] > until:
+        instant, _, what, slot = min(events, key=lambda event: event[:2], default=(until + 1, 0, "", 0))
+        if instant > until:
             break
-        instant, index, work_id, slot = min(events, key=lambda event: event[:2])
         state.now = instant
-        if work_id is None:
-            _change(state, state.timeline.pop(index)[1])
+        if not isinstance(what, str):
+            state.timeline.remove(what)
+            _change(state, what["whose"], what["set"])
         elif slot < 0:
-            _start(state, work_id)
-        elif state.unfinished[work_id]["kind"] == "operation":
-            _finish_operation(state, work_id, result_of)
+            _start(state, what)
+        elif state.unfinished[what]["kind"] == "operation":
+            _finish_operation(state, what, result_of)
         else:
-            _finish_slot(state, work_id, slot, result_of)
+            _finish_slot(state, what, slot, result_of)
     state.now = until
 
 
@@ -216,23 +217,36 @@ def _next_events(state: State, work_id: str, work: Json) -> list[tuple[int, int]
     ]
 
 
-def retry_after(state: State, work_id: str) -> int | None:
-    """Return what a poll of work is told: the time to its next change (D42, D47); nothing once it is terminal."""
+def time_to_change(state: State, work_id: str) -> int | None:
+    """Return what a poll of work is asked to wait: the time to its next change (D42, D47); None once it is terminal."""
     work = state.unfinished.get(work_id)
     if work is None:
         return None
     instants = [instant for _, instant in _next_events(state, work_id, work)]
-    return seconds_to_wait(min(instants) - state.now) if instants else STALLED_POLL_SECONDS
+    return min(instants) - state.now if instants else STALLED_POLL
 
 
-def _change(state: State, change: Json) -> None:
+def _change(state: State, whose: str | None, change: Json) -> None:
+    """Make a change of a scenario's timeline; one that is limited to a Team changes nothing of another."""
     if "admission" in change:
-        state.is_paused = change["admission"] == "paused"
-        state.pause_seconds = change.get("retry_after", 5)
+        is_paused = change["admission"] == "paused"
+        state.pauses[whose] = {"is_paused": is_paused, "retry_after": change.get("retry_after", 5)}
     elif "credential" in change:
-        state.credentials[change["credential"]]["state"] = change["state"]
-    else:
-        state.teams[change["team"]]["subscription"] = change["subscription"] == "active"
+        credential = state.credentials[change["credential"]]
+        if whose in (credential["team"], None):
+            credential["state"] = change["state"]
+    elif whose in (change["team"], None):
+        change_team(state.teams[change["team"]], change)
+
+
+def change_team(team: Json, change: Json) -> None:
+    """Set the Credits, the Subscription or the concurrency limit of a Team."""
+    if "credits" in change:
+        team["granted"] += change["credits"] - team["credits"]
+        team["credits"] = change["credits"]
+    team["limit"] = change.get("concurrency_limit", team["limit"])
+    if "subscription" in change:
+        team["subscription"] = change["subscription"] == "active"
 
 
 def _start(state: State, work_id: str) -> None:

@@ -1,4 +1,8 @@
-"""The scenarios that random clients meet. They are given to the emulator and read by the model as they are."""
+"""The scenarios that random clients meet, each as everyone's or as one Team's.
+
+They are given to the emulator and read by the model as they are. No rule is of GET /team or of a list: those are what the
+clients look with, and the model is not told of it.
+"""
 
 from typing import Final
 
@@ -39,6 +43,20 @@ SCENARIOS: Final[tuple[Json, ...]] = (
             {"at": 15, "set": {"credential": "ash_second", "state": "active"}},
         ]
     },
+    {
+        "timeline": [
+            {"at": 2, "set": {"team": "Ash", "credits": 2, "concurrency_limit": 2}},
+            {"at": 2, "set": {"team": "Birch", "credits": 9}},
+            {"at": 8, "set": {"team": "Ash", "credits": 12, "concurrency_limit": 6}},
+        ]
+    },
+    {
+        "rules": [
+            {"match": {"work": "*", "team": "Birch"}, "then": {"fail": "content_rejected"}},
+            {"match": {"work": "*"}, "when": {"nth": "1"}, "then": {"stall": True}},
+        ]
+    },
+    {"rules": [{"match": {"operation": "createProduct", "team": "Ash"}, "then": {"problem": "rate_limited"}}]},
     *(
         {"rules": [{"match": {"operation": operation}, "when": {"nth": "1"}, "then": then}]}
         for operation, then in (
@@ -47,7 +65,8 @@ SCENARIOS: Final[tuple[Json, ...]] = (
             ("createPose", {"problem": "internal_error", "at": "after_commit"}),
             ("createProduct", {"problem": "internal_error"}),
             ("createEditImagesGeneration", {"problem": "insufficient_credits"}),
+            ("updateProduct", {"problem": "service_unavailable"}),
+            ("deleteAsset", {"problem": "resource_operation_in_progress"}),
         )
     ),
 )
-"""What scenarios the clients meet. The model reads them as they are."""

@@ -5,10 +5,9 @@ A resource is kept as it looks on the wire, without what only the service can ma
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from tests.model.meanings import COLLECTIONS
-from tests.model.reckoning import Json, timestamp
+from tests.model.reckoning import SECOND, Json, seconds_to_wait, timestamp
 
 STATUS_OF = {
     "invalid_request": 400,
@@ -41,17 +40,25 @@ STATUS_OF = {
 NOT_FOUND = {"asset": "asset_not_found", "product": "product_not_found", "upload": "upload_not_found"}
 """D07; every other kind is `not_found`."""
 
+NOTHING_DUE = 60 * SECOND  # D47
+
 Identify = Callable[[str], str]
 """Tells the id that the service has given to the resource that it has just made, by its kind."""
 
 
 class Refusal(Exception):
-    """A request that must be refused; `active` are the Operations of which one must be named."""
+    """A request that must be refused; `active` are the Operations of which one must be named.
 
-    def __init__(self, code: str, retry_after: int | None = None, active: Iterable[str] = ()) -> None:
+    `wait` is what the client is asked to wait, in milliseconds; `retry_after` says it in seconds, if those are others.
+    """
+
+    def __init__(
+        self, code: str, *, wait: int | None = None, retry_after: int | None = None, active: Iterable[str] = ()
+    ) -> None:
         super().__init__(code)
         self.code = code
-        self.retry_after = retry_after
+        self.wait = wait
+        self.retry_after = seconds_to_wait(wait) if wait is not None and retry_after is None else retry_after
         self.active = set(active)
 
 
@@ -61,9 +68,11 @@ class State:
 
     now: int
     teams: dict[str, Json]
-    """By name: id, name, credits (those free to spend), subscription (a bool), limit."""
+    """By name: id, name, credits (those free to spend), granted (all that were ever given), subscription, limit."""
     credentials: dict[str, Json]
     """By key: team, id, name, profile, state, expires_at (an instant)."""
+    takes_waits: bool = False
+    """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (interfaces, section 3)."""
     things: dict[str, dict[str, Json]] = field(default_factory=lambda: {kind: {} for kind in COLLECTIONS})
     """By kind and id. An Upload Session is kept as type, size, file (the bytes it took, or None), expires_at, is_open."""
     owner: dict[str, str | None] = field(default_factory=dict)
@@ -76,14 +85,21 @@ class State:
     """By Operation or Generation: what will become of it, decided when it was admitted."""
     records: dict[tuple[str, ...], Json] = field(default_factory=dict)
     """What Idempotency-Keys are bound to, by credential, method, path and key."""
-    is_paused: bool = False
-    pause_seconds: int = 5
-    rules: list[Json] = field(default_factory=list)
-    """The running scenario's rules, each with the number of its matches so far."""
-    timeline: list[tuple[int, Json]] = field(default_factory=list)
-    """Its changes that are still to come."""
+    pauses: dict[str | None, Json] = field(default_factory=dict)
+    """By Team, and under None for everyone: whether new writes are refused (is_paused), and the seconds to wait."""
+    rules: dict[str | None, list[Json]] = field(default_factory=dict)
+    """By Team, and under None for everyone: the running scenario's rules, each with the number of its matches so far."""
+    timeline: list[Json] = field(default_factory=list)
+    """The changes that running scenarios have still to make: at, order, whose (a Team or None), set."""
     fault: Json = field(default_factory=dict)
-    """What the scenario has in mind for the present request."""
+    """What is to go wrong with the present request, as a scenario or its header says."""
+    planned: int = 0
+    """How many things were planned: at one instant they happen in the order in which they were planned."""
+
+    def next_order(self) -> int:
+        """Return the place of what is being planned now."""
+        self.planned += 1
+        return self.planned
 
     def find(self, kind: str, identifier: str, team: str) -> Json | None:
         """Return what a Team can see under an id: its own, or what is premade (section 5, rule 6)."""
@@ -120,24 +136,31 @@ class State:
         """Return a Team's unfinished work."""
         return {identifier: work for identifier, work in self.unfinished.items() if self.owner[identifier] == team}
 
+    def time_to_next_place(self, team: str) -> int:
+        """Return the time until the next unfinished work of a Team finishes (D42, D47)."""
+        ends = [ends_at for work in self.work_of(team).values() if (ends_at := work["ends"][-1]) is not None]
+        return min(ends) - self.now if ends else NOTHING_DUE
+
     def time(self) -> str:
         """Return the present as the service writes it."""
         return timestamp(self.now)
 
-    def check_fault(self) -> None:
-        """Raise the scenario's problem, where nothing else can refuse the request any more. Raises Refusal."""
-        if "problem" in self.fault and self.fault.get("at") != "after_commit":
-            raise Refusal(self.fault["problem"])
+    def count_match(self, name: str, value: str, team: str) -> Json:
+        """Count a request or work for the scenarios, and return what the first rule that is due does; {} for nothing.
 
-    def count_match(self, name: str, value: Any) -> Json:
-        """Count a request or work for the scenario, and return what the first rule that is due does; {} for nothing."""
-        due: list[Json] = []
-        for rule in self.rules:
-            if rule["match"].get(name) in (value, "*"):
-                rule["matched"] += 1
-                if "when" not in rule or rule["when"]["nth"] == str(rule["matched"]):
-                    due.append(rule["then"])
-        return due[0] if due else {}
+        Everyone's scenario is only asked where the Team's own has nothing in mind.
+        """
+        for whose in (team, None):
+            due: list[Json] = []
+            for rule in self.rules.get(whose, []):
+                match = rule["match"]
+                if match.get(name) in (value, "*") and match.get("team") in (team, None):
+                    rule["matched"] += 1
+                    if "when" not in rule or rule["when"]["nth"] == str(rule["matched"]):
+                        due.append(rule["then"])
+            if due:
+                return due[0]
+        return {}
 
 
 def newest_first(things: Iterable[Json]) -> list[Json]:

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from emulator.service.sandbox import Sandbox
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.reckoning import Json
+from tests.model.place import Place
+from tests.model.reckoning import KEY_RETENTION, Json, instant_of
 from tests.support.emulator_client import Answer, Call
 
 OPAQUE = {
@@ -52,15 +52,15 @@ def opaque(resource: Json) -> Json:
     return {name: resource[name] for name in OPAQUE.get(resource["object"], ())}
 
 
-def observe(emulator: ControlledEmulator, keys: Iterable[str]) -> list[dict[str, list[Json]]]:
+def observe(place: Place, keys: Iterable[str]) -> list[dict[str, list[Json]]]:
     """Return everything that the Team of each key owns, by kind, and the Team itself."""
     paths = {kind: f"/{COLLECTIONS[kind]}?limit=100" for kind in LISTED}
     paths |= {kind: f"{paths[kind]}&scope=team" for kind in INGREDIENTS} | {"team": "/team"}
-    answers = iter(emulator.together(*(Call("GET", path, key=key) for key in keys for path in paths.values())))
-    return [{kind: _items(emulator, key, kind, next(answers)) for kind in paths} for key in keys]
+    answers = iter(place.together(*(Call("GET", path, key=key) for key in keys for path in paths.values())))
+    return [{kind: _items(place, key, kind, next(answers)) for kind in paths} for key in keys]
 
 
-def _items(emulator: ControlledEmulator, key: str, kind: str, answer: Answer) -> list[Json]:
+def _items(place: Place, key: str, kind: str, answer: Answer) -> list[Json]:
     """Return what was listed; a list of more than one page is asked for once more, page by page."""
     assert answer.status == 200, answer.body
     found = answer.json
@@ -68,7 +68,7 @@ def _items(emulator: ControlledEmulator, key: str, kind: str, answer: Answer) ->
         return [found]
     if not found["page"]["has_more"]:
         return list(found["data"])
-    return emulator.items(f"/{COLLECTIONS[kind]}{'?scope=team' if kind in INGREDIENTS else ''}", key)
+    return place.items(f"/{COLLECTIONS[kind]}{'?scope=team' if kind in INGREDIENTS else ''}", key)
 
 
 def check_credits(seen: dict[str, list[Json]], granted: int, reserved: int) -> None:
@@ -103,6 +103,42 @@ def check_generations(seen: dict[str, list[Json]]) -> None:
             assert (output["error"] is not None) == (output["status"] == "failed")
 
 
+def check_origins(seen: dict[str, list[Json]]) -> None:
+    """What work has made is there through its success alone: what has failed leaves nothing, and costs nothing."""
+    made = set()
+    for operation in seen["operation"]:
+        assert (operation["result"] is not None) == (operation["status"] == "completed")
+        assert (operation["error"] is not None) == (operation["status"] == "failed")
+        made |= {operation["result"]["id"]} if operation["result"] else set()
+    for generation in seen["generation"]:
+        made |= {output["asset"]["id"] for output in generation["outputs"] if output["asset"]}
+    for work in seen["operation"] + seen["generation"]:
+        assert work["status"] != "failed" or work["credits"]["charged"] == 0
+    ingredients = [ingredient for kind in INGREDIENTS for ingredient in seen[kind]]
+    pictures = [asset for asset in seen["asset"] if asset["source"] == "generation"]
+    assert {thing["id"] for thing in ingredients + pictures} <= made
+
+
+class KeyOutcomes:
+    """What Idempotency-Keys were bound to: each has one outcome, for 24 hours (section 4, D10 to D12)."""
+
+    def __init__(self) -> None:
+        self._bound: dict[tuple[str, ...], tuple[int, Answer]] = {}
+
+    def check(self, scope: tuple[str, ...], answer: Answer, now: int) -> None:
+        """Hold an answer against what was told under the same key: what binds a key must be told again, to the byte."""
+        if answer.status >= 300 and answer.status != 402:
+            return
+        bound_at, first = self._bound.get(scope, (now - KEY_RETENTION, answer))
+        if now < bound_at + KEY_RETENTION:
+            again = (answer.status, answer.raw_headers, answer.body)
+            assert (first.status, first.raw_headers, first.body) == again, "a key has two outcomes"
+            return
+        # The first answer may have been lost: what is told later says when it was.
+        text = answer.json.get("updated_at") or answer.json.get("created_at")
+        self._bound[scope] = (instant_of(text) if text else now, answer)
+
+
 def check_memory(sandbox: Sandbox, alive: set[str]) -> None:
     """What is counted is what is held, and what is held is needed: by what is alive, or by unfinished work.
 
@@ -110,7 +146,7 @@ def check_memory(sandbox: Sandbox, alive: set[str]) -> None:
     """
     images, store = sandbox.images, sandbox.store
     held = sum(len(picture.data or b"") for picture in images.pictures.values())
-    assert held == images.held_bytes == images.budget.held_bytes
+    assert held == images.held_bytes
     needed = [key for key in images.pictures if key.partition(".")[0] in alive]
     assert {key.partition(".")[0] for key in needed} == alive
     for operation in store.operations.items.values():

@@ -1,9 +1,10 @@
 """Lets random clients play, in two ways, and says what stands in for the drawing of pictures.
 
-*Evenly*: all steps, each as often as `STEPS` says, from seeds that are counted up. This meets most in the least time.
+*Evenly*: all steps, each as often as `ALL_STEPS` says, from seeds that are counted up. This meets most in the least time.
 *By Hypothesis*: a state machine, whose plays are one-sided in many ways, and whose failures shrink.
 """
 
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -11,8 +12,7 @@ from typing import Any, Final
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.model.client_steps import STEPS, ClientSteps
-from tests.model.comparison import Comparison
+from tests.model.neighbours import ALL_STEPS, Neighbours
 from tests.model.random_clients import RandomClients
 from tests.support.pictures import picture
 
@@ -57,22 +57,17 @@ def _agrees(folder: Path, play: int, numbers: list[int]) -> bool:
 def _play(folder: Path, play: int, numbers: list[int]) -> None:
     """Play the steps of some numbers; what a step does depends on its number, not on the steps before it."""
     transcript: list[str] = []
-    both = Comparison(folder, transcript.append)
-    try:
-        clients = ClientSteps(both)
-        clients.begin()
-        both.look()
-        for number in numbers:
-            chance = Random(f"play {play}, step {number}")
-            (step,) = chance.choices(list(STEPS), list(STEPS.values()))
-            transcript.append(f"-- step {number}: {step.__name__}")
-            step(clients, chance)
-            both.look()
-    except AssertionError as error:
-        error.add_note("\n".join([f"Play {play}, steps {numbers}:", *transcript]))
-        raise
-    finally:
-        both.close()
+    with closing(Neighbours(folder, transcript.append)) as neighbours:
+        try:
+            neighbours.begin()
+            for number in numbers:
+                chance = Random(f"play {play}, step {number}")
+                (step,) = chance.choices(list(ALL_STEPS), list(ALL_STEPS.values()))
+                transcript.append(f"Step {number}:")
+                neighbours.play(step, chance)
+        except AssertionError as error:
+            error.add_note("\n".join([f"Play {play}, steps {numbers}:", *transcript]))
+            raise
 
 
 def play_by_hypothesis(folder: Path, plays: int, steps: int = USUAL_STEPS, *, shortens: bool = True) -> None:

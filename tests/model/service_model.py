@@ -1,4 +1,4 @@
-"""The model: a small service, obviously right, against which the emulator is held (sections 3 to 7, D01 to D51).
+"""The model: a small service, obviously right, against which the emulator is held (sections 3 to 7, D01 to D54).
 
 It answers each request by straight rules on plain dicts, in the order of D01. It cannot make up identifiers: for what it
 admits, it asks which one the service gave. Must not import anything of the emulator.
@@ -7,11 +7,11 @@ admits, it asks which one the service gave. Must not import anything of the emul
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.model import creative_work
+from tests.model import creative_work, faults, library_rules
 from tests.model.creative_work import ResultOf
 from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, meaning_of, operation_id, same_meaning
 from tests.model.model_state import STATUS_OF, Identify, Refusal, State, newest_first
-from tests.model.reckoning import KEY_RETENTION, UPLOAD_WINDOW, Json, instant_of, timestamp
+from tests.model.reckoning import KEY_RETENTION, SECOND, Json, instant_of, seconds_to_wait, timestamp
 from tests.model.sample_files import SampleFile
 
 
@@ -19,7 +19,7 @@ from tests.model.sample_files import SampleFile
 class Ask:
     """A request: `path` has no query. `flaw` is the code of what is wrong with it by itself, if something is.
 
-    `after` is the last item shown, (created_at, id), where the query has a cursor.
+    `after` is the last item shown, (created_at, id), where the query has a cursor. `fault` is its header Emulator-Fault.
     """
 
     key: str
@@ -30,6 +30,7 @@ class Ask:
     query: dict[str, str] = field(default_factory=dict)
     after: tuple[str, str] | None = None
     flaw: str | None = None
+    fault: str | None = None
 
     @property
     def operation(self) -> str:
@@ -41,6 +42,7 @@ class Ask:
         query = "&".join(f"{name}={value}" for name, value in self.query.items())
         key = f" Idempotency-Key {self.idempotency_key!r}" if self.idempotency_key else ""
         flaw = f" ({self.flaw} on purpose)" if self.flaw else ""
+        flaw += f" (Emulator-Fault: {self.fault})" if self.fault else ""
         return f"{self.key}{key}: {self.method} {self.path}?{query} {self.body}{flaw}"
 
     @property
@@ -50,8 +52,8 @@ class Ask:
 
     @property
     def identifier(self) -> str:
-        """The id in the path."""
-        return self.path.split("/")[2]
+        """The id in the path; empty if there is none."""
+        return "".join(self.path.split("/")[2:3])
 
 
 @dataclass(slots=True)
@@ -69,18 +71,22 @@ class Expected:
     active: set[str] = field(default_factory=set)
     told: Any = None
     is_repeat: bool = False
+    wait: int | None = None
+    """What it asks of the client, in milliseconds: `retry_after` says it in seconds, or 0 where the clock has taken it."""
 
 
 class ServiceModel:
     """The model with its state."""
 
-    def __init__(self, now: int, teams: list[Json], premade: dict[str, list[Json]]) -> None:
+    def __init__(self, now: int, teams: list[Json], premade: dict[str, list[Json]], result_of: ResultOf) -> None:
         self.state = State(now, {}, {})
+        self._result_of = result_of
         for team in teams:
             self.state.teams[team["name"]] = {
                 "id": team["id"],
                 "name": team["name"],
                 "credits": team["credits"],
+                "granted": team["credits"],
                 "subscription": team["subscription"] == "active",
                 "limit": team["concurrency_limit"],
             }
@@ -99,69 +105,91 @@ class ServiceModel:
 
     # What is done to the service from outside -------------------------------------------------------------------------
 
-    def advance(self, until: int, result_of: ResultOf) -> None:
+    def advance(self, until: int) -> None:
         """Let time pass."""
-        creative_work.settle(self.state, until, result_of)
+        creative_work.settle(self.state, until, self._result_of)
 
     def change_team(self, name: str, change: Json) -> None:
         """Set the Credits, the Subscription or the concurrency limit of a Team."""
-        team = self.state.teams[name]
-        team["credits"] = change.get("credits", team["credits"])
-        team["limit"] = change.get("concurrency_limit", team["limit"])
-        if "subscription" in change:
-            team["subscription"] = change["subscription"] == "active"
+        creative_work.change_team(self.state.teams[name], change)
 
-    def run_scenario(self, scenario: Json) -> None:
-        """Let a scenario begin, in place of the one that ran; what that one changed stays changed."""
-        self.state.rules = [{**rule, "matched": 0} for rule in scenario.get("rules", [])]
-        self.state.timeline = [
-            (self.state.now + timed["at"] * 1000, timed["set"]) for timed in scenario.get("timeline", [])
-        ]
+    def run_scenario(self, scenario: Json, whose: str | None = None) -> None:
+        """Let a scenario of a Team, or of everyone, begin in place of its last; what that one changed stays changed."""
+        state = self.state
+        state.rules[whose] = [{**rule, "matched": 0} for rule in scenario.get("rules", [])]
+        state.timeline = [timed for timed in state.timeline if timed["whose"] != whose]
+        for timed in scenario.get("timeline", []):
+            at = state.now + timed["at"] * SECOND
+            state.timeline.append({"at": at, "order": state.next_order(), "whose": whose, "set": timed["set"]})
 
     # Requests ---------------------------------------------------------------------------------------------------------
 
     def handle(self, ask: Ask, answer: Any, identify: Identify) -> Expected:
-        """Answer a request. `answer` is what the service answered: what a key is bound to, opaque here."""
+        """Answer a request. `answer` is what the service answered: what a key is bound to, opaque here.
+
+        An auto clock takes the wait that is asked for once the answer is settled (interfaces, section 3).
+        """
         try:
-            return self._handle(ask, answer, identify)
+            expected = self._handle(ask, answer, identify)
         except Refusal as refusal:
-            return _refused(refusal)
+            expected = _refused(refusal)
+        if expected.wait is None or not self.state.takes_waits:
+            return expected
+        self.advance(self.state.now + expected.wait)
+        return replace(expected, retry_after=0)
 
     def _handle(self, ask: Ask, answer: Any, identify: Identify) -> Expected:
+        """Go through the checks in the order of D01; what is to go wrong does so at the check that decides it."""
         state = self.state
         credential = self.check_credential(ask.key)
-        state.fault = state.count_match("operation", ask.operation)
-        if ask.method != "GET" and credential["profile"] != "full":
-            raise Refusal("permission_denied")
+        team = credential["team"]
+        state.fault = self._fault_of(ask, team)
+        faults.raise_at(state, "entrance", team)
+        if ask.method != "GET":
+            if credential["profile"] != "full":
+                raise Refusal("permission_denied")
+            faults.raise_at(state, "profile", team)
+        if ask.flaw == "invalid_request":
+            raise Refusal(ask.flaw)
+        faults.raise_at(state, "shape", team)
+        if ask.method == "GET":
+            faults.check_before_handling(state, team, is_read=True)
+            return self._read(ask, team)
         if ask.flaw is not None:
             raise Refusal(ask.flaw)
-        if ask.method == "GET":
-            return self._read(ask, credential)
+        faults.raise_at(state, "body", team)
         meaning = meaning_of(ask.operation, ask.body) if ask.body is not None else {}
         record_key = (ask.key, ask.method, ask.path, ask.idempotency_key or "")
         if ask.method != "DELETE":
             replay = self._replay(ask, record_key, meaning, answer)
             if replay is not None:
-                return self._hidden() or replay
-        if state.is_paused:
-            raise Refusal("service_unavailable", retry_after=state.pause_seconds)
-        if ask.method != "DELETE" and not state.teams[credential["team"]]["subscription"]:
+                return self._hidden(team) or replay
+        faults.raise_at(state, "idempotency", team)
+        faults.check_pause(state, team)
+        faults.raise_at(state, "pause", team)
+        if ask.method != "DELETE" and not state.teams[team]["subscription"]:
             raise Refusal("subscription_required")
+        faults.raise_at(state, "subscription", team)
         expected = self._admit(ask, credential, meaning, identify)
         if ask.method == "DELETE" or (expected.status >= 300 and expected.code != "insufficient_credits"):  # D10
             return expected
-        hidden = self._hidden() if expected.status < 300 else None
+        hidden = self._hidden(team) if expected.status < 300 else None
         told = answer if hidden is None else None
         state.records[record_key] = {"at": state.now, "meaning": meaning, "expected": expected, "told": told}
         return hidden or expected
 
-    def _hidden(self) -> Expected | None:
+    def _fault_of(self, ask: Ask, team: str) -> Json:
+        """Return what is to go wrong: as the header says, or else as a scenario does, which is then asked once."""
+        if ask.fault is None:
+            return self.state.count_match("operation", ask.operation, team)
+        if ask.fault not in faults.codes_of(ask.method, ask.path):
+            raise Refusal("invalid_request")
+        return {"problem": ask.fault}
+
+    def _hidden(self, team: str) -> Expected | None:
         """Return the problem that a scenario puts in the place of the answer, when everything has happened."""
-        fault = self.state.fault
-        if fault.get("at") != "after_commit":
-            return None
-        wait = self.state.pause_seconds if fault["problem"] == "service_unavailable" else None
-        return _refused(Refusal(fault["problem"], wait))
+        refusal = faults.hidden_by(self.state, team)
+        return None if refusal is None else _refused(refusal)
 
     def check_credential(self, key: str) -> Json:
         """Let in whoever has a good key (section 5). Raises Refusal."""
@@ -182,7 +210,7 @@ class ServiceModel:
             raise Refusal("idempotency_key_reused")
         expected: Expected = record["expected"]
         if record["told"] is None:  # the answer was lost, and comes now for the first time
-            if self._hidden() is None:
+            if faults.hidden_by(self.state, self.state.credentials[ask.key]["team"]) is None:
                 record["told"] = answer
             return replace(expected, is_repeat=True)
         return Expected(expected.status, told=record["told"], is_repeat=True)
@@ -190,22 +218,27 @@ class ServiceModel:
     def _admit(self, ask: Ask, credential: Json, meaning: Json, identify: Identify) -> Expected:
         """Do what is asked; a refusal is an answer here, since one of them binds the key."""
         try:
-            if self.state.fault.get("problem") == "internal_error":
-                self.state.check_fault()
+            faults.check_before_handling(self.state, credential["team"], is_read=False)
             return self._write(ask, credential, meaning, identify)
         except Refusal as refusal:
             return _refused(refusal)
 
     # Reading ------------------------------------------------------------------------------------------------------------
 
-    def _read(self, ask: Ask, credential: Json) -> Expected:
-        team = credential["team"]
+    def _read(self, ask: Ask, team: str) -> Expected:
+        if ask.flaw is not None:
+            raise Refusal(ask.flaw)
         if ask.path == "/team":
             return Expected(200, self.team(ask.key))
         if ask.path.count("/") == 1:
             return Expected(200, self._page(ask, team))
         thing = self.state.get(ask.kind, ask.identifier, team)
-        return Expected(200, _copy(thing), retry_after=creative_work.retry_after(self.state, ask.identifier))
+        wait = creative_work.time_to_change(self.state, ask.identifier)
+        if wait is None or not self.state.takes_waits:
+            return Expected(200, _copy(thing), retry_after=None if wait is None else seconds_to_wait(wait))
+        self.advance(self.state.now + wait)  # a poll takes the wait first, and shows what then is
+        is_over = ask.identifier not in self.state.unfinished
+        return Expected(200, _copy(thing), retry_after=None if is_over else 0)
 
     def team(self, key: str) -> Json:
         """Return the Team of a key, as the key sees it."""
@@ -265,15 +298,19 @@ class ServiceModel:
         if ask.kind == "generation":
             workflow = WORKFLOWS[ask.path.split("/")[2]]
             return Expected(202, _copy(creative_work.generate(self.state, credential, workflow, meaning, identify)))
-        rule = {
-            "createUpload": self._open_session,
-            "completeUpload": self._complete,
-            "deleteAsset": self._delete_asset,
-            "createProduct": self._create_product,
-            "updateProduct": self._change_product,
-            "deleteProduct": self._delete_product,
-        }[ask.operation]
-        return rule(ask, team, meaning, identify)
+        status, rule = library_rules.RULES[ask.operation]
+        made = rule(self.state, team, ask.identifier, meaning, identify)
+        collection = library_rules.WITH_LOCATION.get(ask.operation)
+        location = f"/{collection}/{made['id']}" if collection and made else None
+        return Expected(status, _copy(made), location=location)
+
+    def send_bytes(self, session_id: str, file: SampleFile) -> Expected:
+        """Send bytes to a session's address."""
+        try:
+            library_rules.take_bytes(self.state, session_id, file)
+        except Refusal as refusal:
+            return _refused(refusal)
+        return Expected(200)
 
     def _write_ingredient(self, ask: Ask, team: str, meaning: Json, identify: Identify) -> Expected:
         state, kind = self.state, ask.kind
@@ -285,103 +322,15 @@ class ServiceModel:
                 raise Refusal("permission_denied")  # D21
             creative_work.check_idle_target(state, target)
             if ask.method == "DELETE":
+                faults.check_before_commit(state, team)
                 del state.things[kind][target]
                 return Expected(204)
             if "asset_id" not in meaning and "asset_ids" not in meaning:
+                faults.check_before_commit(state, team)
                 ingredient.update(meaning, updated_at=state.time())
                 return Expected(200, _copy(ingredient))
         operation = creative_work.author(state, team, kind, target, meaning, identify)
         return Expected(202, _copy(operation), location=f"/operations/{operation['id']}")
-
-    def _open_session(self, ask: Ask, team: str, meaning: Json, identify: Identify) -> Expected:
-        session_id = identify("upload")
-        expires_at = self.state.now + UPLOAD_WINDOW
-        self.state.owner[session_id] = team
-        self.state.things["upload"][session_id] = {
-            "type": meaning["content_type"],
-            "size": meaning["size_bytes"],
-            "file": None,
-            "expires_at": expires_at,
-            "is_open": True,
-        }
-        status = {"object": "upload", "id": session_id, "status": "awaiting_upload"}
-        return Expected(201, {**status, "method": "POST", "expires_at": timestamp(expires_at)})
-
-    def send_bytes(self, session_id: str, file: SampleFile) -> Expected:
-        """Send bytes to a session's address, with all of its headers (section 4, D16, D45)."""
-        session = self.state.things["upload"][session_id]
-        if not session["is_open"]:
-            return _refused(Refusal("upload_not_found"))
-        if self.state.now >= session["expires_at"]:
-            return _refused(Refusal("upload_expired"))
-        if session["file"] is None and len(file.data) != session["size"]:
-            return _refused(Refusal("invalid_request"))
-        if session["file"] is not None and session["file"].data != file.data:
-            return _refused(Refusal("upload_bytes_conflict"))
-        session["file"] = file
-        return Expected(200)
-
-    def _complete(self, ask: Ask, team: str, meaning: Json, identify: Identify) -> Expected:
-        session = self.state.get("upload", ask.identifier, team)
-        if not session["is_open"]:
-            raise Refusal("upload_not_found")  # D17
-        if self.state.now >= session["expires_at"]:
-            raise Refusal("upload_expired")
-        file = session["file"]
-        if file is None or meaning["upload_token"] != session.get("token"):
-            raise Refusal("invalid_input")
-        session["is_open"] = False
-        if file.holds != session["type"]:
-            raise Refusal("invalid_input")
-        width, height = file.size
-        asset_id = identify("asset")
-        picture = {"format": file.format, "width": width, "height": height}
-        asset = creative_work.add_asset(self.state, team, asset_id, None, file.scene, **picture)
-        return Expected(201, _copy(asset), location=f"/assets/{asset_id}")
-
-    def _delete_asset(self, ask: Ask, team: str, meaning: Json, identify: Identify) -> Expected:
-        """Delete an Asset, and take it out of every Product (section 3, rule 5)."""
-        state, asset_id = self.state, ask.identifier
-        state.get("asset", asset_id, team)
-        creative_work.check_idle_source(state, asset_id)
-        products = [product for product in state.of_team("product", team) if asset_id in product["asset_ids"]]
-        reassigned, deleted = [], []
-        for product in products:
-            product["asset_ids"].remove(asset_id)
-            product["updated_at"] = state.time()
-            if not product["asset_ids"]:
-                del state.things["product"][product["id"]]
-                deleted.append(product["id"])
-            elif product["primary_asset_id"] == asset_id:
-                product["primary_asset_id"] = product["asset_ids"][0]  # D22
-                reassigned.append(product["id"])
-        del state.things["asset"][asset_id]
-        effects = {"reassigned_primary_product_ids": sorted(reassigned), "deleted_product_ids": sorted(deleted)}
-        counted = {"object": "asset_deletion", "id": asset_id, "removed_product_memberships": len(products)}
-        return Expected(200, {**counted, **effects})
-
-    def _create_product(self, ask: Ask, team: str, meaning: Json, identify: Identify) -> Expected:
-        self.state.refer("asset", meaning["asset_ids"], team)
-        times = {"created_at": self.state.time(), "updated_at": self.state.time()}
-        product = self.state.add("product", identify("product"), team, _copy({**meaning, **times}))
-        return Expected(201, _copy(product), location=f"/products/{product['id']}")
-
-    def _change_product(self, ask: Ask, team: str, meaning: Json, identify: Identify) -> Expected:
-        product = self.state.get("product", ask.identifier, team)
-        self.state.refer("asset", meaning.get("asset_ids", []), team)
-        photos: list[str] = list(meaning["asset_ids"] if "asset_ids" in meaning else product["asset_ids"])
-        primary = meaning.get("primary_asset_id", product["primary_asset_id"])
-        if primary not in photos:
-            if "primary_asset_id" in meaning:
-                raise Refusal("invalid_input")  # D22
-            primary = photos[0]
-        product.update(meaning, asset_ids=photos, primary_asset_id=primary, updated_at=self.state.time())
-        return Expected(200, _copy(product))
-
-    def _delete_product(self, ask: Ask, team: str, meaning: Json, identify: Identify) -> Expected:
-        self.state.get("product", ask.identifier, team)
-        del self.state.things["product"][ask.identifier]
-        return Expected(204)
 
     # For those who look for something to ask ----------------------------------------------------------------------------
 
@@ -401,7 +350,9 @@ class ServiceModel:
 
 def _refused(refusal: Refusal) -> Expected:
     code = refusal.code
-    return Expected(STATUS_OF[code], code=code, retry_after=refusal.retry_after, active=refusal.active)
+    return Expected(
+        STATUS_OF[code], code=code, retry_after=refusal.retry_after, active=refusal.active, wait=refusal.wait
+    )
 
 
 def _copy(value: Any) -> Any:

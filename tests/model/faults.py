@@ -1,0 +1,115 @@
+"""The model's rules of what goes wrong on request: by a scenario's rule, or by the header `Emulator-Fault`.
+
+The check that a code belongs to decides, after all checks before it; what has no check of its own before the commit is
+raised right before that, where nothing else can refuse the request any more (interfaces, sections 6 and 7; D54).
+"""
+
+from typing import Final
+
+from tests.model.meanings import INGREDIENTS
+from tests.model.model_state import NOT_FOUND, Refusal, State
+from tests.model.reckoning import SECOND
+
+ENTRANCE: Final = frozenset({"authentication_required", "credential_expired", "credential_revoked", "rate_limited"})
+CHECKS: Final = {
+    "entrance": ENTRANCE,
+    "profile": {"permission_denied"},
+    "shape": {"invalid_request", "invalid_cursor"},
+    "body": {"invalid_input"},
+    "idempotency": {"idempotency_in_progress", "idempotency_key_reused"},
+    "pause": {"service_unavailable"},
+    "subscription": {"subscription_required"},
+}
+"""By check, the codes that it decides; all others are decided later (D01)."""
+RATE_WAIT: Final = 5 * SECOND
+
+
+def codes_of(method: str, path: str) -> frozenset[str]:
+    """Return the codes that an operation can return, as section 4 lists its statuses (D50)."""
+    steps, is_write = path.split("/")[1:], method != "GET"
+    if steps == ["team"]:
+        return ENTRANCE | {"internal_error"}
+    codes = {*ENTRANCE, "internal_error", "permission_denied"}
+    is_work = steps[0] == "generations" or steps[0].replace("-", "_")[:-1] in INGREDIENTS
+    kind = steps[0].replace("-", "_").removesuffix("s")
+    if is_write:
+        codes |= {"service_unavailable"}
+    if method in ("POST", "PATCH"):
+        codes |= {"invalid_input", "subscription_required", "idempotency_in_progress", "idempotency_key_reused"}
+        codes |= {"invalid_request"} if kind == "upload" else {"invalid_reference"}
+        if is_work:
+            codes |= {"concurrency_limit_reached"}
+            codes |= {"insufficient_credits"} if kind != "photography_style" else set()
+    elif not is_write and len(steps) == 1:
+        codes |= {"invalid_request", "invalid_cursor"}
+    if method == "DELETE" or (method == "PATCH" and kind in INGREDIENTS):
+        codes |= {"resource_operation_in_progress"}
+    if len(steps) > 1 and not (is_write and kind == "generation"):
+        codes |= {NOT_FOUND.get(kind, "not_found")}
+    if steps[-1] == "complete":
+        codes |= {"upload_expired", "upload_bytes_conflict"}
+    if steps[-1] == "upscale":
+        codes |= {"already_at_target_resolution"}
+    return frozenset(codes)
+
+
+def raise_at(state: State, check: str, team: str) -> None:
+    """Raise what is to go wrong, if it is this check that decides it. Raises Refusal."""
+    code = _due(state)
+    if code in CHECKS[check]:
+        raise problem(state, code, team)
+
+
+def check_before_commit(state: State, team: str) -> None:
+    """Raise what is to go wrong, where nothing has happened yet and nothing else can go wrong. Raises Refusal."""
+    code = _due(state)
+    if code:
+        raise problem(state, code, team)
+
+
+def check_before_handling(state: State, team: str, *, is_read: bool) -> None:
+    """Raise what does not wait for a commit: anything in a read, and what breaks down anywhere. Raises Refusal."""
+    code = _due(state)
+    if code and (is_read or code == "internal_error"):
+        raise problem(state, code, team)
+
+
+def hidden_by(state: State, team: str) -> Refusal | None:
+    """Return the problem that takes the place of the answer, when everything has happened."""
+    fault = state.fault
+    return problem(state, fault["problem"], team) if fault.get("at") == "after_commit" else None
+
+
+def _due(state: State) -> str:
+    return "" if state.fault.get("at") == "after_commit" else str(state.fault.get("problem", ""))
+
+
+def problem(state: State, code: str, team: str) -> Refusal:
+    """Return exactly what the service would refuse with."""
+    if code == "rate_limited":
+        return Refusal(code, wait=RATE_WAIT)
+    if code == "service_unavailable":
+        pauses = [state.pauses.get(whose, {}) for whose in (team, None)]
+        pause = pauses[0] if pauses[0].get("is_paused") else pauses[1]
+        return Refusal(code, wait=pause.get("retry_after", 5) * SECOND)
+    if code == "concurrency_limit_reached":
+        return Refusal(code, wait=state.time_to_next_place(team))
+    if code == "resource_operation_in_progress":
+        unfinished = {name for name, work in state.work_of(team).items() if work["kind"] == "operation"}
+        return Refusal(code, active=unfinished or {one["id"] for one in state.of_team("operation", team)})
+    return Refusal(code)
+
+
+def check_pause(state: State, team: str) -> None:
+    """Let no new write in while admission is paused, for all or for the Team (section 7). Raises Refusal.
+
+    Where a scenario says when it opens, an auto clock waits until then (D54).
+    """
+    for whose in (None, team):
+        pause = state.pauses.get(whose, {})
+        if pause.get("is_paused"):
+            to_come = [timed for timed in state.timeline if timed["whose"] == whose]
+            opens_at = [timed["at"] for timed in to_come if timed["set"].get("admission") == "open"]
+            seconds = pause["retry_after"]
+            wait = max(seconds * SECOND, min(opens_at, default=state.now) - state.now)
+            raise Refusal("service_unavailable", wait=wait, retry_after=seconds)

@@ -1,0 +1,131 @@
+"""The model's rules of uploads, and of what is made, changed and deleted at once (sections 2 to 4, D15 to D24, D45).
+
+What a request with an id in its path asks for is `identifier`; `meaning` is its body.
+"""
+
+from collections.abc import Callable
+
+from tests.model import creative_work, faults
+from tests.model.model_state import Identify, Refusal, State
+from tests.model.reckoning import UPLOAD_WINDOW, Json, timestamp
+from tests.model.sample_files import SampleFile
+
+Rule = Callable[[State, str, str, Json, Identify], Json | None]
+"""What an operation does: to the state, for a Team, at an id, with a body. Returns the resource. Raises Refusal."""
+
+
+def open_session(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+    """Open an Upload Session."""
+    faults.check_before_commit(state, team)
+    session_id = identify("upload")
+    expires_at = state.now + UPLOAD_WINDOW
+    state.owner[session_id] = team
+    state.things["upload"][session_id] = {
+        "type": meaning["content_type"],
+        "size": meaning["size_bytes"],
+        "file": None,
+        "expires_at": expires_at,
+        "is_open": True,
+    }
+    status = {"object": "upload", "id": session_id, "status": "awaiting_upload"}
+    return {**status, "method": "POST", "expires_at": timestamp(expires_at)}
+
+
+def take_bytes(state: State, session_id: str, file: SampleFile) -> None:
+    """Take the bytes that come to a session's address, with all of its headers (section 4, D16, D45). Raises Refusal."""
+    session = state.things["upload"][session_id]
+    if not session["is_open"]:
+        raise Refusal("upload_not_found")
+    if state.now >= session["expires_at"]:
+        raise Refusal("upload_expired")
+    if session["file"] is None and len(file.data) != session["size"]:
+        raise Refusal("invalid_request")
+    if session["file"] is not None and session["file"].data != file.data:
+        raise Refusal("upload_bytes_conflict")
+    session["file"] = file
+
+
+def complete(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+    """Exchange an upload token for an Asset (D17)."""
+    session = state.get("upload", identifier, team)
+    if not session["is_open"]:
+        raise Refusal("upload_not_found")
+    if state.now >= session["expires_at"]:
+        raise Refusal("upload_expired")
+    file = session["file"]
+    if file is None or meaning["upload_token"] != session.get("token"):
+        raise Refusal("invalid_input")
+    faults.check_before_commit(state, team)
+    session["is_open"] = False
+    if file.holds != session["type"]:
+        raise Refusal("invalid_input")
+    width, height = file.size
+    picture = {"format": file.format, "width": width, "height": height}
+    return creative_work.add_asset(state, team, identify("asset"), None, file.scene, **picture)
+
+
+def delete_asset(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+    """Delete an Asset, and take it out of every Product (section 3, rule 5)."""
+    state.get("asset", identifier, team)
+    creative_work.check_idle_source(state, identifier)
+    faults.check_before_commit(state, team)
+    products = [product for product in state.of_team("product", team) if identifier in product["asset_ids"]]
+    reassigned, deleted = [], []
+    for product in products:
+        product["asset_ids"].remove(identifier)
+        product["updated_at"] = state.time()
+        if not product["asset_ids"]:
+            del state.things["product"][product["id"]]
+            deleted.append(product["id"])
+        elif product["primary_asset_id"] == identifier:
+            product["primary_asset_id"] = product["asset_ids"][0]  # D22
+            reassigned.append(product["id"])
+    del state.things["asset"][identifier]
+    effects = {"reassigned_primary_product_ids": sorted(reassigned), "deleted_product_ids": sorted(deleted)}
+    counted = {"object": "asset_deletion", "id": identifier, "removed_product_memberships": len(products)}
+    return {**counted, **effects}
+
+
+def create_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+    """Create a Product."""
+    state.refer("asset", meaning["asset_ids"], team)
+    faults.check_before_commit(state, team)
+    fields = {**meaning, "asset_ids": list(meaning["asset_ids"])}
+    return state.add(
+        "product", identify("product"), team, {**fields, "created_at": state.time(), "updated_at": state.time()}
+    )
+
+
+def change_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+    """Change a Product, which keeps a Primary among its photos."""
+    product = state.get("product", identifier, team)
+    state.refer("asset", meaning.get("asset_ids", []), team)
+    photos: list[str] = list(meaning["asset_ids"] if "asset_ids" in meaning else product["asset_ids"])
+    primary = meaning.get("primary_asset_id", product["primary_asset_id"])
+    if primary not in photos:
+        if "primary_asset_id" in meaning:
+            raise Refusal("invalid_input")  # D22
+        primary = photos[0]
+    faults.check_before_commit(state, team)
+    product.update(meaning, asset_ids=photos, primary_asset_id=primary, updated_at=state.time())
+    return product
+
+
+def delete_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> None:
+    """Delete a Product; its photos stay."""
+    state.get("product", identifier, team)
+    faults.check_before_commit(state, team)
+    del state.things["product"][identifier]
+
+
+RULES: dict[str, tuple[int, Rule]] = {
+    "createUpload": (201, open_session),
+    "completeUpload": (201, complete),
+    "deleteAsset": (200, delete_asset),
+    "createProduct": (201, create_product),
+    "updateProduct": (200, change_product),
+    "deleteProduct": (204, delete_product),
+}
+"""By operation: the status of its success, and what it does."""
+WITH_LOCATION = {"completeUpload": "assets", "createProduct": "products"}
+"""By operation: below which collection the Location of its answer is (D38)."""

@@ -1,0 +1,57 @@
+"""What happens to a sandbox from outside, by its control plane: steps drawn from a source of chance."""
+
+from random import Random
+from typing import Final
+
+from tests.model.comparison import Comparison
+from tests.model.meetable_scenarios import SCENARIOS
+from tests.model.reckoning import Json
+
+SPANS: Final = (0.4, 1, 1, 3, 3, 5, 8, 8, 8, 30, 30)
+"""Usual moves of the clock, in seconds."""
+LONG_SPANS: Final = (600, 901, 86_399, 86_401)
+"""The end of a credential, of an upload window, of the retention of keys."""
+
+
+class OutsideSteps:
+    """The steps, by their names in `STEPS`."""
+
+    def __init__(self, both: Comparison) -> None:
+        self.both = both
+
+    def let_time_pass(self, chance: Random) -> None:
+        """Move the clock."""
+        span = {"seconds": chance.choice(SPANS if chance.randrange(10) else LONG_SPANS)}
+        self.both.advance(chance.choice((span, span, {"next_event": True})))
+
+    def change_clock(self, chance: Random) -> None:
+        """Let the clock be `auto`, or `manual` again."""
+        self.both.set_clock(chance.choice(("auto", "manual")))
+
+    def change_team(self, chance: Random) -> None:
+        """Change what a Team has, more often for the better."""
+        choose = chance.choice
+        changes: list[Json] = [
+            {"credits": choose((0, 1, 2, 12, 20))},
+            {"concurrency_limit": choose((0, 1, 3, 6))},
+            {"subscription": choose(("active", "inactive"))},
+            {"credits": 20, "concurrency_limit": 6, "subscription": "active"},
+            {"credits": 20, "concurrency_limit": 6, "subscription": "active"},
+        ]
+        self.both.change_team(choose(("Ash", "Ash", "Birch")), choose(changes))
+
+    def change_credential(self, chance: Random) -> None:
+        """Revoke a credential, or make it active again."""
+        self.both.change_credential(chance.choice(("ash_second", "ash_revoked")), chance.choice(("active", "revoked")))
+
+    def change_scenario(self, chance: Random) -> None:
+        """Let a scenario begin, or end the one that runs."""
+        whose = chance.choice((None, None, "Ash", "Birch"))
+        if chance.randrange(4):
+            self.both.run_scenario(chance.choice(SCENARIOS), whose)
+        else:
+            self.both.end_scenario(whose)
+
+    def save_and_load(self, chance: Random) -> None:
+        """Put the emulator away, and take it out again."""
+        self.both.save_and_load()
