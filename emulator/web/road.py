@@ -123,7 +123,8 @@ class Road:
             stored = step.run(passage, route, call)
             if stored is not None:
                 return self._replaced(passage, stored)
-            self._raise_due(passage, step.check)
+            if passage.problem_due is not None:
+                self._raise_due(passage, passage.problem_due, step.check)
         return await self._admit(passage, route, call)
 
     async def _ask_scenario(self, passage: Passage, route: Route, call: Call) -> None:
@@ -154,10 +155,9 @@ class Road:
                 passage.is_deprecated = True
                 passage.fault_headers += faults.deprecation_headers(deprecated, passage.sandbox.began_at)
 
-    def _raise_due(self, passage: Passage, passed: Check) -> None:
+    def _raise_due(self, passage: Passage, problem: Problem, passed: Check) -> None:
         """Raise the scenario's problem at the check that the service itself would raise it at."""
-        problem = passage.problem_due
-        if problem is not None and not passage.replaces_answer and problem.check is passed:
+        if not passage.replaces_answer and problem.check is passed:
             raise problem
 
     async def _admit(self, passage: Passage, route: Route, call: Call) -> Response:
@@ -165,20 +165,32 @@ class Road:
         if route.preparation is not None or passage.hold_ms:
             await self._wait(passage, route, call)
         try:
-            for step in route.after_wait:
-                step.run(passage, route, call)
-                self._raise_due(passage, step.check)
             reply = self._handle(passage, route, call)
         except Problem as problem:
             if problem.code not in KEY_BINDING_CODES:
                 raise
             return self._bind(passage, call, self._refuse(passage, problem))
-        return self._replaced(passage, self._bind(passage, call, await self._render(passage, call, reply)))
+        pictures = reply.assets()
+        if pictures and passage.sandbox.images.undeveloped(pictures):
+            response = await self._render_developed(passage, call, reply, pictures)
+        else:
+            response = self._render(passage, reply)
+        return self._replaced(passage, self._bind(passage, call, response))
 
     def _handle(self, passage: Passage, route: Route, call: Call) -> Reply:
+        """Pass the checks after the wait, and do what was asked."""
+        problem = passage.problem_due
+        for step in route.after_wait:
+            step.run(passage, route, call)
+            if problem is not None:
+                self._raise_due(passage, problem, step.check)
+        if problem is None or passage.replaces_answer:
+            return route.handler(call)
+        return self._handle_until_commit(problem, route, call)
+
+    def _handle_until_commit(self, problem: Problem, route: Route, call: Call) -> Reply:
         """Let the handler do its work; a problem that is still due is raised where a write would commit."""
-        problem = None if passage.replaces_answer else passage.problem_due
-        if problem is not None and (route.operation.method == "GET" or problem.code == "internal_error"):
+        if route.operation.method == "GET" or problem.code == "internal_error":
             raise problem
         call.caller.problem_due = problem
         try:
@@ -220,24 +232,26 @@ class Road:
                 records.let_go(scope)
         self._look_afresh(call)
 
-    async def _render(self, passage: Passage, call: Call, reply: Reply) -> Response:
-        """Render a reply; the pictures whose size it tells must be developed first."""
+    def _render(self, passage: Passage, reply: Reply) -> Response:
+        """Render a reply, whose pictures are developed."""
         links = Links(passage.sandbox, passage.request.origin)
         headers = passage.fault_headers
         if reply.location is not None:
             headers = (*headers, (b"location", (links.base_url + reply.location).encode("latin-1")))
         if reply.retry_after is not None:
             headers = (*headers, (b"retry-after", b"%d" % reply.retry_after))
-        images, keys = passage.sandbox.images, reply.assets()
-        if not keys or not images.undeveloped(keys):
-            return json_response(reply.status, reply.resource, passage.request_id, links, headers)
-        images.hold(keys)
+        return json_response(reply.status, reply.resource, passage.request_id, links, headers)
+
+    async def _render_developed(self, passage: Passage, call: Call, reply: Reply, pictures: list[str]) -> Response:
+        """Render a reply when the pictures are developed whose size it tells."""
+        images = passage.sandbox.images
+        images.hold(pictures)
         try:
-            await self._pictures.develop(images, keys)
+            await self._pictures.develop(images, pictures)
             self._look_afresh(call)
-            return json_response(reply.status, reply.resource, passage.request_id, links, headers)
+            return self._render(passage, reply)
         finally:
-            images.release(keys)
+            images.release(pictures)
 
     def _bind(self, passage: Passage, call: Call, response: Response) -> Response:
         """Bind the key, where there is one, to the answer (D10)."""
