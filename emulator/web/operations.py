@@ -6,7 +6,7 @@ the reply looks on the wire is the renderer's business, and what came before the
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from emulator.contract import OperationContract
 from emulator.domain.intents import Intent
@@ -38,8 +38,7 @@ class Call:
     decoded: uploads.DecodedUpload | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What a handler answers: a status and a resource, and the headers that the contract promises with it."""
 
     status: int
