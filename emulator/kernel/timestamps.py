@@ -26,7 +26,12 @@ def format_timestamp(instant: int) -> str:
     What lies beyond the year 9999, such as the end of a window that begins there, is written as its last millisecond.
     """
     seconds, milliseconds = divmod(min(instant, LATEST_INSTANT), SECOND_MS)
-    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{milliseconds:03d}Z"
+    return f"{_second(seconds)}.{milliseconds:03d}Z"
+
+
+@lru_cache(maxsize=1_024)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def parse_timestamp(text: str) -> int:
