@@ -3,8 +3,9 @@
 Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 WorkStatus = Literal["queued", "processing", "completed", "failed"]
 OutputStatus = Literal["pending", "processing", "completed", "failed"]
@@ -18,6 +19,24 @@ CAMERA_DISTANCES = ("close", "medium", "far")
 WORKFLOWS = ("product_photography", "edit_images", "upscale")
 INGREDIENT_KINDS = ("photography_style", "background", "pose", "fashion_model")
 OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
+
+
+class RenderedOnce:
+    """A resource that looks the same to whoever asks: how it looks is found out once, and kept with it.
+
+    The bytes are no part of its value; a changed resource is a new one, and begins without.
+    """
+
+    __slots__ = ("_bytes",)
+    _bytes: bytes
+
+    def rendered(self, render: Callable[[Self], bytes]) -> bytes:
+        """Return the bytes that `render` makes of it, or has made of it before."""
+        kept: bytes | None = getattr(self, "_bytes", None)
+        if kept is None:
+            kept = render(self)
+            object.__setattr__(self, "_bytes", kept)
+        return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +95,7 @@ class Asset:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class Product(RenderedOnce):
     """A group of one or more Product Photos, one of them primary (D22)."""
 
     id: str
@@ -166,7 +185,7 @@ class WorkError:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(RenderedOnce):
     """Authoring work on an ingredient (section 2). `outcome` was decided at admission; nobody sees it before its time."""
 
     id: str
@@ -222,7 +241,7 @@ class PlannedOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(RenderedOnce):
     """Creative work that makes pictures (section 2)."""
 
     id: str

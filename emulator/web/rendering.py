@@ -17,6 +17,7 @@ from emulator.domain.resources import (
     PhotographyStyle,
     Pose,
     Product,
+    RenderedOnce,
     UploadSession,
     WorkError,
 )
@@ -35,16 +36,22 @@ def json_response(
     identified = (b"request-id", request_id.encode())
     if value is None:
         return Response(status, (identified, *headers), b"")
-    body = orjson.dumps(to_json(value, links))
+    body = _to_bytes(value, links)
     return Response(status, (JSON_TYPE, (b"content-length", b"%d" % len(body)), identified, *headers), body)
 
 
-def to_json(value: object, links: Links) -> dict[str, Any]:
+def _to_bytes(value: object, links: Links) -> bytes:
     """Return a resource or a page as the JSON object that the contract describes."""
-    if isinstance(value, Page):
-        render = [_RENDERERS[type(item)](item, links) for item in value.items]
-        return {"data": render, "page": {"has_more": value.has_more, "next_cursor": value.next_cursor}}
-    return _RENDERERS[type(value)](value, links)
+    if isinstance(value, RenderedOnce):  # there are no links in it
+        return value.rendered(lambda resource: orjson.dumps(_RENDERERS[type(resource)](resource, links)))
+    return orjson.dumps(_RENDERERS[type(value)](value, links))
+
+
+def _page(page: Page[Any], links: Links) -> dict[str, Any]:
+    return {
+        "data": [orjson.Fragment(_to_bytes(item, links)) for item in page.items],
+        "page": {"has_more": page.has_more, "next_cursor": page.next_cursor},
+    }
 
 
 def _instant(instant: int | None) -> str | None:
@@ -242,6 +249,7 @@ def _generation(generation: Generation, links: Links) -> dict[str, Any]:
 
 
 _RENDERERS: Mapping[type, Callable[[Any, Links], dict[str, Any]]] = {
+    Page: _page,
     Caller: _team,
     UploadSession: _upload,
     Asset: _asset,
