@@ -103,7 +103,7 @@ def delete_asset(call: Call) -> Reply:
 
 def list_products(call: Call) -> Reply:
     """GET /products."""
-    return _list(call, "products", call.caller.sandbox.store.products, lambda _: True)
+    return _list(call, "products", call.caller.sandbox.store.products)
 
 
 def create_product(call: Call) -> Reply:
@@ -140,7 +140,6 @@ def _ingredient_handlers(kind: str, noun: str) -> dict[str, Handler]:
             call,
             kind,
             call.caller.sandbox.store.ingredients[kind],
-            lambda _: True,
             owners=[
                 owner
                 for owner in (None, call.caller.team_id)
@@ -240,10 +239,10 @@ def _list(
     call: Call,
     name: str,
     collection: Collection[Any],
-    selected: Callable[[Any], bool],
+    selected: Callable[[Any], bool] | None = None,
     owners: list[str | None] | None = None,
 ) -> Reply:
-    """Return a page of a collection; `limit` is not part of what a cursor is bound to (D02)."""
+    """Return a page of what is selected (None: of all); `limit` is not part of what a cursor is bound to (D02)."""
     filters = sorted(
         f"{key}={value}"
         for key, value in call.query.items()
@@ -251,12 +250,17 @@ def _list(
     )
     request = PageRequest(page_limit(call.query), call.query.get("after"), (call.caller.team_id, name, *filters))
 
-    def load(identifier: str) -> Any:
-        item = collection.items[identifier]
+    sections = [collection.ids(owner) for owner in owners or [call.caller.team_id]]
+    load = collection.items.get if selected is None else _only(selected, collection.items)
+    return Reply(200, paginate(sections, load, request, call.caller.sandbox.signer))
+
+
+def _only(selected: Callable[[Item], bool], items: Mapping[str, Item]) -> Callable[[str], Item | None]:
+    def load(identifier: str) -> Item | None:
+        item = items[identifier]
         return item if selected(item) else None
 
-    sections = [collection.ids(owner) for owner in owners or [call.caller.team_id]]
-    return Reply(200, paginate(sections, load, request, call.caller.sandbox.signer))
+    return load
 
 
 def _poll(call: Call, read: Callable[[], Work]) -> Reply:
