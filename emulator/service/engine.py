@@ -54,6 +54,8 @@ class _Kind(NamedTuple):
 
     apply: Callable[[Sandbox, Event], None]
     subjects: Callable[[Sandbox], Collection[str]]
+    due: Callable[[Sandbox, Event], int] | None = None
+    """When it happens, for the kind whose subject says so as well."""
 
 
 def _operations(sandbox: Sandbox) -> Collection[str]:
@@ -64,21 +66,31 @@ def _generations(sandbox: Sandbox) -> Collection[str]:
     return sandbox.store.generations.items
 
 
+def _uploads(sandbox: Sandbox) -> Collection[str]:
+    return sandbox.store.uploads.items
+
+
+def _end_of_window(sandbox: Sandbox, event: Event) -> int:
+    return sandbox.store.uploads.items[event.subject].expires_at
+
+
 _KINDS: Mapping[str, _Kind] = {
     "operation_started": _Kind(_start_operation, _operations),
     "operation_finished": _Kind(_finish_operation, _operations),
     "generation_started": _Kind(_start_generation, _generations),
     "output_finished": _Kind(_finish_output, _generations),
-    "upload_expired": _Kind(_expire_upload, lambda sandbox: sandbox.store.uploads.items),
+    "upload_expired": _Kind(_expire_upload, _uploads, _end_of_window),
     scenarios.CHANGE_EVENT: _Kind(_change_state, lambda sandbox: [scenarios.EVERYONE, *sandbox.accounts]),
     HOLD_EVENT: _Kind(_end_hold, lambda sandbox: sandbox.held_admissions),
 }
 
 
 def can_happen(sandbox: Sandbox, event: Event) -> bool:
-    """Tell whether an event is of a kind that there is, and has something to happen to."""
+    """Tell whether an event is of a kind that there is, and has something to happen to, at that instant."""
     kind = _KINDS.get(event.kind)
-    return kind is not None and event.subject in kind.subjects(sandbox)
+    if kind is None or event.subject not in kind.subjects(sandbox):
+        return False
+    return kind.due is None or kind.due(sandbox, event) == event.due
 
 
 def settle(sandbox: Sandbox, now: int) -> int:

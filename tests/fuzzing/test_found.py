@@ -183,6 +183,16 @@ def test_a_state_that_cannot_be_shown_is_refused_as_a_whole(
     assert_refused(control, state_file(control, change))
 
 
+def test_a_state_in_which_an_upload_window_ends_at_two_instants_is_refused(control: ControlledEmulator) -> None:
+    control.open_upload(10)
+
+    def hasten(state: State) -> None:
+        (event,) = [event for event in state["timeline"] if "upload_expired" in event]
+        event[0] -= 1
+
+    assert_refused(control, state_file(control, hasten))
+
+
 @pytest.mark.parametrize(
     "change",
     [
