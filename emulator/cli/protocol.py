@@ -12,6 +12,7 @@ import asyncio
 import re
 import socket
 import struct
+import sys
 
 from emulator.cli.server_parts import FlowControl, HttpToolsProtocol
 from emulator.domain.problems import Problem
@@ -27,7 +28,8 @@ NO_REQUEST_ID = "req_" + 26 * "0"
 """Stands where a Request-Id must be, for bytes that never became a request."""
 
 _END_OF_HEAD = b"\r\n\r\n"
-_BEGINNING_OF_HEAD = re.compile(rb"([A-Z-]{1,20})(?: |\Z)")
+_BEGINNING_OF_HEAD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?: |\Z)")
+"""A method, and the space behind it if that has come."""
 _USUAL_METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE", b"CONNECT"})
 _STAND_IN_METHOD = b"PURGE"
 """Any that the parser knows and nothing here takes."""
@@ -123,6 +125,9 @@ class PatientHttpProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that are no HTTP request, and close the connection."""
+        error = sys.exc_info()[1]
+        if error is not None:  # the parser's, which hides the one of its helper for addresses behind another
+            msg = f"The bytes are no HTTP/1.1 request: {error.__context__ or error}."
         problem = problem_response(Problem("invalid_request", msg), NO_REQUEST_ID, None)
         lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % header for header in problem.headers), b"connection: close"]
         self.transport.write(b"\r\n".join([*lines, b"", problem.body]))

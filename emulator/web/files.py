@@ -15,7 +15,7 @@ from emulator.web.links import EXTENSIONS, FILES_PREFIX, MEDIA_TYPES
 from emulator.web.pictures import PictureWorker
 
 _CHUNK_BYTES = 256 * 1024
-_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 
 
 class Files:

@@ -61,6 +61,24 @@ def test_trailers_are_limited_like_a_head(control: ControlledEmulator, trailers:
     assert [True] == [response.is_of_the_parser for response in conversation.responses()]
 
 
+@pytest.mark.parametrize(
+    ("request_line", "found"),
+    [
+        (b"GET /v1/te am HTTP/1.1", "Expected HTTP"),
+        (b"GET /v1/team HTTP/9.9", "version"),
+        (b"GET /v1/team HTTP/1.1\r\nA b: c", "header"),
+        (b"GET http://[ HTTP/1.1", "url b'http://['"),
+        (b"\x16\x03\x01", "method"),
+    ],
+)
+def test_bytes_that_are_no_request_are_told_why(control: ControlledEmulator, request_line: bytes, found: str) -> None:
+    (response,) = talk(control, request_line + b"\r\nHost: emulator.test\r\n\r\n").responses()
+    assert (400, True) == (response.status, response.is_of_the_parser)
+    detail = orjson.loads(response.body)["detail"]
+    assert detail.startswith("The bytes are no HTTP/1.1 request: ")
+    assert found in detail
+
+
 def test_a_trailer_is_no_header(control: ControlledEmulator) -> None:
     credential = b"Authorization: Bearer iwe_demo_full\r\n"
     start = head(b"Transfer-Encoding: chunked").replace(credential, b"")
@@ -68,7 +86,7 @@ def test_a_trailer_is_no_header(control: ControlledEmulator) -> None:
     assert 401 == response.status
 
 
-@pytest.mark.parametrize("method", [b"FOO", b"M-SEARCH", b"PROPFIND", b"TRACE"])
+@pytest.mark.parametrize("method", [b"FOO", b"M-SEARCH", b"PROPFIND", b"TRACE", b"get", b"G3T!"])
 def test_a_method_that_no_operation_has_is_told_what_is_allowed(control: ControlledEmulator, method: bytes) -> None:
     first, second = talk(
         control, head(method=method, target=b"/v1/team"), head(method=b"GET", target=b"/v1/team")

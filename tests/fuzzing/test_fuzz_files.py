@@ -52,7 +52,7 @@ def expected_part(asked: str | None, size: int) -> slice | type[IndexError] | No
 
     A server may ignore any range (RFC 9110); the emulator ignores what is not a single range of at most 18 digits.
     """
-    match = re.fullmatch(r"bytes=([0-9]{0,18})-([0-9]{0,18})", (asked or "").replace(" ", ""))
+    match = re.fullmatch(r"(?i:bytes)=([0-9]{0,18})-([0-9]{0,18})", (asked or "").replace(" ", ""))
     if match is None or match.groups() == ("", ""):
         return None
     first, last = match.groups()

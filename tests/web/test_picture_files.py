@@ -58,6 +58,7 @@ def test_two_files_have_two_etags(emulator: EmulatorUnderTest, asset: Json) -> N
         ("bytes=0-999999", 0, None),
         ("bytes=-999999", 0, None),
         ("bytes= 3-4", 3, 4),
+        ("Bytes=3-4", 3, 4),
     ],
 )
 def test_a_range_gets_its_part(
