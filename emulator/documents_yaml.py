@@ -26,6 +26,12 @@ _PLAIN_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:str", "tag:yaml.or
 _NULLS: Final = ("", "~", "null")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _FORBIDDEN: Final = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_HALF: Final = "half of a surrogate pair"
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ESCAPE: Final = re.compile(
+    r"\\(?:u[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|(?P<half>u[Dd][89A-Fa-f][\dA-Fa-f]{2})|.)", re.ASCII
+)
+"""An escape in a text of JSON: a whole surrogate pair is one character, half of one is none."""
 _SHOWN_CHARACTERS: Final = 60
 _NUMBER_CHARACTERS: Final = 40
 
@@ -121,7 +127,7 @@ def read_document(text: str | bytes, filename: str) -> Node:
     except DocumentError:
         if not decoded.lstrip().startswith("{"):
             raise
-        data = _json_or_none(decoded)
+        data = _json_or_none(decoded, filename)
         if data is None:  # not JSON either, so that what YAML said is the better complaint
             raise
         return node_of(data, filename)
@@ -178,12 +184,21 @@ def _node_of(data: JsonValue, filename: str, depth: int) -> Node:
     return TextNode("" if data is None else json.dumps(data), quoted=False, position=NOWHERE)
 
 
-def _json_or_none(text: str) -> JsonValue:
+def _json_or_none(text: str, filename: str) -> JsonValue:
+    """Read a text as JSON; None if it is none. Raises DocumentError: one of its texts cannot be written as UTF-8."""
     try:
         data: JsonValue = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    for escape in _ESCAPE.finditer(text):
+        if escape["half"]:
+            raise _no_text_after(text[: escape.start()], filename, _HALF)
     return data
+
+
+def _no_text_after(before: str, filename: str, found: str, expected: str = "UTF-8 text") -> DocumentError:
+    line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+    return DocumentError([Complaint(filename, line, column, "", found, expected)])
 
 
 def _decoded(text: str | bytes, filename: str) -> str:
@@ -192,19 +207,16 @@ def _decoded(text: str | bytes, filename: str) -> str:
         encoded = text.encode() if isinstance(text, str) else text
         decoded = encoded.decode()
     except (UnicodeDecodeError, UnicodeEncodeError) as error:
-        is_bytes = isinstance(error, UnicodeDecodeError)
-        found = "a byte that is not UTF-8" if is_bytes else "half of a surrogate pair"
+        found = "a byte that is not UTF-8" if isinstance(error, UnicodeDecodeError) else _HALF
         before = error.object[: error.start]
-        lines = (before if isinstance(before, str) else before.decode(errors="replace")).split("\n")
-        raise DocumentError([Complaint(filename, len(lines), len(lines[-1]) + 1, "", found, "UTF-8 text")]) from None
+        text_before = before if isinstance(before, str) else before.decode(errors="replace")
+        raise _no_text_after(text_before, filename, found) from None
     if len(encoded) > MAXIMUM_BYTES:
         raise DocumentError([Complaint(filename, 0, 0, "", f"{len(encoded)} bytes", f"at most {MAXIMUM_BYTES}")])
     decoded = decoded.removeprefix("\ufeff")
     if forbidden := re.search(_FORBIDDEN, decoded):
-        before = decoded[: forbidden.start()]
-        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         found = f"the control character U+{ord(forbidden.group()):04X}"
-        raise DocumentError([Complaint(filename, line, column, "", found, "text without control characters")])
+        raise _no_text_after(decoded[: forbidden.start()], filename, found, "text without control characters")
     return decoded
 
 
@@ -263,10 +275,8 @@ class _Composer:
 
         try:
             yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except yaml.MarkedYAMLError as error:
+        except yaml.MarkedYAMLError as error:  # the other kind is of characters, which have been looked at before
             raise self._syntax_error(error) from None
-        except yaml.YAMLError as error:
-            raise self._error(NOWHERE, "a text that cannot be read", f"YAML ({error})") from None
 
     def _take(self, event: "Event") -> None:
         import yaml
@@ -278,6 +288,8 @@ class _Composer:
                 raise self._error(position, "a second document", "one document in a file")
             case yaml.ScalarEvent(anchor=anchor, tag=tag, style=style, value=value):
                 self._check_tag(tag, position)
+                if _SURROGATE.search(value):  # of PyYAML's two parsers, that in C refuses such an escape by itself
+                    raise self._error(position, _HALF, "UTF-8 text")
                 self._nodes += 1
                 self._add(_Built(TextNode(value, style not in (None, ""), position)), anchor)
             case yaml.AliasEvent(anchor=anchor):

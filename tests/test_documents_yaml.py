@@ -77,6 +77,10 @@ def test_data_makes_the_nodes_that_its_text_would() -> None:
         ("a: 1\nb: \x07", "f:2:4: found the control character U+0007; expected text without control characters"),
         (b"a: \xff", "f:1:4: found a byte that is not UTF-8; expected UTF-8 text"),
         ("a: \ud800", "f:1:4: found half of a surrogate pair; expected UTF-8 text"),
+        ('{"a": "\\ud83d\\ude00",\n "b": "x\\udC00"}', "f:2:9: found half of a surrogate pair; expected UTF-8 text"),
+        ('{"a": "\\\\ud800 \\ud83d\\ud83d\\ude00"}', "f:1:16: found half of a surrogate pair; expected UTF-8 text"),
+        ('{"\\ud800": 1}', "f:1:3: found half of a surrogate pair; expected UTF-8 text"),
+        ('a: "\\ud800"', "f:1:7: found text that is not YAML; expected YAML (found invalid Unicode character escape"),
         ("a: !!int 3", 'f:1:4: found the tag "tag:yaml.org,2002:int"; expected a value without a tag'),
         ("a: !!python/name:os.system x", 'f:1:4: found the tag "tag:yaml.org,2002:python/name:os.system"'),
         ("a: *nope", 'f:1:4: found "*nope"; expected an alias of an anchor that ended before it'),
@@ -95,6 +99,20 @@ def test_what_cannot_be_read_is_told_with_its_place(text: str | bytes, complaint
     with pytest.raises(DocumentError) as caught:
         read_document(text, "f")
     assert str(caught.value).startswith(complaint)
+
+
+def test_a_whole_surrogate_pair_of_json_is_one_character() -> None:
+    node = read_document('{"a": "\\ud83d\\ude00 \\\\ud800"}', "f")
+    assert json_value(node) == {"a": "\U0001f600 \\ud800"}
+
+
+@pytest.mark.parametrize("text", ['a: "\\ud800"', 'a: "\\ud83d\\ude00"'])
+def test_half_a_surrogate_pair_is_told_where_only_the_slower_parser_of_yaml_is_there(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.delattr("yaml.CSafeLoader", raising=False)
+    with pytest.raises(DocumentError, match=r"^f:1:4: found half of a surrogate pair; expected UTF-8 text$"):
+        read_document(text, "f")
 
 
 def test_aliases_cannot_multiply_values_without_bound() -> None:

@@ -91,6 +91,11 @@ BAD = [
     (b"\xff", ["UTF-8"]),
     (b'{"use": "no-such-scenario"}', ["no-such-scenario"]),
     (b'{"use": "x", "seed": 1}', ["nothing but"]),
+    (b'{"scenario": "\\ud800"}', ["scenario:1:15: found half of a surrogate pair; expected UTF-8 text"]),
+    (b'{"scenario": "x",\n "rules": [{"name": "\\udc00", "then": {"hold": "1s"}}]}', ["scenario:2:22: found half of"]),
+    (b'{"scenario": "x", "world": {"teams": {"\\ud800": {"credentials": [{"key": "k"}]}}}}', ["scenario:1:40: found half"]),
+    (b'scenario: x\ndescription: "\\ud800"', ["scenario:2:17: found text that is not YAML; expected YAML"]),
+    (b'{"use": "\\ud800"}', ["scenario:1:10: found half"]),
     (b'{"use": 7}', ["nothing but"]),
     (b"use: [a]", ["nothing but"]),
 ]  # fmt: skip
@@ -282,7 +287,8 @@ def test_the_creation_goes_before_its_scenario_and_that_before_the_process(
 
 
 @pytest.mark.parametrize(
-    "scenario", ["no-such", {"scenario": "x", "rule": []}, [], 5, {"use": "no-such"}, "scenario: ["]
+    "scenario",
+    ["no-such", {"scenario": "x", "rule": []}, [], 5, {"use": "no-such"}, "scenario: [", '{"scenario": "\\ud800"}'],
 )
 def test_a_sandbox_with_a_bad_scenario_is_not_made(control: ControlledEmulator, scenario: Any) -> None:
     body = {"id": "mine", "scenario": scenario}
