@@ -1,14 +1,15 @@
 """State files: a whole sandbox as one zip, to attach to a bug report and load elsewhere (interfaces, section 6).
 
-The file holds `state.json` (versioned; every instant in milliseconds) and `pictures/<key>` for each encoded picture. A
-sandbox that is loaded continues byte for byte as the original would have. What is not in it: requests that were being
-answered (held admissions among them), and the journal's entries; its numbers go on.
+The file holds `state.json` (versioned; every instant in milliseconds) and `pictures/<key>` for each encoded picture,
+whose SHA-256 `state.json` tells. A sandbox that is loaded continues byte for byte as the original would have. What is
+not in it: requests that were being answered (held admissions among them), and the journal's entries; its numbers go on.
 
 A sandbox of another id can take the file: its keys then have its own id worked in, its links lead to it, and tokens and
 cursors that the original gave out stay good.
 """
 
 import dataclasses
+import hashlib
 import io
 import zipfile
 import zlib
@@ -146,10 +147,11 @@ class SavedResources:
 
 @dataclass(frozen=True, slots=True)
 class SavedPicture:
-    """A picture: its recipe, or None where its bytes are a member of the file."""
+    """A picture: its recipe, or the SHA-256 (in hexadecimal) of its bytes, which are a member of the file."""
 
     key: str
     recipe: Recipe | None
+    sha256: str | None
     scene: Scene | None
     holds: int
     is_public: bool
@@ -259,11 +261,15 @@ def _saved(sandbox: Sandbox) -> SavedState:
             for team_id, playbook in sandbox.playbooks.items()
         ],
         pictures=[
-            SavedPicture(key, picture.recipe, picture.scene, picture.holds, picture.is_public)
+            SavedPicture(key, picture.recipe, _digest(picture.data), picture.scene, picture.holds, picture.is_public)
             for key, picture in sandbox.images.pictures.items()
         ],
         journal_sequence=sandbox.journal.last_sequence,
     )
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else hashlib.sha256(data).hexdigest()
 
 
 def _saved_scenario(scenario: Scenario) -> SavedScenario:
@@ -327,7 +333,10 @@ def _read_pictures(archive: zipfile.ZipFile, saved: SavedState, memory: MemoryBu
             name = _PICTURES + picture.key
             if name not in sizes:
                 raise StateError(f"{name}: expected the bytes of a picture")
-            pictures[picture.key] = archive.read(name)
+            data = archive.read(name)
+            if _digest(data) != picture.sha256:
+                raise StateError(f"{name}: found bytes of another SHA-256; expected those that were saved")
+            pictures[picture.key] = data
     return pictures
 
 

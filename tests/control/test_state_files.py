@@ -1,6 +1,7 @@
 """State files: what is saved here goes on there as if nothing had happened (interfaces, section 6)."""
 
 import io
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -12,7 +13,7 @@ import pytest
 
 from tests.control.controlled_emulator import ControlledEmulator
 from tests.support.emulator_client import Answer, settings_of
-from tests.support.pictures import picture_with_subject
+from tests.support.pictures import picture, picture_with_subject
 
 SCENARIO = """
 scenario: third-time-unlucky
@@ -164,6 +165,22 @@ def test_a_state_that_does_not_fit_is_refused_with_its_place(
     before = saved(control)
     status, code, detail = control.refusal("PUT", "/state", content=rewritten(before, change))
     assert (400, "invalid_request", True) == (status, code, complaint in detail), detail
+    assert before == saved(control)
+
+
+@pytest.mark.parametrize("replacement", [b"no picture", picture()])
+def test_a_state_file_with_a_picture_that_was_exchanged_is_refused(
+    control: ControlledEmulator, replacement: bytes
+) -> None:
+    control.upload(picture_with_subject())
+    before = saved(control)
+    source, target = zipfile.ZipFile(io.BytesIO(before)), io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name in source.namelist():
+            archive.writestr(name, source.read(name) if name == "state.json" else replacement)
+    status, code, detail = control.refusal("PUT", "/state", content=target.getvalue())
+    assert (400, "invalid_request") == (status, code)
+    assert re.search(r"pictures/ast_\w+: found bytes of another SHA-256; expected those that were saved", detail)
     assert before == saved(control)
 
 
