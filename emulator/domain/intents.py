@@ -13,6 +13,7 @@ import orjson
 from emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from emulator.domain.problems import invalid_input
 from emulator.domain.resources import CAMERA_DISTANCES
+from emulator.kernel.json_bytes import json_bytes
 
 Intent = dict[str, Any]
 
@@ -107,4 +108,4 @@ def fingerprint(body_name: str, intent: Intent) -> bytes:
     """Return what two requests with the same intent have in common, and no others (D14)."""
     if body_name in ("ProductWrite", "ProductPatch") and "asset_ids" in intent:
         intent = {**intent, "asset_ids": sorted(intent["asset_ids"])}  # a membership is a set
-    return orjson.dumps(intent, option=orjson.OPT_SORT_KEYS)
+    return json_bytes(intent, orjson.OPT_SORT_KEYS)

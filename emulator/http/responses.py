@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-import orjson
-
 from emulator.domain.problems import Problem
+from emulator.kernel.json_bytes import json_bytes
 
 Header = tuple[bytes, bytes]
 JSON_TYPE: Header = (b"content-type", b"application/json")
@@ -31,7 +30,7 @@ def problem_response(problem: Problem, request_id: str, retry_after: int | None)
     }
     if problem.active_operation_id is not None:
         value["active_operation_id"] = problem.active_operation_id
-    body = orjson.dumps(value)
+    body = json_bytes(value)
     headers = [PROBLEM_TYPE, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
     if retry_after is not None:
         headers.append((b"retry-after", b"%d" % retry_after))

@@ -6,13 +6,12 @@ more of them are kept than the session declared.
 
 import hashlib
 
-import orjson
-
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import UploadSession
 from emulator.http.failures import internal_error
 from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send, send_response
 from emulator.http.responses import JSON_TYPE, Response, problem_response
+from emulator.kernel.json_bytes import json_bytes
 from emulator.service import engine, uploads
 from emulator.service.journal import GONE_NOTE
 from emulator.service.sandbox import Sandbox
@@ -41,7 +40,7 @@ class DirectUploads:
         body = Body(receive)
         try:
             token = await self._receive(request, sandbox, session_id, signature, body)
-            content = orjson.dumps({"upload_token": token})
+            content = json_bytes({"upload_token": token})
             length = (b"content-length", b"%d" % len(content))
             response = Response(200, (JSON_TYPE, length, (b"request-id", request_id.encode())), content)
         except Problem as problem:

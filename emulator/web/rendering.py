@@ -22,6 +22,7 @@ from emulator.domain.resources import (
     WorkError,
 )
 from emulator.http.responses import JSON_TYPE, Header, Response
+from emulator.kernel.json_bytes import json_bytes
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service import uploads
 from emulator.service.accounts import Caller
@@ -43,8 +44,8 @@ def json_response(
 def _to_bytes(value: object, links: Links) -> bytes:
     """Return a resource or a page as the JSON object that the contract describes."""
     if isinstance(value, RenderedOnce):  # there are no links in it
-        return value.rendered(lambda resource: orjson.dumps(_RENDERERS[type(resource)](resource, links)))
-    return orjson.dumps(_RENDERERS[type(value)](value, links))
+        return value.rendered(lambda resource: json_bytes(_RENDERERS[type(resource)](resource, links)))
+    return json_bytes(_RENDERERS[type(value)](value, links))
 
 
 def _page(page: Page[Any], links: Links) -> dict[str, Any]:
