@@ -253,7 +253,7 @@ def answer_of(entry: Entry) -> dict[str, Any]:
 
 
 def rules_of(journal: Journal, entry: Entry) -> list[Rule]:
-    """Return the rules that acted: on the request itself, and on the work that it admitted."""
+    """Return the rules that were due: for the request itself, and for the work that it admitted."""
     rules: list[Rule] = [] if entry.rule is None else [entry.rule]
     if journal.work_rules and entry.status == 202 and entry.replay_of is None:
         work_rule = journal.work_rules.get(answer_of(entry).get("id", ""))
@@ -274,7 +274,9 @@ def _what_rule_did(rule: Rule, entry: Entry) -> str:
 def _what_fault_did(fault: Fault, entry: Entry) -> str:
     match fault:
         case ProblemFault(code=code):
-            return f"answered with {code}" if entry.is_injected else f"came to nothing: decided before {code} was due"
+            return f"answered with {code}" if entry.has_rule_acted else f"came to nothing: decided before {code} was due"
+        case HoldFault() if entry.is_complete and not entry.has_rule_acted:
+            return "came to nothing: decided before it was to be held"
         case HoldFault(duration_ms=duration_ms):
             return f"keeps it in admission for {duration_ms} ms of emulator time, once it comes that far"
         case NetworkFault(kind="latency", latency_ms=latency_ms):

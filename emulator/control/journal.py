@@ -276,7 +276,7 @@ def mask_key(key: str) -> str:
 
 def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, Any]:
     """Return an entry as JSON."""
-    rules = rules_of(journal, entry)
+    acted = [rule for rule in rules_of(journal, entry) if rule is not entry.rule or entry.has_rule_acted]
     notes = [] if entry.note is None else [entry.note]
     return {
         "sequence": entry.sequence,
@@ -290,7 +290,7 @@ def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, An
         "code": entry.code,
         "request_id": entry.answered_id,
         "replayed": entry.replay_of is not None,
-        "rule": describe_rule(rules[0]) if rules else None,
+        "rule": describe_rule(acted[0]) if acted else None,
         "duration_ms": None if entry.duration_ms is None else round(entry.duration_ms, 3),
         "request_body": _describe_body("request", entry.request_body, entry.request_body_bytes, masks, notes.append),
         "response_body": _describe_body("answer", entry.response_body, entry.response_body_bytes, masks, notes.append),

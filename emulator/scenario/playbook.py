@@ -2,7 +2,8 @@
 
 It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are looked at in
 the order of the file: each counts every request that it matches, whatever another rule does to that request, and the
-first that is due acts. So the counters of one rule do not depend on its neighbours.
+first that is due is to act. So the counters of one rule do not depend on its neighbours. A rule for requests has fired
+when what it says has come about: a request that is refused before the rule's turn has only matched.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,12 +22,26 @@ _DRAW_RANGE: Final = 2**32
 AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 
 
+@dataclass(slots=True)
+class _Counts:
+    """The counters of one rule."""
+
+    matched: int = 0
+    fired: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class RequestDecision:
-    """What happens to a request, and the rule that says so; `NO_FAULT` and None where nothing does."""
+    """What is to happen to a request, and the rule that says so; `NO_FAULT` and None where nothing is."""
 
     fault: Fault = NO_FAULT
     rule: RequestRule | None = None
+    _counts: _Counts | None = None
+
+    def has_come_about(self) -> None:
+        """Count that it has happened. To be called once at most."""
+        if self._counts is not None:
+            self._counts.fired += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +57,11 @@ AS_USUAL: Final = WorkDecision()
 
 
 class RuleReport(TypedDict):
-    """How often a rule matched, and how often it acted."""
+    """How often a rule matched, and how often what it says came about."""
 
     name: str
     matched: int
     fired: int
-
-
-@dataclass(slots=True)
-class _Counts:
-    """The counters of one rule."""
-
-    matched: int = 0
-    fired: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +109,23 @@ class Playbook:
         candidates = self._requests.get(facts.operation) or self._requests[EVERY]
         if not candidates or not is_team(self.team, facts.team_id, facts.team_name):
             return NOTHING_HAPPENS
-        rule = self._decide([live for live in candidates if live.rule.match.matches(facts)], now)
-        return NOTHING_HAPPENS if rule is None else RequestDecision(rule.fault, rule)
+        live = self._first_due([live for live in candidates if live.rule.match.matches(facts)], now)
+        return NOTHING_HAPPENS if live is None else RequestDecision(live.rule.fault, live.rule, live.counts)
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
         """Decide what becomes of work that is being admitted. Ask once for each: asking counts."""
         candidates = self._works.get(facts.work) or self._works[EVERY]
         if not candidates or not is_team(self.team, facts.team_id, facts.team_name):
             return AS_USUAL
-        rule = self._decide([live for live in candidates if live.rule.match.matches(facts)], now)
-        return AS_USUAL if rule is None else WorkDecision(rule.outcome, rule)
+        live = self._first_due([live for live in candidates if live.rule.match.matches(facts)], now)
+        if live is None:
+            return AS_USUAL
+        live.counts.fired += 1
+        return WorkDecision(live.rule.outcome, live.rule)
 
-    def _decide(self, matching: Sequence[_Live[AnyRule]], now: int) -> AnyRule | None:
+    def _first_due(self, matching: Sequence[_Live[AnyRule]], now: int) -> _Live[AnyRule] | None:
         due = [live for live in matching if live.is_due(now - self.began_at, self._seed)]
-        if not due:
-            return None
-        due[0].counts.fired += 1
-        return due[0].rule
+        return due[0] if due else None
 
     def changes_due(self) -> list[tuple[int, Change]]:
         """Return the changes of the timeline with the instant of each, in order, for the engine to schedule."""

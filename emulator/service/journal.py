@@ -47,6 +47,9 @@ class Entry:
     checks: tuple[Check, ...] = ()
     """The checks that its operation has, in their order."""
     rule: RequestRule | None = None
+    """The rule that was due."""
+    has_rule_acted: bool = False
+    """Whether what the rule says has come about."""
     status: int | None = None
     problem: Problem | None = None
     is_injected: bool = False

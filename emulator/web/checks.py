@@ -15,6 +15,7 @@ from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Request, check_no_body, parse_json
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults import NetworkFault
+from emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
 from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox
 from emulator.web import holding
@@ -38,6 +39,8 @@ class Passage:
     body: bytes | None = b""
     key_scope: KeyScope | None = None
     fingerprint: bytes = b""
+    decision: RequestDecision = NOTHING_HAPPENS
+    """What a scenario says."""
     problem_due: Problem | None = None
     """A problem to be raised, once the check named in it has been passed."""
     replaces_answer: bool = False
@@ -49,6 +52,11 @@ class Passage:
     is_deprecated: bool = False
     """Whether every answer, a refusal too, carries the headers of deprecated behaviour (D43)."""
     fault_headers: tuple[Header, ...] = ()
+
+    def decision_has_come_about(self) -> None:
+        """Note that what the scenario says has happened."""
+        self.decision.has_come_about()
+        self.entry.has_rule_acted = self.decision.rule is not None
 
 
 class Step(NamedTuple):

@@ -100,9 +100,9 @@ def is_lost_before_commit(fault: NetworkFault | None) -> bool:
     return fault is not None and fault.at == "before_commit"
 
 
-def unanswered(status: int, identifying: tuple[Header, ...]) -> Response:
+def unanswered(status: int, request_id: str) -> Response:
     """Return what is lost in the place of an answer that never was: a beginning of it, under the status it would have."""
-    headers = (JSON_TYPE, (b"content-length", b"100"), *identifying)
+    headers = (JSON_TYPE, (b"content-length", b"100"), (b"request-id", request_id.encode()))
     return Response(status if status != 204 else 200, headers, b'{"object":'.ljust(100))
 
 

@@ -78,6 +78,7 @@ class Road:
             entry.status, entry.response_body = response.status, response.body
         journal.leave(entry)
         if passage.network is not None:
+            response = response._replace(headers=(*response.headers, *passage.fault_headers))
             await faults.lose(passage.network, response, scope, receive, send, self._stop)
             return
         await send_response(send, response, body)
@@ -117,8 +118,7 @@ class Road:
             await self._ask_scenario(passage, route, call)
             if faults.is_lost_before_commit(passage.network):
                 passage.is_lost = True
-                identifying = ((b"request-id", passage.request_id.encode()), *passage.fault_headers)
-                return faults.unanswered(route.operation.success, identifying)
+                return faults.unanswered(route.operation.success, passage.request_id)
         for step in route.before_wait:
             stored = step.run(passage, route, call)
             if stored is not None:
@@ -134,6 +134,7 @@ class Road:
             decision = RequestDecision(faults.requested_fault(header, route.operation.all_codes))
         else:
             decision = scenarios.decide_request(call.caller, route.operation.id, _json_or_none(passage.body), call.now)
+        passage.decision = decision
         if decision.rule is not None:
             passage.entry.rule = decision.rule
             passage.fault_headers = ((b"emulator-rule", faults.rule_name(decision.rule.name)),)
@@ -147,11 +148,14 @@ class Road:
             case HoldFault(duration_ms):
                 passage.hold_ms = duration_ms
             case NetworkFault(kind="latency", latency_ms=latency_ms, at="before_commit"):
+                passage.decision_has_come_about()
                 await self._stop.cut_short(asyncio.sleep(latency_ms / SECOND_MS))
                 self._look_afresh(call)
             case NetworkFault() as network:
+                passage.decision_has_come_about()
                 passage.network = network
             case DeprecatedFault() as deprecated:
+                passage.decision_has_come_about()
                 passage.is_deprecated = True
                 passage.fault_headers += faults.deprecation_headers(deprecated, passage.sandbox.began_at)
 
@@ -222,6 +226,7 @@ class Road:
             records.hold(scope)
         try:
             if passage.hold_ms and not self._stop.has_begun:
+                passage.decision_has_come_about()
                 sandbox.journal.tell(passage.entry)
                 await holding.hold(sandbox, scope, call.now, passage.hold_ms)
                 self._look_afresh(call)
@@ -233,9 +238,12 @@ class Road:
         self._look_afresh(call)
 
     def _render(self, passage: Passage, reply: Reply) -> Response:
-        """Render a reply, whose pictures are developed."""
+        """Render a reply, whose pictures are developed.
+
+        An answer that a scenario will replace or lose is the service's own, as its repetition will tell it again.
+        """
         links = Links(passage.sandbox, passage.request.origin)
-        headers = passage.fault_headers
+        headers = () if passage.replaces_answer or passage.network is not None else passage.fault_headers
         if reply.location is not None:
             headers = (*headers, (b"location", (links.base_url + reply.location).encode("latin-1")))
         if reply.retry_after is not None:
@@ -267,6 +275,8 @@ class Road:
         takes_wait = retry_after is not None and sandbox.clock.takes_waits
         response = problem_response(problem, passage.request_id, 0 if takes_wait else retry_after)
         passage.entry.is_injected = problem is passage.problem_due
+        if passage.entry.is_injected:
+            passage.decision_has_come_about()
         if passage.entry.is_injected or passage.is_deprecated:
             response = response._replace(headers=(*response.headers, *passage.fault_headers))
         if takes_wait and retry_after is not None:

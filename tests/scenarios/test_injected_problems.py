@@ -374,3 +374,52 @@ def test_a_request_that_was_refused_for_its_rate_does_not_count(service: Service
     refused = service.get("/team", headers={"Emulator-Fault": "rate_limited"})
     assert 429 == refused.status
     assert [200, 200, 429] == [service.get("/team").status for _ in range(3)]
+
+
+# What came about ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [({"content": b"{"}, 400), ({"key": READ_ONLY}, 403), ({"json": upscale_call("none", "k").json}, 422)],
+    ids=["no JSON", "no permission", "no such Asset"],
+)
+@pytest.mark.parametrize("then", [{"problem": "insufficient_credits"}, {"problem": "concurrency_limit_reached"}])
+def test_a_rule_that_the_service_decides_before_has_matched_but_not_fired(
+    service: Service, then: Json, options: dict[str, Any], status: int
+) -> None:
+    service.rule({"operation": "createUpscaleGeneration"}, then)
+    answer = service.send(Call("POST", UPSCALE, idempotency_key="k", **options))
+    assert (status, False) == (answer.status, "emulator-rule" in answer.headers)
+    assert {"the rule": (1, 0)} == service.rules()
+    entry = service.told("GET", "/requests")["data"][0]
+    assert entry["rule"] is None
+
+
+@pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])
+def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(service: Service, then: Json) -> None:
+    call = upscale_call(service.assets(1)[0], "k")
+    first = service.send(call)
+    service.rule({"operation": "createUpscaleGeneration"}, then)
+    assert first.body == service.send(call).body
+    assert {"the rule": (1, 0)} == service.rules()
+    entry = service.told("GET", "/requests")["data"][0]
+    assert entry["rule"] is None
+    told = service.told("GET", f"/requests/{entry['request_id']}")
+    assert "came to nothing" in str(told)
+
+
+@pytest.mark.parametrize(
+    "then",
+    [{"problem": "internal_error", "at": "after_commit"}, {"network": {"latency": "1ms"}, "at": "after_commit"}],
+    ids=["replaced", "late"],
+)
+def test_a_rule_is_named_by_the_answer_that_it_made_and_not_by_the_true_one_after_it(
+    service: Service, then: Json
+) -> None:
+    call = upscale_call(service.assets(1)[0], "k")
+    service.rule({"operation": "createUpscaleGeneration"}, then, {"nth": 1})
+    first, second = service.send(call), service.send(call)
+    assert "the rule" == first.headers["emulator-rule"]
+    assert (202, False) == (second.status, "emulator-rule" in second.headers)
+    assert {"the rule": (2, 1)} == service.rules()
