@@ -5,6 +5,7 @@ what must come of it: `Comparison` does.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -24,6 +25,8 @@ WRITERS: Final = ("ash_full", "ash_full", "ash_full", "ash_full", "ash_second", 
 OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked")
 
 COME_AGAIN: Final = (402, 403, 429, 500, 503)
+SUBMITTED: Final = ("/products", "/poses", "/backgrounds", "/generations/upscale", "/generations/product-photography")
+"""Where clients try out what a scenario does."""
 
 
 class ClientSteps(OutsideSteps):
@@ -63,7 +66,7 @@ class ClientSteps(OutsideSteps):
 
     def _fault(self, chance: Random, method: str, path: str) -> str | None:
         """Return what the request asks to go wrong, by its header: mostly nothing, and mostly what can go wrong."""
-        if chance.randrange(10):
+        if chance.randrange(8):
             return None
         return chance.choice(sorted(codes_of(method, path)) if chance.randrange(8) else [*STATUS_OF, "no-such-code"])
 
@@ -94,6 +97,8 @@ class ClientSteps(OutsideSteps):
         answer = self.both.ask(ask)
         if ask.flaw is None:
             (self._refused if answer.status in COME_AGAIN else self._sent).append(ask)
+        if answer.status in COME_AGAIN and chance.randrange(2):
+            return self.both.ask(replace(ask, fault=None))
         return answer
 
     def _malformed(self, chance: Random, ask: Ask) -> Answer:
@@ -120,6 +125,12 @@ class ClientSteps(OutsideSteps):
     def _change(self, chance: Random, kind: str) -> None:
         key = self._key(chance)
         self._write(chance, "PATCH", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}", key)
+
+    def change_scenario(self, chance: Random) -> None:
+        """Let a scenario begin or end; when one has begun, somebody of each Team meets it."""
+        super().change_scenario(chance)
+        for key in ("ash_full", "birch_full") if self.both.scenarios else ():
+            self._write(chance, "POST", chance.choice(SUBMITTED), key)
 
     # Uploads ------------------------------------------------------------------------------------------------------------
 
@@ -250,14 +261,19 @@ class ClientSteps(OutsideSteps):
         self.both.ask(ask)
 
     def poll(self, chance: Random) -> None:
-        """Poll unfinished work, once or until it is finished, as Retry-After says."""
-        unfinished = self.both.model.state.unfinished
-        if not unfinished:
+        """Poll work, mostly what is unfinished, once or until it is finished, as Retry-After says."""
+        state = self.both.model.state
+        ended = [
+            one for kind in ("operation", "generation") for one in state.things[kind] if one not in state.unfinished
+        ]
+        work_ids = list(state.unfinished) if chance.randrange(4) else ended
+        if not work_ids:
             return
-        work_id = chance.choice(list(unfinished))
-        owner, kind = self.both.model.state.owner[work_id], unfinished[work_id]["kind"]
+        work_id = chance.choice(work_ids)
+        observer = OBSERVERS[state.owner[work_id] or ""]
+        kind = "operation" if work_id in state.things["operation"] else "generation"
         for _ in range(chance.choice((1, 1, 8))):
-            answer = self.both.ask(Ask(OBSERVERS[owner or ""], "GET", f"/{COLLECTIONS[kind]}/{work_id}"))
+            answer = self.both.ask(Ask(observer, "GET", f"/{COLLECTIONS[kind]}/{work_id}"))
             if answer.status != 200 or answer.retry_after is None:
                 return
             if answer.retry_after:
@@ -337,7 +353,7 @@ STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {
     ClientSteps.change_clock: 2,
     ClientSteps.change_team: 4,
     ClientSteps.change_credential: 1,
-    ClientSteps.change_scenario: 4,
+    ClientSteps.change_scenario: 6,
     ClientSteps.save_and_load: 1,
 }
 """All steps, with how often each is taken compared to the others."""

@@ -54,8 +54,7 @@ class Comparison:
         """By id and version: what only the service can know of a resource."""
         self.scenarios: dict[str | None, Json] = {}
         """By Team, and under None for everyone: the running scenarios."""
-        self._ended: dict[str, Json] = {}
-        """Terminal work, as it was seen first."""
+        self._ended = observation.EndedWork()
         self._outcomes = observation.KeyOutcomes()
         self._request_ids: set[str] = set()
         self._looks = 0
@@ -202,7 +201,9 @@ class Comparison:
         """Find out what work has made, in the list: reading that is no poll, for which an auto clock would move."""
         team = self.model.state.owner[work_id]
         assert team is not None
-        (work,) = [one for one in self.place.items(f"/{kind}s", OBSERVERS[team]) if one["id"] == work_id]
+        listed = {one["id"]: one for one in self.place.items(f"/{kind}s", OBSERVERS[team])}
+        assert work_id in listed
+        work = listed[work_id]
         made = work["result"] if kind == "operation" else work["outputs"][slot]["asset"]
         assert made is not None, f"{work_id} should have made something: {work}"
         return str(made["id"])
@@ -245,14 +246,19 @@ class Comparison:
 
     # What can be seen ---------------------------------------------------------------------------------------------------
 
-    def look(self) -> None:
-        """Hold what can be seen against the model: of whom it may have changed, and now and then of all."""
+    def look(self, *, at_all: bool = False) -> None:
+        """Hold what can be seen against the model: of whom it may have changed, and now and then of all.
+
+        What must always be true, whatever the model says, is asserted of the same.
+        """
         assert self.model.state.now == self.place.now(), "the clock moved otherwise than it should"
         self._looks += 1
         accounts = {team["name"]: team for team in self.place.told("GET", "/teams")["data"]}
         for name, account in accounts.items():
             self._compare_account(name, account)
-        looked_at = list(OBSERVERS) if self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
+        for whose in (None, *OBSERVERS):
+            self._compare_scenario(whose)
+        looked_at = list(OBSERVERS) if at_all or self._looks % LOOK_AT_ALL == 0 else sorted(self._touched)
         self._touched.clear()
         if not looked_at:
             return
@@ -263,7 +269,7 @@ class Comparison:
             observation.check_library(seen)
             observation.check_generations(seen)
             observation.check_origins(seen)
-            self._check_ended(seen)
+            self._ended.check(seen)
         alive = {identifier for kind in ("asset", *INGREDIENTS) for identifier in self.model.state.things[kind]}
         observation.check_memory(self.place.sandbox, alive | self.model.sessions_with_bytes())
 
@@ -278,6 +284,14 @@ class Comparison:
         )
         assert sum(one["price"] for one in work.values()) == account["reserved"]
 
+    def _compare_scenario(self, whose: str | None) -> None:
+        """Compare what runs, and how often each rule has matched."""
+        if whose in self.scenarios or self._looks % LOOK_AT_ALL == 0:
+            found = self.place.told("GET", f"/scenario{f'?team={whose}' if whose else ''}")
+            assert (found["scenario"] is not None) == (whose in self.scenarios)
+            matched = [rule["matched"] for rule in found["rules"]]
+            assert matched == [rule["matched"] for rule in self.model.state.rules.get(whose, [])]
+
     def _compare_team(self, name: str, seen: dict[str, list[Json]]) -> None:
         assert [self.model.team(OBSERVERS[name])] == [shown(team) for team in seen["team"]]
         for kind in observation.LISTED:
@@ -286,12 +300,6 @@ class Comparison:
             for item in seen[kind]:
                 version = self.model.state.versions.get(item["id"], 0)
                 assert opaque(item) == self.opaque.setdefault((item["id"], version), opaque(item))
-
-    def _check_ended(self, seen: dict[str, list[Json]]) -> None:
-        """What is terminal never changes."""
-        for one in seen["operation"] + seen["generation"]:
-            if one["status"] in observation.TERMINAL:
-                assert one == self._ended.setdefault(one["id"], one)
 
 
 def _call(ask: Ask, **options: Any) -> Call:

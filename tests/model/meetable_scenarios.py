@@ -37,6 +37,13 @@ SCENARIOS: Final[tuple[Json, ...]] = (
     },
     {
         "timeline": [
+            {"at": 0, "set": {"admission": "paused"}},
+            {"at": 1, "set": {"admission": "paused", "retry_after": 3}},
+            {"at": 60, "set": {"admission": "open"}},
+        ]
+    },
+    {
+        "timeline": [
             {"at": 1, "set": {"credential": "ash_second", "state": "revoked"}},
             {"at": 2, "set": {"team": "Ash", "subscription": "inactive"}},
             {"at": 15, "set": {"team": "Ash", "subscription": "active"}},

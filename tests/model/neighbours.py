@@ -37,9 +37,10 @@ class Neighbours:
         """End the emulator."""
         self.emulator.close()
 
-    def begin(self) -> None:
-        """Let clients come to the default sandbox."""
+    def begin(self, clock: str = "manual") -> None:
+        """Let clients come to the default sandbox, and set its clock."""
         self._settle_in(DEFAULT_SANDBOX_ID)
+        self.clients[DEFAULT_SANDBOX_ID].both.set_clock(clock)
 
     def play(self, step: "Step", chance: Random) -> None:
         """Take a step, in any of the sandboxes; then all that can be seen must be as it should."""
@@ -48,9 +49,9 @@ class Neighbours:
         if len(names) > 1:
             self.say(f"in the sandbox {name}:")
         step(self, name, chance)
-        self._look(name)
+        self.look(name)
 
-    def _look(self, acting: str) -> None:
+    def look(self, acting: str) -> None:
         """Hold what can be seen against the models, after what was done in one sandbox."""
         if acting in self.clients:
             self.clients[acting].both.look()

@@ -119,6 +119,21 @@ def check_origins(seen: dict[str, list[Json]]) -> None:
     assert {thing["id"] for thing in ingredients + pictures} <= made
 
 
+class EndedWork:
+    """Terminal work, as it was seen first: it never changes (section 3)."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Json] = {}
+
+    def check(self, seen: dict[str, list[Json]]) -> None:
+        """Hold what is seen against what was, and remember what is new."""
+        for one in seen["operation"] + seen["generation"]:
+            was = self._known.get(one["id"])
+            assert was is None or was == one, "terminal work has changed"
+            if one["status"] in TERMINAL:
+                self._known[one["id"]] = one
+
+
 class KeyOutcomes:
     """What Idempotency-Keys were bound to: each has one outcome, for 24 hours (section 4, D10 to D12)."""
 

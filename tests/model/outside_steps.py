@@ -26,7 +26,7 @@ class OutsideSteps:
 
     def change_clock(self, chance: Random) -> None:
         """Let the clock be `auto`, or `manual` again."""
-        self.both.set_clock(chance.choice(("auto", "manual")))
+        self.both.set_clock(chance.choice(("auto", "auto", "manual")))
 
     def change_team(self, chance: Random) -> None:
         """Change what a Team has, more often for the better."""
@@ -45,12 +45,14 @@ class OutsideSteps:
         self.both.change_credential(chance.choice(("ash_second", "ash_revoked")), chance.choice(("active", "revoked")))
 
     def change_scenario(self, chance: Random) -> None:
-        """Let a scenario begin, or end the one that runs."""
-        whose = chance.choice((None, None, "Ash", "Birch"))
-        if chance.randrange(4):
-            self.both.run_scenario(chance.choice(SCENARIOS), whose)
-        else:
-            self.both.end_scenario(whose)
+        """Let a scenario begin, or end the one that runs: everyone's, or one Team's, or both."""
+        kind = chance.choice(("rules", "rules", "timeline"))
+        scenario = chance.choice([one for one in SCENARIOS if kind in one])
+        for whose in chance.choice(((None,), (None,), ("Ash",), ("Birch",), (None, "Ash"), ("Birch", None))):
+            if chance.randrange(4):
+                self.both.run_scenario(scenario, whose)
+            else:
+                self.both.end_scenario(whose)
 
     def save_and_load(self, chance: Random) -> None:
         """Put the emulator away, and take it out again."""

@@ -59,7 +59,7 @@ def _play(folder: Path, play: int, numbers: list[int]) -> None:
     transcript: list[str] = []
     with closing(Neighbours(folder, transcript.append)) as neighbours:
         try:
-            neighbours.begin()
+            neighbours.begin("auto" if play % 2 else "manual")
             for number in numbers:
                 chance = Random(f"play {play}, step {number}")
                 (step,) = chance.choices(list(ALL_STEPS), list(ALL_STEPS.values()))

@@ -1,7 +1,8 @@
 """Faults to be planted in the emulator, one at a time: each a small change to what runs, such as a slip would make.
 
 A planted fault is a function of a MonkeyPatch; the emulator must be made after it was called. Its docstring says what is
-wrong then. `PLANTED_FAULTS` lists them all. They reach into the emulator on purpose, and know nothing of the tests.
+wrong then. `PLANTED_FAULTS` lists them all, those of `planted_around` as well. They reach into the emulator on purpose, and
+know nothing of the tests.
 """
 
 import dataclasses
@@ -26,6 +27,7 @@ from emulator.service.images import ImageStore
 from emulator.service.store import Collection, Store
 from emulator.web import operations, rendering, road
 from emulator.web.operations import Call, Reply
+from tests.mutants.planted_around import PLANTED_AROUND
 
 PlantedFault = Callable[[pytest.MonkeyPatch], None]
 
@@ -327,6 +329,7 @@ def _change_response(patch: pytest.MonkeyPatch, renderer: str, change: Callable[
 PLANTED_FAULTS: Final[dict[str, PlantedFault]] = {
     fault.__name__: fault
     for fault in (
+        *PLANTED_AROUND,
         undeclared_status,
         missing_request_id,
         wrong_content_type,

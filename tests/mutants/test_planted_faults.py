@@ -22,13 +22,27 @@ from tests.support.emulator_client import EmulatorUnderTest, settings_of
 
 CHECKOUT: Final = Path(__file__).resolve().parents[2]
 PLAYS: Final = 40
+PLAYS_AT_MOST: Final = 160
+"""Some faults show only where much comes together; the long verification plays until they do."""
 TIME_LIMIT_SECONDS: Final = 150
 
 FOUND_LATE: Final = {
+    "changes_of_a_team_hit_all",
+    "failed_output_leaves_its_asset",
+    "fault_header_is_counted_by_the_scenario",
+    "fault_header_takes_any_code",
+    "keys_of_the_deleted_are_good",
+    "pause_is_waited_for_too_long",
+    "refusal_asks_for_a_wait_already_taken",
+    "refusal_takes_no_wait",
+    "reset_begins_everything_anew",
+    "reset_forgets_the_scenarios_of_teams",
+    "scenario_of_everyone_goes_first",
     "failure_leaves_ingredient",
     "failed_output_charged",
     "refusal_binds_key",
     "state_file_loses_the_future",
+    "upload_window_never_closes",
 }
 """Those that take the random clients longer than a second."""
 
@@ -124,7 +138,7 @@ def test_it_is_found(
     PLANTED_FAULTS[fault](patch)
     found = {
         "tour": notices(lambda: tour(tmp_path)),
-        "model": notices(lambda: play_evenly(tmp_path, PLAYS, shortens=False)),
+        "model": notices(lambda: play_evenly(tmp_path, PLAYS_AT_MOST, shortens=False)),
         "schemathesis": notices(lambda: schemathesis(tmp_path, fault)),
     }
     with capsys.disabled():
