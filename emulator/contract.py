@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from emulator.documents import shipped_document
+from emulator.domain.problems import count_of, pointer
 
 DOCUMENT = "contract/openapi.yaml"
 BASE_PATH = "/v1"
@@ -83,7 +84,7 @@ class Violation:
 
 
 _REQUIRED = "this required field"
-_IS_PART = re.compile("^a character|(items|item twice|character|field to change)$")
+_IS_PART = re.compile("^a character|(items?|item twice|characters?|field to change)$")
 """Expectations of what a value has in it, not of what it is."""
 MISSING = object()
 """What is found where a required field is not."""
@@ -136,17 +137,17 @@ class Contract:
         return Draft202012Validator(reference, registry=self._registry)
 
     def _explain(self, error: Any) -> list[Violation]:
-        where = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path)
+        where = pointer(*error.instance_path)
         schema = self._schema_at(error.schema_path[:-1])
         details = error.kind.as_dict()
         if error.kind.name == "oneOf" and "discriminator" in schema:
             return self._explain_union(schema["discriminator"], where, error.instance)
         if error.kind.name == "required":
-            return [Violation(f"{where}/{details['property']}", MISSING, _REQUIRED)]
+            return [Violation(where + pointer(details["property"]), MISSING, _REQUIRED)]
         if error.kind.name == "additionalProperties":
             known = ", ".join(schema.get("properties", ())) or "none"
             return [
-                Violation(f"{where}/{name}", error.instance[name], f"only the fields {known}", is_unknown=True)
+                Violation(where + pointer(name), error.instance[name], f"only the fields {known}", is_unknown=True)
                 for name in details["unexpected"][:_SHOWN_UNKNOWN]
             ]
         return [Violation(where, error.instance, _expectation(error.kind.name, schema))]
@@ -158,7 +159,7 @@ class Contract:
             return [Violation(where, value, "an object")]
         branch = value.get(name)
         if not isinstance(branch, str) or branch not in mapping:
-            return [Violation(f"{where}/{name}", value.get(name, MISSING), f"one of {', '.join(mapping)}")]
+            return [Violation(where + pointer(name), value.get(name, MISSING), f"one of {', '.join(mapping)}")]
         inner = self.violations(mapping[branch].rpartition("/")[2], value)
         return [dataclasses.replace(violation, where=where + violation.where) for violation in inner]
 
@@ -239,12 +240,10 @@ _TYPES = {
     "array": "an array",
     "null": "null",
 }
+_COUNTED = {"minItems": ("at least", "item"), "maxItems": ("at most", "item"), "minLength": ("at least", "character")}
 _EXPECTATIONS = {
     "const": "{}",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
     "uniqueItems": "no item twice",
-    "minLength": "at least {} character",
     "minimum": "at least {}",
     "maximum": "at most {}",
     "minProperties": "at least {} field to change",
@@ -260,6 +259,9 @@ def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
         return "one of " + ", ".join(map(str, limit or ()))
     if keyword == "pattern":
         return "a character that is not white space" if limit == r"\S" else f"text that matches {limit}"
+    if keyword in _COUNTED and isinstance(limit, int):
+        bound, noun = _COUNTED[keyword]
+        return f"{bound} {count_of(limit, noun)}"
     return _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(limit)
 
 

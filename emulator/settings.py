@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
 from emulator.kernel.seed import LARGEST_SEED
-from emulator.kernel.timestamps import parse_timestamp
+from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
 DEFAULT_PORT: Final = 8038
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
@@ -191,7 +191,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         "start",
         parse_timestamp,
-        "a timestamp such as 2026-01-01T00:00:00.000Z",
+        TIMESTAMP_WORDS,
         "TIMESTAMP",
         "now, or 2026-01-01T00:00:00.000Z with a manual or auto clock",
         "the emulator's time at start",

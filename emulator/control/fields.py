@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Collection
 from typing import Any, Final, TypeVar
 
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem, excerpt, pointer
 from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
-from emulator.kernel.timestamps import parse_timestamp
+from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 from emulator.settings import parse_clock
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Fields:
 
 
 def _at(where: str, name: str) -> str:
-    return f"{where}/{name.replace('~', '~0').replace('/', '~1')[:LONGEST_NAME]}"
+    return where + pointer(name[:LONGEST_NAME])
 
 
 def text(where: str, value: Any) -> str:
@@ -86,14 +86,13 @@ def only_true(where: str, value: Any) -> bool:
 
 def whole_number(minimum: int, maximum: int = LARGEST_INTEGER) -> Reader[int]:
     """Return a reader of whole numbers within bounds, both of them allowed."""
-    bounds = f"of at least {minimum}" if maximum == LARGEST_INTEGER else f"from {minimum} to {maximum}"
 
     def read(where: str, value: Any) -> int:
         is_whole = (isinstance(value, int) and not isinstance(value, bool)) or (
             isinstance(value, float) and value.is_integer()
         )
         if not is_whole or not minimum <= value <= maximum:
-            raise unfit(where, value, f"a whole number {bounds}")
+            raise unfit(where, value, f"a whole number from {minimum} to {maximum}")
         return int(value)
 
     return read
@@ -122,7 +121,7 @@ def instant(where: str, value: Any) -> int:
     try:
         return parse_timestamp(value if isinstance(value, str) else "")
     except ValueError:
-        raise unfit(where, value, "a timestamp such as 2026-01-01T00:00:00.000Z") from None
+        raise unfit(where, value, TIMESTAMP_WORDS) from None
 
 
 def clock_setting(where: str, value: Any) -> ClockSetting:

@@ -190,6 +190,11 @@ def invalid_reference(where: str, found: object, expected: str, remedy: str | No
     return Problem("invalid_reference", f"{where}: found {excerpt(found)}; expected {expected}", remedy=remedy)
 
 
+def pointer(*steps: object) -> str:
+    """Write the JSON Pointer of the place that these steps lead to (RFC 6901)."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+
+
 def count_of(number: int, noun: str) -> str:
     """Say how many of something there are: `1 Credit`, `2 Credits`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -200,7 +205,7 @@ def excerpt(value: object, limit: int = 80) -> str:
     if value is None or isinstance(value, bool):
         text = {None: "null", True: "true", False: "false"}[value]
     elif isinstance(value, str):
-        text = '"' + value[: limit + 1].encode("unicode_escape").decode() + '"'
+        text = f'"{"".join(map(_shown, value[: limit + 1]))}"'
     elif isinstance(value, dict):
         text = "an object"
     elif isinstance(value, list | tuple):
@@ -208,3 +213,9 @@ def excerpt(value: object, limit: int = 80) -> str:
     else:
         text = str(value)[: limit + 1]
     return text if len(text) <= limit else text[:limit] + "…"
+
+
+def _shown(character: str) -> str:
+    if character.isprintable() and character != "\\":
+        return character
+    return character.encode("unicode_escape").decode()

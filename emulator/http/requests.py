@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
+from itertools import accumulate
 from typing import Any
 from urllib.parse import unquote, unquote_to_bytes
 
@@ -21,11 +22,16 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 MAXIMUM_BODY_BYTES = 1024 * 1024
+MAXIMUM_DEPTH = 254
+"""Levels of arrays and objects in JSON: as many as can be written again (D56)."""
 DRAIN_LIMIT_BYTES = 80 * 1024 * 1024
 """How much of a refused body is read and dropped, so that its sender sees the answer instead of a reset."""
 
 _SINGLE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type", b"emulator-fault", b"host"})
 
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 _HOST = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 
@@ -185,7 +191,7 @@ def check_no_body(body: bytes | None) -> None:
 
 
 def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
-    """Read a JSON body (D03).
+    """Read a JSON body (D03, D56).
 
     Raises:
         Problem: invalid_request, with status 413 for a body over 1 MiB.
@@ -203,22 +209,11 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        if (unusual := _with_unusual_numbers(body)) is not None:
-            return unusual
-        place = f"line {error.lineno} column {error.colno}" if error.pos else "the start"
-        raise Problem(
-            "invalid_request",
-            f"(body): found text that is not JSON at {place}; expected JSON in UTF-8",
-            remedy=f"correct the JSON at {place}",
-        ) from None
+        return _parse_unusual(body, error)
     try:
         written = orjson.dumps(value)
     except orjson.JSONEncodeError:  # what it reads may be four times as deep as what it writes
-        raise Problem(
-            "invalid_request",
-            "(body): found arrays and objects nested too deeply; expected at most 254 levels",
-            remedy="nest arrays and objects in at most 254 levels",
-        ) from None
+        raise _too_deep() from None
     # orjson lets the last of two equal keys win. Every colon outside strings belongs to a key, and one inside a string
     # is kept as it is unless it was written as an escape, so a key was dropped only if colons are missing.
     if b"\\u003" in body or body.count(b":") != written.count(b":"):
@@ -226,8 +221,25 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
     return value
 
 
-def _with_unusual_numbers(body: bytes) -> Any:
-    """Read JSON whose numbers are too large for the fast reader; None for what is no JSON after all."""
+def _too_deep() -> Problem:
+    return Problem(
+        "invalid_request",
+        f"(body): found arrays and objects nested too deeply; expected at most {MAXIMUM_DEPTH} levels",
+        remedy=f"nest arrays and objects in at most {MAXIMUM_DEPTH} levels",
+    )
+
+
+def _is_too_deep(body: bytes) -> bool:
+    brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
+    return max(accumulate(1 if bracket in b"[{" else -1 for bracket in brackets), default=0) > MAXIMUM_DEPTH
+
+
+def _parse_unusual(body: bytes, refusal: orjson.JSONDecodeError) -> Any:
+    """Read JSON whose numbers are too large for the fast reader; say of all else that it refused what is wrong with it.
+
+    Raises:
+        Problem: invalid_request.
+    """
 
     def refuse(constant: str) -> None:
         raise ValueError(constant)
@@ -236,12 +248,26 @@ def _with_unusual_numbers(body: bytes) -> Any:
         return max(min(float(digits), sys.float_info.max), -sys.float_info.max)
 
     try:
-        value = json.loads(
-            body.decode(), parse_float=number, parse_int=number, parse_constant=refuse, object_pairs_hook=_unique
-        )
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        place = f"byte {error.start + 1}"
+        raise Problem(
+            "invalid_request",
+            f"(body): found 0x{body[error.start]:02x}, which is not UTF-8, at {place}; expected JSON in UTF-8",
+            remedy=f"write the JSON in UTF-8, which it is not at {place}",
+        ) from None
+    if _is_too_deep(body):
+        raise _too_deep()
+    try:
+        value = json.loads(text, parse_float=number, parse_int=number, parse_constant=refuse, object_pairs_hook=_unique)
         orjson.dumps(value)  # half a surrogate pair is no text
-    except (ValueError, TypeError, RecursionError):
-        return None
+    except (ValueError, TypeError):
+        place = f"line {refusal.lineno} column {refusal.colno}" if refusal.pos else "the start"
+        raise Problem(
+            "invalid_request",
+            f"(body): found text that is not JSON at {place}; expected JSON in UTF-8",
+            remedy=f"correct the JSON at {place}",
+        ) from None
     return value
 
 

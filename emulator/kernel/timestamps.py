@@ -15,6 +15,8 @@ DAY_MS = 24 * HOUR_MS
 _UNITS_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 _DURATION = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*(ms|s|m|h|d)?", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
+TIMESTAMP_WORDS = "a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999"
+"""What to expect, in words, where a timestamp is read."""
 LATEST_INSTANT = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which a timestamp has no ISO 8601 form."""
 
@@ -41,15 +43,15 @@ def parse_timestamp(text: str) -> int:
         ValueError: it is not one, or lies outside 1970 to 9999.
     """
     if not _TIMESTAMP.fullmatch(text):
-        raise ValueError(f"expected a timestamp such as 2026-01-01T00:00:00.000Z, found {text!r}")
+        raise ValueError(f"expected {TIMESTAMP_WORDS}, found {text!r}")
     try:
         moment = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"expected a timestamp such as 2026-01-01T00:00:00.000Z, found {text!r}: {error}") from None
+        raise ValueError(f"expected {TIMESTAMP_WORDS}, found {text!r}: {error}") from None
     delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
     instant = delta.days * DAY_MS + delta.seconds * SECOND_MS + delta.microseconds // 1_000
     if instant < 0:
-        raise ValueError(f"expected a timestamp after 1970, found {text!r}")
+        raise ValueError(f"expected {TIMESTAMP_WORDS}, found {text!r}")
     return instant
 
 

@@ -22,7 +22,7 @@ from emulator.documents_yaml import (
     is_null,
     quote,
 )
-from emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
+from emulator.kernel.timestamps import DAY_MS, TIMESTAMP_WORDS, parse_duration_ms, parse_timestamp
 from emulator.positions import Position
 
 MAXIMUM_INTEGER: Final = 2**53 - 1
@@ -138,8 +138,7 @@ class Cursor:
 
     def integer(self, minimum: int = 0, maximum: int = MAXIMUM_INTEGER) -> int | None:
         """Read a whole number within bounds, both of them allowed."""
-        bounds = f"of at least {minimum}" if maximum == MAXIMUM_INTEGER else f"from {minimum} to {maximum}"
-        expected = f"a whole number {bounds}"
+        expected = f"a whole number from {minimum} to {maximum}"
         text = self.text(expected)
         if text is None:
             return None
@@ -180,14 +179,13 @@ class Cursor:
 
     def instant(self) -> int | None:
         """Read a timestamp in milliseconds since the Unix epoch."""
-        expected = "a timestamp such as 2026-01-01T00:00:00.000Z"
-        text = self.text(expected)
+        text = self.text(TIMESTAMP_WORDS)
         if text is None:
             return None
         try:
             return parse_timestamp(text)
         except ValueError:
-            self.complain(expected)
+            self.complain(TIMESTAMP_WORDS)
             return None
 
     def items(self, expected: str = "a list") -> list["Cursor"] | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, AdmissionPause, ConcurrencyBudget, RateWindow
 from emulator.domain.ledger import Ledger
-from emulator.domain.problems import Problem
+from emulator.domain.problems import Problem, count_of
 from emulator.domain.resources import Credential, Team
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.service.store import Owned
@@ -68,14 +68,15 @@ class Caller:
         if self.credential.state == "revoked":
             raise Problem(
                 "credential_revoked",
-                f"Authorization: the credential {self.credential.name!r} was revoked",
+                f"Authorization: found the credential {self.credential.name!r}, which was revoked; expected an active one",
                 remedy=self._remedy_by_credential(now),
             )
         if now >= self.credential.expires_at:
             expiry = format_timestamp(self.credential.expires_at)
             raise Problem(
                 "credential_expired",
-                f"Authorization: the credential {self.credential.name!r} expired at {expiry}",
+                f"Authorization: found the credential {self.credential.name!r}, which expired at {expiry}; "
+                "expected one that has not",
                 remedy=self._remedy_by_credential(now),
             )
 
@@ -90,9 +91,9 @@ class Caller:
         team_wait_ms = self.account.rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
         if wait_ms or team_wait_ms:
             whose = (
-                f"this credential sent {limit} requests"
+                f"this credential: found {count_of(limit, 'request')}"
                 if wait_ms >= team_wait_ms
-                else f"this Team sent {TEAM_REQUESTS_PER_MINUTE} requests"
+                else f"this Team: found {TEAM_REQUESTS_PER_MINUTE} requests"
             )
             wait_ms = max(wait_ms, team_wait_ms)
             raise Problem(
@@ -141,9 +142,10 @@ class Caller:
         """
         for pause in (self.sandbox.pause, self.account.pause):
             if pause.paused:
+                where = "all Teams" if pause is self.sandbox.pause else f"the Team {self.account.team.name!r}"
                 raise Problem(
                     "service_unavailable",
-                    "new writes are paused; expected to be sent again later",
+                    f"{where}: found new writes paused; expected a wait until they are let in again",
                     retry_after=pause.retry_after,
                     retry_wait_ms=max(pause.retry_after * SECOND_MS, (pause.opens_at or now) - now),
                     remedy="wait until new writes are let in again, and send the same request",
@@ -158,6 +160,6 @@ class Caller:
         if not self.account.team.subscription_active:
             raise Problem(
                 "subscription_required",
-                f"the Subscription of the Team {self.account.team.name!r} is inactive; expected an active one",
+                f"the Team {self.account.team.name!r}: found an inactive Subscription; expected an active one",
                 remedy=f"restore the Subscription of the Team {self.account.team.name!r}",
             )

@@ -145,7 +145,8 @@ def _changeable(caller: Caller, kind: str, identifier: str) -> Ingredient:
     if operation_id is not None:
         raise Problem(
             "resource_operation_in_progress",
-            f"{kind}_id: the unfinished Operation {operation_id} replaces the sources of {identifier}",
+            f"{kind}_id: found {identifier}, whose sources the unfinished Operation {operation_id} replaces; "
+            "expected it to be finished",
             active_operation_id=operation_id,
             remedy=work.remedy_for_work(caller.sandbox.store.operations.items[operation_id]),
         )

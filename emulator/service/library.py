@@ -137,7 +137,7 @@ def delete_asset(caller: Caller, asset_id: str, now: int) -> AssetDeletion:
     for operation_id in store.operations_on_source.get(asset_id, ()):
         raise Problem(
             "resource_operation_in_progress",
-            f"asset_id: {asset_id} is a source of the unfinished Operation {operation_id}; expected it to be finished",
+            f"asset_id: found {asset_id}, a source of the unfinished Operation {operation_id}; expected it to be finished",
             active_operation_id=operation_id,
             remedy=work.remedy_for_work(store.operations.items[operation_id]),
         )

@@ -101,7 +101,7 @@ def check_window(session: UploadSession, now: int) -> None:
         closed = format_timestamp(session.expires_at)
         raise Problem(
             "upload_expired",
-            f"the window of {session.id} closed at {closed}; it is {format_timestamp(now)}",
+            f"the window of {session.id}: found the time {format_timestamp(now)}; expected one before its end, {closed}",
             remedy=f"create a new session, and complete it within {UPLOAD_WINDOW_MS // MINUTE_MS} minutes",
         )
 

@@ -41,10 +41,11 @@ def check_budget(caller: Caller, now: int) -> None:
         wait_ms = NOTHING_DUE_RETRY_SECONDS * SECOND_MS  # D47
     raise Problem(
         "concurrency_limit_reached",
-        f"found {budget.used} pieces of creative work in progress; expected fewer than {limit}",
+        f"the Team {caller.account.team.name!r}: found {count_of(budget.used, 'piece')} of creative work in progress; "
+        f"expected fewer than {limit}",
         retry_after=max(seconds_up(wait_ms), 1),
         retry_wait_ms=wait_ms,
-        remedy=f"wait until one of the {budget.used} has finished",
+        remedy="wait until some of it has finished",
     )
 
 
@@ -58,7 +59,8 @@ def check_credits(caller: Caller, price: int) -> None:
     if available < price:
         raise Problem(
             "insufficient_credits",
-            f"found {count_of(available, 'Credit')} available; expected at least {price}, the full price of this request",
+            f"the Team {caller.account.team.name!r}: found {count_of(available, 'Credit')} available; "
+            f"expected at least {price}, the full price of this request",
             remedy=f"add {count_of(price - available, 'Credit')}",
         )
 

@@ -140,7 +140,7 @@ def check_idempotency(passage: Passage, route: Route, call: Call) -> Response | 
         holding.release(passage.sandbox, scope)
         raise Problem(
             "idempotency_in_progress",
-            "Idempotency-Key: a request with this key is being admitted",
+            "Idempotency-Key: found one whose request is still being admitted; expected a wait for its answer",
             remedy="wait until the first request has its answer, then send the same with the same key",
         )
     record = records.find(scope, call.now)
@@ -149,7 +149,7 @@ def check_idempotency(passage: Passage, route: Route, call: Call) -> Response | 
     if record.fingerprint != passage.fingerprint:
         raise Problem(
             "idempotency_key_reused",
-            "Idempotency-Key: found a different intent than this key was used for",
+            "Idempotency-Key: found another intent than this key was used for; expected the same intent, or a new key",
             remedy="send a new Idempotency-Key, or the body that this key was first used with",
         )
     passage.entry.replay_of = dict(record.headers)[b"request-id"].decode()

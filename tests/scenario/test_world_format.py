@@ -112,7 +112,7 @@ def test_data_without_positions_is_complained_of_without_them() -> None:
         ),
         (
             "teams: {A: {concurrency_limit: -1, credentials: [{key: k}]}}",
-            'world.yaml:1:32: teams.A.concurrency_limit: found "-1"; expected a whole number of at least 0',
+            'world.yaml:1:32: teams.A.concurrency_limit: found "-1"; expected a whole number from 0 to 9007199254740991',
         ),
         (
             "teams: {A: {subscription: on, credentials: [{key: k}]}}",

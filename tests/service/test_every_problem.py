@@ -1,5 +1,6 @@
 """All 24 codes of section 7, each from its real cause."""
 
+import re
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -114,4 +115,36 @@ def test_it_comes_of_its_cause(emulator: EmulatorUnderTest, code: str) -> None:
     problem = cause(emulator)
     assert problem.outcome == (status, code)
     assert problem.json["title"]
-    assert problem.json["detail"]
+    if code != "internal_error":  # whose cause is for the log alone
+        assert re.fullmatch("[^:]+: found .+; expected .+", problem.json["detail"])
+
+
+@pytest.mark.parametrize(
+    ("code", "where"),
+    [
+        ("insufficient_credits", "the Team 'Broke'"),
+        ("subscription_required", "the Team 'Lapsed'"),
+        ("concurrency_limit_reached", "the Team 'Demo'"),
+        ("service_unavailable", "all Teams"),
+    ],
+)
+def test_what_is_of_no_place_in_the_request_is_told_of_its_team(
+    emulator: EmulatorUnderTest, code: str, where: str
+) -> None:
+    assert CAUSES[code][1](emulator).json["detail"].startswith(f"{where}: found ")
+
+
+def test_a_single_piece_of_work_is_told_as_one(emulator: EmulatorUnderTest) -> None:
+    assert "found 1 piece of creative work in progress" in crowded(emulator).json["detail"]
+
+
+def test_an_ingredient_at_work_is_told_with_what_is_expected(emulator: EmulatorUnderTest) -> None:
+    (asset,) = emulator.assets(1)
+    pose = emulator.author("pose", asset_id=asset)["id"]
+    operation = emulator.patch(f"/poses/{pose}", {"asset_id": asset}).json["id"]
+    answer = emulator.delete(f"/poses/{pose}")
+    assert answer.outcome == (409, "resource_operation_in_progress")
+    assert answer.json["detail"] == (
+        f"pose_id: found {pose}, whose sources the unfinished Operation {operation} replaces; "
+        "expected it to be finished"
+    )

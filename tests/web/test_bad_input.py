@@ -59,7 +59,55 @@ def test_a_body_nested_too_deeply_is_malformed(emulator: EmulatorUnderTest, dept
     for opening, middle, closing in ((b"[", b"", b"]"), (b'{"a":', b'"\\u003a"', b"}")):
         content = opening * depth + middle + closing * depth
         if len(content) <= MEBIBYTE:
-            assert send(emulator, content) == (400, "invalid_request")
+            answer = emulator.post("/uploads", content=content, headers=JSON)
+            assert answer.outcome == (400, "invalid_request")
+            found = "(body): found arrays and objects nested too deeply; expected at most 254 levels"
+            assert answer.json["detail"] == found
+
+
+@pytest.mark.parametrize("number", [b"1e999", b"1" * 400])
+def test_a_number_of_any_size_does_not_make_a_body_deeper(emulator: EmulatorUnderTest, number: bytes) -> None:
+    assert send(emulator, b"[" * 254 + number + b"]" * 254) == (422, "invalid_input")
+    answer = emulator.post("/uploads", content=b"[" * 255 + number + b"]" * 255, headers=JSON)
+    assert (answer.status, "nested too deeply" in answer.json["detail"]) == (400, True)
+
+
+def test_brackets_in_strings_are_no_depth(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.post("/uploads", content=b'{"a\\": "\\"' + b"[" * 300 + b'"', headers=JSON)
+    assert "not JSON at line 1 column" in answer.json["detail"]
+
+
+def test_the_first_byte_that_is_not_utf_8_is_told(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.post("/uploads", content=b'{"a":"\xff"}', headers=JSON)
+    assert answer.outcome == (400, "invalid_request")
+    assert answer.json["detail"] == "(body): found 0xff, which is not UTF-8, at byte 7; expected JSON in UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "where"),
+    [
+        ("/uploads", {"content_type": "image/png", "size_bytes": 1, "a/b~c": 1}, "/a~1b~0c: found 1; "),
+        (
+            "/generations/product-photography",
+            {"background": {"type": "automatic", "~/": {}}},
+            "/background/~0~1: found ",
+        ),
+    ],
+)
+def test_the_name_of_a_field_is_escaped_in_its_pointer(
+    emulator: EmulatorUnderTest, path: str, body: Any, where: str
+) -> None:
+    assert where in emulator.post(path, body).json["detail"]
+
+
+def test_one_item_is_told_as_one(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.post("/products", {"name": "Cup", "asset_ids": [], "primary_asset_id": "ast_1"})
+    assert answer.json["detail"] == "/asset_ids: found an array of 0; expected at least 1 item"
+
+
+def test_what_was_sent_is_shown_in_its_own_characters(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.post("/uploads", {"content_type": "image/\U0001f3bd \u00e9\n\u202e\\", "size_bytes": 1})
+    assert answer.json["detail"].startswith('/content_type: found "image/\U0001f3bd \u00e9\\n\\u202e\\\\"; expected')
 
 
 @pytest.mark.parametrize("depth", [2, 100, 254])
