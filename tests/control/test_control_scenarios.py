@@ -120,6 +120,24 @@ def test_no_scenario_at_all_is_an_invalid_request(control: ControlledEmulator, c
     assert control.refusal("PUT", "/scenario", content=content)[:2] == (status, "invalid_request")
 
 
+SET_BACK = b"{scenario: open, timeline: [{at: 0s, set: {admission: open}}]}"
+"""The scenario that README names for this."""
+
+
+@pytest.mark.parametrize("end", [("DELETE", b""), ("PUT", b"scenario: another")])
+@pytest.mark.parametrize("undo", [("POST", "/reset", b""), ("PUT", "/scenario", SET_BACK)])
+def test_a_pause_outlives_its_scenario_until_it_is_undone(
+    control: ControlledEmulator, end: tuple[str, bytes], undo: tuple[str, str, bytes]
+) -> None:
+    _put_text(control, CHANGES)
+    control.advance(10)
+    control.ask(end[0], "/scenario", content=end[1])
+    control.advance(60)
+    assert control.post("/uploads", UPLOAD).outcome == (503, "service_unavailable")
+    assert control.ask(undo[0], undo[1], content=undo[2]).status == 200
+    assert control.post("/uploads", UPLOAD).status == 201
+
+
 def test_another_scenario_takes_the_place_of_the_running_one(control: ControlledEmulator) -> None:
     _put_text(control, FAILING)
     _put_text(control, CHANGES)
