@@ -17,7 +17,7 @@ _RULE_KEYS: Final = ("name", "match", "when", "then")
 _MATCH_KEYS: Final = ("operation", "work", "team", "body")
 _WHEN_KEYS: Final = ("nth", "from", "until", "probability")
 _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<least>\d{1,9})|every\s+(?P<step>\d{1,9})")
-_NTH_EXPECTED: Final = '"3", "2-4", ">=3" or "every 5", counted from 1'
+_NTH_EXPECTED: Final = '"3", "2-4", ">=3" or "every 5", counted from 1 to 999999999'
 
 
 def read_rules(cursor: Cursor, vocabulary: Vocabulary) -> tuple[Rule, ...]:

@@ -388,6 +388,7 @@ def test_a_mistake_at_the_top_is_told(text: str, complaint: str, operations: Ope
         ("{match: {work: pose.create}, then: {scene: clean}}", "found a scene of pose.create; expected a rule that matches work with a scene: background.create, background.update"),
         ("{match: {work: background.create}, then: {scene: cleen}}", 'found "cleen"; expected one of clean, foreground; did you mean "clean"?'),
         ("{when: {nth: 0}, then: {hold: 1s}}", 'rules[0].when.nth: found "0"; expected "3", "2-4", ">=3" or "every 5", counted from 1'),
+        ("{when: {nth: 1000000000}, then: {hold: 1s}}", 'found "1000000000"; expected "3", "2-4", ">=3" or "every 5", counted from 1 to 999999999'),
         ("{when: {nth: 4-2}, then: {hold: 1s}}", 'rules[0].when.nth: found "4-2"; expected'),
         ("{when: {nth: every 0}, then: {hold: 1s}}", 'rules[0].when.nth: found "every 0"; expected'),
         ("{when: {nth: third}, then: {hold: 1s}}", 'rules[0].when.nth: found "third"; expected'),
