@@ -16,7 +16,7 @@ import orjson
 from emulator.control.calls import Call, Reply, find_sandbox
 from emulator.control.explanations import describe_rule, explain, rules_of
 from emulator.control.fields import LARGEST_INTEGER
-from emulator.domain.problems import CATALOGUE, Problem, excerpt
+from emulator.domain.problems import CATALOGUE, Problem, count_of, excerpt
 from emulator.http.requests import ClientDisconnectedError, until_gone
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 from emulator.service.accounts import Caller
@@ -83,7 +83,7 @@ def show_request(call: Call) -> Reply:
     is_sequence = identifier.isascii() and identifier.isdecimal() and len(identifier) <= len(str(LARGEST_INTEGER))
     entry = journal.at_sequence(int(identifier)) if is_sequence else journal.find(identifier)
     if entry is None:
-        gone = f"; {journal.dropped} entries were dropped" if journal.dropped else ""
+        gone = f" ({journal.dropped} dropped so far)" if journal.dropped else ""
         expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox)
@@ -314,11 +314,11 @@ def _describe_body(
     """Return a body's JSON as it was sent; what is none, or is not kept, is told as a number of bytes."""
     if not body:
         if size_bytes:
-            add_note(f"the {whose}'s body of {size_bytes} bytes is not shown")
+            add_note(f"the {whose}'s body of {count_of(size_bytes, 'byte')} is not shown")
         return None
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError:
-        add_note(f"the {whose}'s body of {len(body)} bytes is no JSON")
+        add_note(f"the {whose}'s body of {count_of(len(body), 'byte')} is no JSON")
         return None
     return orjson.Fragment(masks.of_bytes(body))

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, Union
 
+from emulator.domain.problems import pointer
 from emulator.imaging.recipes import Recipe, recipe_from_dict, recipe_to_dict
 
 Value = TypeVar("Value")
@@ -64,7 +65,7 @@ def _decode(kind: Any, data: Any, where: str) -> Any:
     if origin is dict:
         _check(isinstance(data, dict), data, where, "an object")
         return {
-            _decode(arguments[0], name, where): _decode(arguments[1], item, f"{where}/{name}")
+            _decode(arguments[0], name, where): _decode(arguments[1], item, where + pointer(name))
             for name, item in data.items()
         }
     if dataclasses.is_dataclass(kind):

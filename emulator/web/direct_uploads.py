@@ -6,7 +6,7 @@ more of them are kept than the session declared.
 
 import hashlib
 
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem, count_of, excerpt
 from emulator.domain.resources import UploadSession
 from emulator.http.failures import internal_error
 from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send, send_response
@@ -118,20 +118,20 @@ def _check_announced_size(request: Request, session: UploadSession) -> None:
     """Refuse a wrong size as soon as it is announced; where bytes were accepted, it is a conflict (D16)."""
     announced = request.headers.get(b"content-length")
     if announced is not None and announced.isdigit() and int(announced) != session.size_bytes:
-        raise _wrong_size(session, int(announced))
+        raise _wrong_size(session, count_of(int(announced), "byte"))
 
 
-def _wrong_size(session: UploadSession, found: int | str) -> Problem:
+def _wrong_size(session: UploadSession, found: str) -> Problem:
     if session.digest is not None:
         return Problem(
             "upload_bytes_conflict",
-            f"the body: found {found} bytes; {session.id} accepted others already",
+            f"the body: found {found}; expected those that {session.id} accepted already, or a new session",
             remedy="send the bytes that were accepted, or create a new session for these",
         )
     return Problem(
         "invalid_request",
-        f"the body: found {found} bytes; expected size_bytes, {session.size_bytes}",
-        remedy=f"send exactly {session.size_bytes} bytes, or create a session for a file of this size",
+        f"the body: found {found}; expected size_bytes, {session.size_bytes}",
+        remedy=f"send exactly {count_of(session.size_bytes, 'byte')}, or create a session for a file of this size",
     )
 
 
@@ -147,10 +147,10 @@ async def _read(body: Body, session: UploadSession) -> tuple[bytes, str]:
     while body.has_more:
         piece = await body.take()
         if body.size_bytes > session.size_bytes:
-            raise _wrong_size(session, f"more than {session.size_bytes}")
+            raise _wrong_size(session, f"more than {count_of(session.size_bytes, 'byte')}")
         hasher.update(piece)
         if keeps:
             pieces.append(piece)
     if body.size_bytes < session.size_bytes:
-        raise _wrong_size(session, body.size_bytes)
+        raise _wrong_size(session, count_of(body.size_bytes, "byte"))
     return b"".join(pieces), hasher.hexdigest()

@@ -218,10 +218,13 @@ def test_a_body_over_64_kib_is_left_out(control: ControlledEmulator) -> None:
     assert f"the answer's body of {size} bytes is not shown" in entry["note"]
 
 
-def test_a_body_that_is_no_json_is_told_by_its_number_of_bytes(control: ControlledEmulator) -> None:
-    control.post("/uploads", content=b"{nonsense", headers={"content-type": "application/json"})
+@pytest.mark.parametrize(("content", "size"), [(b"{nonsense", "9 bytes"), (b"{", "1 byte")])
+def test_a_body_that_is_no_json_is_told_by_its_number_of_bytes(
+    control: ControlledEmulator, content: bytes, size: str
+) -> None:
+    control.post("/uploads", content=content, headers={"content-type": "application/json"})
     entry = newest(control)
-    assert (None, "the request's body of 9 bytes is no JSON") == (entry["request_body"], entry["note"])
+    assert (None, f"the request's body of {size} is no JSON") == (entry["request_body"], entry["note"])
 
 
 def test_a_body_that_is_nested_deeply_is_shown(control: ControlledEmulator) -> None:

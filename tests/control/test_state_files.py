@@ -152,6 +152,7 @@ def test_what_happens_in_the_copy_stays_there(control: ControlledEmulator) -> No
         (lambda state: state.pop("teams"), "expected the fields"),
         (lambda state: state.update(now="soon"), "state/now: found 'soon'; expected int"),
         (lambda state: state["clock"].update(mode="slow"), "state/clock/mode: found 'slow'; expected one of"),
+        (lambda state: state["identifiers"].update({"a/b~c": "x"}), "state/identifiers/a~1b~0c: found 'x'"),
         (lambda state: state["pictures"].clear(), "is missing"),
         (lambda state: state["teams"][0]["ledger"].update(granted=None), "state/teams/0/ledger/granted"),
         (lambda state: state["timeline"].append([1, 2, "no_such_event", "x", 0]), "no_such_event"),

@@ -91,6 +91,19 @@ def test_another_number_of_bytes_than_announced_is_refused(
     assert send(emulator, session).status == 200
 
 
+def test_a_wrong_number_of_bytes_is_told_with_the_right_one(emulator: EmulatorUnderTest) -> None:
+    session = emulator.open_upload(1)
+    long, short = emulator.send_bytes(session, b"ab"), emulator.send_bytes(session, b"", pieces=[b""])
+    assert long.json["detail"] == "the body: found 2 bytes; expected size_bytes, 1"
+    assert short.json["detail"] == "the body: found 0 bytes; expected size_bytes, 1"
+    unannounced = emulator.send_bytes(session, b"", pieces=[b"ab"])
+    assert unannounced.json["detail"] == "the body: found more than 1 byte; expected size_bytes, 1"
+    emulator.send_bytes(session, b"a")
+    again = emulator.send_bytes(session, b"", pieces=[b"ab"]).json["detail"]
+    kept = f"expected those that {session['id']} accepted already, or a new session"
+    assert again == f"the body: found more than 1 byte; {kept}"
+
+
 def test_a_content_length_that_is_too_large_is_refused_without_waiting_for_the_bytes(
     emulator: EmulatorUnderTest, session: Json
 ) -> None:
