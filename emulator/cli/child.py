@@ -121,22 +121,21 @@ class Child:
 
         def _take_signals(self) -> None:
             self._terminal = Terminal.of_this_process()
+            # Ignored, as some parents leave it, it would leave nobody to be waited for.
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for number in PASSED_ON if self._terminal is None else (*PASSED_ON, *_TERMINALS):
                 if signal.getsignal(number) is not signal.SIG_IGN:  # else it is meant to be ignored, as under nohup
                     self._loop.add_signal_handler(number, self._signal, number)
 
         def _signal(self, number: int) -> None:
-            if self._group:
+            if self._group:  # pragma: no branch (a signal that comes while the command turns out not to start)
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._group, number)
 
         def _watch(self) -> None:
             while True:
-                try:
-                    _, status = os.waitpid(self._process.pid, os.WUNTRACED)
-                    self._loop.call_soon_threadsafe(self._changes.put_nowait, status)
-                except (ChildProcessError, RuntimeError):
-                    return  # nobody waits any more
+                _, status = os.waitpid(self._process.pid, os.WUNTRACED)
+                self._loop.call_soon_threadsafe(self._changes.put_nowait, status)
                 if not os.WIFSTOPPED(status):
                     return
 
@@ -156,10 +155,10 @@ class Child:
             self._guard.dismiss()
             if await self._has_ended_within(FINISH_SECONDS):
                 return False
-            for number, seconds in ((signal.SIGTERM, TERMINATE_SECONDS), (signal.SIGKILL, KILL_SECONDS)):
-                self._signal(number)
-                if await self._has_ended_within(seconds):
-                    break
+            self._signal(signal.SIGTERM)
+            if not await self._has_ended_within(TERMINATE_SECONDS):
+                self._signal(signal.SIGKILL)
+                await self._has_ended_within(KILL_SECONDS)
             return True
 
         async def _has_ended_within(self, seconds: float) -> bool:
@@ -171,10 +170,6 @@ class Child:
             return True
 
         def _has_ended(self) -> bool:
-            with contextlib.suppress(ChildProcessError):
-                # As the first process of a container, one inherits orphans: they are to be looked at.
-                while os.waitpid(-self._group, os.WNOHANG) != (0, 0):
-                    pass
             try:
                 os.killpg(self._group, 0)
             except (ProcessLookupError, PermissionError):  # none left, or none that is ours to end
@@ -185,7 +180,7 @@ class Child:
 def _has_only_zombies(group: int) -> bool:
     """Whether all of a process group is dead, and its remains only wait for the first process to look at them.
 
-    In containers that one may take its time. Linux tells; elsewhere the answer is no.
+    In containers that one may take its time, or be this process itself. Linux tells; elsewhere the answer is no.
     """
     states = []
     for file in Path("/proc").glob("[0-9]*/stat"):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -217,10 +218,89 @@ def test_a_signal_that_was_ignored_at_the_start_is_ignored_by_the_command_too() 
     assert told.stdout == b"alive\n"
 
 
+def with_signal_ignored(number: signal.Signals, *command: str) -> list[str]:
+    """A command that is started, as some parents do, with a signal ignored."""
+    script = f"import os, signal, sys; signal.signal({number}, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
+    return [sys.executable, "-c", script, sys.executable, "-m", "emulator", "exec", *command]
+
+
+def test_an_interrupt_that_was_ignored_at_the_start_ends_neither_of_both() -> None:
+    process = subprocess.Popen(
+        with_signal_ignored(signal.SIGINT, "--quiet", "--", *shell("echo ready; read line; echo $line; exit 3")),
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate("alive\n", timeout=PATIENCE_SECONDS)[0] == "alive\n"
+    assert process.returncode == 3
+
+
+def test_where_the_end_of_children_was_ignored_the_command_is_waited_for_all_the_same() -> None:
+    command = with_signal_ignored(signal.SIGCHLD, "--quiet", "--", *shell("exit 3"))
+    assert subprocess.run(command, cwd=ROOT, env=environment(), timeout=PATIENCE_SECONDS, check=False).returncode == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_command_is_started_ends_it_at_once(number: signal.Signals, tmp_path: Path) -> None:
+    world = tmp_path / "world.yaml"
+    os.mkfifo(world)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "emulator", "exec", "--world", str(world), "--", "echo", "started"],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with world.open("w"):  # waits until it is being read
+        process.send_signal(number)
+        told = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, told) == (128 + number, (b"", b""))
+
+
+def test_without_standard_error_nothing_is_said_elsewhere() -> None:
+    script = f"exec {sys.executable} -m emulator exec -- echo said 2>&-"
+    told = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, check=True)
+    assert told.stdout == b"said\n"
+
+
+def test_a_command_that_is_stopped_is_waited_for() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "emulator", "exec", "--quiet", "--", *shell("echo $$; kill -STOP $$; exit 3")],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # without a terminal
+    )
+    assert process.stdout is not None
+    command = int(process.stdout.readline())
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.5)
+    os.kill(command, signal.SIGCONT)
+    assert process.wait(PATIENCE_SECONDS) == 3
+    process.stdout.close()
+
+
 def test_what_the_command_leaves_running_is_ended() -> None:
     outcome = run_exec([], shell("sleep 60 & echo left"))  # returns once nobody can write to its output any more
     assert (outcome.status, outcome.output) == (0, "left\n")
     assert "image-workflow-emulator: the command left processes behind; they were ended\n" in outcome.complaint
+
+
+@pytest.mark.slow
+def test_what_does_not_end_when_it_is_asked_to_is_killed() -> None:
+    stubborn = "trap '' TERM; echo left; while :; do sleep 1; done"
+    with running([], shell(f"(echo ready; {stubborn}) & read line")) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "left\n"
+        output, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
+    assert (output, process.returncode) == ("", 0)
+    assert "image-workflow-emulator: the command left processes behind; they were ended\n" in complaint
 
 
 def test_what_the_command_leaves_running_may_finish_what_it_does() -> None:
@@ -396,35 +476,44 @@ TAKE_TERMINAL = (
 """Makes the terminal of its input its own, as the leader of a session does, and becomes a Python with these arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Typist:
     """Somebody at a terminal."""
 
-    terminal: int
+    terminal: int | None
     process: "subprocess.Popen[bytes]"
 
     def type(self, text: str) -> None:
+        assert self.terminal is not None
         os.write(self.terminal, text.encode())
 
     def read(self, until: str = "") -> str:
         """What appears up to a text; without one, up to the end of the process."""
+        assert self.terminal is not None
         seen = ""
         with contextlib.suppress(OSError):  # the end of a terminal
             while not until or until not in seen:
+                assert select.select([self.terminal], [], [], PATIENCE_SECONDS)[0], f"nothing came after {seen!r}"
                 piece = os.read(self.terminal, 4096).decode()
                 if not piece:
                     break
                 seen += piece
         return seen
 
+    def hang_up(self) -> None:
+        """Close the terminal; once is enough."""
+        if self.terminal is not None:
+            os.close(self.terminal)
+            self.terminal = None
 
-@pytest.fixture
-def typist(request: pytest.FixtureRequest) -> Iterator[Typist]:
-    """`exec` in a terminal of its own, with the command of the test's parameter."""
+
+@contextmanager
+def at_terminal(*arguments: str) -> Iterator[Typist]:
+    """A Python with these arguments in a terminal of its own."""
     pty = pytest.importorskip("pty")
     own, other = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", TAKE_TERMINAL, "-m", "emulator", "exec", "--quiet", "--", *request.param],
+        [sys.executable, "-c", TAKE_TERMINAL, *arguments],
         cwd=ROOT,
         env=environment(),
         stdin=other,
@@ -433,13 +522,21 @@ def typist(request: pytest.FixtureRequest) -> Iterator[Typist]:
         start_new_session=True,
     )
     os.close(other)
+    typist = Typist(own, process)
     try:
-        yield Typist(own, process)
+        yield typist
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
-        os.close(own)
+        typist.hang_up()
+
+
+@pytest.fixture
+def typist(request: pytest.FixtureRequest) -> Iterator[Typist]:
+    """`exec` in a terminal of its own, with the command of the test's parameter."""
+    with at_terminal("-m", "emulator", "exec", "--quiet", "--", *request.param) as someone:
+        yield someone
 
 
 @pytest.mark.parametrize("typist", [shell("echo name; read name; echo hello $name")], indirect=True)
@@ -455,6 +552,83 @@ def test_an_interrupt_at_the_terminal_reaches_a_command_that_only_writes(typist:
     typist.read("started")
     typist.type("\x03")
     assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
+
+
+@pytest.mark.parametrize("typist", [shell("echo $$; kill -STOP $$; exit 3")], indirect=True)
+def test_a_command_that_somebody_stops_is_left_so_until_somebody_lets_it_go_on(typist: Typist) -> None:
+    command = int(typist.read("\n"))
+    with pytest.raises(subprocess.TimeoutExpired):
+        typist.process.wait(0.5)
+    os.kill(command, signal.SIGCONT)
+    assert typist.process.wait(PATIENCE_SECONDS) == 3
+
+
+WAIT_FOR_STOP = """
+import signal, sys
+if sys.argv[1:]:
+    input()
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCONT})
+print("on", flush=True)
+signal.sigwait({signal.SIGCONT})
+print("again", flush=True)
+print("hello", input())
+sys.exit(3)
+"""
+"""Tells that it goes on after a stop, and greets who types. With an argument, it has read from the terminal before."""
+
+
+@pytest.mark.parametrize("typist", [[sys.executable, "-c", WAIT_FOR_STOP, "read"]], indirect=True)
+def test_where_nobody_could_let_it_go_on_a_stop_that_is_typed_does_not_last(typist: Typist) -> None:
+    typist.type("Ada\n")
+    typist.read("on")
+    typist.type("\x1a")
+    typist.read("again")
+    typist.type("Grace\n")
+    assert "hello Grace" in typist.read()
+    assert typist.process.wait(PATIENCE_SECONDS) == 3
+
+
+@pytest.mark.parametrize("typist", [shell("trap '' HUP; echo on; read name; kill -TTIN $$; exit 3")], indirect=True)
+def test_a_command_may_go_on_when_its_terminal_is_closed(typist: Typist) -> None:
+    typist.read("on")
+    typist.hang_up()
+    assert typist.process.wait(PATIENCE_SECONDS) == 3
+
+
+JOB_SHELL = """
+import os, signal, sys
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+job = os.fork()
+if not job:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+_, status = os.waitpid(job, os.WUNTRACED)
+os.tcsetpgrp(0, os.getpid())
+print("stopped" if os.WIFSTOPPED(status) else "ended", flush=True)
+sys.stdin.readline()
+os.tcsetpgrp(0, job)
+os.killpg(job, signal.SIGCONT)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
+"""
+"""A shell with one job, a Python with the arguments: it tells that the job is stopped, and lets it go on when asked to."""
+
+
+@pytest.mark.parametrize("has_read", [False, True], ids=["that only writes", "that has read"])
+def test_a_stop_that_is_typed_stops_both_until_the_shell_lets_them_go_on(has_read: bool) -> None:
+    command = [sys.executable, "-c", WAIT_FOR_STOP, *(["read"] if has_read else [])]
+    with at_terminal("-c", JOB_SHELL, "-m", "emulator", "exec", "--quiet", "--", *command) as typist:
+        if has_read:
+            typist.type("Ada\n")
+        typist.read("on")
+        typist.type("\x1a")
+        typist.read("stopped")
+        typist.type("fg\n")
+        typist.read("again")
+        typist.type("Grace\n")
+        assert "hello Grace" in typist.read()
+        assert typist.process.wait(PATIENCE_SECONDS) == 3
 
 
 @pytest.mark.parametrize("typist", [shell("read name; echo hello $name; exec sleep 60")], indirect=True)
