@@ -25,7 +25,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command that the arguments ask for (None: those of this process) and return its exit status."""
     options = parse_arguments(arguments)
     try:
-        return _run(options, os.environ)
+        status = _run(options, os.environ)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a reader who has left is noticed here, and not at exit
+        return status
     except (UsageError, DocumentError) as error:
         return _complain(error, BAD_USAGE)
     except CommandError as error:

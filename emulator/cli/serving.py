@@ -143,10 +143,11 @@ def listening_socket(host: str, port: int) -> socket.socket:
         if sys.platform != "win32":  # there, the option would let two servers share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         if listener is not None:
             listener.close()
-        raise CommandError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+        reason = error.strerror if isinstance(error, OSError) else "it cannot be the name of a host"
+        raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from error
     return listener
 
 

@@ -44,6 +44,26 @@ def run_command(*arguments: str, **variables: str) -> Outcome:
     return Outcome(finished.returncode, finished.stdout, finished.stderr)
 
 
+def run_unread(*arguments: str) -> tuple[int, str]:
+    """Run the command where nobody reads its output any more, and return its status and what it complains of."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        finished = subprocess.run(
+            [sys.executable, "-m", "emulator", *arguments],
+            cwd=ROOT,
+            env=environment(PYTHONUNBUFFERED=""),  # which would leave nothing for the end
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    return finished.returncode, finished.stderr
+
+
 @dataclass(slots=True)
 class Server:
     """A running `serve` that has said that it is ready."""

@@ -2,13 +2,15 @@
 
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
-from tests.cli.command import run_command
+from tests.cli.command import ROOT, environment, run_command, run_unread
 
 
 def test_the_version_is_told() -> None:
@@ -68,6 +70,26 @@ def test_a_port_in_use_is_told_in_one_line_and_ends_with_status_1() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("host", "reason"),
+    [("fe80::1%nowhere", "Name or service not known"), ("a..b", "it cannot be the name of a host")],
+)
+def test_a_host_that_does_not_exist_is_told_in_one_line(host: str, reason: str) -> None:
+    outcome = run_command("serve", "--host", host, "--port", "0")
+    assert (outcome.status, outcome.output) == (1, "")
+    assert outcome.complaint == f"image-workflow-emulator: cannot listen on {host}, port 0: {reason}\n"
+
+
+def test_a_reader_that_has_left_is_a_failure_without_a_word() -> None:
+    assert run_unread("contract") == (1, "")
+
+
+def test_without_standard_output_a_command_does_what_it_does() -> None:
+    script = f"exec {sys.executable} -m emulator scenarios check scenarios/rate-limited.yaml >&-"
+    finished = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment(), stderr=subprocess.PIPE, check=False)
+    assert (finished.returncode, finished.stderr) == (0, b"")
+
+
 def test_the_contract_is_printed_as_it_is_shipped() -> None:
     assert run_command("contract").output == shipped_path("contract/openapi.yaml").read_text(encoding="utf-8")
 
@@ -94,6 +116,14 @@ def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_colum
     assert outcome.complaint.startswith(f'image-workflow-emulator: {bad}:2:1: found "rulez"')
 
 
+def test_a_scenario_file_that_cannot_be_read_is_told() -> None:
+    outcome = run_command("scenarios", "check", "no/such.yaml")
+    assert (outcome.status, outcome.output) == (2, "")
+    assert outcome.complaint == (
+        "image-workflow-emulator: no/such.yaml: found No such file or directory, expected a file that can be read\n"
+    )
+
+
 def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> None:
     world, scenario = tmp_path / "world.yaml", tmp_path / "scenario.yaml"
     world.write_text("teams:\n  Ours:\n    credentials: [{key: ours_full, name: Full, profile: full}]\n")
@@ -112,3 +142,14 @@ def test_where_no_emulator_answers_the_status_is_1(command: list[str]) -> None:
     assert outcome.status == 1
     assert url in outcome.complaint
     assert "Connection refused" in outcome.complaint
+
+
+IMPORT = "import emulator.cli.server_parts, uvicorn; print(uvicorn.run.__module__, uvicorn.Config.__module__)"
+
+
+@pytest.mark.parametrize("script", [IMPORT, f"import uvicorn; {IMPORT}"], ids=["afterwards", "before"])
+def test_who_asks_for_the_server_library_has_the_whole_of_it(script: str) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert finished.stdout == "uvicorn.main uvicorn.config\n"

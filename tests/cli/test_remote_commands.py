@@ -2,11 +2,17 @@
 
 import http.client
 import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from tests.cli.command import Outcome, Server, run_command, serving
+from tests.cli.command import PATIENCE_SECONDS, ROOT, Outcome, Server, environment, run_command, run_unread, serving
 
 START = "2026-01-01T00:00:00.000Z"
 
@@ -48,6 +54,14 @@ def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
     assert shown(run(server, "clock", "show"))["now"] == START
 
 
+def test_the_next_event_is_shown_if_there_is_one(server: Server) -> None:
+    run(server, "reset")
+    send(server, "/v1/uploads", {"content_type": "image/png", "size_bytes": 5})
+    clock = shown(run(server, "clock"))
+    assert (clock["pending"], clock["next"]) == ("1", "2026-01-01T00:15:00.000Z")
+    run(server, "reset")
+
+
 def test_a_clock_that_would_run_backwards_is_refused_in_the_emulator_s_words(server: Server) -> None:
     outcome = run(server, "clock", "to", "2020-01-01T00:00:00Z")
     assert (outcome.status, outcome.output) == (1, "")
@@ -71,10 +85,65 @@ def test_without_the_control_token_nothing_but_health_is_told(server: Server) ->
     assert run_command("wait", "--url", server.url, "--timeout", "5").status == 0
 
 
+@contextmanager
+def something_else(answer: bytes) -> Iterator[str]:
+    """A server that is no emulator: it answers one request, whatever it is, with these bytes."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 200 OK\r\n\r\nhello", b"HTTP/1.1 404 Not Found\r\n\r\nhello", b"hello\r\n"]
+)
+def test_something_else_that_answers_is_no_emulator(answer: bytes) -> None:
+    with something_else(answer) as url:
+        outcome = run_command("clock", "--url", url)
+    assert (outcome.status, outcome.output) == (1, "")
+    assert outcome.complaint.startswith(f"image-workflow-emulator: no emulator answers at {url} (")
+
+
+def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> None:
+    arguments = ["wait", "--url", server.url]
+    assert run_unread(*arguments) == (0, "")  # it has nothing to say
+    arguments = ["clock", "--url", server.url, "--control-token", "open sesame"]
+    assert run_unread(*arguments) == (1, "")
+
+
+def test_an_interrupt_ends_a_command_that_waits_without_a_word() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        process = subprocess.Popen(
+            [sys.executable, "-m", "emulator", "wait", "--url", url, "--timeout", "60"],
+            cwd=ROOT,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        connection, _ = silent.accept()
+        with connection:
+            process.send_signal(signal.SIGINT)
+            told = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, told) == (1, (b"", b""))
+
+
 def create_sandbox(server: Server, body: dict[str, str]) -> None:
+    send(server, "/_emulator/sandboxes", body, "open sesame")
+
+
+def send(server: Server, path: str, body: object, key: str = "iwe_demo_full") -> None:
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-    headers = {"Content-Type": "application/json", "Authorization": "Bearer open sesame"}
-    connection.request("POST", "/_emulator/sandboxes", json.dumps(body), headers)
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}", "Idempotency-Key": "one"}
+    connection.request("POST", path, json.dumps(body), headers)
     status = connection.getresponse().status
     connection.close()
     assert status == 201

@@ -1,13 +1,17 @@
 """`serve`: from the start-up message to the last answer."""
 
 import json
+import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.cli.command import Server, read_answer, serving
+from tests.cli.command import PATIENCE_SECONDS, ROOT, Server, environment, read_answer, serving
 
 TEAM = b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\n"
 
@@ -110,6 +114,23 @@ def test_a_signal_stops_it_cleanly(number: signal.Signals) -> None:
     assert (outcome.status, outcome.output, outcome.complaint) == (0, "", "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes in the file system")
+def test_a_signal_before_it_is_ready_stops_it_cleanly_too(tmp_path: Path) -> None:
+    world = tmp_path / "world.yaml"
+    os.mkfifo(world)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "emulator", "serve", "--port", "0", "--world", str(world)],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with world.open("w"):  # waits until it is being read
+        process.send_signal(signal.SIGTERM)
+        told = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, told) == (0, (b"", b""))
+
+
 def test_a_request_in_flight_is_finished_before_it_stops() -> None:
     body = b'{"content_type":"image/png","size_bytes":5}'
     with serving() as server, server.connect() as connection, server.connect() as idle:
@@ -134,6 +155,16 @@ def test_the_public_address_is_the_one_that_is_told() -> None:
     with serving("--public-url", "https://emulator.example/api/") as server:
         assert "  base URL  https://emulator.example/api/v1" in server.start_up
         assert server.start_up[-1] == f"ready http://127.0.0.1:{server.port}/v1"
+
+
+def test_the_log_is_lines_that_begin_with_the_time() -> None:
+    with serving() as server:
+        with server.connect() as connection:
+            connection.sendall(b"hello\r\n")
+            read_answer(connection)
+        outcome = server.stop()
+    time_and_level, _, message = outcome.complaint.partition(" Invalid")
+    assert (time_and_level[10:11], time_and_level[23:], message) == ("T", "Z warning", " HTTP request received.\n")
 
 
 def test_the_log_can_be_lines_of_json() -> None:

@@ -63,3 +63,11 @@ def test_a_sandbox_that_does_not_exist_is_told(server: Server, tmp_path: Path) -
     outcome = run_state(server, "save", "--sandbox", "none", str(tmp_path / "state.zip"))
     assert outcome.status == 1
     assert "(404 not_found)" in outcome.complaint
+
+
+def test_a_sandbox_that_does_not_exist_cannot_be_loaded_either(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    run_state(server, "save", str(file))
+    outcome = run_state(server, "load", "--sandbox", "none", str(file))
+    assert (outcome.status, outcome.output) == (1, "")
+    assert "(404 not_found)" in outcome.complaint
