@@ -53,20 +53,19 @@ def shipped_document(name: str) -> Any:
 
 
 def compile_documents() -> list[Path]:
-    """Write the compiled form of the documents and return where each lies. Documents that do not exist are left out.
+    """Write the compiled form of the documents and return where each lies.
 
     Raises DocumentError if one of them is not well-formed.
     """
     paths = []
     for name in COMPILED_DOCUMENTS:
-        if shipped_path(name).exists():
-            source = shipped_path(name).read_bytes()
-            path = _compiled_path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            partial = path.with_suffix(".partial")
-            partial.write_bytes(_digest(source) + b"\n" + orjson.dumps(_parse_yaml(source, name)))
-            partial.replace(path)
-            paths.append(path)
+        source = shipped_path(name).read_bytes()
+        path = _compiled_path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        partial.write_bytes(_digest(source) + b"\n" + orjson.dumps(_parse_yaml(source, name)))
+        partial.replace(path)
+        paths.append(path)
     return paths
 
 

@@ -111,7 +111,7 @@ def describe(node: Node) -> str:
             return "nothing" if is_null(node) else quote(text)
         case ListNode(items=items):
             return "a list" if items else "an empty list"
-        case MappingNode(entries=entries):
+        case MappingNode(entries=entries):  # pragma: no branch (there is no other kind of node)
             return "a mapping" if entries else "an empty mapping"
 
 
@@ -152,7 +152,7 @@ def json_value(node: Node) -> JsonValue:
             return text if quoted else _json_scalar(text)
         case ListNode(items=items):
             return [json_value(item) for item in items]
-        case MappingNode(entries=entries):
+        case MappingNode(entries=entries):  # pragma: no branch (there is no other kind of node)
             return {key.text: json_value(value) for key, value in entries}
 
 

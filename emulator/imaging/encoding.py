@@ -47,14 +47,12 @@ class Picture:
             yield self.band(top, min(top + self.band_rows, self.height))
 
     def flattened(self, color: tuple[int, int, int] = (255, 255, 255)) -> "Picture":
-        """The picture in RGB, with `color` where it is transparent."""
+        """The picture, which is of mode RGB or RGBA, in RGB, with `color` where it is transparent."""
         if self.mode == "RGB":
             return self
 
         def band(top: int, bottom: int) -> Image.Image:
             painted = self.band(top, bottom)
-            if painted.mode != "RGBA":
-                return painted.convert("RGB")
             ground = Image.new("RGB", painted.size, color)
             ground.paste(painted, mask=painted)
             return ground

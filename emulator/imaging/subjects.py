@@ -4,6 +4,7 @@ Must not know where the subject will stand.
 """
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from PIL import Image, ImageChops, ImageFilter, ImageOps, ImageStat
 
@@ -96,12 +97,8 @@ def _ring_histogram(difference: Image.Image) -> list[int]:
 
 def _level_below(histogram: list[int], share: float) -> int:
     """The level that this share of the pixels stays below."""
-    seen, total = 0, sum(histogram)
-    for value, count in enumerate(histogram):
-        seen += count
-        if seen >= share * total:
-            return value
-    return len(histogram) - 1
+    enough = share * sum(histogram)
+    return next(value for value, seen in enumerate(accumulate(histogram)) if seen >= enough)
 
 
 def _filled(mask: Image.Image) -> Image.Image:

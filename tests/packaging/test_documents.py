@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import emulator.documents
-from emulator.documents import COMPILED_DOCUMENTS, shipped_path
+from emulator.documents import COMPILED_DOCUMENTS, compile_documents, shipped_document, shipped_path
+from emulator.documents_yaml import DocumentError
 
 CONTRACT = "contract/openapi.yaml"
 
@@ -67,11 +68,22 @@ def test_a_compiled_form_that_is_out_of_date_is_passed_over(checkout: Path) -> N
         ("a: [", "contract/openapi.yaml:2:1: found text that is not YAML"),
     ],
 )
-def test_a_document_that_is_not_well_formed_is_not_compiled(checkout: Path, text: str, complaint: str) -> None:
-    (checkout / CONTRACT).write_text(text)
-    finished = run_python(checkout, "-m", "emulator.documents")
-    assert finished.returncode != 0
-    assert complaint in finished.stderr
+def test_a_document_that_is_not_well_formed_is_not_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
+) -> None:
+    monkeypatch.setattr(emulator.documents, "shipped_path", lambda name: tmp_path / Path(name).name)
+    monkeypatch.setattr(emulator.documents, "_COMPILED", tmp_path / "compiled")
+    (tmp_path / Path(CONTRACT).name).write_text(text)
+    for read in (compile_documents, lambda: shipped_document(CONTRACT)):
+        with pytest.raises(DocumentError) as caught:
+            read()
+        assert str(caught.value).startswith(complaint)
+
+
+def test_the_command_tells_what_it_has_compiled() -> None:
+    finished = run_python(Path(__file__).parents[2], "-m", "emulator.documents")
+    (name,) = finished.stdout.split()
+    assert json.loads(Path(name).read_bytes().partition(b"\n")[2]) == shipped_document(CONTRACT)
 
 
 @pytest.mark.parametrize(
