@@ -162,16 +162,8 @@ def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_move
 
 
 def test_idle_includes_the_work_that_a_held_request_brings(control: ControlledEmulator) -> None:
-    asset_id = control.assets(1)[0]
-    scenario = {
-        "scenario": "held",
-        "rules": [{"match": {"operation": "createUpscaleGeneration"}, "then": {"hold": "10s"}}],
-    }
-    control.told("PUT", "/scenario", scenario)
-    body = {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"}
-    admitted, moved = control.together(
-        Call("POST", "/generations/upscale", body), control_call("POST", "/clock/advance", {"until_idle": True})
-    )
+    call = _held_upscale(control)
+    admitted, moved = control.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
     assert admitted.json["created_at"] == "2026-01-01T00:00:10.000Z"
     assert moved.json["now"] == "2026-01-01T00:00:16.000Z"
 
@@ -214,3 +206,45 @@ def test_the_clock_of_one_sandbox_is_not_that_of_another(control: ControlledEmul
 def test_an_exchanged_session_leaves_nothing_to_come(control: ControlledEmulator) -> None:
     control.assets(1)
     assert (0, None) == (control.told("GET", "/clock")["pending"], control.told("GET", "/clock")["next_event_at"])
+
+
+def _held_upscale(control: ControlledEmulator) -> Call:
+    """An upscale that a scenario holds for 10 s; its work is done 6 s later."""
+    rule = {"match": {"operation": "createUpscaleGeneration"}, "then": {"hold": "10s"}}
+    control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
+    body = {"asset_id": control.assets(1)[0], "target_resolution": "2k", "output_format": "png"}
+    return Call("POST", "/generations/upscale", body)
+
+
+@pytest.mark.parametrize(("steps", "now"), [(1, "2026-01-01T00:00:10.000Z"), (2, "2026-01-01T00:00:16.000Z")])
+def test_a_move_until_idle_takes_no_more_steps_than_it_may(
+    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
+) -> None:
+    monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", steps)
+    call = _held_upscale(control)
+    admitted, moved = control.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
+    assert (admitted.status, moved.json["now"]) == (202, now)
+
+
+def test_a_move_that_takes_as_many_steps_as_it_may_gets_there(
+    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", 1)
+    call = _held_upscale(control)
+    admitted, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
+    assert (admitted.status, moved.json["now"]) == (202, "2026-01-01T00:01:00.000Z")
+
+
+def test_a_move_waits_for_an_image_only_so_long(control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emulator.control.clock._DECODING_LOOKS", 1)
+    data = picture(size=(3000, 2000))
+    session = control.open_upload(len(data))
+    token = control.send_bytes(session, data).json["upload_token"]
+    rule = {"match": {"operation": "completeUpload"}, "then": {"hold": "10s"}}
+    control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
+    completed, moved = control.together(
+        Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}),
+        control_call("POST", "/clock/advance", {"seconds": 60}),
+    )
+    assert (completed.status, completed.json["created_at"]) == (201, "2026-01-01T00:01:00.000Z")
+    assert moved.json["now"] == "2026-01-01T00:01:00.000Z"

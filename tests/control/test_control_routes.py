@@ -113,3 +113,18 @@ def test_a_scenario_does_nothing_to_the_control_plane(control: ControlledEmulato
     assert control.get("/team").status == 500
     assert control.ask("GET", "/teams").status == 200
     assert control.ask("POST", "/reset").status == 200
+
+
+def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
+    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise LookupError("what went wrong")
+
+    with monkeypatch.context() as defect:
+        defect.setattr("emulator.control.calls.find_sandbox", fail)
+        answer = control.ask("GET", "/clock")
+    assert (500, "internal_error") == (answer.status, answer.code)
+    assert answer.headers["request-id"] in caplog.text
+    assert "LookupError: what went wrong" in caplog.text
+    assert 200 == control.ask("GET", "/clock").status

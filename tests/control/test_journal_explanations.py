@@ -287,6 +287,13 @@ def test_a_key_used_for_something_else_names_the_request_that_it_belongs_to(cont
     assert 2 == why["related"]["sequence"]
 
 
+def test_a_key_used_for_something_else_names_no_request_that_is_forgotten(control: ControlledEmulator) -> None:
+    control.post("/uploads", UPLOAD, idempotency_key="one")
+    control.ask("DELETE", "/requests")
+    why = _why(control, control.post("/uploads", UPLOAD | {"size_bytes": 6}, idempotency_key="one"))
+    assert ("idempotency record", None) == (why["decided_by"]["check"], why["related"])
+
+
 def test_a_key_in_progress_names_the_request_that_holds_it(control: ControlledEmulator) -> None:
     why = _why(control, CAUSES["idempotency_in_progress"][1](control))
     assert "completeUpload" == control.told("GET", f"/requests/{why['related']['sequence']}")["operation"]
@@ -300,6 +307,12 @@ def test_a_refusal_for_want_of_credits_binds_the_key(control: ControlledEmulator
 def test_any_other_refusal_leaves_the_key_as_it_was(control: ControlledEmulator) -> None:
     effects = ["nothing was changed", "the Idempotency-Key is as it was: the request may be sent again with it"]
     assert effects == _why(control, control.post("/uploads", {}))["effects"]
+
+
+def test_a_deletion_names_what_is_gone(control: ControlledEmulator) -> None:
+    pose, (asset,) = control.author("pose")["id"], control.assets(1)
+    assert f"{pose} was deleted" == _why(control, control.delete(f"/poses/{pose}"))["effects"][0]
+    assert f"{asset} was deleted" == _why(control, control.delete(f"/assets/{asset}"))["effects"][0]
 
 
 def test_bytes_that_are_no_picture_fail_their_session(control: ControlledEmulator) -> None:
@@ -456,6 +469,28 @@ def test_the_outcome_of_work_names_the_rule_that_decided_it(control: ControlledE
     asset = control.upload(picture_with_subject())["id"]
     (rule,) = _why(control, control.post("/backgrounds", ingredient_body("background", [asset])))["rules"]
     assert ("scene", "the source is taken for clean") == (rule["name"], rule["did"])
+
+
+@pytest.mark.parametrize(
+    ("then", "did"), [("{fail: timed_out}", "the work fails with timed_out"), ("{stall: true}", "the work never ends")]
+)
+def test_work_that_fails_or_never_ends_says_so(control: ControlledEmulator, then: str, did: str) -> None:
+    content = f"scenario: work\nrules:\n  - {{match: {{work: product_photography}}, then: {then}}}\n".encode()
+    control.told("PUT", "/scenario", content=content)
+    (rule,) = _why(control, control.photograph())["rules"]
+    assert did == rule["did"]
+
+
+def test_work_that_no_rule_is_about_names_none(control: ControlledEmulator) -> None:
+    content = b"scenario: work\nrules:\n  - {match: {work: product_photography}, when: {nth: 1}, then: {stall: true}}\n"
+    control.told("PUT", "/scenario", content=content)
+    assert [1, 0] == [len(_why(control, control.photograph())["rules"]) for _ in range(2)]
+
+
+def test_a_delayed_answer_tells_how_long(control: ControlledEmulator) -> None:
+    control.told("PUT", "/scenario", content=_scenario("getTeam", "{network: {latency: 1ms}}"))
+    (rule,) = _why(control, control.get("/team"))["rules"]
+    assert "delayed the answer by 1 ms of real time" == rule["did"]
 
 
 def test_a_deprecated_answer_names_its_rule(control: ControlledEmulator) -> None:

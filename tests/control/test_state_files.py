@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import Answer, settings_of
+from tests.support.emulator_client import FULL, Answer, settings_of
 from tests.support.pictures import picture, picture_with_subject
 
 SCENARIO = """
@@ -85,8 +85,8 @@ def saved(control: ControlledEmulator, sandbox: str | None = None) -> bytes:
     return answer.body
 
 
-def rewritten(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    """Return a state file whose state.json was changed."""
+def rewritten(file: bytes, change: Callable[[dict[str, Any]], object], **members: bytes) -> bytes:
+    """Return a state file whose state.json was changed, with some more pictures."""
     source, target = zipfile.ZipFile(io.BytesIO(file)), io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name in source.namelist():
@@ -96,6 +96,8 @@ def rewritten(file: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
                 change(state)
                 content = orjson.dumps(state)
             archive.writestr(name, content)
+        for name, content in members.items():
+            archive.writestr(f"pictures/{name}", content, zipfile.ZIP_DEFLATED)
     return target.getvalue()
 
 
@@ -144,9 +146,73 @@ def test_what_happens_in_the_copy_stays_there(control: ControlledEmulator) -> No
     assert (100, 99) == (control.credits(), control.credits("iwe_demo_full_copy"))
 
 
+def test_the_default_sandbox_takes_a_file_of_another_with_its_own_keys(control: ControlledEmulator) -> None:
+    control.told("POST", "/sandboxes", {"id": "aside"})
+    control.photograph(key=f"{FULL}_aside")
+    file = saved(control, "aside")
+    assert (100, 99) == (control.credits(), control.credits(f"{FULL}_aside"))
+    control.told("PUT", "/state", content=file)
+    assert (99, 99) == (control.credits(), control.credits(f"{FULL}_aside"))
+
+
+def with_key(key: str) -> dict[str, Any]:
+    """A scenario that adds a credential."""
+    return {"scenario": "keys", "world": {"teams": {"Demo": {"credentials": [{"key": key}]}}}}
+
+
+def test_a_file_whose_key_another_sandbox_has_by_now_is_refused_and_nothing_changes(
+    control: ControlledEmulator,
+) -> None:
+    control.told("POST", "/sandboxes", {"id": "aside"})
+    control.told("PUT", "/scenario", with_key("new_key"))
+    file = saved(control)
+    control.told("PUT", "/scenario", with_key("new_key_aside"))
+    control.photograph(key=f"{FULL}_aside")
+    status, code, detail = control.refusal("PUT", "/state", sandbox="aside", content=file)
+    assert (400, "invalid_request") == (status, code)
+    assert "the key 'new_key_aside' belongs to another sandbox" in detail
+    assert 99 == control.credits(f"{FULL}_aside")
+
+
+def test_a_whole_number_may_stand_where_a_fraction_is_expected(control: ControlledEmulator) -> None:
+    control.told("PUT", "/clock", {"mode": "x60"})
+    file = rewritten(saved(control), lambda state: state["clock"].update(rate=60))
+    control.told("PUT", "/state", content=file)
+    assert 60 == control.told("GET", "/clock")["rate"]
+
+
+@pytest.mark.emulator(max_memory=1_000_000)
+def test_more_pictures_than_the_memory_holds_are_refused(control: ControlledEmulator) -> None:
+    file = rewritten(saved(control), lambda _: None, large=bytes(2_000_000))
+    status, code, detail = control.refusal("PUT", "/state", content=file)
+    assert (400, "invalid_request", True) == (status, code, "expected --max-memory at most" in detail)
+
+
+def test_a_state_that_is_too_large_is_refused(control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emulator.service.state.MAXIMUM_STATE_JSON_BYTES", 1000)
+    status, code, detail = control.refusal("PUT", "/state", content=saved(control))
+    assert (400, "invalid_request", True) == (status, code, "expected 1000 at most" in detail)
+
+
+def without_an_input(state: dict[str, Any]) -> None:
+    """Let a picture be made from one that is not there."""
+    recipe = next(picture["recipe"]["$recipe"] for picture in state["pictures"] if picture["recipe"])
+    recipe.update(recipe="upscale", inputs=["nothing"])
+    for name in recipe.keys() - {"recipe", "inputs", "width", "height", "format"}:
+        del recipe[name]
+
+
+def with_a_scenario_of_another_kind(state: dict[str, Any]) -> None:
+    """Let a scenario be running that this emulator cannot read."""
+    scenario = {"text": "scenario: new\nrulez: []\n", "file": "new.yaml"}
+    state["playbooks"].append({"team_id": "", "scenario": scenario, "began_at": 0, "counters": []})
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
+        (without_an_input, "needs nothing, which does not come before it"),
+        (with_a_scenario_of_another_kind, "its scenario cannot be read again: new.yaml:2:1"),
         (lambda state: state.update(version=2), "found version 2"),
         (lambda state: state.update(format="other"), "expected the format"),
         (lambda state: state.pop("teams"), "expected the fields"),

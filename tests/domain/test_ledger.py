@@ -104,6 +104,12 @@ def test_reserved_credits_cannot_be_taken_away() -> None:
     assert state(ledger) == (6, 4, 0)
 
 
+@pytest.mark.parametrize("broken", [Ledger(granted=1, charged=-1), Ledger(granted=2, reserved=-1)], ids=str)
+def test_no_entry_is_made_in_a_ledger_that_does_not_add_up(broken: Ledger) -> None:
+    with pytest.raises(LedgerError):
+        broken.grant(0, 0)
+
+
 class AnyHistory(RuleBasedStateMachine):
     """Any sequence of acts, sensible or not, beside a model of plain numbers."""
 

@@ -1,8 +1,9 @@
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from PIL import Image, ImageCms, PngImagePlugin
+from PIL import Image, ImageCms, PngImagePlugin, features
 
 from emulator.imaging.normalize import normalize
 from tests.imaging.pictures import (
@@ -87,6 +88,27 @@ def test_transparency_is_kept(kind: str) -> None:
     image.paste((0, 0, 0, 0), (0, 0, 24, 32))
     found = decoded(normalize(encoded(image, kind), f"image/{kind.lower()}").data)
     assert (0, 255) == (pixel(found, 3, 3)[3], pixel(found, 40, 3)[3])
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_transparency_is_kept_though_the_profile_is_broken(kind: str) -> None:
+    image = four_corners(mode="RGBA")
+    image.putalpha(90)
+    found = decoded(normalize(encoded(image, kind, icc_profile=b"no profile"), f"image/{kind.lower()}").data)
+    assert ("RGBA", 90) == (found.mode, pixel(found, 3, 3)[3])
+
+
+@pytest.mark.skipif(not features.check("avif"), reason="this Pillow cannot read AVIF by itself")
+def test_without_the_plugin_avif_is_read_by_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = encoded(four_corners(), "AVIF", quality=100)
+    with_plugin = normalize(source, "image/avif")
+    monkeypatch.setitem(sys.modules, "pillow_avif.AvifImagePlugin", None)
+    found = normalize(source, "image/avif")
+    assert (with_plugin.format, with_plugin.width, with_plugin.height) == (found.format, found.width, found.height)
+    assert all(
+        is_near(a, b)
+        for a, b in zip(corner_colors(decoded(with_plugin.data)), corner_colors(decoded(found.data)), strict=True)
+    )
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))

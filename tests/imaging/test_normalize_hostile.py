@@ -104,6 +104,35 @@ def test_a_missing_end_mark_is_a_truncation(kind: str) -> None:
     assert "it ends " in refusal(encoded(four_corners(), kind)[:-2], f"image/{kind.lower()}")
 
 
+@pytest.mark.parametrize("filler", [b"", b"picture" * 200_000], ids=["at once", "much later"])
+def test_a_jpeg_that_ends_within_its_picture_is_refused(filler: bytes) -> None:
+    source = encoded(four_corners(), "JPEG")
+    assert "it ends before its end marker" in refusal(source[:-2] + filler, "image/jpeg")
+
+
+def test_a_jpeg_that_ends_after_a_segment_is_refused() -> None:
+    source = encoded(four_corners(), "JPEG")
+    assert "it ends before its end marker" in refusal(source[: source.index(b"\xff\xdb")], "image/jpeg")
+
+
+def test_a_long_scan_is_read_to_its_end() -> None:
+    source = encoded(Image.effect_noise((1500, 1500), 200), "JPEG", quality=100)
+    assert len(source) > 2 << 20
+    assert 1500 == normalize(source, "image/jpeg").width
+
+
+def test_fill_bytes_before_markers_are_skipped() -> None:
+    source = encoded(four_corners(), "JPEG")
+    table = source.index(b"\xff\xdb")
+    filled = source[:table] + b"\xff\xff" + source[table:-2] + b"\xff\xff" + source[-2:]
+    assert decoded(source).tobytes() == decoded(normalize(filled, "image/jpeg").data).tobytes()
+
+
+def test_a_broken_profile_is_ignored() -> None:
+    source = png_of(4, 4, chunk(b"iCCP", b"name\0\0no zlib"), chunk(b"IDAT", zlib.compress(bytes(20))))
+    assert 4 == normalize(source, "image/png").width
+
+
 def test_a_wrong_check_sum_of_metadata_is_ignored() -> None:
     source = bytearray(encoded(four_corners(), "PNG", dpi=(72, 72)))
     source[source.index(b"pHYs") + 5] ^= 1
@@ -198,12 +227,19 @@ def test_a_picture_of_endless_scans_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "position", "part"),
-    [("JPEG", 2, b"\xff\xfe\x00\x02"), ("PNG", 33, chunk(b"abCd", b"")), ("GIF", None, b"\x21\xfe\x00")],
+    [
+        ("JPEG", 2, b"\xff\xfe\x00\x02"),
+        ("PNG", 33, chunk(b"abCd", b"")),
+        ("GIF", None, b"\x21\xfe\x00"),
+        ("WEBP", 12, b"abcd\0\0\0\0"),
+    ],
 )
 def test_endless_parts_are_refused(kind: str, position: int | None, part: bytes) -> None:
     source = encoded(four_corners().quantize(8) if kind == "GIF" else four_corners(), kind)
     place = position if position is not None else 13 + (3 << (source[10] & 7) + 1)
     data = source[:place] + part * 30_000 + source[place:]
+    if kind == "WEBP":
+        data = data[:4] + struct.pack("<I", len(data) - 8) + data[8:]
     assert "has more than" in refusal(data, f"image/{kind.lower()}")
 
 

@@ -70,6 +70,8 @@ def test_a_recipe_that_makes_no_sense_is_refused(changes: dict[str, object]) -> 
     [
         {"subject_count": 0},
         {"subject_count": 2},
+        {"model_input_count": -1},
+        {"model_input_count": 1_000},
         {"model_input_count": 1},
         {"background_kind": "picture"},
         {"background_kind": "color"},

@@ -98,13 +98,25 @@ def test_premade_pictures_of_one_kind_differ(kind: PremadeKind, names: list[str]
     assert all(difference(pictures[a], pictures[b]) > 1.5 for a in range(len(names)) for b in range(a))
 
 
+def test_a_location_without_a_telling_name_is_one_of_three() -> None:
+    pictures = [premade("background", "Another", "location", index=index) for index in range(4)]
+    assert all(difference(pictures[a], pictures[b]) > 1.5 for a, b in ((0, 1), (0, 2), (1, 2)))
+    assert difference(pictures[0], pictures[3]) == 0
+
+
 def test_previews_of_a_premade_style_differ() -> None:
     pictures = [premade("photography_style", "Golden hour", index=index) for index in range(3)]
     assert all(difference(pictures[a], pictures[b]) > 1 for a, b in ((0, 1), (0, 2), (1, 2)))
 
 
 @pytest.mark.parametrize(
-    ("words", "others"), [(("female", "18-25"), ("male", "18-25")), (("male", "25-35"), ("male", "55+"))]
+    ("words", "others"),
+    [
+        (("female", "18-25"), ("male", "18-25")),
+        (("male", "25-35"), ("male", "55+")),
+        (("male", "25-35"), ("male", "45-55")),
+        (("male", "45-55"), ("male", "55+")),
+    ],
 )
 def test_a_premade_fashion_model_shows_its_words(words: tuple[str, ...], others: tuple[str, ...]) -> None:
     assert difference(premade("fashion_model", "Sam", *words), premade("fashion_model", "Sam", *others)) > 0.5

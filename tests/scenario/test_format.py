@@ -29,6 +29,7 @@ from emulator.scenario.world import (
     Timings,
     WorldChanges,
     WorldCredential,
+    WorldFile,
     WorldTeam,
     changed_world,
     world_names,
@@ -391,6 +392,8 @@ def test_a_mistake_at_the_top_is_told(text: str, complaint: str, operations: Ope
         ("{when: {nth: 1000000000}, then: {hold: 1s}}", 'found "1000000000"; expected "3", "2-4", ">=3" or "every 5", counted from 1 to 999999999'),
         ("{when: {nth: 4-2}, then: {hold: 1s}}", 'rules[0].when.nth: found "4-2"; expected'),
         ("{when: {nth: every 0}, then: {hold: 1s}}", 'rules[0].when.nth: found "every 0"; expected'),
+        ("{when: {nth: [1]}, then: {hold: 1s}}", 'rules[0].when.nth: found a list; expected "3"'),
+        ("{when: {probability: [1]}, then: {hold: 1s}}", "rules[0].when.probability: found a list; expected a number from 0 to 1"),
         ("{when: {nth: third}, then: {hold: 1s}}", 'rules[0].when.nth: found "third"; expected'),
         ("{when: {from: 5s, until: 5s}, then: {hold: 1s}}", 'rules[0].when.until: found "5s"; expected a time after "from", which is 5000 ms'),
         ("{when: {probability: 25%}, then: {hold: 1s}}", 'rules[0].when.probability: found "25%"; expected a number from 0 to 1'),
@@ -515,3 +518,10 @@ def test_a_very_long_span_is_refused(operations: OperationFacts) -> None:
     assert read(f"timeline: [{{at: {3650 * DAY_MS}ms, set: {{admission: open}}}}]", operations).timeline
     (complaint,) = complaints_of("scenario: x\ntimeline: [{at: 3651d, set: {admission: open}}]", operations)
     assert complaint.endswith('found "3651d"; expected a duration of at most 3650d')
+
+
+def test_where_there_is_no_team_any_name_of_one_is_told_so(operations: OperationFacts) -> None:
+    text = "{scenario: x, rules: [{match: {team: Demo}, then: {hold: 1s}}]}"
+    names = world_names(changed_world(WorldFile((), premade=False), NO_WORLD_CHANGES))
+    with pytest.raises(ScenarioError, match=r'rules\[0\]\.match\.team: found "Demo"; expected the name of a Team'):
+        parse_scenario(text, FILE, operations, names)

@@ -72,6 +72,14 @@ def test_data_without_positions_is_complained_of_without_them() -> None:
     assert (caught.value.complaints[0].line, caught.value.complaints[0].column) == (0, 0)
 
 
+def test_data_that_is_nested_too_deeply_is_refused() -> None:
+    data: Any = []
+    for _ in range(40):
+        data = [data]
+    with pytest.raises(WorldError, match=r"^request: found mappings and lists nested too deeply"):
+        world_of({"teams": data}, "request")
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
@@ -105,6 +113,14 @@ def test_data_without_positions_is_complained_of_without_them() -> None:
         (
             "teams: {A: {credentials: [{key: k, state: revokd}]}}",
             'world.yaml:1:43: teams.A.credentials[0].state: found "revokd"; expected one of active, revoked; did you mean',
+        ),
+        (
+            "teams: {A: {credentials: [{key: [k]}]}}",
+            "world.yaml:1:33: teams.A.credentials[0].key: found a list; expected a key",
+        ),
+        (
+            "teams: {A: {credits: [1], credentials: [{key: k}]}}",
+            "world.yaml:1:22: teams.A.credits: found a list; expected a whole number",
         ),
         (
             "teams: {A: {credits: -1, credentials: [{key: k}]}}",

@@ -137,6 +137,24 @@ def test_on_an_auto_clock_a_hold_ends_with_the_answer_to_a_second_request(
 
 
 @pytest.mark.emulator(clock="auto")
+def test_on_an_auto_clock_a_hold_does_not_end_with_the_answer_to_another_second_request(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holding, "_AUTO_SECONDS", 0.5)
+    (asset_id,) = service.assets(1)
+    rules = [
+        {"match": UPSCALE, "when": {"nth": 1}, "then": {"hold": "10m"}},
+        {"match": {"operation": "createPose"}, "when": {"nth": 1}, "then": {"hold": "5m"}},
+    ]
+    service.use({"scenario": "two", "rules": rules})
+    pose = Call("POST", "/poses", {"name": "P", "asset_id": asset_id}, idempotency_key="p")
+    long, short, second = service.together(upscale_call(asset_id, "k"), pose, pose)
+    assert IN_PROGRESS == second.outcome
+    assert "2026-01-01T00:05:00.000Z" == short.json["created_at"]
+    assert "2026-01-01T00:10:00.000Z" == long.json["created_at"]
+
+
+@pytest.mark.emulator(clock="auto")
 def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_within_two_seconds_of_real_time(service: Service) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10m"})

@@ -1,5 +1,7 @@
 """What is counted in all sandboxes survives their resets, deletions and replacements."""
 
+import pytest
+
 from emulator.contract import load_contract
 from emulator.kernel.seed import Seed
 from emulator.scenario.format import parse_scenario
@@ -108,3 +110,8 @@ def test_only_so_many_names_are_told_apart() -> None:
     rules.popitem()
     count_rules(rules, playbook)
     assert ("new", "a rule") in rules
+
+
+def test_only_so_many_teams_are_told_apart(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emulator.service.tally.MAXIMUM_NAMES", 2)
+    assert ["Demo", "Other"] == list(tally_of(emulator).teams)

@@ -292,3 +292,27 @@ def test_a_process_that_is_full_takes_no_new_uploads(emulator: EmulatorUnderTest
     assert emulator.photograph(asset_ids=[asset["id"]]).outcome == (503, "service_unavailable")
     emulator.delete(f"/assets/{asset['id']}")
     assert emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1}).status == 201
+
+
+def test_bytes_that_come_while_their_sandbox_is_reset_are_not_found(emulator: EmulatorUnderTest, session: Json) -> None:
+    upload, before = session["upload"], held_bytes(emulator)
+    answer, _ = emulator.together(
+        Call("POST", upload["url"], pieces=[DATA[:9], DATA[9:]], key=None, headers=upload["headers"]),
+        Call("POST", "/_emulator/reset", key=None, idempotency_key=None),
+    )
+    assert (answer.outcome, held_bytes(emulator)) == ((404, "upload_not_found"), before)
+
+
+def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
+    emulator: EmulatorUnderTest, session: Json, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise LookupError("what went wrong")
+
+    with monkeypatch.context() as defect:
+        defect.setattr("emulator.service.uploads.accept", fail)
+        answer = send(emulator, session)
+    assert answer.outcome == (500, "internal_error")
+    assert answer.headers["request-id"] in caplog.text
+    assert "LookupError: what went wrong" in caplog.text
+    assert send(emulator, session).status == 200

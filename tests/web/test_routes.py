@@ -2,7 +2,9 @@
 
 import pytest
 
-from tests.support.emulator_client import HOST, Call, EmulatorUnderTest
+from emulator.web.operations import HANDLERS
+from emulator.web.road import RoutingError
+from tests.support.emulator_client import HOST, Call, EmulatorUnderTest, MakeEmulator
 from tests.support.pictures import picture
 
 METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
@@ -111,3 +113,12 @@ def test_an_encoded_slash_separates_nothing(emulator: EmulatorUnderTest) -> None
     session = emulator.open_upload(5)
     answer = emulator.post(f"/uploads/{session['id']}%2Fcomplete", {"upload_token": "x"})
     assert (404, "not_found") == answer.outcome
+
+
+def test_an_emulator_without_a_handler_for_each_operation_does_not_start(
+    make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers = {name: handler for name, handler in HANDLERS.items() if name != "getTeam"}
+    monkeypatch.setattr("emulator.web.road.HANDLERS", handlers)
+    with pytest.raises(RoutingError, match=r"^only one of contract and handlers has: getTeam$"):
+        make_emulator()
