@@ -32,5 +32,5 @@ def _picture(recipe: Recipe, inputs: Sequence[bytes]) -> Picture:
             return upscale(recipe, inputs[0])
         case PremadeRecipe():
             return premade(recipe).picture()
-        case CardRecipe():
+        case CardRecipe():  # pragma: no branch (there is no other recipe)
             return card(recipe, inputs).picture()

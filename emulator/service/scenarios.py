@@ -144,6 +144,6 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: i
             caller = sandbox.callers.get(key) or sandbox.callers.get(sandbox.key_of(key))
             if caller is not None and (not team_id or caller.team_id == team_id):
                 change_credential(caller, change)
-        case TeamChange():
+        case TeamChange():  # pragma: no branch (there is no other change)
             for account in _affected(sandbox, team_id, change.team):
                 change_team(account, change, now)

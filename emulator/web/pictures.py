@@ -71,7 +71,7 @@ class PictureWorker:
         images.hold([key])
         try:
             await self.develop(images, [key])
-            if picture.data is not None:
+            if picture.data is not None:  # pragma: no branch (what is held while it is developed has bytes then)
                 picture.scene = await self._run(_examine, picture.data)
         finally:
             images.release([key])
