@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.errors import CommandError
-from emulator.control import PREFIX
+from emulator.control import PREFIX, REQUEST_ID_KIND
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from emulator.settings import DEFAULT_URL, SettingError, UsageError, parse_url
@@ -87,7 +87,10 @@ class ControlPlane:
     def exchange(
         self, method: str, target: str, body: Mapping[str, Any] | bytes | None, seconds: float
     ) -> tuple[int, bytes]:
-        """Send one request and return status and body. Raises OSError or HTTPException if there is no answer in time."""
+        """Send one request and return status and body.
+
+        Raises OSError or HTTPException if there is no answer in time, ValueError if it is none of an emulator.
+        """
         parts = urlsplit(self.url)
         connect = http.client.HTTPSConnection if parts.scheme.lower() == "https" else http.client.HTTPConnection
         connection = connect(parts.hostname or "", parts.port, timeout=seconds)
@@ -100,6 +103,8 @@ class ControlPlane:
         try:
             connection.request(method, parts.path + target, content, headers)
             response = connection.getresponse()
+            if not response.headers.get("request-id", "").startswith(REQUEST_ID_KIND):
+                raise ValueError(f"something else answers there, with status {response.status}")
             return response.status, response.read()
         finally:
             connection.close()

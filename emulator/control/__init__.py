@@ -6,3 +6,6 @@ Nothing here is limited, faulted or delayed, and nothing moves a clock unless it
 from typing import Final
 
 PREFIX: Final = "/_emulator"
+
+REQUEST_ID_KIND: Final = "ctl"
+"""How its Request-Ids begin: by them a command knows that it is an emulator that answers."""

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from emulator.contract import Contract
+from emulator.control import REQUEST_ID_KIND
 from emulator.control.fields import Fields
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.failures import internal_error
@@ -164,7 +165,7 @@ async def respond(
     plane: ControlPlane, request: Request, send: Send, body: Body | None, answer: Callable[[], Awaitable[Reply]]
 ) -> None:
     """Send what is answered, or the problem that was raised instead (the form is the service's, section 7)."""
-    request_id = plane.identifiers.next("ctl")
+    request_id = plane.identifiers.next(REQUEST_ID_KIND)
     try:
         response = _render(await answer(), request_id)
     except Problem as problem:

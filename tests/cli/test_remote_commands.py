@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -102,12 +103,20 @@ def something_else(answer: bytes) -> Iterator[str]:
         thread.join(PATIENCE_SECONDS)
 
 
+@pytest.mark.parametrize("command", ["clock", "clock next", "reset", "state save {folder}/state.zip"])
 @pytest.mark.parametrize(
-    "answer", [b"HTTP/1.1 200 OK\r\n\r\nhello", b"HTTP/1.1 404 Not Found\r\n\r\nhello", b"hello\r\n"]
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\n\r\nhello",
+        b'HTTP/1.1 200 OK\r\n\r\n{"now": 1}',
+        b"HTTP/1.1 404 Not Found\r\n\r\nhello",
+        b"hello\r\n",
+    ],
 )
-def test_something_else_that_answers_is_no_emulator(answer: bytes) -> None:
+def test_something_else_that_answers_is_no_emulator(answer: bytes, command: str, tmp_path: Path) -> None:
     with something_else(answer) as url:
-        outcome = run_command("clock", "--url", url)
+        outcome = run_command(*command.format(folder=tmp_path).split(), "--url", url)
+    assert [] == list(tmp_path.iterdir())
     assert (outcome.status, outcome.output) == (1, "")
     assert outcome.complaint.startswith(f"image-workflow-emulator: no emulator answers at {url} (")
 
