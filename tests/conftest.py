@@ -1,5 +1,6 @@
 """What all tests share: the emulator of a test, and other emulators where a test asks for them."""
 
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ settings.load_profile("deterministic")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _take_signals()
     if not hasattr(config, "workerinput"):
         # A thousand emulators read the contract: from its compiled form in a fraction of the time.
         with suppress(OSError):
@@ -25,6 +27,14 @@ def pytest_configure(config: pytest.Config) -> None:
         "emulator(clock, start, world, seed, rate_limits, ...): options of the test's emulator, by their names in "
         "emulator.settings; `clock` and `start` are texts, `world` is the text of a world file",
     )
+
+
+def _take_signals() -> None:
+    """Let what is started take the signals that whoever started this ignores, as `nohup` and shells in the background do."""
+    for name in ("SIGINT", "SIGHUP", "SIGQUIT"):
+        number = getattr(signal, name, None)  # Windows has one of them
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
 
 
 @pytest.fixture
