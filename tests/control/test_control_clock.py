@@ -171,15 +171,8 @@ def test_idle_includes_the_work_that_a_held_request_brings(control: ControlledEm
 def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes_time(
     control: ControlledEmulator,
 ) -> None:
-    data = picture(size=(3000, 2000))
-    session = control.open_upload(len(data))
-    token = control.send_bytes(session, data).json["upload_token"]
-    rule = {"match": {"operation": "completeUpload"}, "then": {"hold": "10s"}}
-    control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
-    completed, moved = control.together(
-        Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}),
-        control_call("POST", "/clock/advance", {"seconds": 60}),
-    )
+    call = _held_completion_of_a_large_image(control)
+    completed, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
     assert completed.json["created_at"] == "2026-01-01T00:00:10.000Z"
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
 
@@ -206,6 +199,15 @@ def test_the_clock_of_one_sandbox_is_not_that_of_another(control: ControlledEmul
 def test_an_exchanged_session_leaves_nothing_to_come(control: ControlledEmulator) -> None:
     control.assets(1)
     assert (0, None) == (control.told("GET", "/clock")["pending"], control.told("GET", "/clock")["next_event_at"])
+
+
+def _held_completion_of_a_large_image(control: ControlledEmulator) -> Call:
+    data = picture(size=(3000, 2000))
+    session = control.open_upload(len(data))
+    token = control.send_bytes(session, data).json["upload_token"]
+    rule = {"match": {"operation": "completeUpload"}, "then": {"hold": "10s"}}
+    control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
+    return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token})
 
 
 def _held_upscale(control: ControlledEmulator) -> Call:
@@ -237,14 +239,7 @@ def test_a_move_that_takes_as_many_steps_as_it_may_gets_there(
 
 def test_a_move_waits_for_an_image_only_so_long(control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.control.clock._DECODING_LOOKS", 1)
-    data = picture(size=(3000, 2000))
-    session = control.open_upload(len(data))
-    token = control.send_bytes(session, data).json["upload_token"]
-    rule = {"match": {"operation": "completeUpload"}, "then": {"hold": "10s"}}
-    control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
-    completed, moved = control.together(
-        Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}),
-        control_call("POST", "/clock/advance", {"seconds": 60}),
-    )
+    call = _held_completion_of_a_large_image(control)
+    completed, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
     assert (completed.status, completed.json["created_at"]) == (201, "2026-01-01T00:01:00.000Z")
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
