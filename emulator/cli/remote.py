@@ -62,10 +62,7 @@ class ControlPlane:
         Raises CommandError if no emulator answers, RefusalError if it refuses.
         """
         answer = self._call(method, path, body)
-        try:
-            return json.loads(answer) if answer else None
-        except ValueError as error:
-            raise self._silence(error) from error
+        return json.loads(answer) if answer else None
 
     def exchange_file(self, method: str, path: str, content: bytes | None = None) -> bytes:
         """Send a file to a path below the sandbox, or fetch one from it. Raises as `call` does."""
