@@ -90,12 +90,19 @@ def put(control: ControlledEmulator, content: bytes) -> bool:
         assert answer.json["detail"]
         assert witness.differences(before, witness.everything(control)) == []
         return False
+    stand_still(control)
     saved = control.ask("GET", "/state")
     assert saved.status == control.ask("GET", "/teams").status == control.ask("GET", "/clock").status == 200
     assert control.ask("PUT", "/state", content=saved.body).status == 200
     assert control.ask("GET", "/state").body == saved.body
     assert control.ask("POST", "/reset").status == 200
+    stand_still(control)
     return True
+
+
+def stand_still(control: ControlledEmulator) -> None:
+    """Stop the clock: a changed state may have one that runs, now or after a reset."""
+    assert control.ask("PUT", "/clock", {"mode": "manual"}).status == 200
 
 
 def spoiled_zip(whole: bytes, members: dict[str, Any], chance: Random) -> bytes:
