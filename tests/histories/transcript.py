@@ -316,7 +316,7 @@ def begin(recorder: Recorder) -> Begun:
     provoke(recorder, library)
     hurry(recorder, library)
     replay(recorder, library)
-    recorder.control("POST", "/clock/advance", {"seconds": 60})
+    recorder.advance(seconds=60)
     work += meet_faults(recorder, library)
     cursor = recorder.call("GET", "/assets?limit=2").json()["page"]["next_cursor"]
     return Begun(library, work, cursor)
