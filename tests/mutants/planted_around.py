@@ -15,7 +15,6 @@ from emulator.domain.idempotency import IdempotencyRecords
 from emulator.domain.problems import CATALOGUE, Problem
 from emulator.http import responses
 from emulator.http.responses import Response
-from emulator.kernel.clock import Clock
 from emulator.scenario.changes import AdmissionChange
 from emulator.service import engine, generations, scenarios
 from emulator.service.accounts import Caller
@@ -196,24 +195,12 @@ def sandboxes_share_their_keys(patch: pytest.MonkeyPatch) -> None:
 
 def sandboxes_share_a_clock(patch: pytest.MonkeyPatch) -> None:
     """Time that passes in one sandbox has passed in all."""
-    clocks: list[Clock] = []
-
-    def share(sandbox: Sandbox) -> None:
-        clocks.append(sandbox.clock)
-        sandbox.clock = clocks[0]
-
-    _change_restart(patch, share)
+    _share_the_first(patch, "clock")
 
 
 def sandboxes_share_their_identifiers(patch: pytest.MonkeyPatch) -> None:
     """What is made in one sandbox uses up the ids of the others."""
-    counters: list[Any] = []
-
-    def share(sandbox: Sandbox) -> None:
-        counters.append(sandbox.identifiers)
-        sandbox.identifiers = counters[0]
-
-    _change_restart(patch, share)
+    _share_the_first(patch, "identifiers")
 
 
 def sandboxes_share_a_scenario(patch: pytest.MonkeyPatch) -> None:
@@ -303,6 +290,17 @@ def ended_generation_is_touched(patch: pytest.MonkeyPatch) -> None:
 def _change_advance(patch: pytest.MonkeyPatch, where: str, advance: Callable[[Sandbox, int], int]) -> None:
     """Let one module move the clock in another way."""
     patch.setattr(where, SimpleNamespace(**{**vars(engine), "advance": advance}))
+
+
+def _share_the_first(patch: pytest.MonkeyPatch, name: str) -> None:
+    """Let all sandboxes have what the first of them has under a name."""
+    shared: list[Any] = []
+
+    def share(sandbox: Sandbox) -> None:
+        shared.append(getattr(sandbox, name))
+        setattr(sandbox, name, shared[0])
+
+    _change_restart(patch, share)
 
 
 def _change_restart(patch: pytest.MonkeyPatch, change: Callable[[Sandbox], None]) -> None:
