@@ -1,4 +1,4 @@
-"""The README says everything there is, and nothing that is not: options, commands, routes, words, names and codes.
+"""The documentation says everything there is, and nothing that is not: options, commands, routes, words, names and codes.
 
 What is taught elsewhere is named there: the contract for the operations, the schema for the exact form of scenario files.
 """
@@ -28,17 +28,16 @@ from emulator.scenario.world_format import parse_world
 from emulator.settings import DEFAULT_URL, OPTIONS
 from tests.cli.command import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {path: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+EVERYTHING = "\n".join(PAGES.values())
 CODE = re.compile(r"`([^`]+)`")
 SPECIMENS = {"REQUEST_ID": "{request}", "$refused": "{request}", "checkout": "{sandbox}", "Demo": "{team}"}
 """Words in the examples that stand for a part of a path."""
 
 
-def section(title: str) -> str:
-    """A section of the README, subsections included, by its title."""
-    _, found, rest = README.partition(f"\n## {title}\n")
-    assert found, f"the README has no section {title!r}"
-    return rest.partition("\n## ")[0]
+def page(title: str) -> str:
+    """A page of the documentation, by its title."""
+    return next(text for text in PAGES.values() if text.startswith(f"# {title}\n"))
 
 
 def rows(text: str) -> list[list[str]]:
@@ -51,7 +50,7 @@ def rows(text: str) -> list[list[str]]:
 
 def fences(*languages: str) -> list[str]:
     """The blocks in some languages."""
-    found = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", EVERYTHING, re.MULTILINE | re.DOTALL)
     return [text for language, text in found if language in languages]
 
 
@@ -66,7 +65,7 @@ def shell_lines() -> list[str]:
 
 def test_every_option_is_in_the_table_with_its_variable_and_default() -> None:
     expected = {f"`{option.flag} {option.placeholder}`": (f"`{option.variable}`", option.default) for option in OPTIONS}
-    found = {row[0]: (row[1], row[2]) for row in rows(section("Commands and options")) if row[0].startswith("`--")}
+    found = {row[0]: (row[1], row[2]) for row in rows(page("Commands and options")) if row[0].startswith("`--")}
     assert expected == found
 
 
@@ -85,18 +84,18 @@ def commands(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[
 
 
 def test_every_command_is_in_the_table() -> None:
-    spans = [span for row in rows(section("Commands and options")) for span in CODE.findall(row[0])]
+    spans = [span for row in rows(page("Commands and options")) for span in CODE.findall(row[0])]
     leading = (re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", span.replace("[", "").replace("]", "")) for span in spans)
     assert {name for name, _ in commands(_parser())} == {match[0].strip() for match in leading if match}
 
 
 def test_every_option_of_every_command_is_named() -> None:
     flags = {flag for _, parser in commands(_parser()) for action in parser._actions for flag in action.option_strings}
-    assert set() == {flag for flag in flags - {"-h", "--help"} if not re.search(rf"{flag}\b", README)}
+    assert set() == {flag for flag in flags - {"-h", "--help"} if not re.search(rf"{flag}\b", EVERYTHING)}
 
 
 COMMAND_LINES = [line.removeprefix(PROGRAM) for line in shell_lines() if line.startswith(PROGRAM)]
-COMMAND_LINES += [line.removeprefix("-m emulator") for line in re.findall(r"-m emulator [^`]*", README)]
+COMMAND_LINES += [line.removeprefix("-m emulator") for line in re.findall(r"-m emulator [^`]*", EVERYTHING)]
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES)
@@ -105,14 +104,14 @@ def test_a_command_of_an_example_can_be_typed(line: str) -> None:
 
 
 def test_every_clock_mode_is_in_the_table() -> None:
-    first_cells = {span for row in rows(section("The clock")) for span in CODE.findall(row[0])}
+    first_cells = {span for row in rows(page("The clock")) for span in CODE.findall(row[0])}
     assert {*CLOCK_MODES, "x60"} == first_cells
 
 
 def test_a_verb_of_make_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
-    named = set(re.findall(r"(?:`|^)make ([a-z]+)", README, re.MULTILINE))
+    named = set(re.findall(r"(?:`|^)make ([a-z]+)", EVERYTHING, re.MULTILINE))
     assert {"serve", "test", "check", "verify", "bench"} <= named <= targets
 
 
@@ -123,17 +122,17 @@ REQUESTS = {f"{method} {PREFIX}{path}" for path, actions in ROUTES.items() for m
 
 
 def test_every_route_of_the_control_plane_is_in_the_tables() -> None:
-    documented = [f"{row[0].partition(' ')[0]} {CODE.findall(row[0])[0]}" for row in rows(section("The control plane"))]
+    documented = [f"{row[0].partition(' ')[0]} {CODE.findall(row[0])[0]}" for row in rows(page("The control plane"))]
     assert sorted(REQUESTS) == sorted(documented)
 
 
 def test_every_query_parameter_of_the_control_plane_is_named() -> None:
     names = {name for actions in ROUTES.values() for action in actions.values() for name in action.query}
-    assert set() == {name for name in names if not re.search(rf"[`?&]{name}[`=]", README)}
+    assert set() == {name for name in names if not re.search(rf"[`?&]{name}[`=]", EVERYTHING)}
 
 
 def test_the_control_planes_own_codes_are_named() -> None:
-    assert set() == {code for code in CONTROL_CATALOGUE if f"`{code}`" not in section("The control plane")}
+    assert set() == {code for code in CONTROL_CATALOGUE if f"`{code}`" not in page("The control plane")}
 
 
 @pytest.mark.parametrize("line", [line for line in shell_lines() if "/_emulator" in line])
@@ -169,19 +168,19 @@ def schema_words() -> set[str]:
 )
 def test_a_word_of_scenario_files_is_explained_or_shown(word: str) -> None:
     # Those of its `world` are a world file's.
-    where = section("Scenarios: failures on demand") + section("Teams and keys") + section("The clock")
+    where = page("Scenarios: failures on demand") + page("Teams and keys") + page("The clock")
     assert re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", where)
 
 
 def test_the_kinds_of_work_are_named_or_shown_by_their_form() -> None:
-    text = section("Scenarios: failures on demand")
+    text = page("Scenarios: failures on demand")
     assert set() == {work for work in WORKS if "." not in work and f"`{work}`" not in text}
     assert any(f"`{work}`" in text for work in WORKS if "." in work)
 
 
 def library_rows() -> list[list[str]]:
     """The table of the library."""
-    return rows(section("Scenarios: failures on demand").partition("### The library")[2])
+    return rows(page("Scenarios: failures on demand").partition("## The library")[2])
 
 
 def test_the_table_of_the_library_names_every_scenario_once() -> None:
@@ -224,7 +223,7 @@ def state_of(credential: WorldCredential) -> str:
 
 def test_the_table_of_keys_is_the_built_in_world() -> None:
     found: list[tuple[str, str, str, str, str]] = []
-    for name, balance, subscription, key, use in rows(section("Teams and keys")):
+    for name, balance, subscription, key, use in rows(page("Teams and keys")):
         team = (name, balance, subscription) if name else found[-1][:3]
         found.append((*team, key, use))
     expected = [
@@ -244,7 +243,10 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
-@pytest.mark.parametrize("document", ["README.md", "emulator/README.md", "CHANGELOG.md"])
+DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), "emulator/README.md", "tests/README.md", "CHANGELOG.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     anchors = {anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
@@ -252,7 +254,7 @@ def test_links_lead_somewhere(document: str) -> None:
         if target.startswith("#"):
             assert target[1:] in anchors, target
         elif not target.startswith("https://"):
-            assert ((ROOT / document).parent / target).exists(), target
+            assert ((ROOT / document).parent / target.partition("#")[0]).exists(), target
 
 
 @pytest.mark.parametrize("room", sorted(path.parent.name for path in (ROOT / "emulator").glob("*/__init__.py")))
@@ -273,4 +275,4 @@ def test_the_documents_that_teach_the_rest_are_named() -> None:
         "contract/scenario.schema.json",
         "emulator/README.md",
     )
-    assert set() == {document for document in documents if f"]({document})" not in README}
+    assert set() == {document for document in documents if f"]({document})" not in EVERYTHING.replace("../", "")}

@@ -1,4 +1,4 @@
-"""The tour of the README: run as it is written, by bash and curl against a real server; it prints what it promises.
+"""The tour of the documentation: run as it is written, by bash and curl against a real server; it prints what it promises.
 
 On a manual clock the tour's `sleep` moves the clock: it waits exactly as long as it would in earnest, and no time passes.
 """
@@ -45,9 +45,8 @@ class Step:
 
 
 def tour_steps() -> list[Step]:
-    """The steps of the README's tour."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    tour = readme.partition("\n## A tour by curl\n")[2].partition("\n## ")[0]
+    """The steps of the tour."""
+    tour = (ROOT / "docs/tour.md").read_text(encoding="utf-8")
     steps: list[Step] = []
     for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", tour, re.MULTILINE | re.DOTALL):
         if language == "bash":
