@@ -1,5 +1,5 @@
-"""Pictures: what to draw (recipes), how to draw it (render), and what an upload becomes (normalize).
+"""Pictures: how to draw a recipe (render), and what an upload becomes (normalize).
 
-Bytes in, bytes out, the same for the same input. Nothing here knows requests, sandboxes or time. Only `recipes` may be
-imported by code that must start quickly; every other module loads Pillow.
+Bytes in, bytes out, the same for the same input. Nothing here knows requests, sandboxes or time. Every module loads
+Pillow: import it where a picture is first needed.
 """

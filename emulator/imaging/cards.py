@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from PIL import Image
 
+from emulator.domain.recipes import CardRecipe
 from emulator.imaging.captions import label
 from emulator.imaging.composition import Composition, Layer
 from emulator.imaging.decoding import load
 from emulator.imaging.drawing import BLACK, WHITE, Dice, color_of_hue, cover, flat, gradient_column, mix, soft_box_mask
 from emulator.imaging.premade import figure_layers, stance_of
-from emulator.imaging.recipes import CardRecipe
 
 
 def card(recipe: CardRecipe, inputs: Sequence[bytes]) -> Composition:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from PIL import Image
 
+from emulator.domain.recipes import EditRecipe
 from emulator.imaging.captions import font_of_size, label, wrap, write
 from emulator.imaging.composition import Composition, Layer
 from emulator.imaging.decoding import load
@@ -18,7 +19,6 @@ from emulator.imaging.drawing import (
     rounded_mask,
     soft_box_mask,
 )
-from emulator.imaging.recipes import EditRecipe
 
 _INPUT_EDGE = 1280  # pixels; more is not seen
 _MOST_LINES = 4

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageChops
 
-from emulator.imaging.recipes import PictureFormat
+from emulator.domain.recipes import PictureFormat
 
 JPEG_QUALITY = 90
 WEBP_QUALITY = 85

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageChops, ImageCms
 
+from emulator.domain.recipes import PictureFormat
 from emulator.imaging.containers import Contents, contents_of
 from emulator.imaging.decoding import SourceFormat, open_as, sniff
 from emulator.imaging.encoding import encode, picture_of
 from emulator.imaging.exif import UPRIGHT, orientation_of
-from emulator.imaging.recipes import PictureFormat
 from emulator.imaging.scene import Scene, examine_scene
 
 CONTENT_TYPES: Mapping[str, SourceFormat] = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from PIL import Image
 
+from emulator.domain.recipes import PhotographRecipe
 from emulator.imaging.captions import label
 from emulator.imaging.composition import Composition, Layer
 from emulator.imaging.decoding import load
@@ -30,7 +31,6 @@ from emulator.imaging.drawing import (
     soft_ellipse_mask,
 )
 from emulator.imaging.figures import FIGURE_ASPECT, STANCE_NAMES, STANCES, Dress, draw_figure, dress_of
-from emulator.imaging.recipes import PhotographRecipe
 from emulator.imaging.subjects import Subject, prepare
 
 _SUBJECT_EDGE = 1280  # pixels; more is not seen

@@ -5,6 +5,7 @@ Owns which word leads to which drawing; an ingredient with other words still get
 
 from collections.abc import Callable, Mapping
 
+from emulator.domain.recipes import PremadeRecipe
 from emulator.imaging.captions import label
 from emulator.imaging.composition import Composition, Layer
 from emulator.imaging.drawing import (
@@ -21,7 +22,6 @@ from emulator.imaging.drawing import (
 from emulator.imaging.figures import FIGURE_ASPECT, MANNEQUIN, STANCE_NAMES, STANCES, Stance, draw_figure
 from emulator.imaging.locations import draw_backdrop, draw_beach, draw_bricks, draw_room
 from emulator.imaging.portraits import draw_portrait
-from emulator.imaging.recipes import PremadeRecipe
 from emulator.imaging.stilllife import still_life
 
 _STANCE_WORDS: Mapping[str, str] = {

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from emulator.domain.recipes import CardRecipe, EditRecipe, PhotographRecipe, PremadeRecipe, Recipe, UpscaleRecipe
 from emulator.imaging.cards import card
 from emulator.imaging.edit import edit
 from emulator.imaging.encoding import Picture, encode
 from emulator.imaging.photograph import photograph
 from emulator.imaging.premade import premade
-from emulator.imaging.recipes import CardRecipe, EditRecipe, PhotographRecipe, PremadeRecipe, Recipe, UpscaleRecipe
 from emulator.imaging.upscale import upscale
 
 

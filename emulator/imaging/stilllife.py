@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFilter
 
+from emulator.domain.recipes import PremadeRecipe
 from emulator.imaging.captions import label
 from emulator.imaging.composition import Composition, Layer
 from emulator.imaging.drawing import BLACK, WHITE, Color, Dice, color_of_hue, ellipse_mask, flat, gradient_column, mix
-from emulator.imaging.recipes import PremadeRecipe
 
 _EDGE = 512  # pixels of a drawn body
 

@@ -2,9 +2,9 @@
 
 from PIL import Image
 
+from emulator.domain.recipes import UpscaleRecipe
 from emulator.imaging.decoding import load
 from emulator.imaging.encoding import Picture
-from emulator.imaging.recipes import UpscaleRecipe
 
 
 def upscale(recipe: UpscaleRecipe, data: bytes) -> Picture:

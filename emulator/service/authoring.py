@@ -13,6 +13,7 @@ from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
 from emulator.domain.pricing import AUTHORING_RESERVATION
 from emulator.domain.problems import Check, Problem, excerpt, invalid_reference
+from emulator.domain.recipes import CardRecipe
 from emulator.domain.resources import (
     Background,
     FashionModel,
@@ -22,7 +23,6 @@ from emulator.domain.resources import (
     PhotographyStyle,
     Pose,
 )
-from emulator.imaging.recipes import CardRecipe
 from emulator.scenario.faults import WorkOutcome
 from emulator.service import scenarios, work
 from emulator.service.accounts import Caller

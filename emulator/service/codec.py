@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVar, Union
 
 from emulator.domain.problems import pointer
-from emulator.imaging.recipes import Recipe, recipe_from_dict, recipe_to_dict
+from emulator.domain.recipes import Recipe, recipe_from_dict, recipe_to_dict
 
 Value = TypeVar("Value")
 

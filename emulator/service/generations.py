@@ -14,8 +14,8 @@ from emulator.domain.pixels import output_size, reaches, size_of_ratio
 from emulator.domain.pricing import generation_charge, generation_price
 from emulator.domain.problems import Check, Problem, excerpt, invalid_input, invalid_reference
 from emulator.domain.product_photos import pack
+from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
 from emulator.domain.resources import Asset, Generation, Output, PlannedOutput, Pose, Product
-from emulator.imaging.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
 from emulator.scenario.faults import WorkOutcome
 from emulator.service import scenarios, work
 from emulator.service.accounts import Caller

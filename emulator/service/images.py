@@ -8,8 +8,8 @@ the last to release it. Knows nothing of threads: who develops a picture, hands 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from emulator.domain.recipes import Recipe
 from emulator.domain.resources import Scene
-from emulator.imaging.recipes import Recipe
 from emulator.kernel.signing import Signer
 
 

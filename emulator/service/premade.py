@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from emulator.domain.recipes import PremadeRecipe
 from emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
-from emulator.imaging.recipes import PremadeRecipe
 from emulator.kernel.identifiers import Identifiers
 from emulator.service.images import ImageStore
 from emulator.service.store import Store

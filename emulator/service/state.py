@@ -23,6 +23,7 @@ from emulator.domain.admission import AdmissionPause, ConcurrencyBudget, RateWin
 from emulator.domain.idempotency import Record, Scope
 from emulator.domain.ledger import Ledger
 from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.recipes import Recipe
 from emulator.domain.resources import (
     Asset,
     Background,
@@ -37,7 +38,6 @@ from emulator.domain.resources import (
     Team,
     UploadSession,
 )
-from emulator.imaging.recipes import Recipe
 from emulator.kernel.clock import ClockSetting
 from emulator.kernel.timeline import Event
 from emulator.kernel.timestamps import LATEST_INSTANT

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+from emulator.domain.recipes import Recipe
 from emulator.domain.resources import Scene
-from emulator.imaging.recipes import Recipe
 from emulator.service.images import ImageStore
 from emulator.service.uploads import DecodedUpload
 

@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from emulator.imaging.recipes import (
+from emulator.domain.recipes import (
     CardRecipe,
     EditRecipe,
     PhotographRecipe,

@@ -1,7 +1,7 @@
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from emulator.imaging.recipes import CardRecipe, EditRecipe, PictureFormat, PremadeKind, PremadeRecipe, UpscaleRecipe
+from emulator.domain.recipes import CardRecipe, EditRecipe, PictureFormat, PremadeKind, PremadeRecipe, UpscaleRecipe
 from emulator.imaging.render import render
 from tests.imaging.pictures import (
     BLUE,

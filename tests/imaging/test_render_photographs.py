@@ -3,7 +3,7 @@ import colorsys
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from emulator.imaging.recipes import PhotographRecipe, PictureFormat
+from emulator.domain.recipes import PhotographRecipe, PictureFormat
 from emulator.imaging.render import render
 from tests.imaging.pictures import BLUE, GREEN, checkered, decoded, encoded, four_corners, is_near, pixel, product
 

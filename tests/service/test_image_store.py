@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.imaging.recipes import EditRecipe, PremadeRecipe
+from emulator.domain.recipes import EditRecipe, PremadeRecipe
 from emulator.kernel.signing import Signer
 from emulator.service.images import ImageStore, MemoryBudget
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from emulator.imaging.recipes import Recipe
+from emulator.domain.recipes import Recipe
 from emulator.service.images import ImageStore
 from emulator.web import pictures
 from tests.support.emulator_client import FULL, HOST, INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from emulator.imaging.recipes import (
+from emulator.domain.recipes import (
     CardRecipe,
     EditRecipe,
     PhotographRecipe,
@@ -86,7 +86,7 @@ def test_a_photograph_whose_inputs_do_not_add_up_is_refused(changes: dict[str, o
 
 
 def test_recipes_load_without_pillow() -> None:
-    code = "import sys, emulator.imaging.recipes; print(any(name.startswith('PIL') for name in sys.modules))"
+    code = "import sys, emulator.domain.recipes; print(any(name.startswith('PIL') for name in sys.modules))"
     assert (
         "False"
         == subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
