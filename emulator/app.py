@@ -30,7 +30,7 @@ from emulator.web.pictures import PictureWorker
 from emulator.web.road import Road
 
 if TYPE_CHECKING:
-    from emulator.control.application import Control
+    from starlette.types import ASGIApp
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Application:
             await self._refuse(scope, send)
 
     @cached_property
-    def _control(self) -> "Control":
+    def _control(self) -> "ASGIApp":
         # Imported when the first request comes: the start does not wait for Starlette.
         from emulator.control.application import create_control
 

@@ -1,16 +1,37 @@
-"""The control plane as one ASGI application: the list of its routes, and the guard before them."""
+"""The control plane as one Starlette application: its routes, who is let in, and how a problem is answered."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final
 
-from starlette.routing import Route, Router
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from emulator.contract import Contract
-from emulator.control import PREFIX, about, clock, guard, journal, page, sandboxes, scenarios, state, teams
-from emulator.control.calls import Action, ControlPlane, Endpoint, Reply, respond
+from emulator.control import (
+    PREFIX,
+    REQUEST_ID_KIND,
+    about,
+    clock,
+    guard,
+    journal,
+    page,
+    sandboxes,
+    scenarios,
+    state,
+    teams,
+)
+from emulator.control.calls import Action, ControlPlane, endpoint, head_of
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.http.requests import Body, Receive, Request, Scope, Send
+from emulator.http import requests
+from emulator.http.requests import Body, ClientDisconnectedError
+from emulator.http.responses import problem_response
 from emulator.http.stopping import Stop
 from emulator.scenario.library import ScenarioLibrary
 from emulator.service.sandbox import SandboxOptions
@@ -56,50 +77,79 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""
 
 
-class Control:
-    """The ASGI application of `/_emulator`."""
-
-    def __init__(self, plane: ControlPlane) -> None:
-        self._plane = plane
-        paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
-        paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})
-        self._router = Router(
-            # Starlette only finds the path: a path of any method is one route, so that `Allow` is complete.
-            [Route(PREFIX + path, Endpoint(plane, actions)) for path, actions in paths.items()],
-            redirect_slashes=False,
-            default=self._refuse_path,
-        )
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, if it comes from where it may."""
-        request = Request(scope, self._plane.settings.public_url)
-        try:
-            guard.check_origin(request)
-            guard.check_token(request, self._plane.settings.control_token)
-        except Problem as problem:
-            await self._refuse(problem, request, receive, send)
-        else:
-            await self._router(scope, receive, send)
-
-    async def _refuse_path(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, self._plane.settings.public_url)
-        problem = Problem("not_found", f"{excerpt(request.path)}: there is no such path", check=Check.ROUTE)
-        await self._refuse(problem, request, receive, send)
-
-    async def _refuse(self, problem: Problem, request: Request, receive: Receive, send: Send) -> None:
-        async def answer() -> Reply:
-            raise problem
-
-        body = Body(receive) if request.has_body() else None
-        await respond(self._plane, request, send, body, answer)
-
-
 def create_control(
     sandboxes: Sandboxes, contract: Contract, settings: Settings, options: SandboxOptions, stop: Stop
-) -> Control:
+) -> ASGIApp:
     """Build the control plane. `options` are those of the process: how a sandbox begins that says nothing of its own."""
     facts = contract.facts()
     library = ScenarioLibrary(shipped_path("scenarios"), facts)
     plane = ControlPlane(sandboxes, contract, settings, options, library, facts, stop=stop)
     plane.created_with[sandboxes.default] = options
-    return Control(plane)
+    paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
+    paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})
+    control = Starlette(
+        routes=[Route(PREFIX + path, endpoint(plane, actions), methods=[*actions]) for path, actions in paths.items()],
+        middleware=[Middleware(Entrance, plane)],
+        exception_handlers={Problem: _refuse, HTTPException: _refuse_route},
+    )
+    control.router.redirect_slashes = False
+    return control
+
+
+class Entrance:
+    """Stands around every route: names the request, lets in who may enter, and finishes the answer."""
+
+    def __init__(self, app: ASGIApp, plane: ControlPlane) -> None:
+        self._app = app
+        self._plane = plane
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        settings = self._plane.settings
+        head = requests.Request(scope, settings.public_url)
+        body = Body(receive) if head.has_body() else None
+        scope["state"] = {
+            "head": head,
+            "body": body,
+            "request_id": self._plane.identifiers.next(REQUEST_ID_KIND),
+        }
+
+        async def finish(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                if head.method == "HEAD":
+                    message["body"] = b""
+                if body is not None and body.has_more and not message.get("more_body"):
+                    await send({**message, "more_body": True})
+                    await body.drain()
+                    message["body"] = b""
+            await send(message)
+
+        try:
+            guard.check_origin(head)
+            guard.check_token(head, settings.control_token)
+        except Problem as problem:
+            answer = await _refuse(Request(scope), problem)
+            await answer(scope, receive, finish)
+            return
+        with suppress(ClientDisconnectedError):  # nobody is left to be answered
+            await self._app(scope, receive, finish)
+
+
+async def _refuse(request: Request, problem: Exception) -> Response:
+    """Answer with a problem, in the form of the service's."""
+    assert isinstance(problem, Problem)
+    rendered = problem_response(problem, request.state.request_id, problem.retry_after)
+    response = Response(rendered.body, rendered.status)
+    response.raw_headers = list(rendered.headers)
+    return response
+
+
+async def _refuse_route(request: Request, refusal: Exception) -> Response:
+    """Answer a path that there is not, or a method that its path does not take."""
+    assert isinstance(refusal, HTTPException)
+    if refusal.status_code == 404:
+        detail = f"{excerpt(head_of(request).path)}: there is no such path"
+        return await _refuse(request, Problem("not_found", detail, check=Check.ROUTE))
+    allow = ", ".join(sorted((refusal.headers or {}).get("Allow", "").split(", ")))
+    detail = f"{excerpt(request.method)} is not allowed here; allowed: {allow}"
+    return await _refuse(request, Problem("invalid_request", detail, status=405, check=Check.ROUTE, allow=allow))

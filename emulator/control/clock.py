@@ -1,4 +1,4 @@
-"""The clock of a sandbox: how it runs, and every move of it (interfaces, sections 3 and 6).
+"""The clock of a sandbox: how it runs, and every move of it.
 
 A move lets what falls due happen in order, each at its own instant. A request that a scenario holds in admission goes on
 at the instant at which its hold ends, so a long move comes to the same as many short ones.
@@ -7,7 +7,7 @@ at the instant at which its hold ends, so a long move comes to the same as many 
 import asyncio
 from typing import Any, Final
 
-from emulator.control.calls import Call, Reply
+from emulator.control.calls import Call
 from emulator.control.fields import Fields, clock_fields, instant, number, only_true, unfit
 from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp
@@ -36,24 +36,24 @@ def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
     }
 
 
-def show_clock(call: Call) -> Reply:
+def show_clock(call: Call) -> dict[str, Any]:
     """GET /clock."""
-    return Reply(describe_clock(call.sandbox, call.now))
+    return describe_clock(call.sandbox, call.now)
 
 
-def set_clock(call: Call) -> Reply:
+def set_clock(call: Call) -> dict[str, Any]:
     """PUT /clock: run otherwise from now on, without a jump."""
     call.sandbox.clock.set_mode(clock_fields(call.fields("mode", "rate")))
-    return Reply(describe_clock(call.sandbox, call.now))
+    return describe_clock(call.sandbox, call.now)
 
 
-async def advance_clock(call: Call) -> Reply:
+async def advance_clock(call: Call) -> dict[str, Any]:
     """POST /clock/advance: move forward by a span, to an instant, to the next event, or until nothing is unfinished."""
     fields = call.fields(*MOVES)
     target = _target(fields, call.sandbox, call.now)
     fired = await (_move_until_idle(call.sandbox) if target is None else _move(call.sandbox, target))
     now = engine.enter(call.sandbox)
-    return Reply({**describe_clock(call.sandbox, now), "fired": fired})
+    return {**describe_clock(call.sandbox, now), "fired": fired}
 
 
 def _target(fields: Fields, sandbox: Sandbox, now: int) -> int | None:

@@ -1,4 +1,4 @@
-"""The journal as people read it: requests listed, filtered, waited for, counted and explained (interfaces, section 6).
+"""The journal as people read it: requests listed, filtered, waited for, counted and explained.
 
 Owns how an entry is worded, and that no key is ever shown whole. What happened is the service's journal's; why it did,
 `explanations`'. A wait holds nothing up: it is told of an entry, and goes on in a turn of its own.
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from emulator.control.calls import Call, Reply, find_sandbox
+from emulator.control.calls import Call
 from emulator.control.explanations import describe_rule, explain, rules_of
 from emulator.control.fields import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, count_of, excerpt
@@ -41,7 +41,7 @@ _LONGEST_SHOWN: Final = 8
 # The endpoints --------------------------------------------------------------------------------------------------------
 
 
-async def list_requests(call: Call) -> Reply:
+async def list_requests(call: Call) -> dict[str, Any]:
     """GET /requests: newest first; with `wait_ms`, as soon as one that the filters select is complete."""
     wanted = _read_filter(call)
     limit = _whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
@@ -51,17 +51,15 @@ async def list_requests(call: Call) -> Reply:
     sandbox = _sandbox(call)
     journal, masks = sandbox.journal, Masks(sandbox)
     found = [entry for entry in journal.newest_first(wanted.since) if wanted.selects(entry)]
-    return Reply(
-        {
-            "data": [describe_entry(journal, entry, masks) for entry in found[:limit]],
-            "last_sequence": journal.last_sequence,
-            "dropped": journal.dropped,
-            "counts": _describe_counts(Counter((entry.operation, entry.status) for entry in found)),
-        }
-    )
+    return {
+        "data": [describe_entry(journal, entry, masks) for entry in found[:limit]],
+        "last_sequence": journal.last_sequence,
+        "dropped": journal.dropped,
+        "counts": _describe_counts(Counter((entry.operation, entry.status) for entry in found)),
+    }
 
 
-def count_requests(call: Call) -> Reply:
+def count_requests(call: Call) -> dict[str, Any]:
     """GET /requests/counts: all complete requests since the journal was last cleared, dropped entries included."""
     journal = call.sandbox.journal
     outcomes = journal.outcomes_since_clearing()
@@ -74,10 +72,10 @@ def count_requests(call: Call) -> Reply:
     ]
     in_flight = sum(not entry.is_complete for entry in journal.entries)
     totals = {"in_flight": in_flight, "last_sequence": journal.last_sequence, "dropped": journal.dropped}
-    return Reply({"data": rows, **totals, "counts": _describe_counts(counts)})
+    return {"data": rows, **totals, "counts": _describe_counts(counts)}
 
 
-def show_request(call: Call) -> Reply:
+def show_request(call: Call) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
     is_sequence = identifier.isascii() and identifier.isdecimal() and len(identifier) <= len(str(LARGEST_INTEGER))
@@ -88,13 +86,12 @@ def show_request(call: Call) -> Reply:
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox)
     explanation = masks.of_bytes(orjson.dumps(explain(journal, entry)))
-    return Reply({**describe_entry(journal, entry, masks), "explanation": orjson.Fragment(explanation)})
+    return {**describe_entry(journal, entry, masks), "explanation": orjson.Fragment(explanation)}
 
 
-def clear_requests(call: Call) -> Reply:
+def clear_requests(call: Call) -> None:
     """DELETE /requests: forget all entries and counts; sequence numbers go on."""
     call.sandbox.journal.clear()
-    return Reply(None)
 
 
 def _describe_counts(counts: Mapping[tuple[str | None, int | None], int]) -> dict[str, Any]:
@@ -204,7 +201,7 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + wait_ms / SECOND_MS
-    gone = asyncio.ensure_future(until_gone(call.receive))
+    gone = asyncio.ensure_future(until_gone(call.request.receive))
     known: Journal | None = None
     try:
         while (left := ends_at - loop.time()) > 0:
@@ -241,7 +238,7 @@ def _ear(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
 
 def _sandbox(call: Call) -> Sandbox:
     """Return the sandbox that the request is about, as it is now: a wait may outlive the one that it began with."""
-    return find_sandbox(call.plane, call.parameters.get("sandbox"))
+    return call.plane.find_sandbox(call.parameters.get("sandbox"))
 
 
 # Wording --------------------------------------------------------------------------------------------------------------

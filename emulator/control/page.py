@@ -3,9 +3,11 @@
 from html import escape
 from typing import Final
 
+from starlette.responses import HTMLResponse
+
 from emulator import __version__
 from emulator.contract import BASE_PATH
-from emulator.control.calls import Call, Reply
+from emulator.control.calls import Call
 from emulator.control.clock import describe_clock
 from emulator.control.teams import describe_teams
 
@@ -20,11 +22,11 @@ LINKS: Final = (
     ("/_emulator/health", "health and versions"),
 )
 
-_HEADERS: Final = (
-    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-)
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
 
 _PAGE: Final = """\
 <!doctype html>
@@ -62,20 +64,20 @@ code {{ font: .95em ui-monospace, monospace; }}
 """
 
 
-def show_page(call: Call) -> Reply:
+def show_page(call: Call) -> HTMLResponse:
     """GET /_emulator."""
     clock = describe_clock(call.sandbox, call.now)
     mode = clock["mode"] if clock["rate"] == 1 else f"{clock['mode']}, {clock['rate']} times as fast"
     page = _PAGE.format(
         version=escape(__version__),
-        base_url=escape(call.request.origin + BASE_PATH),
+        base_url=escape(call.origin + BASE_PATH),
         now=clock["now"],
         mode=mode,
         pending=clock["pending"],
         keys="\n".join(_key_rows(call)),
         links="\n".join(f'<li><a href="{path}"><code>{path}</code></a> {escape(what)}</li>' for path, what in LINKS),
     )
-    return Reply(page.encode(), media_type=b"text/html; charset=utf-8", headers=_HEADERS)
+    return HTMLResponse(page, headers=_HEADERS)
 
 
 def _key_rows(call: Call) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sandboxes: made, shown, reset and ended (interfaces, section 5)."""
+"""Sandboxes: made, shown, reset and ended."""
 
 import dataclasses
 import re
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
-from emulator.control.calls import Call, Reply
+from emulator.control.calls import Call, JsonResponse
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_setting, instant, switch, unfit, whole_number
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
@@ -24,7 +24,7 @@ _FIELDS: Final = ("id", "seed", "clock", "start", "world", "scenario", "rate_lim
 _IDENTIFIER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 
 
-def create_sandbox(call: Call) -> Reply:
+def create_sandbox(call: Call) -> JsonResponse:
     """POST /sandboxes: what is not said is as the process's options have it (but for the scenario: none)."""
     fields, plane = call.fields(*_FIELDS), call.plane
     asked = {
@@ -44,32 +44,30 @@ def create_sandbox(call: Call) -> Reply:
     except SandboxConflictError as conflict:
         raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
     plane.created_with[sandbox] = dataclasses.replace(plane.options, **given)
-    location = (b"location", f"{PREFIX}/sandboxes/{identifier}".encode())
-    return Reply(describe(call, sandbox), 201, headers=(location,))
+    return JsonResponse(describe(call, sandbox), 201, {"Location": f"{PREFIX}/sandboxes/{identifier}"})
 
 
-def list_sandboxes(call: Call) -> Reply:
+def list_sandboxes(call: Call) -> dict[str, Any]:
     """GET /sandboxes."""
-    return Reply({"data": [describe(call, sandbox) for sandbox in call.plane.sandboxes.by_id.values()]})
+    return {"data": [describe(call, sandbox) for sandbox in call.plane.sandboxes.by_id.values()]}
 
 
-def show_sandbox(call: Call) -> Reply:
+def show_sandbox(call: Call) -> dict[str, Any]:
     """GET /sandboxes/{sandbox}."""
-    return Reply(describe(call, call.sandbox))
+    return describe(call, call.sandbox)
 
 
-def delete_sandbox(call: Call) -> Reply:
+def delete_sandbox(call: Call) -> None:
     """DELETE /sandboxes/{sandbox}: with all that it holds; its keys are unknown from now on."""
     if call.sandbox.id == DEFAULT_SANDBOX_ID:
         raise Problem("invalid_request", "the default sandbox always exists; expected another, or a reset of it")
     call.plane.sandboxes.delete(call.sandbox)
-    return Reply(None)
 
 
-def reset_sandbox(call: Call) -> Reply:
+def reset_sandbox(call: Call) -> dict[str, Any]:
     """POST /reset: back to the start."""
     reset_with_scenarios(call)
-    return Reply(describe(call, call.sandbox))
+    return describe(call, call.sandbox)
 
 
 def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
@@ -77,7 +75,7 @@ def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
     now = engine.enter(sandbox)
     return {
         "id": sandbox.id,
-        "base_url": call.request.origin + BASE_PATH,
+        "base_url": call.origin + BASE_PATH,
         "teams": describe_teams(sandbox),
         "clock": describe_clock(sandbox, now),
     }

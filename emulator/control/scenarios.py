@@ -1,4 +1,4 @@
-"""Scenarios of a sandbox: what runs, put in its place as a whole or not at all, and the library (interfaces, section 6).
+"""Scenarios of a sandbox: what runs, put in its place as a whole or not at all, and the library.
 
 Owns how a request names a scenario, and what of it takes effect when. What a scenario does is the service's business.
 """
@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
-from emulator.control.calls import Call, ControlPlane, Reply
+from emulator.control.calls import Call, ControlPlane
 from emulator.control.teams import find_account
 from emulator.documents_yaml import DocumentError, MappingNode, json_value, read_document
 from emulator.domain.problems import Problem, excerpt
@@ -22,12 +22,12 @@ _TEXT: Final = "scenario"
 """How complaints call a scenario that came in a request."""
 
 
-def show_scenario(call: Call) -> Reply:
+def show_scenario(call: Call) -> dict[str, Any]:
     """GET /scenario: the running one and how often its rules acted; `scenario` is null where none runs."""
-    return Reply(_describe(call.sandbox, _team_id(call)))
+    return _describe(call.sandbox, _team_id(call))
 
 
-def put_scenario(call: Call) -> Reply:
+def put_scenario(call: Call) -> dict[str, Any]:
     """PUT /scenario: from the library or whole, in place of what ran for the same Teams; a bad one changes nothing."""
     sandbox, team_id = call.sandbox, _team_id(call)
     scenario = _read_body(call)
@@ -37,22 +37,21 @@ def put_scenario(call: Call) -> Reply:
     scenarios.begin(sandbox, scenario, call.now, team_id)
     if team_id == scenarios.EVERYONE:
         sandbox.options = with_scenario(call.plane.options_of(sandbox), scenario)
-    return Reply(_describe(sandbox, team_id))
+    return _describe(sandbox, team_id)
 
 
-def delete_scenario(call: Call) -> Reply:
+def delete_scenario(call: Call) -> None:
     """DELETE /scenario: nothing goes wrong from now on; what the scenario changed stays changed until a reset."""
     sandbox, team_id = call.sandbox, _team_id(call)
     scenarios.end(sandbox, team_id)
     if team_id == scenarios.EVERYONE:
         sandbox.options = with_scenario(call.plane.options_of(sandbox), NO_SCENARIO)
-    return Reply(None)
 
 
-def list_library(call: Call) -> Reply:
+def list_library(call: Call) -> dict[str, Any]:
     """GET /scenarios."""
     entries = call.plane.library_entries
-    return Reply({"data": [{"name": entry.name, "description": entry.description} for entry in entries]})
+    return {"data": [{"name": entry.name, "description": entry.description} for entry in entries]}
 
 
 def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions:

@@ -1,6 +1,10 @@
-"""State files: a sandbox fetched as one file, and put in the place of another (interfaces, section 6)."""
+"""State files: a sandbox fetched as one file, and put in the place of another."""
 
-from emulator.control.calls import Call, Reply
+from typing import Any
+
+from starlette.responses import Response
+
+from emulator.control.calls import Call
 from emulator.control.sandboxes import describe
 from emulator.domain.problems import Problem
 from emulator.scenario.format import parse_scenario
@@ -8,16 +12,16 @@ from emulator.scenario.scenario import Scenario
 from emulator.service import state
 from emulator.service.sandboxes import SandboxConflictError
 
-_MEDIA_TYPE = b"application/zip"
+_MEDIA_TYPE = "application/zip"
 
 
-def save_state(call: Call) -> Reply:
+def save_state(call: Call) -> Response:
     """GET /state."""
     name = f'attachment; filename="{call.sandbox.id}-state.zip"'
-    return Reply(state.save(call.sandbox), media_type=_MEDIA_TYPE, headers=((b"content-disposition", name.encode()),))
+    return Response(state.save(call.sandbox), headers={"Content-Disposition": name}, media_type=_MEDIA_TYPE)
 
 
-def load_state(call: Call) -> Reply:
+def load_state(call: Call) -> dict[str, Any]:
     """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
     plane = call.plane
 
@@ -30,4 +34,4 @@ def load_state(call: Call) -> Reply:
         plane.sandboxes.replace(loaded)
     except (state.StateError, SandboxConflictError) as error:
         raise Problem("invalid_request", f"(body): {error}") from None
-    return Reply(shown)
+    return shown

@@ -1,9 +1,9 @@
-"""Teams and their credentials: seen from outside, opened, and changed at once (interfaces, section 6)."""
+"""Teams and their credentials: seen from outside, opened, and changed at once."""
 
 import re
 from typing import Any, Final, cast
 
-from emulator.control.calls import Call, Reply
+from emulator.control.calls import Call, JsonResponse
 from emulator.control.fields import instant, text, whole_number, word
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import Credential, CredentialState, Profile
@@ -54,12 +54,12 @@ def _describe_credential(credential: Credential) -> dict[str, Any]:
     }
 
 
-def list_teams(call: Call) -> Reply:
+def list_teams(call: Call) -> dict[str, Any]:
     """GET /teams."""
-    return Reply({"data": describe_teams(call.sandbox)})
+    return {"data": describe_teams(call.sandbox)}
 
 
-def create_team(call: Call) -> Reply:
+def create_team(call: Call) -> JsonResponse:
     """POST /teams: what is not said is as a world file's Team has it; with one full and one read_only credential."""
     fields = call.fields("name", *_CHANGES)
     name = fields.need("name", text)
@@ -67,27 +67,27 @@ def create_team(call: Call) -> Reply:
     account = call.sandbox.add_team(WorldTeam(name), call.now)
     scenarios.change_team(account, change, call.now)
     credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
-    return Reply(_describe_team(account, credentials), 201)
+    return JsonResponse(_describe_team(account, credentials), 201)
 
 
-def change_team(call: Call) -> Reply:
+def change_team(call: Call) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
     _need_any(call, *_CHANGES)
     scenarios.change_team(account, _read_change(call, account.team.name), call.now)
-    return Reply(_describe_team(account, _credentials(call.sandbox, account)))
+    return _describe_team(account, _credentials(call.sandbox, account))
 
 
-def create_credential(call: Call) -> Reply:
+def create_credential(call: Call) -> JsonResponse:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
     fields = call.fields("profile", "expires_at")
     profile = cast("Profile", fields.need("profile", word(*_NAMES)))
     caller = _add_credential(call, account, profile, fields.get("expires_at", instant))
-    return Reply(_describe_credential(caller.credential), 201)
+    return JsonResponse(_describe_credential(caller.credential), 201)
 
 
-def change_credential(call: Call) -> Reply:
+def change_credential(call: Call) -> dict[str, Any]:
     """PATCH /credentials/{credential}: effective with the next request that brings it."""
     caller = _find_caller(call.sandbox, call.parameters["credential"])
     _need_any(call, "state", "expires_at")
@@ -95,7 +95,7 @@ def change_credential(call: Call) -> Reply:
     state = cast("CredentialState | None", fields.get("state", word(*CREDENTIAL_STATES)))
     change = CredentialChange(caller.credential.key, state, fields.get("expires_at", instant))
     scenarios.change_credential(caller, change)
-    return Reply(_describe_credential(caller.credential))
+    return _describe_credential(caller.credential)
 
 
 def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:

@@ -122,7 +122,7 @@ def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
         raise LookupError("what went wrong")
 
     with monkeypatch.context() as defect:
-        defect.setattr("emulator.control.calls.find_sandbox", fail)
+        defect.setattr("emulator.control.calls.ControlPlane.find_sandbox", fail)
         answer = control.ask("GET", "/clock")
     assert (500, "internal_error") == (answer.status, answer.code)
     assert answer.headers["request-id"] in caplog.text
