@@ -107,14 +107,13 @@ class Application:
     def start_up_summary(self) -> StartUpSummary:
         """Describe the default sandbox to the person who started it."""
         sandbox = self.sandboxes.default
-        return StartUpSummary([_describe_key(sandbox, key) for key in sandbox.callers], _describe_clock(sandbox))
+        return StartUpSummary([_describe_key(sandbox, key) for key in sandbox.credentials], _describe_clock(sandbox))
 
 
 def _describe_key(sandbox: Sandbox, key: str) -> tuple[str, str, str]:
-    caller = sandbox.callers[key]
-    credential, now = caller.credential, sandbox.clock.now()
+    credential, now = sandbox.credentials[key].credential, sandbox.clock.now()
     state = "expired" if now >= credential.expires_at else credential.state
-    return caller.account.team.name, key, credential.profile if state == "active" else state
+    return sandbox.accounts[credential.team_id].team.name, key, credential.profile if state == "active" else state
 
 
 def _describe_clock(sandbox: Sandbox) -> str:

@@ -24,7 +24,8 @@ from typing import Any
 
 from emulator import __version__
 from emulator.domain.problems import count_of
-from emulator.service.tally import RuleTally, Tally, TeamTally
+from emulator.scenario.playbook import RuleCounts
+from emulator.service.tally import Tally, TeamTally
 
 FORMAT = "image-workflow-emulator report"
 VERSION = 1
@@ -147,7 +148,7 @@ def _team_words(name: str, team: TeamTally) -> str:
     )
 
 
-def _warning(scenario: str, name: str, rule: RuleTally) -> str:
+def _warning(scenario: str, name: str, rule: RuleCounts) -> str:
     matched = {0: "nothing matched it", 1: "it matched once"}.get(rule.matched, f"it matched {rule.matched} times")
     return f'  warning: the rule "{name}" of the scenario {scenario} never fired ({matched})'
 

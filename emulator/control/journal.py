@@ -19,8 +19,7 @@ from emulator.control.fields import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, count_of, excerpt
 from emulator.http.requests import ClientDisconnectedError, until_gone
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
-from emulator.service.accounts import Caller
-from emulator.service.journal import Entry, Journal
+from emulator.service.journal import Entry, Identity, Journal
 from emulator.service.sandbox import Sandbox
 
 FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since")
@@ -128,7 +127,7 @@ class Filter:
             and (self.operation is None or self.operation == (entry.operation or ""))
             and (self.status is None or self.status == (entry.status or 0))
             and (self.idempotency_key is None or self.idempotency_key == entry.idempotency_key)
-            and (self.team_ids is None or (entry.caller is not None and entry.caller.team_id in self.team_ids))
+            and (self.team_ids is None or (entry.caller is not None and entry.caller.account.team.id in self.team_ids))
             and (self.code is None or self.code == (entry.code or ""))
         )
 
@@ -248,7 +247,7 @@ class Masks:
     """Hides the keys of a sandbox, wherever a client may have put one."""
 
     def __init__(self, sandbox: Sandbox) -> None:
-        keys = [key for key in sandbox.callers if len(key) >= _SHORTEST_SECRET]
+        keys = [key for key in sandbox.credentials if len(key) >= _SHORTEST_SECRET]
         # The longest first: a key may begin with another one.
         self._texts = [(key, mask_key(key)) for key in sorted(keys, key=len, reverse=True)]
         self._bytes = [(key.encode(), mask.encode()) for key, mask in self._texts]
@@ -295,7 +294,7 @@ def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, An
     }
 
 
-def _describe_credential(caller: Caller) -> dict[str, Any]:
+def _describe_credential(caller: Identity) -> dict[str, Any]:
     credential, team = caller.credential, caller.account.team
     return {
         "id": credential.id,

@@ -127,7 +127,7 @@ def _names(sandbox: Sandbox) -> WorldNames:
     """Return what a scenario can name here: Teams by name or id, keys in the world's form or the sandbox's own."""
     teams = {name for account in sandbox.accounts.values() for name in (account.team.name, account.team.id)}
     suffix = sandbox.key_of("")
-    keys = {form for key in sandbox.callers for form in (key, key.removesuffix(suffix))}
+    keys = {form for key in sandbox.credentials for form in (key, key.removesuffix(suffix))}
     return WorldNames(frozenset(teams), frozenset(keys))
 
 

@@ -11,8 +11,8 @@ from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.changes import CredentialChange
 from emulator.scenario.world import CREDENTIAL_STATES, SUBSCRIPTIONS, TeamChange, WorldCredential, WorldTeam
 from emulator.service import scenarios
-from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.sandbox import Sandbox
+from emulator.service.teams import CredentialAccount, TeamAccount
 
 _CHANGES: Final = ("credits", "subscription", "concurrency_limit", "requests_per_minute")
 _NAMES: Final[dict[Profile, tuple[str, str]]] = {"full": ("full", "Full"), "read_only": ("read", "Read only")}
@@ -24,8 +24,8 @@ _LONGEST_SLUG: Final = 40
 def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
     """Return the Teams of a sandbox as the control plane shows them, in the order of their opening."""
     credentials: dict[str, list[Credential]] = {team_id: [] for team_id in sandbox.accounts}
-    for caller in sandbox.callers.values():
-        credentials[caller.team_id].append(caller.credential)
+    for held in sandbox.credentials.values():
+        credentials[held.credential.team_id].append(held.credential)
     return [_describe_team(account, credentials[team_id]) for team_id, account in sandbox.accounts.items()]
 
 
@@ -75,7 +75,7 @@ def change_team(call: Call) -> dict[str, Any]:
     account = find_account(call.sandbox, call.parameters["team"])
     _need_any(call, *_CHANGES)
     scenarios.change_team(account, _read_change(call, account.team.name), call.now)
-    return _describe_team(account, _credentials(call.sandbox, account))
+    return _describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 
 def create_credential(call: Call) -> JsonResponse:
@@ -83,19 +83,19 @@ def create_credential(call: Call) -> JsonResponse:
     account = find_account(call.sandbox, call.parameters["team"])
     fields = call.fields("profile", "expires_at")
     profile = cast("Profile", fields.need("profile", word(*_NAMES)))
-    caller = _add_credential(call, account, profile, fields.get("expires_at", instant))
-    return JsonResponse(_describe_credential(caller.credential), 201)
+    added = _add_credential(call, account, profile, fields.get("expires_at", instant))
+    return JsonResponse(_describe_credential(added.credential), 201)
 
 
 def change_credential(call: Call) -> dict[str, Any]:
     """PATCH /credentials/{credential}: effective with the next request that brings it."""
-    caller = _find_caller(call.sandbox, call.parameters["credential"])
+    held = _find_credential(call.sandbox, call.parameters["credential"])
     _need_any(call, "state", "expires_at")
     fields = call.fields("state", "expires_at")
     state = cast("CredentialState | None", fields.get("state", word(*CREDENTIAL_STATES)))
-    change = CredentialChange(caller.credential.key, state, fields.get("expires_at", instant))
-    scenarios.change_credential(caller, change)
-    return _describe_credential(caller.credential)
+    change = CredentialChange(held.credential.key, state, fields.get("expires_at", instant))
+    scenarios.change_credential(held, change)
+    return _describe_credential(held.credential)
 
 
 def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
@@ -107,15 +107,11 @@ def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
     return found[0]
 
 
-def _find_caller(sandbox: Sandbox, credential_id: str) -> Caller:
-    for caller in sandbox.callers.values():
-        if caller.credential.id == credential_id:
-            return caller
+def _find_credential(sandbox: Sandbox, credential_id: str) -> CredentialAccount:
+    for held in sandbox.credentials.values():
+        if held.credential.id == credential_id:
+            return held
     raise Problem("not_found", f"{excerpt(credential_id)}: there is no such credential")
-
-
-def _credentials(sandbox: Sandbox, account: TeamAccount) -> list[Credential]:
-    return [caller.credential for caller in sandbox.callers.values() if caller.account is account]
 
 
 def _read_change(call: Call, name: str) -> TeamChange:
@@ -134,7 +130,7 @@ def _need_any(call: Call, *names: str) -> None:
         raise Problem("invalid_request", f"(body): found no field; expected at least one of {', '.join(names)}")
 
 
-def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_at: int | None) -> Caller:
+def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_at: int | None) -> CredentialAccount:
     """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
     ending, name = _NAMES[profile]
     slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_LONGEST_SLUG] or "team"
@@ -143,6 +139,6 @@ def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_
     while sandbox.key_of(key) in callers:
         number += 1
         key = f"iwe_{slug}_{ending}_{number}"
-    caller = sandbox.add_credential(account, WorldCredential(key, name, profile, expires_at=expires_at), call.now)
+    added = sandbox.add_credential(account, WorldCredential(key, name, profile, expires_at=expires_at), call.now)
     call.plane.sandboxes.register(sandbox)
-    return caller
+    return added

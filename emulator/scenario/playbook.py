@@ -23,8 +23,8 @@ AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 
 
 @dataclass(slots=True)
-class _Counts:
-    """The counters of one rule."""
+class RuleCounts:
+    """How often a rule matched and acted."""
 
     matched: int = 0
     fired: int = 0
@@ -36,7 +36,7 @@ class RequestDecision:
 
     fault: Fault = NO_FAULT
     rule: RequestRule | None = None
-    _counts: _Counts | None = None
+    _counts: RuleCounts | None = None
 
     def has_come_about(self) -> None:
         """Count that it has happened. To be called once at most."""
@@ -69,7 +69,7 @@ class _Live(Generic[AnyRule]):
     """A rule with its counters."""
 
     rule: AnyRule
-    counts: _Counts
+    counts: RuleCounts
 
     def is_due(self, elapsed_ms: int, seed: Seed) -> bool:
         """Count a match, and tell whether the rule is due on it; its draw depends on nothing but its number."""
@@ -92,7 +92,7 @@ class Playbook:
         self.began_at = began_at
         self.team = team
         self._seed = seed
-        self._counts = {rule.name: _Counts() for rule in scenario.rules}
+        self._counts = {rule.name: RuleCounts() for rule in scenario.rules}
         requests = [rule for rule in scenario.rules if isinstance(rule, RequestRule)]
         works = [rule for rule in scenario.rules if isinstance(rule, WorkRule)]
         self._requests = self._indexed((rule, rule.match.operations) for rule in requests)

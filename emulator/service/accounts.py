@@ -1,41 +1,35 @@
-"""Who acts in a sandbox: a Team's account (Credits, budget, request rate) and its credentials', as a caller is found."""
+"""Who acts in a sandbox: a credential with its sandbox and its Team's account, as a caller is found."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, AdmissionPause, ConcurrencyBudget, RateWindow
-from emulator.domain.ledger import Ledger
+from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE, RateWindow
 from emulator.domain.problems import Problem, count_of
-from emulator.domain.resources import Credential, Team
+from emulator.domain.resources import Credential
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
+from emulator.service.sandbox import Sandbox
 from emulator.service.store import Owned
-
-if TYPE_CHECKING:
-    from emulator.service.sandbox import Sandbox
-
-
-@dataclass(slots=True)
-class TeamAccount:
-    """A Team and all that is counted for it."""
-
-    team: Team
-    ledger: Ledger = field(default_factory=Ledger)
-    budget: ConcurrencyBudget = field(default_factory=ConcurrencyBudget)
-    rate: RateWindow = field(default_factory=RateWindow)
-    pause: AdmissionPause = field(default_factory=AdmissionPause)
-    """A pause of this Team's writes alone."""
+from emulator.service.teams import CredentialAccount, TeamAccount
 
 
 @dataclass(slots=True)
 class Caller:
     """A credential with its sandbox and its Team's account: what one dict lookup by key gives."""
 
-    sandbox: "Sandbox"
+    sandbox: Sandbox
     account: TeamAccount
-    credential: Credential
-    rate: RateWindow = field(default_factory=RateWindow)
+    credential_account: CredentialAccount
     problem_due: Problem | None = None
     """What a scenario lets go wrong with the write at hand, once all that the service checks has been passed."""
+
+    @property
+    def credential(self) -> Credential:
+        """The credential as it is now."""
+        return self.credential_account.credential
+
+    @property
+    def rate(self) -> RateWindow:
+        """The requests that the credential was let in with."""
+        return self.credential_account.rate
 
     @property
     def team_id(self) -> str:
@@ -51,10 +45,9 @@ class Caller:
 
     def _remedy_by_credential(self, now: int, only_full: bool = False) -> str:
         """Name a credential of the same Team that would be let in."""
-        for caller in self.sandbox.callers.values():
-            credential = caller.credential
+        for credential in self.sandbox.credentials_of(self.team_id):
             is_good = credential.state == "active" and now < credential.expires_at
-            if caller.account is self.account and is_good and (credential.profile == "full" or not only_full):
+            if is_good and (credential.profile == "full" or not only_full):
                 return f"use the Team's credential {credential.name!r}"
         profile = "full " if only_full else ""
         return f"create a {profile}credential of the Team {self.account.team.name!r}: it has none that is good"

@@ -8,21 +8,32 @@ requests as they leave puts a watcher in, and is told; nothing here waits.
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 import orjson
 
 from emulator.domain.problems import Check, Problem
+from emulator.domain.resources import Credential
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.scenario.rules import RequestRule, WorkRule
-
-if TYPE_CHECKING:
-    from emulator.service.accounts import Caller
+from emulator.service.teams import TeamAccount
 
 MAXIMUM_ENTRIES = 10_000
 MAXIMUM_BYTES = 64 * 1024 * 1024
 MAXIMUM_BODY_BYTES = 64 * 1024
 """A longer body is left out of an entry; its size is kept."""
+
+
+class Identity(Protocol):
+    """Who sent a request."""
+
+    @property
+    def credential(self) -> Credential:
+        """The credential whose key it brought."""
+
+    @property
+    def account(self) -> TeamAccount:
+        """The account of the credential's Team."""
 
 
 GONE_NOTE = "the client went away before its request was whole"
@@ -39,7 +50,7 @@ class Entry:
     method: str
     path: str
     operation: str | None = None
-    caller: "Caller | None" = None
+    caller: Identity | None = None
     idempotency_key: str | None = None
     request_body: bytes | None = None
     request_body_bytes: int = 0
@@ -108,7 +119,7 @@ class Journal:
     _cleared_up_to: int = 0
     _outcomes_at_clearing: Counter[Outcome] = field(default_factory=Counter)
 
-    def arrive(self, at: int, request_id: str, method: str, path: str, caller: "Caller | None" = None) -> Entry:
+    def arrive(self, at: int, request_id: str, method: str, path: str, caller: Identity | None = None) -> Entry:
         """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
         self.last_sequence += 1
         entry = Entry(self.last_sequence, at, request_id, method, path, arrived_ms=host_elapsed_ms(), caller=caller)

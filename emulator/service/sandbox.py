@@ -18,15 +18,14 @@ from emulator.kernel.seed import Seed
 from emulator.kernel.signing import Signer
 from emulator.kernel.timeline import Timeline
 from emulator.kernel.timestamps import DAY_MS
-from emulator.scenario.playbook import Playbook
+from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
-from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.images import ImageStore, MemoryBudget
 from emulator.service.journal import Journal
 from emulator.service.premade import add_premade_ingredients
 from emulator.service.store import Store
-from emulator.service.tally import RuleTallies
+from emulator.service.teams import CredentialAccount, TeamAccount
 
 _LOGGER = logging.getLogger("emulator.service")
 DEFAULT_SANDBOX_ID = "default"
@@ -102,21 +101,20 @@ class Sandbox:
         self.idempotency = IdempotencyRecords()
         self.pause = AdmissionPause()
         self.accounts: dict[str, TeamAccount] = {}
-        self.callers: dict[str, Caller] = {}
-        """By key: a caller for every credential."""
+        self.credentials: dict[str, CredentialAccount] = {}
+        """By key."""
         self.held_admissions: dict[str, HeldAdmission] = {}
         self.playbooks: dict[str, Playbook] = {}
         """By Team id, and under an empty one for every Team: the running scenarios."""
-        self.past_rules: RuleTallies = {}
-        """What the rules of scenarios that were ended had counted."""
+        self.past_rules: dict[tuple[str, str], RuleCounts] = {}
+        """By the names of scenario and rule: what the rules of scenarios that were ended had counted."""
         self.journal = Journal()
 
     def end(self) -> None:
-        """Let go of what is held: memory, requests in admission, and who refers back to it (so that it can be freed)."""
+        """Let go of what is held: memory, and requests in admission."""
         for held in self.held_admissions.values():
             held.end()
         self.held_admissions = {}
-        self.callers = {}
         self.images.close()
 
     def _add_world(self, world: WorldFile) -> None:
@@ -141,7 +139,7 @@ class Sandbox:
             self.add_credential(account, credential, now)
         return account
 
-    def add_credential(self, account: TeamAccount, described: WorldCredential, now: int) -> Caller:
+    def add_credential(self, account: TeamAccount, described: WorldCredential, now: int) -> CredentialAccount:
         """Create a credential of a Team; outside the default sandbox its key has the sandbox's id worked in."""
         key = self.key_of(described.key)
         credential = Credential(
@@ -154,9 +152,13 @@ class Sandbox:
             expires_at=now + CREDENTIAL_LIFETIME_MS if described.expires_at is None else described.expires_at,
             state=described.state,
         )
-        caller = Caller(self, account, credential)
-        self.callers[key] = caller
-        return caller
+        self.credentials[key] = CredentialAccount(credential)
+        return self.credentials[key]
+
+    def credentials_of(self, team_id: str) -> list[Credential]:
+        """Return the credentials of a Team, in the order of their creation."""
+        held = (account.credential for account in self.credentials.values())
+        return [credential for credential in held if credential.team_id == team_id]
 
     def key_of(self, world_key: str) -> str:
         """Return this sandbox's form of a key that a world file has."""

@@ -50,12 +50,12 @@ class Sandboxes:
             raise SandboxConflictError(f"there are {MAXIMUM_SANDBOXES} sandboxes; delete one first")
         sandbox = Sandbox(identifier, options, self.memory)
         _begin_scenario(sandbox)
-        taken = sandbox.callers.keys() & self._callers.keys()
+        taken = sandbox.credentials.keys() & self._callers.keys()
         if taken:
             sandbox.images.close()
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self.by_id[identifier] = sandbox
-        self._callers.update(sandbox.callers)
+        self.register(sandbox)
         return sandbox
 
     def reset(self, sandbox: Sandbox) -> None:
@@ -65,22 +65,22 @@ class Sandboxes:
         sandbox.end()
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
-        self._callers.update(sandbox.callers)
+        self.register(sandbox)
 
     def replace(self, sandbox: Sandbox) -> None:
         """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises SandboxConflictError."""
         old = self.by_id[sandbox.id]
         self._forget_keys(old)
-        taken = sandbox.callers.keys() & self._callers.keys()
+        taken = sandbox.credentials.keys() & self._callers.keys()
         if taken:
-            self._callers.update(old.callers)
+            self.register(old)
             sandbox.images.close()
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self.tally.add(old)
         self.tally.discount(sandbox)
         old.end()
         self.by_id[sandbox.id] = sandbox
-        self._callers.update(sandbox.callers)
+        self.register(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:
         """End a sandbox and free what it held."""
@@ -90,11 +90,13 @@ class Sandboxes:
         del self.by_id[sandbox.id]
 
     def register(self, sandbox: Sandbox) -> None:
-        """Make the keys of credentials known that were added to a sandbox."""
-        self._callers.update(sandbox.callers)
+        """Make the keys of a sandbox's credentials known, as far as they are not."""
+        for key, held in sandbox.credentials.items():
+            if key not in self._callers:
+                self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
 
     def _forget_keys(self, sandbox: Sandbox) -> None:
-        for key in sandbox.callers:
+        for key in sandbox.credentials:
             self._callers.pop(key, None)
 
 

@@ -12,9 +12,10 @@ from emulator.scenario.matching import RequestFacts, WorkFacts
 from emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.world import TeamChange, WorldChanges, WorldCredential, WorldTeam
-from emulator.service.accounts import Caller, TeamAccount
+from emulator.service.accounts import Caller
 from emulator.service.sandbox import Sandbox
 from emulator.service.tally import count_rules
+from emulator.service.teams import CredentialAccount, TeamAccount
 
 CHANGE_EVENT = "scenario_change"
 EVERYONE = ""
@@ -90,13 +91,13 @@ def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str
 
 
 def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described: WorldCredential, now: int) -> None:
-    caller = sandbox.callers.get(sandbox.key_of(described.key))
-    if caller is None:
+    held = sandbox.credentials.get(sandbox.key_of(described.key))
+    if held is None:
         sandbox.add_credential(account, described, now)
         return
-    old = caller.credential
+    old = held.credential
     expires_at = old.expires_at if described.expires_at is None else described.expires_at
-    caller.credential = dataclasses.replace(
+    held.credential = dataclasses.replace(
         old, name=described.name, profile=described.profile, state=described.state, expires_at=expires_at
     )
 
@@ -114,10 +115,10 @@ def change_team(account: TeamAccount, change: TeamChange, now: int) -> None:
     account.team = dataclasses.replace(account.team, **given)  # type: ignore[arg-type]  # each of its field's type
 
 
-def change_credential(caller: Caller, change: CredentialChange) -> None:
+def change_credential(held: CredentialAccount, change: CredentialChange) -> None:
     """Set what a change names of a credential; the rest stays."""
-    old = caller.credential
-    caller.credential = dataclasses.replace(
+    old = held.credential
+    held.credential = dataclasses.replace(
         old,
         state=change.state or old.state,
         expires_at=old.expires_at if change.expires_at is None else change.expires_at,
@@ -141,9 +142,9 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: i
             else:
                 sandbox.pause = pause
         case CredentialChange(key):
-            caller = sandbox.callers.get(key) or sandbox.callers.get(sandbox.key_of(key))
-            if caller is not None and (not team_id or caller.team_id == team_id):
-                change_credential(caller, change)
+            held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
+            if held is not None and (not team_id or held.credential.team_id == team_id):
+                change_credential(held, change)
         case TeamChange():  # pragma: no branch (there is no other change)
             for account in _affected(sandbox, team_id, change.team):
                 change_team(account, change, now)

@@ -44,12 +44,12 @@ from emulator.kernel.timestamps import LATEST_INSTANT
 from emulator.scenario.playbook import Playbook
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import Timings, WorldFile
-from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.codec import CodecError, decode, encode
 from emulator.service.engine import HOLD_EVENT, can_happen
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.store import Store
+from emulator.service.teams import CredentialAccount, TeamAccount
 
 FORMAT = "image-workflow-emulator state"
 VERSION = 1
@@ -278,9 +278,9 @@ def _saved_scenario(scenario: Scenario) -> SavedScenario:
 
 def _saved_team(sandbox: Sandbox, account: TeamAccount) -> SavedTeam:
     credentials = [
-        SavedCredential(caller.credential, caller.rate)
-        for caller in sandbox.callers.values()
-        if caller.account is account
+        SavedCredential(held.credential, held.rate)
+        for held in sandbox.credentials.values()
+        if held.credential.team_id == account.team.id
     ]
     return SavedTeam(account.team, account.ledger, account.budget, account.rate, account.pause, credentials)
 
@@ -390,7 +390,7 @@ def _restore_team(sandbox: Sandbox, original_id: str, saved: SavedTeam) -> None:
             world_key = world_key.removesuffix(f"_{original_id}")
         key = sandbox.key_of(world_key)
         credential = dataclasses.replace(entry.credential, key=key)
-        sandbox.callers[key] = Caller(sandbox, account, credential, entry.rate)
+        sandbox.credentials[key] = CredentialAccount(credential, entry.rate)
 
 
 def _restore_resources(store: Store, saved: SavedResources) -> None:

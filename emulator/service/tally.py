@@ -8,27 +8,16 @@ import copy
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from emulator.scenario.playbook import Playbook
+from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.service.journal import Outcome
-
-if TYPE_CHECKING:
-    from emulator.service.sandbox import Sandbox
+from emulator.service.sandbox import Sandbox
 
 MAXIMUM_NAMES = 1_000
 """How many rules, and how many Teams, are told apart; what comes after them is not counted."""
 
 
-@dataclass(slots=True)
-class RuleTally:
-    """How often the rule of a scenario matched and acted."""
-
-    matched: int = 0
-    fired: int = 0
-
-
-RuleTallies = dict[tuple[str, str], RuleTally]
+RuleTallies = dict[tuple[str, str], RuleCounts]
 """By the names of scenario and rule."""
 
 
@@ -40,7 +29,7 @@ def count_rules(rules: RuleTallies, playbook: Playbook, sign: int = 1) -> None:
 
 def _count_rule(rules: RuleTallies, key: tuple[str, str], matched: int, fired: int) -> None:
     if key in rules or len(rules) < MAXIMUM_NAMES:
-        rule = rules.setdefault(key, RuleTally())
+        rule = rules.setdefault(key, RuleCounts())
         rule.matched += matched
         rule.fired += fired
 
@@ -67,7 +56,7 @@ class Tally:
     """By name."""
     emulator_ms: int = 0
 
-    def add(self, sandbox: "Sandbox") -> None:
+    def add(self, sandbox: Sandbox) -> None:
         """Count a sandbox that is about to forget what it did."""
         self._count(sandbox, 1)
         self.requests.update(sandbox.journal.outcomes)
@@ -83,18 +72,18 @@ class Tally:
             team.highest_concurrency = max(team.highest_concurrency, account.budget.highest_used)
             team.concurrency_limit = account.team.concurrency_limit
 
-    def discount(self, sandbox: "Sandbox") -> None:
+    def discount(self, sandbox: Sandbox) -> None:
         """Take away what a sandbox brings along from a state file: it did not happen here."""
         self._count(sandbox, -1)
 
-    def total(self, living: Iterable["Sandbox"]) -> "Tally":
+    def total(self, living: Iterable[Sandbox]) -> "Tally":
         """Return the totals with those of the sandboxes that still exist."""
         total = copy.deepcopy(self)
         for sandbox in living:
             total.add(sandbox)
         return total
 
-    def _count(self, sandbox: "Sandbox", sign: int) -> None:
+    def _count(self, sandbox: Sandbox, sign: int) -> None:
         self.emulator_ms += sign * (sandbox.clock.now() - sandbox.began_at)
         for playbook in sandbox.playbooks.values():
             count_rules(self.rules, playbook, sign)

@@ -5,7 +5,8 @@ from emulator.domain.problems import Problem, count_of
 from emulator.domain.resources import Operation, WorkError
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.scenario.rules import WorkRule
-from emulator.service.accounts import Caller, TeamAccount
+from emulator.service.accounts import Caller
+from emulator.service.teams import TeamAccount
 
 _FAILURES = {
     "processing_failed": ("The work could not be completed.", True),

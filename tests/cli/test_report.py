@@ -7,7 +7,8 @@ import pytest
 
 from emulator import __version__
 from emulator.cli.report import Report
-from emulator.service.tally import RuleTally, Tally, TeamTally
+from emulator.scenario.playbook import RuleCounts
+from emulator.service.tally import Tally, TeamTally
 
 OPERATIONS = ("getTeam", "createUpload", "createProductPhotographyGeneration")
 TALLY = Tally(
@@ -21,7 +22,7 @@ TALLY = Tally(
         }
     ),
     dropped=2,
-    rules={("spare", "never"): RuleTally(1, 0), ("spare", "once"): RuleTally(4, 1)},
+    rules={("spare", "never"): RuleCounts(1, 0), ("spare", "once"): RuleCounts(4, 1)},
     teams={"Demo": TeamTally(3, 1, 2, 20), "Idle": TeamTally(0, 0, 0, 20), "Other": TeamTally(1, 0, 1, 5)},
     emulator_ms=72_500,
 )

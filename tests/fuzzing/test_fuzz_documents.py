@@ -91,7 +91,7 @@ def test_a_world_is_used_or_refused_with_the_place_of_what_is_wrong(control: Con
                 continue
             used += 1
             sandbox = sandboxes.create("fuzzed", dataclasses.replace(options, world=world))
-            for key in sandbox.callers:
+            for key in sandbox.credentials:
                 assert control.get("/team", key).status in (200, 401)
             assert control.ask("GET", "/state", sandbox="fuzzed").status == 200
             sandboxes.delete(sandbox)

@@ -5,10 +5,10 @@ import pytest
 from emulator.contract import load_contract
 from emulator.kernel.seed import Seed
 from emulator.scenario.format import parse_scenario
-from emulator.scenario.playbook import Playbook
+from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.scenario.scenario import NO_SCENARIO
 from emulator.service import state
-from emulator.service.tally import MAXIMUM_NAMES, RuleTallies, RuleTally, Tally, count_rules
+from emulator.service.tally import MAXIMUM_NAMES, RuleTallies, Tally, count_rules
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 
 ONE_RULE = "{scenario: new, rules: [{name: a rule, match: {operation: getTeam}, then: {problem: rate_limited}}]}"
@@ -103,7 +103,7 @@ def test_a_replayed_problem_counts_as_that_problem(emulator: EmulatorUnderTest) 
 
 
 def test_only_so_many_names_are_told_apart() -> None:
-    rules: RuleTallies = {("old", str(number)): RuleTally() for number in range(MAXIMUM_NAMES)}
+    rules: RuleTallies = {("old", str(number)): RuleCounts() for number in range(MAXIMUM_NAMES)}
     playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract().facts()), 0, Seed(0))
     count_rules(rules, playbook)
     assert ("new", "a rule") not in rules

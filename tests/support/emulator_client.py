@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 from emulator.app import Application, create_application
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.service import engine
-from emulator.service.accounts import Caller, TeamAccount
 from emulator.service.sandbox import Sandbox
+from emulator.service.teams import TeamAccount
 from emulator.settings import Settings, parse_clock
 from tests.support.contract_check import ContractChecker, Exchange, shipped_checker
 from tests.support.pictures import picture
@@ -312,8 +312,8 @@ class EmulatorUnderTest:
 
     def set_credential(self, key: str, **changes: Any) -> None:
         """Change a credential, such as its `state`."""
-        caller: Caller = self.sandbox.callers[key]
-        caller.credential = dataclasses.replace(caller.credential, **changes)
+        held = self.sandbox.credentials[key]
+        held.credential = dataclasses.replace(held.credential, **changes)
 
     def account(self, name: str = "Demo") -> TeamAccount:
         """A Team's account, to look at its ledger."""
