@@ -1,6 +1,6 @@
 """The build hook of the wheel: compiles the YAML documents and puts everything shipped into `emulator/_shipped/`.
 
-See emulator/documents.py for what is found there and how.
+See emulator/documents/shipped.py for what is found there and how.
 """
 
 import sys

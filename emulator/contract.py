@@ -4,24 +4,18 @@ Reads `contract/openapi.yaml`, and nothing but it, so that code and contract can
 operations do, nor how a violation is answered.
 """
 
-import dataclasses
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from emulator.documents import shipped_document
-from emulator.domain.problems import count_of, pointer
+from emulator.documents.schemas import Schemas, Violation
 
 DOCUMENT = "contract/openapi.yaml"
 BASE_PATH = "/v1"
 """What the paths of the operations begin with, on every server."""
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _METHODS = ("get", "post", "patch", "put", "delete")
-_URN = "urn:contract"
-_SHOWN_UNKNOWN = 50
-"""How many unknown fields of one object are told of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +55,6 @@ class OperationContract:
         return frozenset({"internal_error"}).union(*(codes for status, codes in self.codes.items() if status))
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One way in which a body breaks the contract: a JSON Pointer, what is there, what should be."""
-
-    where: str
-    found: Any
-    expected: str
-    is_unknown: bool = False
-    """Whether it is a field that must not be there at all."""
-
-    @property
-    def remedy(self) -> str:
-        """What to change, as an order."""
-        if self.is_unknown:
-            return f"leave out {self.where}"
-        if self.found is MISSING:
-            wanted = "" if self.expected == _REQUIRED else f", {self.expected}"
-            return f"add {self.where}{wanted}"
-        verb = "have" if _IS_PART.search(self.expected) else "be"
-        return f"let {self.where or 'the body'} {verb} {self.expected}"
-
-
-_REQUIRED = "this required field"
-_IS_PART = re.compile("^a character|(items?|item twice|characters?|field to change)$")
-"""Expectations of what a value has in it, not of what it is."""
-MISSING = object()
-"""What is found where a required field is not."""
-
-
 class Contract:
     """The contract, with a validator for each body."""
 
@@ -98,7 +63,7 @@ class Contract:
         self.operations: Mapping[str, OperationContract] = {
             operation.id: operation for operation in self._read_operations()
         }
-        self._validators: dict[str, Any] = {}
+        self._schemas = Schemas(document)
 
     @property
     def version(self) -> str:
@@ -110,58 +75,8 @@ class Contract:
         return {operation.id: operation.all_codes for operation in self.operations.values()}
 
     def violations(self, schema_name: str, value: object, first_only: bool = False) -> list[Violation]:
-        """Return the ways in which a value breaks a schema of the contract, or only the first that is found.
-
-        To look for all takes 50 µs for each: ask for the first of a large value that a stranger made.
-        """
-        validator = self._validators.get(schema_name)
-        if validator is None:
-            validator = self._validators[schema_name] = self._validator(schema_name)
-        if validator.is_valid(value):
-            return []
-        errors = [_first_error(validator, value)] if first_only else validator.iter_errors(value)
-        found = [violation for error in errors for violation in self._explain(error)]
-        return sorted(found, key=lambda violation: violation.where)
-
-    @cached_property
-    def _registry(self) -> Any:
-        # Imported when the first body comes: 20 ms that a server which is starting need not spend.
-        from jsonschema_rs import Draft202012, Registry
-
-        return Registry([(_URN, self.document)], draft=Draft202012)
-
-    def _validator(self, schema_name: str) -> Any:
-        from jsonschema_rs import Draft202012Validator
-
-        reference = {"$ref": f"{_URN}#/components/schemas/{schema_name}"}
-        return Draft202012Validator(reference, registry=self._registry)
-
-    def _explain(self, error: Any) -> list[Violation]:
-        where = pointer(*error.instance_path)
-        schema = self._schema_at(error.schema_path[:-1])
-        details = error.kind.as_dict()
-        if error.kind.name == "oneOf" and "discriminator" in schema:
-            return self._explain_union(schema["discriminator"], where, error.instance)
-        if error.kind.name == "required":
-            return [Violation(where + pointer(details["property"]), MISSING, _REQUIRED)]
-        if error.kind.name == "additionalProperties":
-            known = ", ".join(schema.get("properties", ())) or "none"
-            return [
-                Violation(where + pointer(name), error.instance[name], f"only the fields {known}", is_unknown=True)
-                for name in details["unexpected"][:_SHOWN_UNKNOWN]
-            ]
-        return [Violation(where, error.instance, _expectation(error.kind.name, schema))]
-
-    def _explain_union(self, discriminator: Mapping[str, Any], where: str, value: Any) -> list[Violation]:
-        """Say which branch was meant and what is wrong there, instead of that no branch fits."""
-        name, mapping = discriminator["propertyName"], discriminator["mapping"]
-        if not isinstance(value, dict):
-            return [Violation(where, value, "an object")]
-        branch = value.get(name)
-        if not isinstance(branch, str) or branch not in mapping:
-            return [Violation(where + pointer(name), value.get(name, MISSING), f"one of {', '.join(mapping)}")]
-        inner = self.violations(mapping[branch].rpartition("/")[2], value)
-        return [dataclasses.replace(violation, where=where + violation.where) for violation in inner]
+        """Return the ways in which a value breaks a schema of the contract, or only the first that is found."""
+        return self._schemas.violations(f"#/components/schemas/{schema_name}", value, first_only)
 
     def _schema_at(self, steps: Sequence[str | int]) -> Mapping[str, Any]:
         node: Any = self.document
@@ -221,48 +136,6 @@ class Contract:
             maximum=schema.get("maximum", 0),
             words=tuple(schema.get("enum", ())),
         )
-
-
-def _first_error(validator: Any, value: object) -> Any:
-    try:
-        validator.validate(value)
-    except ValueError as error:
-        return error
-    raise AssertionError("a value that is not valid has an error")
-
-
-_TYPES = {
-    "string": "a string",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "object": "an object",
-    "array": "an array",
-    "null": "null",
-}
-_COUNTED = {"minItems": ("at least", "item"), "maxItems": ("at most", "item"), "minLength": ("at least", "character")}
-_EXPECTATIONS = {
-    "const": "{}",
-    "uniqueItems": "no item twice",
-    "minimum": "at least {}",
-    "maximum": "at most {}",
-    "minProperties": "at least {} field to change",
-}
-
-
-def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
-    """Say in words what a keyword of a schema asks for."""
-    limit = schema.get(keyword)
-    if keyword == "type":
-        return " or ".join(_TYPES[name] for name in (limit if isinstance(limit, list) else [str(limit)]))
-    if keyword == "enum":
-        return "one of " + ", ".join(map(str, limit or ()))
-    if keyword == "pattern":
-        return "a character that is not white space" if limit == r"\S" else f"text that matches {limit}"
-    if keyword in _COUNTED and isinstance(limit, int):
-        bound, noun = _COUNTED[keyword]
-        return f"{bound} {count_of(limit, noun)}"
-    return _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(limit)
 
 
 def load_contract() -> Contract:

@@ -9,26 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
+from emulator.documents.values import CLOCK_WORDS, parse_clock, parse_size
+from emulator.kernel.clock import ClockSetting
 from emulator.kernel.seed import LARGEST_SEED
 from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
 DEFAULT_PORT: Final = 8038
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
-
-_RATE: Final = re.compile(r"x(\d+(?:\.\d+)?)")
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]i?)?B?", re.IGNORECASE)
-_UNITS: Final = {
-    "": 1,
-    "k": 10**3,
-    "m": 10**6,
-    "g": 10**9,
-    "t": 10**12,
-    "ki": 2**10,
-    "mi": 2**20,
-    "gi": 2**30,
-    "ti": 2**40,
-}
 
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -95,25 +82,6 @@ class Option:
     def variable(self) -> str:
         """The name in the environment, such as `EMULATOR_RATE_LIMITS`."""
         return "EMULATOR_" + self.field.upper()
-
-
-def parse_clock(text: str) -> ClockSetting:
-    """Read `real`, `manual`, `auto` or a rate such as `x60`. Raises ValueError."""
-    for mode in CLOCK_MODES:
-        if text == mode:
-            return ClockSetting(mode)
-    match = _RATE.fullmatch(text)
-    if match and 0 < float(match[1]) <= HIGHEST_RATE:
-        return ClockSetting("real", float(match[1]))
-    raise ValueError(text)
-
-
-def parse_size(text: str) -> int:
-    """Read a number of bytes such as `2GiB`, `512MB` or `1048576`. Raises ValueError."""
-    match = _SIZE.fullmatch(text.strip())
-    if not match:
-        raise ValueError(text)
-    return int(float(match[1]) * _UNITS[(match[2] or "").lower()])
 
 
 def parse_url(text: str) -> str:
@@ -183,10 +151,10 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(
         "clock",
         parse_clock,
-        "real, manual, auto, or a rate such as x60",
+        CLOCK_WORDS,
         "MODE",
         "real",
-        "real, manual, auto, or a rate such as x60",
+        CLOCK_WORDS,
     ),
     Option(
         "start",
@@ -244,7 +212,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "debug, info, warning or error",
         "LEVEL",
         "info",
-        "least severity that is logged",
+        "lowest level to log",
     ),
 )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import PROGRAM, parse_arguments
 from emulator.cli.errors import CommandError
-from emulator.documents_yaml import DocumentError
+from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError, read_settings
 
 if TYPE_CHECKING:

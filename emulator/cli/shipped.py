@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from emulator.cli.errors import unreadable
 from emulator.documents import shipped_document, shipped_path
-from emulator.documents_yaml import Complaint, DocumentError
+from emulator.documents.complaints import Complaint, DocumentError
 
 if TYPE_CHECKING:
     from emulator.scenario.library import ScenarioLibrary

@@ -7,17 +7,14 @@ import math
 from collections.abc import Callable, Collection
 from typing import Any, Final, TypeVar
 
+from emulator.documents.values import LARGEST_INTEGER, LONGEST_NAME, parse_clock
 from emulator.domain.problems import Problem, excerpt, pointer
 from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
 from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
-from emulator.settings import parse_clock
 
 T = TypeVar("T")
 Reader = Callable[[str, Any], T]
 
-LARGEST_INTEGER: Final = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exact."""
-LONGEST_NAME: Final = 200
 _MODES: Final = f"one of {', '.join(CLOCK_MODES)}, or a rate such as x60"
 
 

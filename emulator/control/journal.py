@@ -15,7 +15,7 @@ import orjson
 
 from emulator.control.calls import Call
 from emulator.control.explanations import describe_rule, explain, rules_of
-from emulator.control.fields import LARGEST_INTEGER
+from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, count_of, excerpt
 from emulator.http.requests import ClientDisconnectedError, until_gone
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp

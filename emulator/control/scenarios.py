@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from emulator.control.calls import Call, ControlPlane
 from emulator.control.teams import find_account
-from emulator.documents_yaml import DocumentError, MappingNode, json_value, read_document
+from emulator.documents.complaints import DocumentError
+from emulator.documents.yaml_nodes import MappingNode, json_value, read_document
 from emulator.domain.problems import Problem, excerpt
 from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of

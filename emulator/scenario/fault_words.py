@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, cast
 
-from emulator.documents_yaml import MappingNode, quote
+from emulator.documents.complaints import one_of
+from emulator.documents.yaml_nodes import MappingNode
+from emulator.domain.problems import excerpt
 from emulator.domain.resources import WORKFLOWS, Scene
 from emulator.scenario.faults import (
     AFTER_COMMIT_CODES,
@@ -34,7 +36,7 @@ from emulator.scenario.faults import (
     WorkOutcome,
 )
 from emulator.scenario.matching import EVERY, RequestMatch, WorkMatch
-from emulator.scenario.reading import Cursor, Fields, one_of
+from emulator.scenario.reading import Cursor, Fields
 from emulator.scenario.vocabulary import BACKGROUND_WORKS, CODES, GENERATIONS, RETRY_AFTER_CODES, Vocabulary
 
 _DETAILS: Final = ("retry_after", "detail", "at")
@@ -64,7 +66,7 @@ def read_fault(cursor: Cursor, match: RequestMatch, vocabulary: Vocabulary) -> F
         if fields.is_sound and not any(word in fields for word in OUTCOME_WORDS):
             cursor.complain(one_of(FAULTS), found="no fault")
         return NO_FAULT
-    fields.refuse(words[1:], f"one fault in a rule, and {quote(words[0])} stands there already")
+    fields.refuse(words[1:], f"one fault in a rule, and {excerpt(words[0])} stands there already")
     return _FAULT_READERS[words[0]](_Then(fields, match, vocabulary))
 
 
@@ -118,7 +120,7 @@ def _check_possible(code: str, then: _Then, expected: str) -> None:
     names = ", ".join(unable[:_NAMED_OPERATIONS])
     if len(unable) > _NAMED_OPERATIONS:
         names += f" and {len(unable) - _NAMED_OPERATIONS} more"
-    then.fields.cursors["problem"].complain(expected, found=f"{quote(code)}, which {names} cannot return")
+    then.fields.cursors["problem"].complain(expected, found=f"{excerpt(code)}, which {names} cannot return")
 
 
 def _hold(then: _Then) -> Fault:
@@ -176,7 +178,7 @@ def _outputs(cursor: Cursor, match: WorkMatch) -> Mapping[int, FailureCode] | No
     outputs: dict[int, FailureCode] = {}
     for slot, failure in (named or {}).items():
         if not _SLOT.fullmatch(slot) or int(slot) > slots:
-            failure.complain(expected, found=f"the slot {quote(slot)}")
+            failure.complain(expected, found=f"the slot {excerpt(slot)}")
         elif code := _failure_code(failure):
             outputs[int(slot)] = code
     return MappingProxyType(outputs)

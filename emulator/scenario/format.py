@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from emulator.documents_yaml import DocumentError, JsonValue, Node, node_of, quote, read_document
+from emulator.documents.complaints import DocumentError, nearest, one_of
+from emulator.documents.yaml_nodes import JsonValue, Node, node_of, read_document
+from emulator.domain.problems import excerpt
 from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
 from emulator.kernel.seed import LARGEST_SEED
-from emulator.scenario.reading import Cursor, Fields, Report, nearest, one_of
+from emulator.scenario.reading import Cursor, Fields, Report
 from emulator.scenario.rule_format import read_rules
 from emulator.scenario.scenario import Scenario, ScenarioClock
 from emulator.scenario.timeline_format import read_timeline
@@ -91,7 +93,9 @@ def _check_new_teams(fields: Fields, world: WorldChanges, known: WorldNames) -> 
         name = change.team.team
         if name not in known.teams and not change.credentials:
             expected = f"{one_of(known.teams)}, or credentials for a new Team"
-            fields.cursor.report.add(change.position, "world.teams", quote(name), expected, nearest(name, known.teams))
+            fields.cursor.report.add(
+                change.position, "world.teams", excerpt(name), expected, nearest(name, known.teams)
+            )
 
 
 def _clock(cursor: Cursor) -> ScenarioClock:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from emulator.documents_yaml import Complaint, quote
+from emulator.documents.complaints import Complaint, nearest, one_of
+from emulator.domain.problems import excerpt
 from emulator.scenario.format import ScenarioError, parse_scenario
-from emulator.scenario.reading import nearest, one_of
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import OperationFacts
 from emulator.scenario.world import WorldNames
@@ -51,7 +51,7 @@ class ScenarioLibrary:
         files = self._files()
         if name not in files:
             complaint = Complaint(
-                "scenarios", 0, 0, "", quote(name), one_of(files, "the name of a scenario"), nearest(name, files)
+                "scenarios", 0, 0, "", excerpt(name), one_of(files, "the name of a scenario"), nearest(name, files)
             )
             raise ScenarioError([complaint])
         return files[name].read_bytes().decode()

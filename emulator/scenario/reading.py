@@ -5,33 +5,21 @@ Every complaint of a file is collected, so that its author mends it in one go: a
 given, and the reading goes on. It knows neither scenarios nor worlds.
 """
 
-import difflib
 import re
-from collections.abc import Callable, Collection, Iterator, Set
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from emulator.documents_yaml import (
-    Complaint,
-    DocumentError,
-    ListNode,
-    MappingNode,
-    Node,
-    TextNode,
-    describe,
-    is_null,
-    quote,
-)
-from emulator.kernel.timestamps import DAY_MS, TIMESTAMP_WORDS, parse_duration_ms, parse_timestamp
-from emulator.positions import Position
+from emulator.documents.complaints import Complaint, DocumentError, Position, nearest, one_of
+from emulator.documents.values import LARGEST_INTEGER as MAXIMUM_INTEGER
+from emulator.documents.values import LONGEST_NAME as MAXIMUM_NAME
+from emulator.documents.values import LONGEST_SPAN_MS as MAXIMUM_SPAN_MS
+from emulator.documents.yaml_nodes import ListNode, MappingNode, Node, TextNode
+from emulator.domain.problems import excerpt
+from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_duration_ms, parse_timestamp
 
-MAXIMUM_INTEGER: Final = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exact."""
-MAXIMUM_SPAN_MS: Final = 3_650 * DAY_MS
 MAXIMUM_COMPLAINTS: Final = 100
 """So many complaints of one file are told; who corrects them is told the rest."""
-MAXIMUM_NAME: Final = 200
-_LISTED_WORDS: Final = 14
 _INTEGER: Final = re.compile(r"-?\d{1,19}", re.ASCII)
 _BREAK: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -72,22 +60,20 @@ class Report:
             raise error(self.complaints)
 
 
-def nearest(word: str, words: Collection[str]) -> str | None:
-    """Return the one of the words that a typing error most likely meant, if any comes near."""
-    by_folded = {known.casefold(): known for known in sorted(words)}
-    found = difflib.get_close_matches(word[:200].casefold(), list(by_folded), n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+def is_null(node: Node) -> bool:
+    """Tell whether a node is nothing, however it is spelled."""
+    return isinstance(node, TextNode) and not node.quoted and node.text in ("", "~", "null")
 
 
-def one_of(words: Collection[str], kind: str = "") -> str:
-    """Say which words are expected: all of them, or their kind if they are too many for one line."""
-    if not words:
-        return kind or "nothing"
-    if kind and len(words) > _LISTED_WORDS:
-        return kind
-    if len(words) == 1:
-        return quote(next(iter(words)))
-    return f"one of {', '.join(sorted(words) if isinstance(words, Set) else words)}"
+def describe(node: Node) -> str:
+    """Say in a complaint what a node is."""
+    match node:
+        case TextNode(text=text):
+            return "nothing" if is_null(node) else excerpt(text)
+        case ListNode(items=items):
+            return "a list" if items else "an empty list"
+        case MappingNode(entries=entries):  # pragma: no branch (there is no other kind of node)
+            return "a mapping" if entries else "an empty mapping"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +189,7 @@ class Cursor:
         cursors: dict[str, Cursor] = {}
         for key, value in self.node.entries:
             if key.text in cursors:
-                self.report.add(key.position, self.path, f"{quote(key.text)} a second time", "each key once")
+                self.report.add(key.position, self.path, f"{excerpt(key.text)} a second time", "each key once")
             else:
                 cursors[key.text] = Cursor(self.report, value, _joined(self.path, key.text))
         return cursors
@@ -221,10 +207,10 @@ class Cursor:
         keys = {key.text: key for key, _ in self.node.entries}
         for text, key in keys.items():
             if text not in known:
-                self.report.add(key.position, self.path, quote(text), one_of(known), self.report.suggest(text, known))
+                self.report.add(key.position, self.path, excerpt(text), one_of(known), self.report.suggest(text, known))
         for missing in required:
             if missing not in keys:
-                self.complain(f"the key {quote(missing)}", found=f"no {quote(missing)}")
+                self.complain(f"the key {excerpt(missing)}", found=f"no {excerpt(missing)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +232,7 @@ class Fields:
         """Report those of the keys that are there."""
         for key in keys:
             if key in self.cursors:
-                self.cursor.report.add(self.position_of(key), self.cursor.path, quote(key), expected)
+                self.cursor.report.add(self.position_of(key), self.cursor.path, excerpt(key), expected)
 
     def position_of(self, key: str) -> Position:
         """Return the place of a key that is there."""
@@ -262,5 +248,5 @@ class Fields:
 
 
 def _joined(path: str, key: str) -> str:
-    name = key if _PLAIN_KEY.fullmatch(key) else quote(key)
+    name = key if _PLAIN_KEY.fullmatch(key) else excerpt(key)
     return f"{path}.{name}" if path else name

@@ -4,8 +4,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, cast
 
-from emulator.documents_yaml import ListNode, MappingNode, json_value, quote
-from emulator.positions import NOWHERE
+from emulator.documents.complaints import NOWHERE
+from emulator.documents.yaml_nodes import ListNode, MappingNode, json_value
+from emulator.domain.problems import excerpt
 from emulator.scenario.fault_words import read_fault, read_outcome
 from emulator.scenario.faults import OUTCOME_WORDS
 from emulator.scenario.matching import ALWAYS, EVERY, Nth, RequestMatch, When, WorkMatch
@@ -28,7 +29,7 @@ def read_rules(cursor: Cursor, vocabulary: Vocabulary) -> tuple[Rule, ...]:
     for number, item in enumerate(items, start=1):
         rule = _read_rule(item, f"rule {number}", vocabulary)
         if rule.name in taken:
-            found = f"the name {quote(rule.name)} again, first given to {taken[rule.name]}"
+            found = f"the name {excerpt(rule.name)} again, first given to {taken[rule.name]}"
             item.complain("a name of its own for each rule", found=found)
         taken.setdefault(rule.name, item.path)
         rules.append(rule)

@@ -2,9 +2,10 @@
 
 from typing import Final, cast
 
+from emulator.documents.complaints import one_of
 from emulator.domain.resources import CredentialState, Profile
 from emulator.scenario.changes import Admission, AdmissionChange, Change, CredentialChange, TimedChange
-from emulator.scenario.reading import Cursor, Fields, one_of
+from emulator.scenario.reading import Cursor, Fields
 from emulator.scenario.rule_format import read_team
 from emulator.scenario.vocabulary import Vocabulary
 from emulator.scenario.world import CREDENTIAL_STATES, PROFILES

@@ -6,9 +6,9 @@ Owns what holds where nothing is said. How a file spells it is `world_format`'s;
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
+from emulator.documents.complaints import NOWHERE, Position
 from emulator.domain.resources import CredentialState, Profile
 from emulator.kernel.timestamps import SECOND_MS
-from emulator.positions import NOWHERE, Position
 
 CREDENTIAL_STATES: Final[tuple[CredentialState, ...]] = get_args(CredentialState)
 PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)

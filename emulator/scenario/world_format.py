@@ -9,7 +9,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Final, cast
 
-from emulator.documents_yaml import DocumentError, JsonValue, Node, node_of, quote, read_document
+from emulator.documents.complaints import DocumentError
+from emulator.documents.yaml_nodes import JsonValue, Node, node_of, read_document
+from emulator.domain.problems import excerpt
 from emulator.domain.resources import CredentialState, Profile
 from emulator.scenario.reading import Cursor, Fields, Report
 from emulator.scenario.world import (
@@ -133,7 +135,7 @@ def _key(cursor: Cursor, keys: dict[str, str]) -> str | None:
         cursor.complain("a key of letters, digits and . _ ~ + / -")
         return None
     if key in keys:
-        cursor.complain("each key once", found=f"{quote(key)} again, first given at {keys[key]}")
+        cursor.complain("each key once", found=f"{excerpt(key)} again, first given at {keys[key]}")
         return None
     keys[key] = cursor.path
     return key

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from emulator.contract import MISSING, Contract, OperationContract
+from emulator.contract import Contract, OperationContract
+from emulator.documents.schemas import LISTED_VIOLATIONS, listed
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
-from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.http.requests import Request, check_no_body, parse_json
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults import NetworkFault
@@ -24,8 +25,6 @@ from emulator.web.requests import parse_query
 
 _LARGE_BODY_BYTES = 2048
 """Of a larger body only the first thing that is wrong is looked for."""
-_MAXIMUM_REMEDIES = 10
-"""How many of the things that are wrong with a body a remedy names."""
 
 
 @dataclass(slots=True)
@@ -122,12 +121,8 @@ def check_body(passage: Passage, route: Route, call: Call) -> None:
     assert name is not None
     violations = route.contract.violations(name, body, first_only=len(passage.body or b"") > _LARGE_BODY_BYTES)
     if violations:
-        first = violations[0]
-        found = "nothing" if first.found is MISSING else excerpt(first.found)
-        more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
-        where = first.where or "(body)"
-        remedy = "; ".join(violation.remedy for violation in violations[:_MAXIMUM_REMEDIES])
-        raise Problem("invalid_input", f"{where}: found {found}; expected {first.expected}{more}", remedy=remedy)
+        remedy = "; ".join(violation.remedy for violation in violations[:LISTED_VIOLATIONS])
+        raise Problem("invalid_input", listed(violations), remedy=remedy)
     call.intent = intent_of(name, body)
     passage.fingerprint = fingerprint(name, call.intent)
 

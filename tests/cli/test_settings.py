@@ -2,8 +2,9 @@
 
 import pytest
 
+from emulator.documents.values import parse_size
 from emulator.kernel.clock import ClockSetting
-from emulator.settings import OPTIONS, SettingError, Settings, parse_size, read_settings
+from emulator.settings import OPTIONS, SettingError, Settings, read_settings
 
 
 def test_without_options_the_defaults_are_those_of_the_settings() -> None:

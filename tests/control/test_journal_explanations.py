@@ -159,20 +159,20 @@ def test_following_the_remedy_of_too_many_requests_helps(control: ControlledEmul
     ("expected", "path", "body"),
     [
         ("add /content_type; add /size_bytes", "/uploads", {}),
-        ("leave out /more", "/uploads", UPLOAD | {"more": 1}),
-        ("let /size_bytes be a whole number", "/uploads", UPLOAD | {"size_bytes": "5"}),
+        ("remove /more", "/uploads", UPLOAD | {"more": 1}),
+        ("set /size_bytes to a whole number from 1 to 73400320", "/uploads", UPLOAD | {"size_bytes": "5"}),
         (
-            "let /name have a character that is not white space",
+            "change /name to have a character that is not white space",
             "/backgrounds",
             {"name": " ", "kind": "backdrop", "asset_id": "ast_1"},
         ),
         (
-            "let /kind be one of backdrop, location",
+            "set /kind to one of backdrop, location",
             "/backgrounds",
             {"name": "B", "kind": "wall", "asset_id": "ast_1"},
         ),
         (
-            "let /asset_ids have at least 3 items",
+            "change /asset_ids to have at least 3 items",
             "/photography-styles",
             {"name": "S", "asset_ids": ["ast_1", "ast_2"]},
         ),

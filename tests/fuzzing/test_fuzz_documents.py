@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from emulator.documents_yaml import DocumentError
+from emulator.documents.complaints import DocumentError
 from emulator.scenario.world import WorldFile
 from emulator.scenario.world_format import parse_world
 from tests.control.controlled_emulator import ControlledEmulator

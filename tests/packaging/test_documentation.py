@@ -16,7 +16,7 @@ from emulator.cli.arguments import PROGRAM, _parser, parse_arguments
 from emulator.contract import load_contract
 from emulator.control import PREFIX
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
-from emulator.documents_yaml import read_document
+from emulator.documents.yaml_nodes import read_document
 from emulator.domain.problems import CATALOGUE, CONTROL_CATALOGUE
 from emulator.kernel.clock import CLOCK_MODES
 from emulator.scenario.fault_words import THEN_WORDS

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emulator.documents_yaml import Complaint
+from emulator.documents.complaints import Complaint
 from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import OperationFacts

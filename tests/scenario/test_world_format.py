@@ -76,14 +76,14 @@ def test_data_that_is_nested_too_deeply_is_refused() -> None:
     data: Any = []
     for _ in range(40):
         data = [data]
-    with pytest.raises(WorldError, match=r"^request: found mappings and lists nested too deeply"):
+    with pytest.raises(WorldError, match=r"^request: found arrays and objects nested too deeply"):
         world_of({"teams": data}, "request")
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "world.yaml:1:1: found an empty document; expected a mapping"),
+        ("", "world.yaml:1:1: found an empty document; expected an object"),
         ("- a", "world.yaml:1:1: found a list; expected a mapping with one of teams, timings, premade"),
         ("team: {}", 'world.yaml:1:1: found "team"; expected one of teams, timings, premade; did you mean "teams"?'),
         (
@@ -100,7 +100,7 @@ def test_data_that_is_nested_too_deeply_is_refused() -> None:
         ),
         (
             "teams: {A: {credentials: [{key: k}]}, A: {credentials: [{key: l}]}}",
-            'world.yaml:1:39: teams: found "A" a second time; expected each key once',
+            'world.yaml:1:39: found "A" a second time; expected each key once',
         ),
         (
             "teams: {A: {credentials: [{key: k}]}, B: {credentials: [{key: k}]}}",

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from emulator.settings import Settings, parse_clock
+from emulator.documents.values import parse_clock
+from emulator.settings import Settings
 from tests.scenarios.player import MakeService, Service
 from tests.support.emulator_client import settings_of
 

@@ -15,11 +15,12 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from emulator.app import Application, create_application
+from emulator.documents.values import parse_clock
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.service import engine
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import TeamAccount
-from emulator.settings import Settings, parse_clock
+from emulator.settings import Settings
 from tests.support.contract_check import ContractChecker, Exchange, shipped_checker
 from tests.support.pictures import picture
 

@@ -86,7 +86,7 @@ def test_the_first_byte_that_is_not_utf_8_is_told(emulator: EmulatorUnderTest) -
 @pytest.mark.parametrize(
     ("path", "body", "where"),
     [
-        ("/uploads", {"content_type": "image/png", "size_bytes": 1, "a/b~c": 1}, "/a~1b~0c: found 1; "),
+        ("/uploads", {"content_type": "image/png", "size_bytes": 1, "a/b~c": 1}, "/a~1b~0c: found an unknown field; "),
         (
             "/generations/product-photography",
             {"background": {"type": "automatic", "~/": {}}},
@@ -328,8 +328,23 @@ def test_a_problem_says_where_what_was_found_and_what_was_expected(emulator: Emu
     """D08."""
     (asset,) = emulator.assets(1)
     problem = emulator.photograph(asset_ids=[asset], image_count=7).json
-    assert problem["detail"] == "/image_count: found 7; expected at most 6"
+    assert problem["detail"] == "/image_count: found 7; expected a whole number from 1 to 6"
     assert list(problem) == ["type", "title", "status", "detail", "code", "request_id"]
+
+
+def test_a_problem_names_every_violation_by_place_and_the_field_that_may_be_meant(emulator: EmulatorUnderTest) -> None:
+    body = {"size_byte": 1, "content_type": "text/plain", "size_bytes": 0}
+    clauses = emulator.post("/uploads", body).json["detail"].split(". ")
+    assert clauses == [
+        '/content_type: found "text/plain"; expected one of image/jpeg, image/png, image/gif, image/webp, image/avif',
+        '/size_byte: found an unknown field; expected only content_type, size_bytes; did you mean "size_bytes"?',
+        "/size_bytes: found 0; expected a whole number from 1 to 73400320",
+    ]
+
+
+def test_a_problem_names_ten_violations_at_most(emulator: EmulatorUnderTest) -> None:
+    detail = emulator.photograph(asset_ids=list(range(13))).json["detail"]
+    assert (detail.count("found"), detail.endswith(". And 3 more")) == (10, True)
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,19 @@ from pathlib import Path
 
 import pytest
 
-import emulator.documents
+import emulator
+import emulator.documents.shipped
 from emulator.documents import COMPILED_DOCUMENTS, compile_documents, shipped_document, shipped_path
-from emulator.documents_yaml import DocumentError
+from emulator.documents.complaints import DocumentError
 
 CONTRACT = "contract/openapi.yaml"
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout that holds no more than the module, what it reads YAML with, and a contract."""
-    (tmp_path / "emulator").mkdir()
-    (tmp_path / "emulator/__init__.py").touch()
-    for name in ("documents.py", "documents_yaml.py", "positions.py"):
-        shutil.copy(Path(str(emulator.documents.__file__)).with_name(name), tmp_path / "emulator" / name)
+    """A checkout that holds no more than the package and a contract."""
+    package = Path(str(emulator.__file__)).parent
+    shutil.copytree(package, tmp_path / "emulator", ignore=shutil.ignore_patterns("_shipped", "__pycache__"))
     (tmp_path / "contract").mkdir()
     (tmp_path / CONTRACT).write_text("openapi: 3.1.0\nsince: 2026-01-01\nswitch: on\ncount: 3\n")
     return tmp_path
@@ -71,8 +70,8 @@ def test_a_compiled_form_that_is_out_of_date_is_passed_over(checkout: Path) -> N
 def test_a_document_that_is_not_well_formed_is_not_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
 ) -> None:
-    monkeypatch.setattr(emulator.documents, "shipped_path", lambda name: tmp_path / Path(name).name)
-    monkeypatch.setattr(emulator.documents, "_COMPILED", tmp_path / "compiled")
+    monkeypatch.setattr(emulator.documents.shipped, "shipped_path", lambda name: tmp_path / Path(name).name)
+    monkeypatch.setattr(emulator.documents.shipped, "_COMPILED", tmp_path / "compiled")
     (tmp_path / Path(CONTRACT).name).write_text(text)
     for read in (compile_documents, lambda: shipped_document(CONTRACT)):
         with pytest.raises(DocumentError) as caught:

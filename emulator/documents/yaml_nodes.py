@@ -1,18 +1,19 @@
-"""YAML with positions. Owns the reading of a YAML (or JSON) text into nodes that know their line and column, and
-the form of a complaint about a file.
+"""YAML with positions. Owns the reading of a YAML (or JSON) text into nodes that know their line and column.
 
 Every scalar is text here: what it means (a number, a timestamp, a word) is decided by whoever knows what its key
-expects, so `2026-01-01`, `on` and `12:30:00` never turn into something else (interfaces, section 7). What is read is
-bounded in bytes, depth and nodes, aliases counted as often as they are used. This leaf knows no scenario and no world.
+expects, so `2026-01-01`, `on` and `12:30:00` never turn into something else. A key that comes twice in a mapping is an
+error. What is read is bounded in bytes, depth and nodes, aliases counted as often as they are used.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from emulator.positions import NOWHERE, Position
+from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position
+from emulator.domain.problems import excerpt
 
 if TYPE_CHECKING:
     from yaml import Event, MarkedYAMLError
@@ -32,7 +33,6 @@ _ESCAPE: Final = re.compile(
     r"\\(?:u[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|(?P<half>u[Dd][89A-Fa-f][\dA-Fa-f]{2})|.)", re.ASCII
 )
 """An escape in a text of JSON: a whole surrogate pair is one character, half of one is none."""
-_SHOWN_CHARACTERS: Final = 60
 _NUMBER_CHARACTERS: Final = 40
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
@@ -57,62 +57,13 @@ class ListNode:
 
 @dataclass(frozen=True, slots=True)
 class MappingNode:
-    """Keys, in the order of the file, each with its node. Keys may repeat: who reads the mapping complains of it."""
+    """Keys, in the order of the file, each with its node."""
 
     entries: tuple[tuple[TextNode, "Node"], ...]
     position: Position
 
 
 Node: TypeAlias = TextNode | ListNode | MappingNode
-
-
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """One thing that is wrong with a file. Line and column count from 1; 0 where the place is not known."""
-
-    file: str
-    line: int
-    column: int
-    path: str
-    found: str
-    expected: str
-    suggestion: str | None = None
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        where = f" {self.path}:" if self.path else ""
-        hint = f'; did you mean "{self.suggestion}"?' if self.suggestion is not None else ""
-        return f"{place}:{where} found {self.found}; expected {self.expected}{hint}"
-
-
-class DocumentError(Exception):
-    """A file that cannot be used, with every complaint about it."""
-
-    def __init__(self, complaints: Sequence[Complaint]) -> None:
-        super().__init__("\n".join(map(str, complaints)))
-        self.complaints = tuple(complaints)
-
-
-def quote(text: str) -> str:
-    """Show a text of a file in a complaint: in double quotes, on one line, and not longer than a glance."""
-    shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-    return json.dumps(shown, ensure_ascii=False)
-
-
-def is_null(node: Node) -> bool:
-    """Tell whether a node is nothing, however it is spelled."""
-    return isinstance(node, TextNode) and not node.quoted and node.text in _NULLS
-
-
-def describe(node: Node) -> str:
-    """Say in a complaint what a node is."""
-    match node:
-        case TextNode(text=text):
-            return "nothing" if is_null(node) else quote(text)
-        case ListNode(items=items):
-            return "a list" if items else "an empty list"
-        case MappingNode(entries=entries):  # pragma: no branch (there is no other kind of node)
-            return "a mapping" if entries else "an empty mapping"
 
 
 def read_document(text: str | bytes, filename: str) -> Node:
@@ -143,10 +94,7 @@ def node_of(data: JsonValue, filename: str) -> Node:
 
 
 def json_value(node: Node) -> JsonValue:
-    """Read a node as the JSON it looks like: unquoted numbers, true, false and null as such, all else as text.
-
-    A key that repeats takes its last value.
-    """
+    """Read a node as the JSON it looks like: unquoted numbers, true, false and null as such, all else as text."""
     match node:
         case TextNode(text=text, quoted=quoted):
             return text if quoted else _json_scalar(text)
@@ -163,7 +111,10 @@ def _json_scalar(text: str) -> JsonValue:
         return text == "true"
     if len(text) > _NUMBER_CHARACTERS or not _JSON_NUMBER.fullmatch(text):
         return text
-    return float(text) if set(text) & set(".eE") else int(text)
+    if not set(text) & set(".eE"):
+        return int(text)
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def _node_of(data: JsonValue, filename: str, depth: int) -> Node:
@@ -187,13 +138,20 @@ def _node_of(data: JsonValue, filename: str, depth: int) -> Node:
 def _json_or_none(text: str, filename: str) -> JsonValue:
     """Read a text as JSON; None if it is none. Raises DocumentError: one of its texts cannot be written as UTF-8."""
     try:
-        data: JsonValue = json.loads(text)
+        data: JsonValue = json.loads(text, object_pairs_hook=_object_of)
     except (ValueError, RecursionError):
         return None
     for escape in _ESCAPE.finditer(text):
         if escape["half"]:
             raise _no_text_after(text[: escape.start()], filename, _HALF)
     return data
+
+
+def _object_of(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    """Raises ValueError: a key comes twice."""
+    if len(fields := dict(pairs)) < len(pairs):
+        raise ValueError(pairs)
+    return fields
 
 
 def _no_text_after(before: str, filename: str, found: str, expected: str = "UTF-8 text") -> DocumentError:
@@ -222,7 +180,7 @@ def _decoded(text: str | bytes, filename: str) -> str:
 
 def _too_deep(filename: str, position: Position) -> Complaint:
     expected = f"at most {MAXIMUM_DEPTH} levels"
-    return Complaint(filename, position.line, position.column, "", "mappings and lists nested too deeply", expected)
+    return Complaint(filename, position.line, position.column, "", "arrays and objects nested too deeply", expected)
 
 
 @dataclass(slots=True)
@@ -267,7 +225,7 @@ class _Composer:
         for event in self._events(text):
             self._take(event)
         if self._root is None:
-            raise self._error(Position(1, 1), "an empty document", "a mapping")
+            raise self._error(Position(1, 1), "an empty document", "an object")
         return self._root
 
     def _events(self, text: str) -> Iterator["Event"]:
@@ -302,7 +260,9 @@ class _Composer:
                 self._begin(_Open(is_mapping=False, anchor=anchor, position=position, children=[]), tag)
             case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
                 closing = self._open.pop()
-                self._add(_Built(closing.closed(), closing.size, closing.height), closing.anchor)
+                node = closing.closed()
+                self._check_keys_once(node)
+                self._add(_Built(node, closing.size, closing.height), closing.anchor)
 
     def _begin(self, opening: _Open, tag: str | None) -> None:
         self._check_tag(tag, opening.position)
@@ -321,7 +281,7 @@ class _Composer:
             return
         parent = self._open[-1]
         if parent.is_mapping and len(parent.children) % 2 == 0 and not isinstance(node, TextNode):
-            raise self._error(node.position, f"{describe(node)} as a key", "a text as a key")
+            raise self._error(node.position, f"{excerpt(json_value(node))} as a key", "a text as a key")
         self._check_depth(len(self._open) + built.height, node.position)
         parent.children.append(node)
         parent.size += built.size
@@ -329,12 +289,19 @@ class _Composer:
 
     def _behind_alias(self, anchor: str, position: Position) -> _Built:
         if anchor not in self._anchors:
-            raise self._error(position, quote(f"*{anchor}"), "an alias of an anchor that ended before it")
+            raise self._error(position, excerpt(f"*{anchor}"), "an alias of an anchor that ended before it")
         return self._anchors[anchor]
+
+    def _check_keys_once(self, node: Node) -> None:
+        taken: set[str] = set()
+        for key, _ in node.entries if isinstance(node, MappingNode) else ():
+            if key.text in taken:
+                raise self._error(key.position, f"{excerpt(key.text)} a second time", "each key once")
+            taken.add(key.text)
 
     def _check_tag(self, tag: str | None, position: Position) -> None:
         if tag not in _PLAIN_TAGS:
-            raise self._error(position, f"the tag {quote(str(tag))}", "a value without a tag")
+            raise self._error(position, f"the tag {excerpt(str(tag))}", "a value without a tag")
 
     def _check_depth(self, depth: int, position: Position) -> None:
         if depth > MAXIMUM_DEPTH:

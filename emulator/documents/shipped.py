@@ -10,24 +10,12 @@ Must not know what the documents mean.
 """
 
 import hashlib
-import sys
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from emulator.documents_yaml import (
-    Complaint,
-    DocumentError,
-    ListNode,
-    MappingNode,
-    Node,
-    json_value,
-    quote,
-    read_document,
-)
-
-_PACKAGE: Final = Path(__file__).parent
+_PACKAGE: Final = Path(__file__).parents[1]
 _SHIPPED: Final = _PACKAGE / "_shipped"
 _COMPILED: Final = _SHIPPED / "compiled"
 
@@ -42,12 +30,14 @@ def shipped_path(name: str) -> Path:
 
 
 def shipped_document(name: str) -> Any:
-    """The parsed content of a shipped YAML document, such as `contract/openapi.yaml`.
+    """The parsed content of a shipped YAML or JSON document, such as `contract/openapi.yaml`.
 
     Each call reads the document anew and gives the caller an object of its own. Raises FileNotFoundError if there is no
     such document, DocumentError if it is not well-formed.
     """
     source = shipped_path(name).read_bytes()
+    if name.endswith(".json"):
+        return orjson.loads(source)
     compiled = _read_compiled(_compiled_path(name), _digest(source))
     return _parse_yaml(source, name) if compiled is None else orjson.loads(compiled)
 
@@ -87,33 +77,6 @@ def _read_compiled(path: Path, digest: bytes) -> bytes | None:
 
 
 def _parse_yaml(source: bytes, name: str) -> Any:
-    node = read_document(source, name)
-    _check_keys_once(node, name)
-    return json_value(node)
+    from emulator.documents.yaml_nodes import json_value, read_document
 
-
-def _check_keys_once(node: Node, name: str) -> None:
-    """Refuse a mapping in which a key comes twice. Raises DocumentError."""
-    if isinstance(node, ListNode):
-        for item in node.items:
-            _check_keys_once(item, name)
-    elif isinstance(node, MappingNode):
-        taken = set()
-        for key, value in node.entries:
-            if key.text in taken:
-                place = key.position
-                found = f"{quote(key.text)} a second time"
-                raise DocumentError([Complaint(name, place.line, place.column, "", found, "each key once")])
-            taken.add(key.text)
-            _check_keys_once(value, name)
-
-
-def main() -> int:
-    """Compile the shipped documents: `python -m emulator.documents`."""
-    for path in compile_documents():
-        print(path)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return json_value(read_document(source, name))

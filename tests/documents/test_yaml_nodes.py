@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from emulator.documents_yaml import (
+from emulator.documents.complaints import DocumentError, Position
+from emulator.documents.yaml_nodes import (
     MAXIMUM_BYTES,
     MAXIMUM_DEPTH,
-    DocumentError,
     ListNode,
     MappingNode,
     TextNode,
@@ -16,7 +16,6 @@ from emulator.documents_yaml import (
     node_of,
     read_document,
 )
-from emulator.positions import Position
 
 
 def test_every_scalar_is_text_with_its_place() -> None:
@@ -65,8 +64,8 @@ def test_data_makes_the_nodes_that_its_text_would() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "f:1:1: found an empty document; expected a mapping"),
-        ("# only a comment\n", "f:1:1: found an empty document; expected a mapping"),
+        ("", "f:1:1: found an empty document; expected an object"),
+        ("# only a comment\n", "f:1:1: found an empty document; expected an object"),
         (
             "a:\n\tb: 1",
             "f:2:1: found text that is not YAML; expected YAML (found character that cannot start any token",
@@ -85,13 +84,13 @@ def test_data_makes_the_nodes_that_its_text_would() -> None:
         ("a: !!python/name:os.system x", 'f:1:4: found the tag "tag:yaml.org,2002:python/name:os.system"'),
         ("a: *nope", 'f:1:4: found "*nope"; expected an alias of an anchor that ended before it'),
         ("a: &a [*a]", 'f:1:8: found "*a"; expected an alias of an anchor that ended before it'),
-        ("? [a]\n: b", "f:1:3: found a list as a key; expected a text as a key"),
+        ("? [a]\n: b", "f:1:3: found an array of 1 as a key; expected a text as a key"),
         ("%YAML 9.9\n---\na: 1", "f:1:1: found text that is not YAML"),
         (
             "[" * 3000,
-            f"f:1:{MAXIMUM_DEPTH + 1}: found mappings and lists nested too deeply; expected at most 32 levels",
+            f"f:1:{MAXIMUM_DEPTH + 1}: found arrays and objects nested too deeply; expected at most 32 levels",
         ),
-        ("{a: " * 3000, f"f:1:{MAXIMUM_DEPTH * 4 + 1}: found mappings and lists nested too deeply"),
+        ("{a: " * 3000, f"f:1:{MAXIMUM_DEPTH * 4 + 1}: found arrays and objects nested too deeply"),
         ("x" * (MAXIMUM_BYTES + 1), f"f: found {MAXIMUM_BYTES + 1} bytes; expected at most {MAXIMUM_BYTES}"),
     ],
 )
@@ -130,5 +129,5 @@ def test_aliases_cannot_add_up_to_a_depth_that_brackets_may_not_have() -> None:
 
 def test_data_that_is_nested_too_deeply_is_refused() -> None:
     data = json.loads("[" * 40 + "]" * 40)
-    with pytest.raises(DocumentError, match=r"^f: found mappings and lists nested too deeply"):
+    with pytest.raises(DocumentError, match=r"^f: found arrays and objects nested too deeply"):
         node_of(data, "f")

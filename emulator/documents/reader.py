@@ -1,0 +1,108 @@
+"""The strict reader of files: a text becomes data of the shape that a schema asks for, or complaints with their places.
+
+Owns the way from a text to checked data. What no schema can say is checked by whoever knows it, and complained of here,
+so that the author of a file hears of everything at once. Must not know what a document is about.
+"""
+
+from typing import Any, Final
+
+from emulator.documents.complaints import Complaint, DocumentError, Position
+from emulator.documents.schemas import Schemas, Steps, Violation
+from emulator.documents.yaml_nodes import ListNode, MappingNode, Node, TextNode, json_value
+from emulator.domain.problems import excerpt
+
+MOST_COMPLAINTS: Final = 100
+"""So many complaints of one document are told; who corrects them is told the rest."""
+
+
+class Document:
+    """A document under reading. `where` is the place in a body that it was found at.
+
+    `data` is the JSON that it looks like; `texts` the same with every scalar as the text that stands in the file, from
+    which values are made once the schema has let them pass.
+    """
+
+    def __init__(self, node: Node, file: str, where: str = "") -> None:
+        self.file = file
+        self.data: Any = json_value(node)
+        self.texts: Any = _texts(node)
+        self._node = node
+        self._where = where
+        self._complaints: dict[Complaint, None] = {}
+        self._unsound: list[Steps] = []
+
+    def check(self, schemas: Schemas, reference: str = "#") -> None:
+        """Complain of all that breaks a schema."""
+        for violation in schemas.violations(reference, self.data, at_most=MOST_COMPLAINTS + 1):
+            self._add(violation)
+
+    def complain(self, steps: Steps, expected: str, found: str | None = None, suggestion: str | None = None) -> None:
+        """Complain of the value at a place; `found` says what it is where its text does not."""
+        shown = excerpt(self.at(*steps)) if found is None else found
+        self._add(Violation(steps, shown, expected, suggestion))
+
+    def is_sound(self, *steps: str | int) -> bool:
+        """Tell whether nothing is wrong at a place or within."""
+        return not any(found[: len(steps)] == steps for found in self._unsound)
+
+    def at(self, *steps: str | int) -> Any:
+        """Return the data at a place."""
+        data = self.data
+        for step in steps:
+            data = data[step]
+        return data
+
+    def position(self, *steps: str | int) -> Position:
+        """Return the place in the file of a value, or of the last on the way to it that is there."""
+        return _find(self._node, steps)
+
+    def raise_as(self, error: type[DocumentError]) -> None:
+        """Raise all complaints, in the order of the file, as one error of the given class; return if there are none."""
+        if not self._complaints:
+            return
+        found = sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column))
+        if len(found) > MOST_COMPLAINTS:
+            more = Complaint(self.file, 0, 0, "", "more mistakes than these", "the first to be corrected first")
+            found = [*found[:MOST_COMPLAINTS], more]
+        raise error(found)
+
+    def _add(self, violation: Violation) -> None:
+        position = _find(self._node, violation.steps, at_key=violation.kind == "unknown")
+        path = self._where + violation.where
+        complaint = Complaint(
+            self.file,
+            position.line,
+            position.column,
+            path,
+            violation.found,
+            violation.expected,
+            violation.suggestion,
+        )
+        self._complaints[complaint] = None
+        self._unsound.append(violation.steps)
+
+
+def _texts(node: Node) -> Any:
+    match node:
+        case TextNode(text=text):
+            return text
+        case ListNode(items=items):
+            return [_texts(item) for item in items]
+        case MappingNode(entries=entries):  # pragma: no branch (there is no other kind of node)
+            return {key.text: _texts(value) for key, value in entries}
+
+
+def _find(node: Node, steps: Steps, at_key: bool = False) -> Position:
+    position = node.position
+    for depth, step in enumerate(steps, start=1):
+        if isinstance(node, ListNode) and isinstance(step, int) and step < len(node.items):
+            node = node.items[step]
+            position = node.position
+            continue
+        entries = node.entries if isinstance(node, MappingNode) else ()
+        found = next(((key, value) for key, value in entries if key.text == step), None)
+        if found is None:
+            break
+        key, node = found
+        position = key.position if at_key and depth == len(steps) else node.position
+    return position

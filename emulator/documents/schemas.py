@@ -1,0 +1,264 @@
+"""JSON Schema: whether a value has the shape that a schema asks for, and in words what does not fit.
+
+Owns the validators of a document's schemas and the wording of what they find. A schema may say in `x-expected` what it
+expects, where its keywords say it badly. Must not know which schemas there are, nor what becomes of a violation.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final, Literal, TypeAlias
+
+from emulator.documents.complaints import clause, nearest, one_of
+from emulator.documents.values import LONGEST_NAME
+from emulator.domain.problems import count_of, excerpt, pointer
+
+Steps: TypeAlias = tuple[str | int, ...]
+"""The way to a place in a value: names of fields and indexes of items."""
+
+EXPECTED: Final = "x-expected"
+LISTED_VIOLATIONS: Final = 10
+"""How many of the violations of one body are told."""
+_URN: Final = "urn:document"
+_REQUIRED: Final = "this required field"
+_SHOWN_UNKNOWN: Final = 50
+"""How many unknown fields of one object are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One way in which a value breaks a schema: where, what is there, what should be, which word may be meant.
+
+    `kind` tells a field that is missing, and one that must not be there, from a value that does not fit.
+    """
+
+    steps: Steps
+    found: str
+    expected: str
+    suggestion: str | None = None
+    kind: Literal["unfit", "missing", "unknown"] = "unfit"
+
+    @property
+    def where(self) -> str:
+        """The JSON Pointer of the place."""
+        return pointer(*(step[:LONGEST_NAME] if isinstance(step, str) else step for step in self.steps))
+
+    def __str__(self) -> str:
+        return f"{self.where or '(body)'}: {clause(self.found, self.expected, self.suggestion)}"
+
+    @property
+    def remedy(self) -> str:
+        """What to change, as an order."""
+        if self.kind == "unknown":
+            return f"remove {self.where}"
+        if self.kind == "missing":
+            return f"add {self.where}" if self.expected == _REQUIRED else f"add {self.where}, {self.expected}"
+        if _IS_PART.search(self.expected):
+            return f"change {self.where or 'the body'} to have {self.expected}"
+        return f"set {self.where or 'the body'} to {self.expected}"
+
+
+_IS_PART: Final = re.compile("^a character|(items?|item twice|characters?|field to change)$")
+"""Expectations of what a value has in it, not of what it is."""
+
+
+def listed(violations: Sequence[Violation]) -> str:
+    """Tell violations one after the other, as far as a message of bearable length goes."""
+    told = ". ".join(map(str, violations[:LISTED_VIOLATIONS]))
+    more = len(violations) - LISTED_VIOLATIONS
+    return f"{told}. And {more} more" if more > 0 else told
+
+
+class Schemas:
+    """The schemas of one document. `formats` are parsers of text by the name of their `format`; others are no checks."""
+
+    def __init__(self, document: dict[str, Any], formats: Mapping[str, Callable[[str], object]] | None = None) -> None:
+        self._document = document
+        self._formats = {name: _holds(parse) for name, parse in (formats or {}).items()}
+        self._validators: dict[str, Any] = {}
+
+    def violations(
+        self, reference: str, value: object, first_only: bool = False, at_most: int = 1_000
+    ) -> list[Violation]:
+        """Return the ways in which a value breaks the schema that a reference such as `#/$defs/world` leads to, by place.
+
+        To look for all takes 50 µs for each: ask for the first of a large value that a stranger made.
+        """
+        validator = self._validators.get(reference)
+        if validator is None:
+            validator = self._validators[reference] = self._validator(reference)
+        if validator.is_valid(value):
+            return []
+        errors = [_first_error(validator, value)] if first_only else islice(validator.iter_errors(value), at_most)
+        found = dict.fromkeys(violation for error in errors for violation in self._explain(error))
+        return sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
+
+    @cached_property
+    def _registry(self) -> Any:
+        # Imported when the first value comes: 20 ms that a server which is starting need not spend.
+        from jsonschema_rs import Draft202012, Registry
+
+        return Registry([(_URN, self._document)], draft=Draft202012)
+
+    def _validator(self, reference: str) -> Any:
+        from jsonschema_rs import Draft202012Validator
+
+        return Draft202012Validator(
+            {"$ref": _URN + reference},
+            registry=self._registry,
+            formats=self._formats,
+            validate_formats=bool(self._formats),
+        )
+
+    def _explain(self, error: Any) -> Iterator[Violation]:
+        keyword, steps = error.kind.name, tuple(error.instance_path)
+        details = error.kind.as_dict()
+        schema = self._schema_at(error.schema_path[:-1])
+        match keyword:
+            case "oneOf" | "anyOf":
+                yield from self._explain_union(error, schema)
+            case "required":
+                yield Violation((*steps, details["property"]), "nothing", _REQUIRED, kind="missing")
+            case "additionalProperties":
+                yield from _explain_unknown(steps, schema, details["unexpected"])
+            case "propertyNames":
+                name = details["error"].instance
+                expected = schema["propertyNames"].get(EXPECTED, "another name")
+                yield Violation((*steps, name), f"the name {excerpt(name)}", expected)
+            case "not":
+                yield Violation(steps, "this field", schema.get(EXPECTED, "no such field"), kind="unknown")
+            case _:
+                words = self._words(schema)
+                yield Violation(
+                    steps, excerpt(error.instance), _expectation(keyword, schema), _suggested(error.instance, words)
+                )
+
+    def _explain_union(self, error: Any, schema: Mapping[str, Any]) -> Iterator[Violation]:
+        """Say which branch was meant and what is wrong there, instead of that no branch fits."""
+        steps, value = tuple(error.instance_path), error.instance
+        branches = error.kind.as_dict().get("context", ())
+        if "discriminator" in schema:
+            yield from self._explain_tagged(schema, branches, steps, value)
+            return
+        meant = [branch for branch in branches if not _is_of_another_kind(branch, steps)]
+        if meant:
+            yield from self._explain_branch(meant[0])
+            return
+        words = self._words(schema)
+        expected = schema.get(EXPECTED) or one_of(words)
+        yield Violation(steps, excerpt(value), expected, _suggested(value, words))
+
+    def _explain_tagged(
+        self, schema: Mapping[str, Any], branches: Sequence[Any], steps: Steps, value: Any
+    ) -> Iterator[Violation]:
+        name, mapping = schema["discriminator"]["propertyName"], schema["discriminator"]["mapping"]
+        if not isinstance(value, dict):
+            yield Violation(steps, excerpt(value), "an object")
+        elif name not in value:
+            yield Violation((*steps, name), "nothing", one_of(mapping), kind="missing")
+        elif not isinstance(value[name], str) or value[name] not in mapping:
+            yield Violation((*steps, name), excerpt(value[name]), one_of(mapping), _suggested(value[name], mapping))
+        else:
+            index = [branch["$ref"] for branch in schema["oneOf"]].index(mapping[value[name]])
+            yield from self._explain_branch(branches[index])
+
+    def _explain_branch(self, errors: Sequence[Any]) -> Iterator[Violation]:
+        for error in errors:
+            yield from self._explain(error)
+
+    def _words(self, schema: Mapping[str, Any]) -> list[str]:
+        """Return the words that a schema takes, those of its branches included."""
+        while "$ref" in schema:
+            schema = self._schema_at(schema["$ref"].removeprefix("#/").split("/"))
+        words = [word for word in (*schema.get("enum", ()), schema.get("const")) if isinstance(word, str)]
+        for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+            words += self._words(branch)
+        return words
+
+    def _schema_at(self, steps: Sequence[str | int]) -> Mapping[str, Any]:
+        node: Any = self._document
+        for step in steps:
+            node = node[step]
+        return node if isinstance(node, dict) else {}
+
+
+def _holds(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    def holds(text: str) -> bool:
+        try:
+            parse(text)
+        except ValueError:
+            return False
+        return True
+
+    return holds
+
+
+def _first_error(validator: Any, value: object) -> Any:
+    try:
+        validator.validate(value)
+    except ValueError as error:
+        return error
+    raise AssertionError("a value that is not valid has an error")
+
+
+def _explain_unknown(steps: Steps, schema: Mapping[str, Any], names: Sequence[str]) -> Iterator[Violation]:
+    known = schema.get("properties", {})
+    expected = f"only {', '.join(known)}" if known else schema.get(EXPECTED, "no fields")
+    for name in names[:_SHOWN_UNKNOWN]:
+        yield Violation((*steps, name), "an unknown field", expected, nearest(name, known), kind="unknown")
+
+
+def _is_of_another_kind(branch: Sequence[Any], steps: Steps) -> bool:
+    """Tell whether a branch cannot have been meant: the value is of another type, or has not the field that tells it."""
+    return any(
+        error.kind.name in ("type", "required", "enum", "const") and tuple(error.instance_path) == steps
+        for error in branch
+    )
+
+
+def _suggested(value: object, words: Collection[str]) -> str | None:
+    return nearest(value, words) if isinstance(value, str) and words else None
+
+
+_TYPES: Final = {
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+    "null": "null",
+}
+_COUNTED: Final = {
+    "minItems": ("at least", "item"),
+    "maxItems": ("at most", "item"),
+    "minLength": ("at least", "character"),
+}
+_EXPECTATIONS: Final = {
+    "const": "{}",
+    "uniqueItems": "no item twice",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "minProperties": "at least {} field to change",
+}
+
+
+def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
+    """Say in words what a keyword of a schema asks for."""
+    if EXPECTED in schema:
+        return str(schema[EXPECTED])
+    limit = schema.get(keyword)
+    if schema.get("type") == "integer" and "minimum" in schema and "maximum" in schema:
+        return f"a whole number from {schema['minimum']} to {schema['maximum']}"
+    if keyword == "type":
+        return " or ".join(_TYPES[name] for name in (limit if isinstance(limit, list) else [str(limit)]))
+    if keyword == "enum":
+        return "one of " + ", ".join(map(str, limit or ()))
+    if keyword == "pattern":
+        return "a character that is not white space" if limit == r"\S" else f"text that matches {limit}"
+    if keyword in _COUNTED and isinstance(limit, int):
+        bound, noun = _COUNTED[keyword]
+        return f"{bound} {count_of(limit, noun)}"
+    return _EXPECTATIONS.get(keyword, f"what the contract's {keyword} allows").format(limit)

@@ -1,0 +1,66 @@
+"""The kinds of values that options, bodies and files have in common: one parser and one set of bounds for each.
+
+Every parser takes text and raises ValueError. Instants and spans are `kernel.timestamps`'; the bound of a span is here.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
+from emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
+
+LARGEST_INTEGER: Final = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exact."""
+LONGEST_NAME: Final = 200
+LONGEST_SPAN_MS: Final = 3_650 * DAY_MS
+CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
+"""What to expect, in words, where a clock mode is read."""
+
+_RATE: Final = re.compile(r"x(\d{1,7}(?:\.\d{1,6})?)", re.ASCII)
+_SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([KMGT]i?)?B?", re.IGNORECASE | re.ASCII)
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def parse_clock(text: str) -> ClockSetting:
+    """Read `real`, `manual`, `auto` or a rate such as `x60`."""
+    for mode in CLOCK_MODES:
+        if text == mode:
+            return ClockSetting(mode)
+    match = _RATE.fullmatch(text)
+    if match and 0 < float(match[1]) <= HIGHEST_RATE:
+        return ClockSetting("real", float(match[1]))
+    raise ValueError(text)
+
+
+def parse_size(text: str) -> int:
+    """Read a number of bytes such as `2GiB`, `512MB` or `1048576`."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(text)
+    unit = (match[2] or "").lower()
+    return int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** _POWERS[unit[:1]])
+
+
+def parse_span_ms(text: str) -> int:
+    """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number is seconds."""
+    span_ms = parse_duration_ms(text)
+    if span_ms > LONGEST_SPAN_MS:
+        raise ValueError(text)
+    return span_ms
+
+
+def parse_whole_number(text: str) -> int:
+    """Read a whole number, however JSON spells it: `3`, `3.0`, `3e0`."""
+    number = float(text)
+    if not number.is_integer():
+        raise ValueError(text)
+    return int(text) if text.lstrip("+-").isdecimal() else int(number)
+
+
+FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "clock-mode": parse_clock,
+    "instant": parse_timestamp,
+    "span": parse_span_ms,
+}
+"""By their name in a schema's `format`, the kinds of text whose parser says more than a pattern can."""
