@@ -39,11 +39,14 @@ from emulator.service.sandboxes import Sandboxes
 from emulator.settings import Settings
 
 PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
-    "": {"GET": Action(page.show_page)},
+    "": {"GET": Action(page.show_page, query=("sandbox",))},
+    "/reference": {"GET": Action(page.show_reference, query=("sandbox",))},
+    "/page/{file}": {"GET": Action(page.show_file)},
     "/health": {"GET": Action(about.health)},
     "/contract": {"GET": Action(about.contract_as_json)},
     "/contract.json": {"GET": Action(about.contract_as_json)},
     "/contract.yaml": {"GET": Action(about.contract_as_yaml)},
+    "/decisions": {"GET": Action(page.list_decisions)},
     "/scenarios": {"GET": Action(scenarios.list_library)},
     "/sandboxes": {"GET": Action(sandboxes.list_sandboxes), "POST": Action(sandboxes.create_sandbox, "json")},
     "/sandboxes/{sandbox}": {

@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from emulator.control import PREFIX
+from emulator.control.page import is_document, is_own_file
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Request
 
@@ -34,12 +35,12 @@ def check_origin(request: Request) -> None:
 
 
 def check_token(request: Request, token: str | None) -> None:
-    """Let in who sends the control token, if there is one; health needs none.
+    """Let in who sends the control token, if there is one; health and the page's own files need none.
 
     Raises:
         Problem: authentication_required.
     """
-    if token is None or request.path == HEALTH:
+    if token is None or request.path == HEALTH or is_own_file(request.path):
         return
     found = request.bearer_key()
     if found is None or not hmac.compare_digest(found.encode("latin-1"), token.encode()):
@@ -83,4 +84,4 @@ def _authority(url: str) -> str:
 def _is_followed_link(request: Request) -> bool:
     """Whether a person follows a link to the page from elsewhere: nothing happens, and nobody else sees the answer."""
     mode, destination = _header(request, b"sec-fetch-mode"), _header(request, b"sec-fetch-dest")
-    return request.method == "GET" and request.path == PREFIX and (mode, destination) == ("navigate", "document")
+    return request.method == "GET" and is_document(request.path) and (mode, destination) == ("navigate", "document")

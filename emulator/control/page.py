@@ -1,99 +1,79 @@
-"""The page of the control plane: where the service is, its keys, and what else can be looked at. Loads nothing."""
+"""The page's own files, read from disk when a browser asks for them: `page/` beside this file. They hold no data.
 
-from html import escape
-from typing import Final
-
-from starlette.responses import HTMLResponse
-
-from emulator import __version__
-from emulator.contract import BASE_PATH
-from emulator.control.calls import Call
-from emulator.control.clock import describe_clock
-from emulator.control.teams import describe_teams
-
-LINKS: Final = (
-    ("/_emulator/contract.yaml", "the machine-readable contract (also as .json)"),
-    ("/_emulator/clock", "the clock"),
-    ("/_emulator/teams", "Teams and credentials"),
-    ("/_emulator/scenario", "the running scenario"),
-    ("/_emulator/scenarios", "the library of scenarios"),
-    ("/_emulator/requests", "the journal: what was asked, answered, and why"),
-    ("/_emulator/sandboxes", "all sandboxes"),
-    ("/_emulator/health", "health and versions"),
-)
-
-_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
-
-_PAGE: Final = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Image Workflow Emulator</title>
-<style>
-:root {{ color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }}
-body {{ max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
-h1 {{ font-size: 1.4rem; }} h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
-table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #8884; }}
-code {{ font: .95em ui-monospace, monospace; }}
-</style>
-</head>
-<body>
-<h1>Image Workflow Emulator {version}</h1>
-<p>Base URL <code>{base_url}</code></p>
-<p>Clock <code>{now}</code>, {mode}; events to come: {pending}</p>
-<h2>Keys</h2>
-<table>
-<thead><tr><th>Team</th><th>Credits</th><th>Subscription</th><th>Key</th><th>Profile</th><th>State</th></tr></thead>
-<tbody>
-{keys}
-</tbody>
-</table>
-<h2>To look at</h2>
-<ul>
-{links}
-</ul>
-</body>
-</html>
+Owns what the page may do in a browser (its content security policy), and which addresses are files. What the page shows
+it asks for by the other requests of the control plane, with the control token where one is set.
 """
 
+import re
+from pathlib import Path
+from typing import Any, Final
 
-def show_page(call: Call) -> HTMLResponse:
+from starlette.responses import Response
+
+from emulator.control import PREFIX
+from emulator.control.calls import Call
+from emulator.documents import shipped_document
+from emulator.domain.problems import Problem, excerpt
+
+_FOLDER: Final = Path(__file__).with_name("page")
+_MEDIA_TYPES: Final = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+}
+_FILE_NAME: Final = re.compile(r"[a-z0-9-]+(\.[a-z]+)", re.ASCII)
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def is_document(path: str) -> bool:
+    """Tell whether a path leads to something that a person follows a link to: the page or the reference."""
+    return path in (PREFIX, f"{PREFIX}/reference")
+
+
+def is_own_file(path: str) -> bool:
+    """Tell whether a path leads to a file of the page, which needs no control token."""
+    return is_document(path) or path.startswith(f"{PREFIX}/page/")
+
+
+def show_page(call: Call) -> Response:
     """GET /_emulator."""
-    clock = describe_clock(call.sandbox, call.now)
-    mode = clock["mode"] if clock["rate"] == 1 else f"{clock['mode']}, {clock['rate']} times as fast"
-    page = _PAGE.format(
-        version=escape(__version__),
-        base_url=escape(call.origin + BASE_PATH),
-        now=clock["now"],
-        mode=mode,
-        pending=clock["pending"],
-        keys="\n".join(_key_rows(call)),
-        links="\n".join(f'<li><a href="{path}"><code>{path}</code></a> {escape(what)}</li>' for path, what in LINKS),
-    )
-    return HTMLResponse(page, headers=_HEADERS)
+    return _show_document(call, "index.html")
 
 
-def _key_rows(call: Call) -> list[str]:
-    rows = []
-    now = describe_clock(call.sandbox, call.now)["now"]
-    for team in describe_teams(call.sandbox):
-        for credential in team["credentials"]:
-            # Timestamps of one form are ordered as texts.
-            state = "expired" if credential["expires_at"] <= now else credential["state"]
-            cells = (
-                team["name"],
-                team["credits"],
-                team["subscription"],
-                credential["key"],
-                credential["profile"],
-                state,
-            )
-            rows.append("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in cells) + "</tr>")
-    return rows
+def show_reference(call: Call) -> Response:
+    """GET /_emulator/reference: the contract, for people."""
+    return _show_document(call, "reference.html")
+
+
+def show_file(call: Call) -> Response:
+    """GET /_emulator/page/{file}: one of the files that the page is made of. Raises Problem not_found."""
+    name = call.parameters["file"]
+    match = _FILE_NAME.fullmatch(name)
+    media_type = _MEDIA_TYPES.get(match[1]) if match else None
+    path = _FOLDER / name
+    if media_type is None or not path.is_file():
+        raise Problem("not_found", f"{excerpt(name)}: the page has no such file")
+    return Response(path.read_bytes(), media_type=media_type, headers=_HEADERS)
+
+
+def list_decisions(_call: Call) -> Any:
+    """GET /_emulator/decisions: the ledger that the contract cites."""
+    return {"data": shipped_document("contract/decisions.yaml")["decisions"]}
+
+
+def _show_document(call: Call, name: str) -> Response:
+    """Return a document, which says whether a token must be asked for before anything else is."""
+    content = (_FOLDER / name).read_bytes()
+    if call.plane.settings.control_token is not None:
+        content = content.replace(b"<html ", b"<html data-needs-token ", 1)
+    return Response(content, media_type="text/html", headers=_HEADERS)

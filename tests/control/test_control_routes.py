@@ -13,7 +13,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW")
 
 
 def _filled(path: str) -> str:
-    return path.format(sandbox="default", team="Demo", credential="none", request="1")
+    return path.format(sandbox="default", team="Demo", credential="none", request="1", file="icon.svg")
 
 
 def _all_paths() -> list[tuple[str, list[str]]]:

@@ -1,0 +1,207 @@
+/**
+ * A list of any length of which only what is seen exists: rows of one height, made as they are scrolled to. By keyboard
+ * it is one stop, with the arrows going from row to row. What is added at the top does not move what is being read.
+ */
+
+import { element } from "./dom.js";
+
+const BEYOND = 8;
+
+/**
+ * @template Item
+ */
+export class Grid {
+  /**
+   * @param {object} options
+   * @param {string} options.name
+   * @param {{name: string, class: string}[]} options.columns
+   * @param {(item: Item) => number} options.key
+   * @param {(item: Item, row: HTMLElement) => void} options.paint fills a row with its cells
+   * @param {(item: Item) => void} options.open
+   */
+  constructor(options) {
+    this.options = options;
+    /** @type {Item[]} newest last, shown first */
+    this.items = [];
+    /** @type {Map<number, {row: HTMLElement, item: Item}>} */
+    this.rows = new Map();
+    /** @type {number | null} the row that the keyboard is on */
+    this.cursor = null;
+    /** @type {number | null} the row that is open */
+    this.opened = null;
+    this.head = element("div", { class: "grid-head", role: "row", "aria-rowindex": 1 },
+      options.columns.map((column) => element("span", { class: column.class, role: "columnheader" }, column.name)));
+    this.space = element("div", { class: "grid-space", role: "rowgroup" });
+    this.view = element("div", { class: "grid-view", role: "presentation" }, this.space);
+    this.root = element("div", { class: "grid", role: "grid", "aria-label": options.name, "aria-readonly": "true" },
+      element("div", { role: "rowgroup" }, this.head), this.view);
+    this.view.addEventListener("scroll", () => this.schedule(), { passive: true });
+    this.space.addEventListener("click", (event) => this.#clicked(event));
+    this.space.addEventListener("keydown", (event) => this.#pressed(event));
+    new ResizeObserver(() => this.schedule()).observe(this.view);
+    this.isScheduled = false;
+  }
+
+  get rowHeight() {
+    return parseFloat(getComputedStyle(this.root).getPropertyValue("--row-height")) || 36;
+  }
+
+  /** Paint with the next frame, however often it is asked for before. */
+  schedule() {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    requestAnimationFrame(() => {
+      this.isScheduled = false;
+      this.#paint();
+    });
+  }
+
+  /**
+   * Show other items, and keep what is being read where it is.
+   * @param {Item[]} items
+   */
+  show(items) {
+    const height = this.rowHeight;
+    const top = this.view.scrollTop;
+    if (top > 0 && items !== this.items) {
+      const at = Math.floor(top / height);
+      const read = this.items[this.items.length - 1 - at];
+      if (read !== undefined) {
+        const index = this.#indexOf(this.options.key(read), items);
+        if (index >= 0) {
+          this.items = items;
+          this.#stretch(height);
+          this.view.scrollTop = index * height + (top % height);
+        }
+      }
+    }
+    this.items = items;
+    this.#paint();
+  }
+
+  /**
+   * Mark which one is open.
+   * @param {number | null} key
+   */
+  mark(key) {
+    this.opened = key;
+    if (key !== null) this.cursor = key;
+    this.schedule();
+  }
+
+  /** Put the keyboard on the row that it was on last. */
+  focus() {
+    const at = this.rows.get(this.cursor ?? -1)?.row ?? this.space.querySelector("[tabindex='0']");
+    /** @type {HTMLElement | null} */ (at)?.focus();
+  }
+
+  /**
+   * @param {number} key
+   * @param {Item[]} items
+   */
+  #indexOf(key, items = this.items) {
+    let low = 0;
+    let high = items.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const found = this.options.key(items[middle]);
+      if (found === key) return items.length - 1 - middle;
+      if (found < key) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1;
+  }
+
+  /** @param {number} height */
+  #stretch(height) {
+    this.space.style.height = `${this.items.length * height}px`;
+  }
+
+  #paint() {
+    const height = this.rowHeight;
+    const { items, view } = this;
+    this.#stretch(height);
+    this.root.setAttribute("aria-rowcount", String(items.length + 1));
+    const first = Math.max(0, Math.floor(view.scrollTop / height) - BEYOND);
+    const last = Math.min(items.length - 1, Math.ceil((view.scrollTop + view.clientHeight) / height) + BEYOND);
+    const wanted = new Set();
+    const cursorAt = this.cursor === null ? -1 : this.#indexOf(this.cursor);
+    const stop = cursorAt >= 0 ? cursorAt : 0;
+    for (let index = first; index <= last; index++) wanted.add(index);
+    if (stop < items.length) wanted.add(stop);
+    const kept = new Set();
+    for (const index of wanted) {
+      const item = items[items.length - 1 - index];
+      const key = this.options.key(item);
+      kept.add(key);
+      const row = this.#row(key, item);
+      row.style.transform = `translateY(${index * height}px)`;
+      row.setAttribute("aria-rowindex", String(index + 2));
+      row.setAttribute("aria-selected", String(key === this.opened));
+      row.tabIndex = index === stop ? 0 : -1;
+    }
+    for (const [key, { row }] of this.rows) {
+      if (kept.has(key)) continue;
+      row.remove();
+      this.rows.delete(key);
+    }
+  }
+
+  /**
+   * @param {number} key
+   * @param {Item} item
+   */
+  #row(key, item) {
+    let made = this.rows.get(key);
+    if (!made) {
+      made = { row: element("div", { class: "grid-row", role: "row", "data-key": key }), item };
+      this.rows.set(key, made);
+      this.options.paint(item, made.row);
+      this.space.append(made.row);
+    } else if (made.item !== item) {
+      made.item = item;
+      this.options.paint(item, made.row);
+    }
+    return made.row;
+  }
+
+  /** @param {Event} event */
+  #itemOf(event) {
+    const row = event.target instanceof Element ? event.target.closest("[role=row]") : null;
+    return row ? this.rows.get(Number(row.getAttribute("data-key"))) : undefined;
+  }
+
+  /** @param {Event} event */
+  #clicked(event) {
+    const made = this.#itemOf(event);
+    if (made) this.options.open(made.item);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #pressed(event) {
+    const made = this.#itemOf(event);
+    if (!made) return;
+    const at = this.#indexOf(this.options.key(made.item));
+    const step = Math.max(1, Math.floor(this.view.clientHeight / this.rowHeight) - 1);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + step, PageUp: at - step, Home: 0, End: Infinity }[event.key];
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.options.open(made.item);
+    } else if (to !== undefined) {
+      event.preventDefault();
+      this.#moveTo(Math.min(Math.max(to, 0), this.items.length - 1));
+    }
+  }
+
+  /** @param {number} index */
+  #moveTo(index) {
+    const height = this.rowHeight;
+    const top = index * height;
+    this.cursor = this.options.key(this.items[this.items.length - 1 - index]);
+    if (top < this.view.scrollTop) this.view.scrollTop = top;
+    const bottom = top + height - this.view.clientHeight;
+    if (bottom > this.view.scrollTop) this.view.scrollTop = bottom;
+    this.#paint();
+    this.rows.get(this.cursor)?.row.focus({ preventScroll: true });
+  }
+}

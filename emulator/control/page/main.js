@@ -1,0 +1,187 @@
+/**
+ * The page as a whole: its tabs, the connection, the control token, and who looks again when something has changed.
+ * Knows the regions by their list only.
+ */
+
+import { announce, byId, element, fill, setText } from "./dom.js";
+import { listen } from "./events.js";
+import { REGIONS } from "./regions.js";
+import { address, ask, authorization, keepToken, onTokenNeeded, sandboxId } from "./service.js";
+
+const SHORTEST_PAUSE_MS = 200;
+
+/**
+ * A region on the page: refreshed when it is seen and something it shows has changed, at most every 200 ms.
+ */
+class Shown {
+  /** @param {import("./regions.js").RegionFile} file */
+  constructor(file) {
+    this.file = file;
+    this.slug = file.name.toLowerCase();
+    this.tab = element("button", {
+      type: "button",
+      role: "tab",
+      id: `tab-${this.slug}`,
+      class: `tab tab-${file.place}`,
+      "aria-controls": `panel-${this.slug}`,
+      click: () => go(this.slug),
+    }, file.name);
+    this.section = element("section", { class: "region", id: this.slug, "aria-label": file.name });
+    this.panel = element("div", { class: `panel panel-${file.place}`, id: `panel-${this.slug}` }, this.section);
+    this.region = file.create(this.section);
+    this.isStale = true;
+    this.isAtIt = false;
+  }
+
+  get isVisible() {
+    return this.panel.offsetParent !== null;
+  }
+
+  /** Something that it shows has changed. */
+  invalidate() {
+    this.isStale = true;
+    void this.catchUp();
+  }
+
+  /** Look again, if that is worth while. */
+  async catchUp() {
+    if (this.isAtIt || !this.isStale || !this.isVisible || document.hidden) return;
+    this.isAtIt = true;
+    this.isStale = false;
+    const pause = new Promise((resolve) => setTimeout(resolve, SHORTEST_PAUSE_MS));
+    try {
+      await this.region.refresh();
+    } catch (error) {
+      if (!(error instanceof Error && error.name === "Refusal")) console.warn(error);
+    }
+    await pause;
+    this.isAtIt = false;
+    void this.catchUp();
+  }
+}
+
+const shown = REGIONS.map((file) => new Shown(file));
+const wide = matchMedia("(min-width: 70rem)");
+
+/**
+ * Go to a place on the page: a region, or something in one, as in `requests/12`.
+ * @param {string} place
+ */
+function go(place) {
+  if (location.hash.slice(1) !== place) history.pushState(null, "", `#${place}`);
+  showPlace();
+}
+
+/** Show what the page's address names. */
+function showPlace() {
+  const [slug, ...rest] = decodeURIComponent(location.hash.slice(1)).split("/");
+  const named = shown.find((one) => one.slug === slug) ?? shown[0];
+  const isDocked = wide.matches && named.file.place === "side";
+  const main = isDocked ? (shown.find((one) => one.tab.getAttribute("aria-selected") === "true") ?? shown[0]) : named;
+  const current = wide.matches && main.file.place === "side" ? shown[0] : main;
+  for (const one of shown) {
+    const isCurrent = one === current;
+    one.panel.classList.toggle("is-current", isCurrent);
+    one.tab.setAttribute("aria-selected", String(isCurrent));
+    one.tab.tabIndex = isCurrent ? 0 : -1;
+  }
+  if (!isDocked) named.region.open?.(rest.join("/"));
+  for (const one of shown) void one.catchUp();
+}
+
+function build() {
+  fill(byId("tabs"), shown.map((one) => one.tab));
+  for (const one of shown) byId(one.file.place === "main" ? "main-column" : "side-column").append(one.panel);
+  byId("tabs").addEventListener("keydown", moveBetweenTabs);
+  for (const link of ["reference-link"]) byId(link).setAttribute("href", `${referenceAddress()}`);
+  addEventListener("hashchange", showPlace);
+  addEventListener("popstate", showPlace);
+  wide.addEventListener("change", showPlace);
+  document.addEventListener("visibilitychange", () => shown.forEach((one) => void one.catchUp()));
+}
+
+function referenceAddress() {
+  const url = address("/reference");
+  if (sandboxId() !== "default") url.searchParams.set("sandbox", sandboxId());
+  return url;
+}
+
+/** @param {KeyboardEvent} event */
+function moveBetweenTabs(event) {
+  const tabs = shown.map((one) => one.tab).filter((tab) => tab.offsetParent !== null);
+  const at = tabs.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
+  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+  if (at < 0 || to === undefined) return;
+  event.preventDefault();
+  const tab = tabs[(to + tabs.length) % tabs.length];
+  tab.click();
+  tab.focus();
+}
+
+/** @param {string | null} reason why the connection is lost; null where it is there */
+function showConnection(reason) {
+  const text = reason && [element("span", { class: "connection-sign", "aria-hidden": "true" }, "⚠"), reason];
+  if (text) fill(byId("connection"), element("p", { class: "connection", role: "status" }, ...text));
+  else byId("connection").replaceChildren();
+  document.documentElement.classList.toggle("is-lost", reason !== null);
+}
+
+async function showFacts() {
+  const [{ version }, { base_url: baseUrl }] = await Promise.all([
+    ask("GET", "/health"),
+    ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`),
+  ]);
+  const sandbox = sandboxId() === "default" ? null : element("span", { class: "chip" }, `Sandbox ${sandboxId()}`);
+  fill(byId("facts"), element("code", {}, baseUrl), sandbox, element("span", { class: "faint" }, version));
+}
+
+/** @type {Promise<void> | null} */
+let asking = null;
+
+/** Ask for the control token, once for all that wait for it. */
+function askForToken() {
+  const isWrong = "Authorization" in authorization();
+  keepToken(null);
+  asking ??= new Promise((resolve) => {
+    const field = element("input", { id: "token", type: "password", autocomplete: "off", required: true });
+    const form = element("form", { class: "notice token" },
+      element("p", {}, isWrong
+        ? "This is not the emulator's control token."
+        : "This emulator was started with a control token. It is kept for this tab only."),
+      element("label", { for: "token" }, "Control token"),
+      field,
+      element("button", { class: "primary" }, "Continue"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      keepToken(field.value.trim());
+      form.remove();
+      asking = null;
+      resolve();
+    });
+    byId("notices").append(form);
+    field.focus();
+  });
+  return asking;
+}
+
+/** @param {import("./events.js").LiveEvent} event */
+function hear(event) {
+  for (const one of shown) {
+    one.region.hear?.(event);
+    if (one.file.concerns.includes(event.kind)) one.invalidate();
+  }
+}
+
+onTokenNeeded(askForToken);
+build();
+showPlace();
+showFacts().catch(() => setText(byId("facts"), ""));
+void listen({
+  heard: hear,
+  connected: (isAgain) => {
+    showConnection(null);
+    if (isAgain) announce("Connected again");
+    for (const one of shown) one.invalidate();
+  },
+  lost: showConnection,
+}, new AbortController().signal);

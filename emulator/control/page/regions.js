@@ -1,0 +1,20 @@
+/** The regions of the page, in the order of their tabs. A new one is a file that exports the same, and its line here. */
+
+import * as clock from "./clock.js";
+import * as requests from "./requests.js";
+
+/**
+ * @typedef {object} RegionFile
+ * @property {string} name its accessible name and that of its tab
+ * @property {"main" | "side"} place beside the others where there is room, or always behind its tab
+ * @property {string[]} concerns the kinds of live events after which it looks again
+ * @property {(panel: HTMLElement) => Region} create
+ *
+ * @typedef {object} Region
+ * @property {() => Promise<unknown>} refresh looks at everything anew
+ * @property {(event: import("./events.js").LiveEvent) => void} [hear] takes a live event itself
+ * @property {(place: string) => void} [open] shows one thing in it: what follows its name in the page's address
+ */
+
+/** @type {RegionFile[]} */
+export const REGIONS = [requests, clock];

@@ -1,0 +1,235 @@
+/** One request explained: what decided, what would have helped, what happened, and everything that was said. */
+
+import { actButton, copy } from "./acts.js";
+import { element, fill } from "./dom.js";
+import { ending } from "./journal.js";
+import { json } from "./json-view.js";
+import { ROOT, Refusal, ask, sandboxId } from "./service.js";
+import { counted, duration, sentence } from "./words.js";
+
+const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
+
+/**
+ * @param {() => void} close
+ */
+export function createDetails(close) {
+  const root = element("div", { class: "details", hidden: true });
+  /** @type {number | null} */
+  let opened = null;
+
+  root.addEventListener("keydown", (event) => event.key === "Escape" && close());
+
+  async function refresh() {
+    const wanted = opened;
+    if (wanted === null) return;
+    let content;
+    try {
+      content = describe(await ask("GET", `requests/${wanted}`), close);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      content = [head(`Request ${wanted}`, null, close), element("p", { class: "faint" }, error.message)];
+    }
+    if (wanted === opened) {
+      const hadFocus = root.contains(document.activeElement);
+      fill(root, content);
+      if (hadFocus) root.querySelector("button")?.focus();
+    }
+  }
+
+  return {
+    root,
+    refresh,
+    /** @param {number | null} sequence */
+    async open(sequence) {
+      const isOther = opened !== sequence;
+      opened = sequence;
+      root.hidden = sequence === null;
+      if (!isOther || sequence === null) return;
+      root.scrollTop = 0;
+      await refresh();
+    },
+  };
+}
+
+/**
+ * @param {string} title
+ * @param {Element | null} badge
+ * @param {() => void} close
+ */
+function head(title, badge, close) {
+  return element("div", { class: "details-head" },
+    badge,
+    element("h3", { class: "details-title" }, title),
+    element("button", { type: "button", class: "quiet close", "aria-label": "Close", click: close }, "✕"));
+}
+
+/**
+ * @param {any} entry
+ * @param {() => void} close
+ * @returns {Node[]}
+ */
+function describe(entry, close) {
+  const { explanation } = entry;
+  const { kind, sign } = ending({ ...entry, isComplete: entry.duration_ms !== null });
+  const badge = element("span", { class: `badge badge-large badge-${kind}` },
+    element("span", { class: "badge-sign", "aria-hidden": "true" }, sign), entry.status ?? "—");
+  return /** @type {Node[]} */ ([
+    head(entry.operation ?? `${entry.method} ${entry.path}`, badge, close),
+    element("p", { class: "details-line" }, element("code", {}, `${entry.method} ${entry.path}`)),
+    element("p", { class: "summary" }, explanation.summary),
+    remedy(explanation),
+    element("div", { class: "buttons" }, ...links(entry)),
+    facts(entry),
+    causes(explanation),
+    section("Checks", checks(explanation.checks)),
+    explanation.effects.length > 0 && section("Effects", element("ul", { class: "plain" },
+      explanation.effects.map((/** @type {string} */ effect) => element("li", {}, effect)))),
+    bodySection("Request body", entry.request_body),
+    headers("Response headers", entry.response_headers),
+    bodySection("Response body", entry.response_body),
+  ].filter(Boolean));
+}
+
+/** @param {any} explanation */
+function remedy(explanation) {
+  if (!explanation.remedy) return null;
+  return element("div", { class: "callout" },
+    element("p", { class: "callout-title" }, "Remedy"),
+    element("p", {}, explanation.remedy));
+}
+
+/** @param {any} entry */
+function links(entry) {
+  const { related } = entry.explanation;
+  const made = entry.status === 202 ? entry.response_body?.id : null;
+  const reference = new URL("reference", ROOT);
+  if (sandboxId() !== "default") reference.searchParams.set("sandbox", sandboxId());
+  reference.hash = entry.operation ?? "";
+  const curl = actButton("Copy as curl", async () => copy(await curlOf(entry), curl));
+  return [
+    curl,
+    related?.sequence && element("a", { class: "button", href: `#requests/${related.sequence}`, title: related.why },
+      entry.replayed ? "Original" : "Earlier request"),
+    made && element("a", { class: "button", href: `#work/${made}` }, "Show the work"),
+    entry.operation && element("a", { class: "button", href: reference }, "In the reference"),
+  ];
+}
+
+/** @param {any} entry */
+function facts(entry) {
+  const { credential } = entry;
+  /** @type {[string, string | null | undefined | false][]} */
+  const rows = [
+    ["Time", entry.at],
+    ["Took", entry.duration_ms === null ? "still in flight" : duration(entry.duration_ms)],
+    ["Team", credential && credential.team.name],
+    ["Credential", credential && `${credential.name} (${credential.key})`],
+    ["Idempotency-Key", entry.idempotency_key],
+    ["Request-Id", entry.request_id],
+    ["Client", entry.user_agent],
+    ["Arrived", entry.arrived_at && `${entry.arrived_at} (host time)`],
+    ["Note", entry.note],
+  ];
+  return element("dl", { class: "facts" }, rows.filter(([, value]) => value)
+    .flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value || "")]));
+}
+
+/**
+ * What in a scenario had a hand in it: rules, and a change of the timeline, each with file and line.
+ * @param {any} explanation
+ */
+function causes(explanation) {
+  const rules = explanation.rules.map((/** @type {any} */ rule) => cause(`Rule ${rule.name ?? ""}`, rule, rule.did));
+  const { change } = explanation;
+  const changed = change ? [cause("Timeline", change, change.did ?? (change.set ? JSON.stringify(change.set) : ""))] : [];
+  return rules.length + changed.length > 0 && section("Scenario", element("ul", { class: "plain causes" }, ...rules, ...changed));
+}
+
+/**
+ * @param {string} title
+ * @param {any} where
+ * @param {string} what
+ */
+function cause(title, where, what) {
+  const file = where.file && `${where.file}${where.line ? `, line ${where.line}` : ""}`;
+  return element("li", {}, element("strong", {}, title), file && element("code", { class: "place" }, file), element("span", {}, what));
+}
+
+/** @param {any[]} list */
+function checks(list) {
+  const decidedAt = list.findIndex((check) => check.result === "decided");
+  return element("ol", { class: "checks" }, list.map((check, index) => {
+    const result = /** @type {keyof typeof CHECK_SIGNS} */ (check.result);
+    const isAfter = decidedAt >= 0 && index > decidedAt;
+    return element("li", { class: `check check-${result.replace(" ", "-")}${isAfter ? " is-after" : ""}` },
+      element("span", { class: "check-sign", "aria-hidden": "true" }, CHECK_SIGNS[result] ?? "·"),
+      element("div", {},
+        element("span", { class: "check-name" }, sentence(check.check)),
+        element("span", { class: result === "decided" ? "tag" : "visually-hidden" }, result),
+        check.detail && element("p", { class: "check-detail" }, check.detail),
+        result === "decided" && source(check.source)));
+  }));
+}
+
+/** @param {{section: string, decisions: string[]} | null} from */
+function source(from) {
+  if (!from) return null;
+  return element("p", { class: "faint" }, `Specification, section ${from.section} `, from.decisions.map((decision) =>
+    element("a", { class: "decision", href: new URL(`reference#${decision}`, ROOT) }, decision)));
+}
+
+/**
+ * @param {string} title
+ * @param {unknown} body
+ */
+function bodySection(title, body) {
+  if (body === null || body === undefined) return null;
+  const button = actButton("Copy", () => copy(JSON.stringify(body, null, 2), button), { class: "quiet", "aria-label": `Copy the ${title.toLowerCase()}` });
+  return section(title, element("div", { class: "body" }, button, json(body, title)));
+}
+
+/**
+ * @param {string} title
+ * @param {Record<string, string> | [string, string][] | null | undefined} list
+ */
+function headers(title, list) {
+  const pairs = Array.isArray(list) ? list : Object.entries(list ?? {});
+  if (!pairs.length) return null;
+  return element("details", { class: "headers" },
+    element("summary", {}, `${title} `, element("span", { class: "faint" }, counted(pairs.length, "header"))),
+    element("dl", { class: "facts" }, pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])));
+}
+
+/**
+ * @param {string} title
+ * @param {Node} content
+ */
+function section(title, content) {
+  return element("div", { class: "details-section" }, element("h4", {}, title), content);
+}
+
+/**
+ * The request as a command: with its key where the page can see it, else with the variable that clients are given.
+ * @param {any} entry
+ */
+async function curlOf(entry) {
+  const [{ base_url: base }, { data: teams }] = await Promise.all([
+    ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`),
+    ask("GET", "teams"),
+  ]);
+  const keys = new Map(teams.flatMap((/** @type {any} */ team) =>
+    team.credentials.map((/** @type {any} */ credential) => [credential.id, credential.key])));
+  const key = entry.credential && keys.get(entry.credential.id);
+  const lines = [`curl -sS -X ${entry.method} ${quoted(new URL(entry.path, base).href)}`];
+  lines.push(key ? `-H ${quoted(`Authorization: Bearer ${key}`)}` : '-H "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"');
+  if (entry.idempotency_key !== null) lines.push(`-H ${quoted(`Idempotency-Key: ${entry.idempotency_key}`)}`);
+  if (entry.request_body !== null && entry.request_body !== undefined) {
+    lines.push("-H 'Content-Type: application/json'", `--data ${quoted(JSON.stringify(entry.request_body))}`);
+  }
+  return lines.join(" \\\n  ");
+}
+
+/** @param {string} text */
+function quoted(text) {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

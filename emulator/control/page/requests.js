@@ -1,0 +1,179 @@
+/** The region `Requests`: every request as it comes and goes, filtered, and one of them explained beside the list. */
+
+import { actButton } from "./acts.js";
+import { element, fill, setText } from "./dom.js";
+import { Grid } from "./grid.js";
+import { Journal, ending } from "./journal.js";
+import { createDetails } from "./request-details.js";
+import { ask } from "./service.js";
+import { counted, duration, timeOfDay } from "./words.js";
+
+export const name = "Requests";
+/** @type {"main"} */
+export const place = "main";
+export const concerns = ["reset"];
+
+const FIRST_LOOK = 200;
+const LONGEST_LOOK = 1000;
+const COLUMNS = [
+  { name: "Status", class: "cell-status" },
+  { name: "Operation", class: "cell-operation" },
+  { name: "Team", class: "cell-team" },
+  { name: "Time", class: "cell-time" },
+  { name: "Took", class: "cell-took" },
+];
+
+/** The journal that the page keeps: also other regions look into it. */
+export const journal = new Journal();
+
+/** @param {HTMLElement} panel */
+export function create(panel) {
+  const status = field("Status", "text", "402, 4xx, none");
+  const operation = field("Operation", "text", "createUpload");
+  const search = field("Search", "search", "Path, code, Team, Request-Id…");
+  const count = element("p", { class: "count faint" });
+  const empty = element("div", { class: "empty" });
+  const details = createDetails(close);
+  const grid = new Grid({
+    name: "Journal, newest first",
+    columns: COLUMNS,
+    key: (/** @type {import("./journal.js").Kept} */ entry) => entry.sequence,
+    paint,
+    open: (entry) => (location.hash = `#requests/${entry.sequence}`),
+  });
+  const body = element("div", { class: "requests-body" }, element("div", { class: "requests-list" }, grid.root, empty), details.root);
+
+  panel.append(
+    element("div", { class: "region-head" },
+      element("h2", {}, name),
+      count,
+      actButton("Clear", async () => {
+        await ask("DELETE", "requests");
+        journal.clear();
+        show();
+        return "The journal is empty";
+      }, { class: "quiet" })),
+    element("div", { class: "filters" }, status.root, operation.root, search.root),
+    body,
+  );
+
+  for (const { input } of [status, operation, search]) input.addEventListener("input", () => {
+    journal.lookFor({ status: status.input.value, operation: operation.input.value, search: search.input.value });
+    grid.view.scrollTop = 0;
+    show();
+  });
+
+  function show() {
+    const found = journal.entries();
+    const all = counted(journal.size, "request");
+    setText(count, found.length === journal.size ? all : `${found.length.toLocaleString("en")} of ${all}`);
+    grid.show(found);
+    grid.root.hidden = journal.size === 0;
+    empty.hidden = found.length > 0;
+    if (!found.length) showEmpty(empty, journal.size > 0);
+  }
+
+  let isScheduled = false;
+  /** Show with the next frame what has come until then: a burst costs one painting. */
+  function schedule() {
+    if (isScheduled) return;
+    isScheduled = true;
+    requestAnimationFrame(() => {
+      isScheduled = false;
+      show();
+    });
+  }
+
+  /** Read the newest at once, and the older ones after them. */
+  async function refresh() {
+    const first = await ask("GET", "requests", { query: { limit: FIRST_LOOK } });
+    if (!first.data.length || first.last_sequence < journal.newest) journal.clear();
+    let entries = first.data;
+    for (;;) {
+      const isKnown = entries.every((/** @type {{sequence: number}} */ entry) => journal.bySequence.has(entry.sequence));
+      for (const entry of entries) journal.add(entry);
+      schedule();
+      const oldest = entries.at(-1)?.sequence ?? 0;
+      if (isKnown || oldest <= 1 || journal.size >= 10_000) break;
+      entries = (await ask("GET", "requests", { query: { limit: LONGEST_LOOK, before: oldest } })).data;
+    }
+    await details.refresh();
+    show();
+  }
+
+  function close() {
+    location.hash = "#requests";
+    grid.focus();
+  }
+
+  return {
+    refresh,
+    /** @param {import("./events.js").LiveEvent} event */
+    hear({ kind, data }) {
+      if (kind === "reset") journal.clear();
+      if (kind === "request") {
+        journal.add(data);
+        if (data.sequence === grid.opened) void details.refresh();
+      }
+      if (kind === "reset" || kind === "request") schedule();
+    },
+    /** @param {string} which */
+    open(which) {
+      const sequence = Number(which) || null;
+      body.classList.toggle("is-open", sequence !== null);
+      grid.mark(sequence);
+      void details.open(sequence);
+    },
+  };
+}
+
+/**
+ * @param {string} label
+ * @param {string} type
+ * @param {string} placeholder
+ */
+function field(label, type, placeholder) {
+  const id = `requests-${label.toLowerCase()}`;
+  const input = element("input", { id, type, placeholder, autocomplete: "off", spellcheck: "false" });
+  return { input, root: element("div", { class: `field field-${label.toLowerCase()}` }, element("label", { for: id }, label), input) };
+}
+
+/**
+ * @param {import("./journal.js").Kept} entry
+ * @param {HTMLElement} row
+ */
+function paint(entry, row) {
+  const { kind, sign, word } = ending(entry);
+  const rule = entry.rule && element("span", { class: "tag tag-rule", title: "What a scenario's rule did" }, entry.rule);
+  row.className = `grid-row is-${kind}`;
+  fill(row,
+    element("span", { class: "cell-status", role: "gridcell" },
+      element("span", { class: `badge badge-${kind}` },
+        element("span", { class: "badge-sign", "aria-hidden": "true" }, sign),
+        element("span", {}, entry.status ?? "—"),
+        element("span", { class: "visually-hidden" }, ` ${word}`))),
+    element("span", { class: "cell-operation", role: "gridcell" },
+      element("span", { class: entry.isOperation ? "operation" : "operation operation-path" }, entry.name),
+      entry.code && element("span", { class: "code" }, entry.code),
+      rule),
+    element("span", { class: "cell-team", role: "gridcell" }, entry.team),
+    element("span", { class: "cell-time", role: "gridcell" }, element("time", { datetime: entry.at }, timeOfDay(entry.at))),
+    element("span", { class: "cell-took", role: "gridcell" }, duration(entry.duration_ms)));
+}
+
+/**
+ * @param {HTMLElement} empty
+ * @param {boolean} isFiltered
+ */
+function showEmpty(empty, isFiltered) {
+  if (isFiltered) {
+    fill(empty, element("p", { class: "empty-title" }, "Nothing matches"), element("p", {}, "Take a word out of the filters above."));
+    return;
+  }
+  const base = element("code", {}, "curl -H 'Authorization: Bearer iwe_demo_full' http://127.0.0.1:8038/v1/team");
+  fill(empty,
+    element("p", { class: "empty-title" }, "No requests yet"),
+    element("p", {}, "Point your client at the base URL, or send the first request from a terminal:"),
+    element("pre", {}, base),
+    element("p", {}, "Or make pictures right away: ", element("a", { href: "#gallery" }, "first photoshoot"), "."));
+}

@@ -1,0 +1,135 @@
+/**
+ * Requests to the control plane: addresses, the control token, the sandbox, refusals. All else on the page asks here.
+ *
+ * Addresses are relative to where this file was loaded from, so the page works behind any public address. The token is
+ * sent as a header, never in an address, and kept for this tab only.
+ */
+
+/** Where the control plane lies, with a slash at its end. */
+export const ROOT = new URL("..", import.meta.url);
+
+const TOKEN_NAME = "image-workflow-emulator-control-token";
+
+/** What the emulator refused, in its own words; status 0 where it could not be reached. */
+export class Refusal extends Error {
+  /**
+   * @param {number} status
+   * @param {string} code
+   * @param {string} detail
+   */
+  constructor(status, code, detail) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** The sandbox that the page shows. */
+export function sandboxId() {
+  return new URLSearchParams(location.search).get("sandbox") || "default";
+}
+
+/**
+ * The address of something of the sandbox that the page shows, or, beginning with `/`, of the process.
+ * @param {string} path such as `clock`, or `/health`
+ * @param {Record<string, string | number | undefined>} [query]
+ */
+export function address(path, query = {}) {
+  const sandbox = sandboxId() === "default" ? "" : `sandboxes/${encodeURIComponent(sandboxId())}/`;
+  const url = new URL(path.startsWith("/") ? path.slice(1) : sandbox + path, ROOT);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+  return url;
+}
+
+/** The headers that let a request in. */
+export function authorization() {
+  const token = sessionStorage.getItem(TOKEN_NAME);
+  return /** @type {Record<string, string>} */ (token ? { Authorization: `Bearer ${token}` } : {});
+}
+
+/** Whether a control token is known: then a picture cannot be shown by its address alone. */
+export function hasToken() {
+  return sessionStorage.getItem(TOKEN_NAME) !== null;
+}
+
+/**
+ * Keep a control token for this tab; null forgets it.
+ * @param {string | null} token
+ */
+export function keepToken(token) {
+  if (token === null) sessionStorage.removeItem(TOKEN_NAME);
+  else sessionStorage.setItem(TOKEN_NAME, token);
+}
+
+/** Whether a token is needed and none is known yet: asking first is kinder than being refused first. */
+function needsToken() {
+  return document.documentElement.hasAttribute("data-needs-token") && !hasToken();
+}
+
+/** @type {() => Promise<void>} */
+let askForToken = () => Promise.reject(new Refusal(401, "authentication_required", "The control token is needed"));
+
+/**
+ * Say who asks a person for the control token when it is missing or wrong.
+ * @param {() => Promise<void>} asks
+ */
+export function onTokenNeeded(asks) {
+  askForToken = asks;
+}
+
+/**
+ * @typedef {object} Options
+ * @property {unknown} [json] a body, sent as JSON
+ * @property {BodyInit} [body] a body, sent as it is
+ * @property {Record<string, string>} [headers]
+ * @property {Record<string, string | number | undefined>} [query]
+ * @property {AbortSignal} [signal]
+ */
+
+/**
+ * Send a request and return its successful response; asks for the control token where that is what is missing.
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} [options]
+ * @returns {Promise<Response>}
+ * @throws {Refusal}
+ */
+export async function send(method, path, options = {}) {
+  const { json, query, signal } = options;
+  if (needsToken() && path !== "/health") await askForToken();
+  for (;;) {
+    const headers = { ...options.headers, ...authorization() };
+    if (json !== undefined) headers["Content-Type"] = "application/json";
+    const body = json === undefined ? options.body : JSON.stringify(json);
+    /** @type {Response} */
+    let response;
+    try {
+      response = await fetch(address(path, query), { method, headers, body, signal, cache: "no-store" });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new Refusal(0, "unreachable", "The emulator cannot be reached. Is it still running?");
+    }
+    if (response.status === 401 && !path.startsWith("/try/")) await askForToken();
+    else if (response.ok) return response;
+    else throw await refusalOf(response);
+  }
+}
+
+/** @param {Response} response */
+async function refusalOf(response) {
+  const problem = await response.json().catch(() => ({}));
+  return new Refusal(response.status, problem.code ?? "", problem.detail ?? `The answer was ${response.status}`);
+}
+
+/**
+ * Send a request and return the JSON of its answer.
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} [options]
+ * @returns {Promise<any>}
+ * @throws {Refusal}
+ */
+export async function ask(method, path, options) {
+  const response = await send(method, path, options);
+  return response.status === 204 ? null : response.json();
+}

@@ -1,0 +1,61 @@
+/** How numbers, times and states read. */
+
+/**
+ * A duration in milliseconds, short.
+ * @param {number | null | undefined} milliseconds
+ */
+export function duration(milliseconds) {
+  if (milliseconds === null || milliseconds === undefined) return "…";
+  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${String(Math.round(seconds % 60)).padStart(2, "0")} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`;
+}
+
+/**
+ * A number of bytes, short.
+ * @param {number} bytes
+ */
+export function size(bytes) {
+  if (bytes < 1024) return `${bytes} bytes`;
+  const kibibytes = bytes / 1024;
+  if (kibibytes < 1024) return `${kibibytes < 10 ? kibibytes.toFixed(1) : Math.round(kibibytes)} KiB`;
+  return `${(kibibytes / 1024).toFixed(1)} MiB`;
+}
+
+/**
+ * The time of day of a timestamp, as the service writes it (UTC).
+ * @param {string} timestamp
+ */
+export function timeOfDay(timestamp) {
+  return timestamp.slice(11, 23);
+}
+
+/**
+ * @param {number} count
+ * @param {string} noun
+ */
+export function counted(count, noun) {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * A word of the service as people read it: `product_photography` becomes `Product photography`.
+ * @param {string} word
+ */
+export function sentence(word) {
+  const text = word.replace(/[._]/g, " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/**
+ * A value as formatted JSON.
+ * @param {unknown} value
+ */
+export function formatted(value) {
+  return JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,84 @@
+"""The page's own files: what they load, what they may do in a browser, and that they need no token and hold no data."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from emulator.control import page
+from tests.control.controlled_emulator import ControlledEmulator
+
+FOLDER = Path(page.__file__).with_name("page")
+DOCUMENTS = {"": "index.html", "/reference": "reference.html"}
+FILES = sorted(file.name for file in FOLDER.iterdir() if file.suffix != ".html")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@pytest.mark.parametrize("path", [*DOCUMENTS, *(f"/page/{name}" for name in FILES)])
+def test_every_file_is_served_under_a_strict_policy(control: ControlledEmulator, path: str) -> None:
+    answer = control.ask("GET", path)
+    assert answer.status == 200
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.body == (FOLDER / DOCUMENTS.get(path, path.rpartition("/")[2])).read_bytes()
+
+
+@pytest.mark.parametrize("name", DOCUMENTS.values())
+def test_a_document_has_no_script_or_style_inline_and_names_an_icon(name: str) -> None:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)|javascript:", text)
+    assert re.search(r'<link rel="icon" [^>]*href="(_emulator/)?page/icon.svg"', text)
+
+
+@pytest.mark.parametrize("name", [file.name for file in FOLDER.iterdir() if file.suffix != ".png"])
+def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    loaded = re.findall(r'(?:src|href)="(?:_emulator/)?page/([^"]+)"|from "\./([^"]+)"|import\("\./([^"]+)"\)', text)
+    assert {part for parts in loaded for part in parts if part} <= set(FILES)
+    elsewhere = re.findall(r"https?://[^\s\"'`<]+", text)
+    assert set(elsewhere) <= {"http://www.w3.org/2000/svg", "http://127.0.0.1:8038/v1/team"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nothing.js",
+        "index.html",
+        "..",
+        "../page.py",
+        "..%2fpage.py",
+        "%2e%2e",
+        "page.py",
+        ".js",
+        "icon.svg%00",
+        "ICON.SVG",
+    ],
+)
+def test_nothing_but_the_pages_files_is_served(control: ControlledEmulator, name: str) -> None:
+    assert control.ask("GET", f"/page/{name}").outcome == (404, "not_found")
+
+
+@pytest.mark.emulator(control_token="control-secret")
+def test_the_files_need_no_control_token_and_say_that_data_does(control: ControlledEmulator) -> None:
+    for path in (*DOCUMENTS, "/page/main.js"):
+        assert control.ask("GET", path).status == 200
+    assert b"<html data-needs-token " in control.ask("GET", "").body
+    assert control.ask("GET", "/teams").status == 401
+
+
+def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(control: ControlledEmulator) -> None:
+    first = control.get("/team").headers["request-id"]
+    control.told("POST", "/reset")
+    for path in (*DOCUMENTS, *(f"/page/{name}" for name in FILES)):
+        control.ask("GET", path)
+    assert control.told("GET", "/requests")["data"] == []
+    assert control.get("/team").headers["request-id"] == first
+
+
+def test_a_link_on_another_site_leads_to_the_documents_only(control: ControlledEmulator) -> None:
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    found = {path: control.ask("GET", path, headers=link).status for path in (*DOCUMENTS, "/page/main.js", "/teams")}
+    assert found == {"": 200, "/reference": 200, "/page/main.js": 403, "/teams": 403}
