@@ -6,6 +6,7 @@ operations do, nor how a violation is answered.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from emulator.documents import shipped_document
@@ -63,12 +64,16 @@ class Contract:
         self.operations: Mapping[str, OperationContract] = {
             operation.id: operation for operation in self._read_operations()
         }
-        self._schemas = Schemas(document)
 
     @property
     def version(self) -> str:
         """The contract's own version (section 9)."""
         return str(self.document["info"]["version"])
+
+    @cached_property
+    def _schemas(self) -> Schemas:
+        schemas = enforcing_unique_items(self.document["components"]["schemas"])
+        return Schemas({"components": {"schemas": schemas}})
 
     def facts(self) -> dict[str, frozenset[str]]:
         """Return by operation id the problem codes that it can return: what a scenario may ask of it."""
@@ -136,6 +141,18 @@ class Contract:
             maximum=schema.get("maximum", 0),
             words=tuple(schema.get("enum", ())),
         )
+
+
+def enforcing_unique_items(node: Any) -> Any:
+    """Return schemas in which `x-unique-items`, as the contract writes it for client generators, is the real keyword."""
+    if isinstance(node, list):
+        return [enforcing_unique_items(item) for item in node]
+    if isinstance(node, dict):
+        return {
+            "uniqueItems" if key == "x-unique-items" else key: enforcing_unique_items(value)
+            for key, value in node.items()
+        }
+    return node
 
 
 def load_contract() -> Contract:

@@ -15,6 +15,7 @@ from typing import Any
 import schemathesis
 from schemathesis import Case, CheckContext, HookContext, Response
 
+from emulator.contract import enforcing_unique_items
 from tests.clients.served_service import ServedService
 from tests.contract_runs.directed_cases import check_answer, direct
 
@@ -26,6 +27,12 @@ NOT_COUNTED = (401, 405)
 """Answers to requests without a valid credential, or to no operation: no request rate is counted for them (D41)."""
 
 let_in = 0
+
+
+@schemathesis.hook
+def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None:
+    """Let it know of the rule that the contract tells in an extension field."""
+    raw_schema |= enforcing_unique_items(raw_schema)
 
 
 @schemathesis.hook

@@ -18,7 +18,7 @@ from schemathesis import Case, Response
 
 from tests.clients.generated import CHECKOUT, CONTRACT
 from tests.clients.served_service import ServedService
-from tests.contract_runs.test_links import FEWEST_OUTCOMES, Guide, walking_config
+from tests.contract_runs.test_links import FEWEST_OUTCOMES, Guide, contract_for_walks, walking_config
 from tests.histories.emulator_process import run_emulator
 from tests.support.contract_check import shipped_checker
 
@@ -93,7 +93,7 @@ def test_walks_along_the_links_keep_to_the_contract_over_the_wire() -> None:
         guide = Guide(ServedService(emulator.origin))
         config = walking_config()
         config.projects.default.update(base_url=emulator.base_url)
-        schema = schemathesis.openapi.from_path(CONTRACT, config=config)
+        schema = schemathesis.openapi.from_dict(contract_for_walks(), config=config)
 
         class Walk(schema.as_state_machine()):  # type: ignore[misc]  # a class made at run time
             def setup(self) -> None:

@@ -14,11 +14,18 @@ from typing import Any
 import schemathesis
 from schemathesis import Case, CheckContext, HookContext, Response
 
+from emulator.contract import enforcing_unique_items
 from tests.contract_runs.directed_cases import check_answer, direct
 from tests.contract_runs.seeded_service import SeededService
 
 SERVICE = SeededService()
 STATUSES: dict[str, set[int]] = defaultdict(set)
+
+
+@schemathesis.hook
+def before_load_schema(context: HookContext, raw_schema: dict[str, Any]) -> None:
+    """Let it know of the rule that the contract tells in an extension field."""
+    raw_schema |= enforcing_unique_items(raw_schema)
 
 
 @schemathesis.hook

@@ -1,8 +1,9 @@
 """Holds an answer of the service against `contract/openapi.yaml`, as strictly as it can be read.
 
 Owns one question: may this operation answer so? Knows the contract and nothing of the emulator, so that it can judge any
-server. Stricter than a client may be: properties that a schema does not declare are refused, where the schema does not
-say that it is open.
+server. Stricter than a client may be, since the contract leaves its answers open and says in words what client generators
+cannot take as a schema: fields that are not declared are refused, timestamps have milliseconds, the echo of a request has
+the fields of its kind, and an answer of two possible kinds has the one of its status.
 """
 
 import json
@@ -21,6 +22,25 @@ UNDECLARED_STATUSES = frozenset({400, 405, 413, 500})
 """What the default response stands for on a known path (D03, D06); 404 only on an unknown one."""
 TELLING_HEADERS = frozenset({"location", "retry-after", "allow"})
 """Headers that promise something: they may come only where the contract declares them."""
+MILLISECONDS = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
+ECHOED_BODIES = {
+    "product_photography": "ProductPhotography",
+    "edit_images": "EditImages",
+    "upscale": "Upscale",
+    **{
+        f"{kind}.{verb}": name + suffix
+        for kind, name in {
+            "photography_style": "Style",
+            "background": "Background",
+            "pose": "Pose",
+            "fashion_model": "FashionModel",
+        }.items()
+        for verb, suffix in {"create": "Write", "update": "Patch"}.items()
+    },
+}
+"""By workflow or type of a piece of work, the body that its `request` echoes (D28)."""
+FILLED_IN = frozenset({"background", "fashion_model", "image_count"})
+"""Fields with a default that a schema cannot declare (D33)."""
 _URN = "urn:closed-contract"
 
 
@@ -119,6 +139,8 @@ class ContractChecker:
             response = self._resolve(declared or operation["responses"]["default"])
         yield from self._header_violations(exchange, response, headers)
         yield from self._content_violations(exchange, response, headers)
+        if exchange.status < 300 and exchange.body:
+            yield from self._kind_violations(exchange, operation or {"responses": {}})
         if exchange.status >= 400 and not (exchange.method == "HEAD" and not exchange.body):
             codes = response.get("x-problem-codes")
             if not codes:
@@ -187,6 +209,26 @@ class ContractChecker:
         for violation in validator.iter_errors(value):
             yield "/" + "/".join(map(str, violation.instance_path)) + ": " + violation.message
 
+    def _kind_violations(self, exchange: Exchange, operation: Mapping[str, Any]) -> Iterator[str]:
+        try:
+            value = json.loads(exchange.body)
+            works = [work for work in value.get("data", [value]) if "request" in work]
+            if "202" in operation["responses"] and (exchange.status == 202) != bool(works):
+                yield f"the status is {exchange.status} for an object of kind {value['object']}"
+            for work in works:
+                yield from self._echo_violations(ECHOED_BODIES[work.get("workflow") or work["type"]], work["request"])
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return  # the body breaks its schema, which is told already
+
+    def _echo_violations(self, body: str, echo: Mapping[str, Any]) -> Iterator[str]:
+        schema = self._document["components"]["schemas"][body]
+        properties = schema["properties"]
+        filled_in = {name for name, inner in properties.items() if "default" in inner or name in FILLED_IN}
+        missing = {*schema.get("required", ()), *filled_in} - echo.keys()
+        unknown = echo.keys() - properties.keys()
+        if missing or unknown or not echo:
+            yield f"the echo of {body} lacks {sorted(missing)}, and must not have {sorted(unknown)}"
+
     def _problem_violations(
         self, exchange: Exchange, headers: Mapping[str, list[str]], codes: Sequence[str] | None
     ) -> Iterator[str]:
@@ -203,7 +245,8 @@ class ContractChecker:
         if [problem.get("request_id")] != headers.get("request-id"):
             yield f"request_id is {problem.get('request_id')}, the header Request-Id {headers.get('request-id')}"
         code = problem.get("code")
-        if codes is not None and code not in codes:
+        codes = self._document["components"]["schemas"]["ProblemCode"]["enum"] if codes is None else codes
+        if code not in codes:
             yield f"the code {code} is not one of this answer's: {', '.join(codes)}"
         if (code == "resource_operation_in_progress") != ("active_operation_id" in problem):
             yield "active_operation_id belongs to resource_operation_in_progress, and to it alone"
@@ -240,6 +283,8 @@ def _closed_schema(schema: Any, is_branch: bool = False) -> Any:
         for key, value in schema.items()
         if key not in ("default", "example", "examples", "discriminator")
     }
+    if schema.get("format") == "date-time":
+        result["pattern"] = MILLISECONDS
     if "properties" in schema and "additionalProperties" not in schema and not is_branch:
         result["additionalProperties"] = False
     return result

@@ -1,5 +1,6 @@
 """The check of answers against the contract: that it notices what it is there to notice."""
 
+import copy
 import json
 from typing import Any
 
@@ -20,6 +21,15 @@ PRODUCT = {
     "updated_at": "2026-01-01T00:00:00.000Z",
 }
 LOCATION = ("Location", "http://emulator.test/v1/products/prd_1")
+EXAMPLES = shipped_checker()._document["components"]["examples"]
+
+
+def example(name: str, **changes: Any) -> dict[str, Any]:
+    """An example of the contract, with other fields in its `request`; None leaves a field out."""
+    value: dict[str, Any] = copy.deepcopy(EXAMPLES[name]["value"])
+    if changes:
+        value["request"] = {k: v for k, v in {**value["request"], **changes}.items() if v is not None}
+    return value
 
 
 @pytest.fixture
@@ -57,6 +67,12 @@ ALLOWED = {
     "a limit": exchange("GET", "/team", 429, problem(429, "rate_limited"), ("Retry-After", "3")),
     "a busy resource": exchange(
         "PATCH", "/poses/p", 409, problem(409, "resource_operation_in_progress", active_operation_id="op_1")
+    ),
+    "a change at once": exchange("PATCH", "/poses/p", 200, example("pose")),
+    "a change by an Operation": exchange("PATCH", "/poses/p", 202, example("poseUpdateQueued"), LOCATION),
+    "a Generation": exchange("GET", "/generations/g", 200, example("photoshootQueued")),
+    "a deprecated answer": exchange(
+        "GET", "/products/prd_1", 200, PRODUCT, ("Deprecation", "@0"), ("Link", "<https://a.example>"), ("Sunset", "x")
     ),
 }
 
@@ -102,6 +118,14 @@ REFUSED = {
     "another media type": Exchange("GET", "/team", 401, [REQUEST_ID, JSON], b"{}"),
     "what is no JSON": Exchange("GET", "/products/p", 200, [REQUEST_ID, JSON], b"{"),
     "a wrong Content-Length": exchange("GET", "/products/p", 200, PRODUCT, ("Content-Length", "1")),
+    "an Operation at once": exchange("PATCH", "/poses/p", 200, example("poseUpdateQueued")),
+    "a Pose by an Operation": exchange("PATCH", "/poses/p", 202, example("pose"), LOCATION),
+    "a field of another echo": exchange("GET", "/generations/g", 200, example("upscaleQueued", instructions="x")),
+    "an echo without a field": exchange("GET", "/generations/g", 200, example("upscaleQueued", asset_id=None)),
+    "an echo without a default": exchange("GET", "/generations/g", 200, example("photoshootQueued", background=None)),
+    "a field of another Operation": exchange("GET", "/operations/o", 200, example("operationQueued", gender="male")),
+    "an unknown code": exchange("GET", "/nothing", 404, problem(404, "gone_fishing")),
+    "a Deprecation that is no date": exchange("GET", "/products/p", 200, PRODUCT, ("Deprecation", "true")),
     "a key twice": Exchange("GET", "/products/p", 200, [REQUEST_ID, JSON], b'{"object": 1, "object": 1}'),
 }
 

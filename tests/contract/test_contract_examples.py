@@ -1,0 +1,24 @@
+"""The examples of the contract against what the emulator answers."""
+
+from typing import Any
+
+import yaml
+
+from tests.support.contract_examples import CONTRACT, told_examples
+
+
+def test_the_examples_are_what_the_emulator_answers() -> None:
+    shown = yaml.load(CONTRACT.read_text(encoding="utf-8"), yaml.CSafeLoader)["components"]["examples"]
+    told = told_examples()
+    assert list(told) == list(shown)
+    for name, example in told.items():
+        assert without_sizes(example) == without_sizes(shown[name]), (
+            f"{name} has changed; renew the examples by: python -m tests.support.contract_examples"
+        )
+
+
+def without_sizes(value: Any) -> Any:
+    """An example but for the sizes of files, which another version of a library may change."""
+    if isinstance(value, dict):
+        return {name: without_sizes(item) for name, item in value.items() if name != "size_bytes"}
+    return [without_sizes(item) for item in value] if isinstance(value, list) else value
