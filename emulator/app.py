@@ -16,6 +16,7 @@ from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Receive, Request, Scope, Send, send_response
 from emulator.http.responses import problem_response
 from emulator.http.stopping import Stop
+from emulator.imaging.helpers import Helpers
 from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
@@ -42,15 +43,16 @@ class StartUpSummary:
 
 
 class Application:
-    """The whole emulator as an ASGI application."""
+    """The whole emulator as an ASGI application, to be closed. Several may share helpers for their image work."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, helpers: Helpers | None = None) -> None:
         self.settings = settings
         self.contract = load_contract()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory))
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
-        pictures = PictureWorker()
+        self._helpers = helpers or Helpers()
+        pictures = PictureWorker(self._helpers)
         self._stop = Stop()
         self._road = Road(self.contract, self.sandboxes, pictures, settings.public_url, self._stop)
         self._files = Files(self.sandboxes, pictures, settings.public_url)
@@ -103,6 +105,10 @@ class Application:
         for sandbox in self.sandboxes.by_id.values():
             for held in sandbox.held_admissions.values():
                 held.end()
+
+    def close(self) -> None:
+        """End the helper processes: uploads that they are decoding are refused."""
+        self._helpers.close()
 
     def start_up_summary(self) -> StartUpSummary:
         """Describe the default sandbox to the person who started it."""
@@ -163,6 +169,6 @@ def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) ->
     return library.load(name_or_file, world_names(world))
 
 
-def create_application(settings: Settings) -> Application:
+def create_application(settings: Settings, helpers: Helpers | None = None) -> Application:
     """Build the emulator from its settings; raises as `sandbox_options` does."""
-    return Application(settings)
+    return Application(settings, helpers)

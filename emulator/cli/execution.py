@@ -114,6 +114,7 @@ class _Run(Server):
             connection.transport.abort()
         if self.server_state.tasks:
             await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
+        self._application.close()
 
 
 def _settings(options: Namespace, environment: Mapping[str, str]) -> Settings:

@@ -4,6 +4,7 @@ Owns the listening socket, the start-up message, the `ready` line, signals and t
 `Application` says.
 """
 
+import asyncio
 import signal
 import socket
 import sys
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
+IMAGE_GRACE_SECONDS = 4
+"""How much of this their image work may take, so that who waits for it is still answered: usual images need a tenth."""
 KEEP_ALIVE_SECONDS = 65
 """How long an idle connection stays open: longer than usual client pools, so that none meets a connection just closed."""
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -58,6 +61,9 @@ class Application(Protocol):
 
     def stop(self) -> None:
         """Let the requests in flight come to their end."""
+
+    def close(self) -> None:
+        """End the image work that still runs, and answer who waits for it."""
 
 
 def serve(settings: Settings) -> int:
@@ -118,7 +124,9 @@ class _AnnouncingServer(Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.stop()
+        asyncio.get_running_loop().call_later(IMAGE_GRACE_SECONDS, self._application.close)
         await super().shutdown(sockets)
+        self._application.close()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

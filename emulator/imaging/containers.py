@@ -5,6 +5,7 @@ files made to exhaust a decoder are refused before one sees them. AVIF is left t
 Raises BrokenFile, struct.error, IndexError or zlib.error for files that do not hold together.
 """
 
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +14,6 @@ from dataclasses import dataclass
 _MOST_PARTS = 20_000
 _MOST_SCANS = 100
 _MOST_PROFILE_BYTES = 4 << 20
-_WINDOW = 1 << 20  # bytes searched at once, so that other threads are not held up
 
 
 class BrokenFile(Exception):
@@ -46,6 +46,9 @@ _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
 _APP0, _APP1, _APP2, _APP14, _APP15, _COM = 0xE0, 0xE1, 0xE2, 0xEE, 0xEF, 0xFE
 _FRAMES = (0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 _EXIF_PREFIX, _ICC_PREFIX = b"Exif\0\0", b"ICC_PROFILE\0"
+_MARKER = re.compile(rb"\xff[^\xff]", re.DOTALL)  # of any number of 0xFF, all but the last are filling
+_END_OF_SCAN = re.compile(rb"\xff[^\xff\x00\xd0-\xd7]", re.DOTALL)  # these belong to entropy-coded data
+_FILLING = re.compile(rb"\xff+")
 _PLAIN_JFIF = b"\xff\xe0\x00\x10JFIF\0\x01\x01\x00\x00\x01\x00\x01\x00\x00"
 
 
@@ -75,11 +78,7 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, bytes, memoryview]]:
     """Each segment up to the end of the picture: its marker, itself, and the entropy-coded data that follows it."""
     position, scans, view = 2, 0, memoryview(data)
     for _ in range(_MOST_PARTS):
-        position = data.find(b"\xff", position)
-        while position >= 0 and data[position + 1] == 0xFF:
-            position += 1
-        if position < 0:
-            raise BrokenFile("it ends before its end marker")
+        position = _next(_MARKER, data, position)
         marker = data[position + 1]
         if marker == _EOI:
             yield marker, data[position : position + 2], view[:0]
@@ -93,29 +92,22 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, bytes, memoryview]]:
         scan_end = end
         if marker == _SOS:
             scans += 1
-            scan_end = _end_of_scan(data, end)
+            scan_end = _next(_END_OF_SCAN, data, end)
         if scans > _MOST_SCANS:
             raise BrokenFile(f"it has more than {_MOST_SCANS} scans")
-        yield marker, data[position:end], view[end:scan_end]
+        scan = view[end:scan_end]
+        if data.find(b"\xff\xff", end, scan_end) >= 0:  # of long filling, the decoder reads each byte again and again
+            scan = memoryview(_FILLING.sub(b"\xff", scan))
+        yield marker, data[position:end], scan
         position = scan_end
     raise BrokenFile(f"it has more than {_MOST_PARTS} segments")
 
 
-def _end_of_scan(data: bytes, start: int) -> int:
-    """Where the next marker stands that is not part of entropy-coded data."""
-    position = start
-    while True:
-        found = data.find(b"\xff", position, position + _WINDOW)
-        if found < 0:
-            position += _WINDOW
-            if position >= len(data):
-                raise BrokenFile("it ends before its end marker")
-        elif data[found + 1] == 0x00 or 0xD0 <= data[found + 1] <= 0xD7:
-            position = found + 2
-        elif data[found + 1] == 0xFF:
-            position = found + 1
-        else:
-            return found
+def _next(pattern: re.Pattern[bytes], data: bytes, start: int) -> int:
+    found = pattern.search(data, start)
+    if found is None:
+        raise BrokenFile("it ends before its end marker")
+    return found.start()
 
 
 # ------------------------------------------------------------------------------------------------------------------ PNG

@@ -1,15 +1,18 @@
 """Opening encoded pictures without Pillow's global settings.
 
 `Image.open` compares every picture with a process-wide pixel limit and warns; opening by format does not. Owns which
-reader serves which format, and the one import of the AVIF plug-in.
+reader serves which format, and which AVIF plug-in is used.
 """
 
 import io
+from types import ModuleType
 from typing import Literal
 
 from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
 
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
+
+_AVIF_THREADS = 2
 
 
 def sniff(data: bytes) -> SourceFormat | None:
@@ -38,16 +41,34 @@ def open_as(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:
         return GifImagePlugin.GifImageFile(file)
     if source == "webp":
         return WebPImagePlugin.WebPImageFile(file)
-    return _open_avif(file)
-
-
-def _open_avif(file: io.BytesIO) -> ImageFile.ImageFile:
-    try:
-        from pillow_avif.AvifImagePlugin import AvifImageFile
-    except ImportError:  # no wheel for this platform: Pillow's own reader serves
-        from PIL.AvifImagePlugin import AvifImageFile
-    opened: ImageFile.ImageFile = AvifImageFile(file)
+    opened: ImageFile.ImageFile = _avif_plugin().AvifImageFile(file)
     return opened
+
+
+def _avif_plugin() -> ModuleType:
+    try:
+        from pillow_avif import AvifImagePlugin
+    except ImportError:  # no wheel for this platform: Pillow's own reader serves
+        from PIL import AvifImagePlugin
+    return AvifImagePlugin  # type: ignore[no-any-return]
+
+
+def limit_decoders() -> None:
+    """Let no decoder start a thread for each of the machine's cores: each of them reserves address space of its own."""
+    _avif_plugin().DEFAULT_MAX_THREADS = _AVIF_THREADS  # type: ignore[attr-defined]
+
+
+def size_of(data: bytes) -> tuple[int, int]:
+    """Width and height of a picture that this room made, from its header alone. Raises ValueError."""
+    with _opened(data) as opened:
+        return opened.size
+
+
+def _opened(data: bytes) -> ImageFile.ImageFile:
+    source = sniff(data)
+    if source is None:
+        raise ValueError("an input picture is of no known format")
+    return open_as(data, source)
 
 
 def load(data: bytes, enough: int | None = None) -> Image.Image:
@@ -55,10 +76,7 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
 
     With `enough`, a picture whose longest edge is twice as many pixels or more is reduced, quickly, to no less.
     """
-    source = sniff(data)
-    if source is None:
-        raise ValueError("an input picture is of no known format")
-    image: Image.Image = open_as(data, source)
+    image: Image.Image = _opened(data)
     if enough is not None:
         image.draft("RGB", (enough * image.width // max(image.size), enough * image.height // max(image.size)))
         factor = max(image.size) // enough

@@ -1,10 +1,12 @@
 """From the bytes of an upload to the picture an Asset stores.
 
-Owns normalization (D17, D18). Whatever a client sends, the outcome is a NormalizedImage or an UnusableImage. Safe to
-call from several threads at once.
+Owns normalization (D17, D18). Whatever a client sends, the outcome is a NormalizedImage or an UnusableImage. How long it
+may take and how much memory, the process around it decides.
 """
 
 import io
+import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,6 +28,8 @@ CONTENT_TYPES: Mapping[str, SourceFormat] = {
 }
 
 PIXEL_LIMIT = 100_000_000  # D17
+EDGE_LIMITS: Mapping[SourceFormat, int] = {"jpeg": 65_500, "avif": 32_768}
+"""Pixels that the longer edge may have, where the decoder takes less than the format can say (D57)."""
 
 _TRANSPOSITIONS: Mapping[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -38,6 +42,7 @@ _TRANSPOSITIONS: Mapping[int, Image.Transpose] = {
 }
 """By the EXIF orientation that they undo."""
 
+_AVIF_EXTENT = re.compile(b"ispe")
 _KEPT_MODES = ("L", "RGB", "RGBA")
 _LONGEST_REASON = 200  # characters of a decoder's own words
 
@@ -48,6 +53,10 @@ class UnusableImage(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class HeavyImageError(Exception):
+    """An image may be usable, and has more pixels than are to be decoded here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +70,13 @@ class NormalizedImage:
     scene: Scene
 
 
-def normalize(data: bytes, content_type: str) -> NormalizedImage:
-    """The normalized picture of an upload declared as `content_type` (D17, D18). Raises UnusableImage."""
+def normalize(data: bytes, content_type: str, pixels_at_once: int = PIXEL_LIMIT) -> NormalizedImage:
+    """Return the normalized picture of an upload declared as `content_type` (D17, D18).
+
+    Raises:
+        UnusableImage: there is none.
+        HeavyImageError: its header announces more pixels than `pixels_at_once`; nothing was decoded.
+    """
     declared = CONTENT_TYPES.get(content_type)
     if declared is None:
         raise UnusableImage(f"The content type is {content_type}; expected one of {', '.join(CONTENT_TYPES)}.")
@@ -71,28 +85,30 @@ def normalize(data: bytes, content_type: str) -> NormalizedImage:
         what = f"The bytes are {found.upper()}" if found else "The bytes are no image of a known format"
         raise UnusableImage(f"{what}; expected {declared.upper()}, as declared by {content_type}.")
     try:
-        return _normalize(data, declared)
-    except UnusableImage:
+        return _normalize(data, declared, pixels_at_once)
+    except (UnusableImage, HeavyImageError):
         raise
     except Exception as error:  # decoders raise nearly anything on hostile bytes, from struct.error to MemoryError
         words = " ".join((str(error) or type(error).__name__)[:_LONGEST_REASON].split())
         raise UnusableImage(f"The bytes do not decode as {declared.upper()}: {words}.") from error
 
 
-def _normalize(data: bytes, source: SourceFormat) -> NormalizedImage:
+def _normalize(data: bytes, source: SourceFormat, pixels_at_once: int) -> NormalizedImage:
     contents = contents_of(data, source)
+    for width, height in [(contents.width, contents.height)] if contents else _announced_sizes(data):
+        _check_edges(width, height, source)
+        _check_pixels(width, height, pixels_at_once)
     if contents:
-        _check_pixels(contents.width, contents.height)
         data = contents.data  # what is kept is what was decoded
-    with open_as(data, source) as opened:
-        _check_pixels(opened.width, opened.height)
-        orientation = _orientation(opened, contents)
-        profile = contents.icc_profile if contents else opened.info.get("icc_profile")
-        opened.load()
-        decoded: Image.Image = opened
-        image = _to_srgb(_to_eight_bits(decoded), profile)
-    if contents and contents.is_plain and image is decoded and orientation == UPRIGHT and source != "gif":
+    opened = open_as(data, source)
+    _check_pixels(opened.width, opened.height, pixels_at_once)
+    orientation = _orientation(opened, contents)
+    profile = contents.icc_profile if contents else opened.info.get("icc_profile")
+    opened.load()
+    image = _to_srgb(_to_eight_bits(opened), profile)
+    if contents and contents.is_plain and image is opened and orientation == UPRIGHT and source != "gif":
         return _normalized(image, source, data)
+    del opened  # and with it what the decoder holds, which is more than the picture
     if orientation in _TRANSPOSITIONS:
         image = image.transpose(_TRANSPOSITIONS[orientation])
     target = _target_format(source, image)
@@ -103,11 +119,26 @@ def _normalized(image: Image.Image, target: str, data: bytes) -> NormalizedImage
     return NormalizedImage(target, image.width, image.height, data, examine_scene(image))  # type: ignore[arg-type]
 
 
-def _check_pixels(width: int, height: int) -> None:
+def _check_pixels(width: int, height: int, pixels_at_once: int) -> None:
     if width < 1 or height < 1:
         raise UnusableImage(f"The image has {width} x {height} pixels; expected at least one.")
     if width * height > PIXEL_LIMIT:
         raise UnusableImage(f"The image has {width} x {height} pixels; expected at most 100 megapixels.")
+    if width * height > pixels_at_once:
+        raise HeavyImageError
+
+
+def _check_edges(width: int, height: int, source: SourceFormat) -> None:
+    limit = EDGE_LIMITS.get(source)
+    if limit is not None and max(width, height) > limit:
+        size = f"{width} x {height} pixels"
+        raise UnusableImage(f"The image has {size}; expected at most {limit} an edge of {source.upper()}.")
+
+
+def _announced_sizes(data: bytes) -> list[tuple[int, int]]:
+    """Return the sizes in the boxes `ispe` of an AVIF, whose decoder does not tell which one it refuses."""
+    head = data[: data.find(b"mdat")]
+    return [struct.unpack_from(">II", head, match.end() + 4) for match in _AVIF_EXTENT.finditer(head[:-12])]
 
 
 def _orientation(opened: Image.Image, contents: Contents | None) -> int:

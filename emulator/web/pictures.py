@@ -1,51 +1,25 @@
-"""The wait for pictures: decoding uploads, developing recipes and examining scenes, in worker threads.
+"""The wait for pictures: decoding uploads, developing recipes and examining scenes, in helper processes.
 
-The event loop never runs Pillow. Whoever awaits here must look at the state afresh afterwards.
+The event loop never runs Pillow, and no code of the server does. Whoever awaits here must look at the state afresh
+afterwards.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterable
 
-from emulator.domain.recipes import Recipe
-from emulator.domain.resources import Scene
+from emulator.domain.recipes import Recipe, recipe_to_dict
+from emulator.imaging.helpers import Helpers, LostHelperError
 from emulator.service.images import ImageStore
 from emulator.service.uploads import DecodedUpload
 
-WORKERS = 2
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-
-
-def _render(recipe: Recipe, inputs: list[bytes]) -> bytes:
-    from emulator.imaging.render import render
-
-    return render(recipe, inputs)
-
-
-def _normalize(data: bytes, content_type: str) -> DecodedUpload:
-    from emulator.imaging.normalize import UnusableImage, normalize
-
-    try:
-        image = normalize(data, content_type)
-    except UnusableImage as refusal:
-        return DecodedUpload(refusal=refusal.reason)
-    return DecodedUpload(image.data, image.format, image.width, image.height, image.scene)
-
-
-def _examine(data: bytes) -> Scene:
-    from emulator.imaging.scene import examine_scene_of
-
-    return examine_scene_of(data)
+_TOO_DEMANDING = "Decoding it took more time or memory than any usable image needs."
 
 
 class PictureWorker:
-    """Runs the imaging room's functions outside the event loop."""
+    """Has image work done outside of the server, by helpers that several may share."""
 
-    def __init__(self) -> None:
-        self._executor: ThreadPoolExecutor | None = None
+    def __init__(self, helpers: Helpers) -> None:
+        self._helpers = helpers
         self._developing: dict[int, asyncio.Future[None]] = {}
         """By identity of the recipe: who is already at it."""
 
@@ -63,7 +37,13 @@ class PictureWorker:
 
     async def decode(self, data: bytes, content_type: str) -> DecodedUpload:
         """Decode and normalize an upload (D17, D18)."""
-        return await self._run(_normalize, data, content_type)
+        try:
+            found, parts = await self._helpers.run({"job": "normalize", "content_type": content_type}, [data])
+        except LostHelperError:
+            return DecodedUpload(refusal=_TOO_DEMANDING)
+        if "refusal" in found:
+            return DecodedUpload(refusal=found["refusal"])
+        return DecodedUpload(parts[0], found["format"], found["width"], found["height"], found["scene"])
 
     async def examine(self, images: ImageStore, key: str) -> None:
         """Learn the scene of a picture (D30)."""
@@ -72,20 +52,15 @@ class PictureWorker:
         try:
             await self.develop(images, [key])
             if picture.data is not None:  # pragma: no branch (what is held while it is developed has bytes then)
-                picture.scene = await self._run(_examine, picture.data)
+                found, _ = await self._helpers.run({"job": "examine"}, [picture.data])
+                picture.scene = found["scene"]
         finally:
             images.release([key])
 
     async def _develop_one(self, images: ImageStore, key: str, recipe: Recipe) -> None:
         try:
             inputs = [images.data(source) for source in recipe.inputs]
-            images.develop(key, recipe, await self._run(_render, recipe, inputs))
+            _, parts = await self._helpers.run({"job": "render", "recipe": recipe_to_dict(recipe)}, inputs)
+            images.develop(key, recipe, parts[0])
         finally:
             del self._developing[id(recipe)]
-
-    async def _run(
-        self, function: Callable[Parameters, Result], *arguments: Parameters.args, **_: Parameters.kwargs
-    ) -> Result:
-        if self._executor is None:
-            self._executor = ThreadPoolExecutor(WORKERS, thread_name_prefix="pictures")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, function, *arguments)

@@ -1,13 +1,18 @@
-"""What SIGTERM means to requests that only a scenario keeps waiting: `serve` does not wait for them."""
+"""What SIGTERM means to requests that cannot be finished: `serve` waits for none of them longer than it says."""
 
 import json
+import socket
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.cli.command import read_answer, serving
+from tests.cli.command import Server, read_answer, serving
+from tests.support.pictures import slow_jpeg
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to be sent")
 
@@ -58,3 +63,39 @@ def test_what_a_scenario_keeps_waiting_does_not_delay_the_stop(
     assert (outcome.status, outcome.complaint) == (0, "")
     assert seen.startswith(answer)
     assert bool(seen) == bool(answer)
+
+
+STOP_SECONDS = 10
+"""What the README promises, and what containers are given."""
+
+
+def _post(server: Server, target: str, body: bytes, headers: Mapping[str, str]) -> socket.socket:
+    """Send a request whole, on a connection of its own, whose answer is still to come."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    connection = server.connect()
+    head = f"POST {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n{lines}\r\n"
+    connection.sendall(head.encode() + body)
+    return connection
+
+
+def _answer(connection: socket.socket) -> Any:
+    with connection:
+        return json.loads(read_answer(connection).partition(b"\r\n\r\n")[2])
+
+
+def test_a_long_decode_does_not_delay_the_stop() -> None:
+    data = slow_jpeg(9_000)
+    account = {"Authorization": "Bearer iwe_demo_full", "Content-Type": "application/json"}
+    with serving() as server:
+        body = json.dumps({"content_type": "image/jpeg", "size_bytes": len(data)}).encode()
+        session = _answer(_post(server, "/v1/uploads", body, {**account, "Idempotency-Key": "a"}))
+        target = urlsplit(session["upload"]["url"]).path
+        token = _answer(_post(server, target, data, session["upload"]["headers"]))
+        target = f"/v1/uploads/{session['id']}/complete"
+        with _post(server, target, json.dumps(token).encode(), {**account, "Idempotency-Key": "b"}):
+            _answer(_post(server, "/v1/uploads", body, {**account, "Idempotency-Key": "c"}))  # by then, it has arrived
+            began_at = time.monotonic()
+            outcome = server.stop()
+            took_seconds = time.monotonic() - began_at
+    assert took_seconds < STOP_SECONDS
+    assert outcome.status == 0

@@ -25,7 +25,7 @@ Seen = dict[str, list[Json]]
 @pytest.fixture
 def neighbours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Neighbours]:
     """The default sandbox, with something of everything, and work that has completed and failed."""
-    monkeypatch.setattr("emulator.imaging.render.render", draw_plainly)
+    monkeypatch.setattr("emulator.imaging.helpers.Helpers.run", draw_plainly)
     with closing(Neighbours(tmp_path, lambda text: None)) as neighbours:
         neighbours.begin()
         both = neighbours.clients[DEFAULT_SANDBOX_ID].both

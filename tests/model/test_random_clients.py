@@ -9,7 +9,7 @@ from tests.model.playing import draw_plainly, play_by_hypothesis, play_evenly
 
 @pytest.fixture(autouse=True)
 def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.imaging.render.render", draw_plainly)
+    monkeypatch.setattr("emulator.imaging.helpers.Helpers.run", draw_plainly)
 
 
 @pytest.mark.slow

@@ -49,7 +49,7 @@ FOUND_LATE: Final = {
 
 @pytest.fixture
 def patch(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr("emulator.imaging.render.render", draw_plainly)
+    monkeypatch.setattr("emulator.imaging.helpers.Helpers.run", draw_plainly)
     return monkeypatch
 
 

@@ -5,17 +5,20 @@ Teams are set by the few methods that say so.
 """
 
 import asyncio
+import atexit
 import dataclasses
 import itertools
 import json as json_text
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from emulator.app import Application, create_application
 from emulator.documents.values import parse_clock
+from emulator.imaging.helpers import Helpers
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.service import engine
 from emulator.service.sandbox import Sandbox
@@ -62,6 +65,14 @@ def ingredient_body(kind: str, asset_ids: Sequence[str]) -> Json:
     """Return a body that creates an ingredient, with the required fields alone."""
     required = {"background": {"kind": "backdrop"}, "fashion_model": {"age_range": "25-35", "gender": "neutral"}}
     return {"name": "New", **required.get(kind, {}), **source_fields(kind, asset_ids)}
+
+
+@cache
+def shared_helpers() -> Helpers:
+    """Return the helper processes that do the image work of all emulators of this process."""
+    helpers = Helpers()
+    atexit.register(helpers.close)
+    return helpers
 
 
 class UnfinishedError(AssertionError):
@@ -136,7 +147,7 @@ class EmulatorUnderTest:
     """An emulator and a client of it. To be closed."""
 
     def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
-        self.application: Application = create_application(settings)
+        self.application: Application = create_application(settings, shared_helpers())
         self._checker = checker or shipped_checker()
         self._runner = asyncio.Runner()
         self._keys = itertools.count(1)

@@ -35,6 +35,14 @@ def encode(image: Image.Image, content_type: str, **options: Any) -> bytes:
     return buffer.getvalue()
 
 
+@cache
+def slow_jpeg(edge: int) -> bytes:
+    """Return a small file that takes long to decode: its one scan comes as often as is allowed."""
+    source = encode(Image.new("L", (edge, edge), 90), "image/jpeg", progressive=True)
+    last = source.rindex(b"\xff\xda")
+    return source[:last] + source[last:-2] * (100 - source.count(b"\xff\xda")) + source[-2:]
+
+
 def decode(data: bytes) -> Image.Image:
     """Return the image of a file, decoded."""
     image = Image.open(io.BytesIO(data))

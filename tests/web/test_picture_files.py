@@ -1,12 +1,12 @@
 """The public files of pictures (D19)."""
 
-import threading
+import asyncio
+from collections.abc import Sequence
 
 import pytest
 
-from emulator.domain.recipes import Recipe
-from emulator.service.images import ImageStore
-from emulator.web import pictures
+from emulator.imaging.helpers import Helpers
+from emulator.imaging.messages import Head, Message
 from tests.support.emulator_client import FULL, HOST, INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
 from tests.support.pictures import decode, picture
 
@@ -228,11 +228,11 @@ def test_a_file_may_be_deleted_while_it_is_sent(emulator: EmulatorUnderTest) -> 
 def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
     emulator: EmulatorUnderTest, asset: Json, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
+    async def fail(*_: object) -> None:
         raise LookupError("what went wrong")
 
     with monkeypatch.context() as defect:
-        defect.setattr("emulator.web.pictures._render", fail)
+        defect.setattr(Helpers, "run", fail)
         answer = emulator.fetch(emulator.premade("pose")["card_image_url"])
     assert answer.outcome == (500, "internal_error")
     assert answer.headers["request-id"] in caplog.text
@@ -245,23 +245,21 @@ def test_a_picture_that_another_request_had_made_meanwhile_is_taken(
 ) -> None:
     emulator.wait_for(emulator.photograph(image_count=2).json)
     older, newer = list(emulator.sandbox.store.assets.items)[-2:]
-    first: list[Recipe] = []
-    other_is_made = threading.Event()
-    render, develop = pictures._render, ImageStore.develop
+    jobs = 0
+    other_is_made = asyncio.Event()
+    run = Helpers.run
 
-    def render_the_first_last(recipe: Recipe, inputs: list[bytes]) -> bytes:
-        if not first:
-            first.append(recipe)
-            assert other_is_made.wait(20)
-        return render(recipe, inputs)
+    async def run_the_first_last(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
+        nonlocal jobs
+        jobs += 1
+        if jobs == 1:
+            await other_is_made.wait()
+            return await run(helpers, head, parts)
+        answer = await run(helpers, head, parts)
+        other_is_made.set()
+        return answer
 
-    def tell_of_the_other(images: ImageStore, key: str, recipe: Recipe, data: bytes) -> None:
-        develop(images, key, recipe, data)
-        if recipe not in first:
-            other_is_made.set()
-
-    monkeypatch.setattr(pictures, "_render", render_the_first_last)
-    monkeypatch.setattr(ImageStore, "develop", tell_of_the_other)
+    monkeypatch.setattr(Helpers, "run", run_the_first_last)
     listed, shown = emulator.together(Call("GET", "/assets?limit=2"), Call("GET", f"/assets/{newer}"))
     assert [item["id"] for item in listed.json["data"]] == [newer, older]
     assert shown.json == listed.json["data"][0]
