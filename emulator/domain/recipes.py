@@ -46,22 +46,26 @@ class PhotographRecipe(_Picture):
     """One output slot of a Product Photography.
 
     `inputs` are the packed subject photos, then the background picture if `background_kind` is "picture", then the
-    pictures of the chosen Fashion Models. Raises ValueError if these do not add up.
+    pictures of the chosen Fashion Models, then one of the Photography Style and one of the Pose if these are chosen.
+    Raises ValueError if these do not add up.
     """
 
     subject_count: int
     background_kind: BackgroundKind = "automatic"
     background_hex: str | None = None
-    colorway_hex: str | None = None
     model_input_count: int = 0
     people: int = 0
+    """How many are in the picture; those beyond the chosen Fashion Models are the service's choice."""
+    photography_style: str | None = None
+    """The name of the chosen one; likewise of the pose and the colorway."""
+    pose: str | None = None
+    colorway: str | None = None
+    colorway_hex: str | None = None
     slot: int = 1
     slot_count: int = 1
     resolution: str = "1k"
     camera_distance: str | None = None
-    caption: str = ""
-    variation: int = 0
-    """Any number, drawn from the seed by the caller, so that slots of one Generation look different."""
+    directions: str = ""
 
     def __post_init__(self) -> None:
         self._check_size()
@@ -69,7 +73,8 @@ class PhotographRecipe(_Picture):
             raise ValueError(f"subject_count {self.subject_count}: expected 1 to {SUBJECT_LIMIT}")
         if not 0 <= self.model_input_count <= MODEL_INPUT_LIMIT:
             raise ValueError(f"model_input_count {self.model_input_count}: expected 0 to {MODEL_INPUT_LIMIT}")
-        expected = self.subject_count + (self.background_kind == "picture") + self.model_input_count
+        chosen = (self.background_kind == "picture", self.photography_style is not None, self.pose is not None)
+        expected = self.subject_count + self.model_input_count + sum(chosen)
         self._check_inputs(expected, expected)
         if self.background_kind == "transparent" and self.format == "jpeg":
             raise ValueError("a jpeg picture has no transparent background: expected png or webp")
@@ -83,7 +88,6 @@ class EditRecipe(_Picture):
 
     instructions: str
     resolution: str = "1k"
-    caption: str = ""
 
     def __post_init__(self) -> None:
         self._check_size()

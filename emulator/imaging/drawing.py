@@ -1,4 +1,4 @@
-"""Small drawing tools that every picture uses: colours, gradients, soft shapes, and chance that follows from text.
+"""Small drawing tools that every picture uses: colours, gradients, masks, and chance that follows from text.
 
 Must not know any recipe.
 """
@@ -14,9 +14,10 @@ Color = tuple[int, int, int]
 
 WHITE: Color = (255, 255, 255)
 BLACK: Color = (0, 0, 0)
-INK: Color = (38, 40, 46)
+INK: Color = (30, 32, 38)
 
 _SMOOTHING = 2  # shapes are drawn this much larger, then reduced, for soft edges
+_MASK_EDGE = 512  # pixels; larger masks are stretched, which nobody sees
 
 
 class Dice:
@@ -59,11 +60,14 @@ def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> 
     pixels: list[int] = []
     for (start, first), (end, second) in pairwise(((0.0, stops[0][1]), *stops, (1.0, stops[-1][1]))):
         count = round(end * length) - round(start * length)
-        steps = [(after - before) / count if count else 0.0 for before, after in zip(first, second, strict=True)]
         for number in range(count):
-            place = number + 0.5
-            pixels += [round(before + step * place) for before, step in zip(first, steps, strict=True)]
+            pixels += mix(first, second, (number + 0.5) / count)
     return Image.frombytes("RGB", (1, length), bytes(pixels))
+
+
+def pale_wall(hue: float) -> Image.Image:
+    """A plain backdrop, a little darker at its foot."""
+    return gradient_column(((0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))))
 
 
 def flat(color: Color) -> Image.Image:
@@ -71,47 +75,48 @@ def flat(color: Color) -> Image.Image:
     return Image.new("RGB", (1, 1), color)
 
 
-def ellipse_mask(width: int, height: int) -> Image.Image:
+def ellipse_mask() -> Image.Image:
     """A mask of an ellipse that fills its box, with soft edges."""
-    mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING), 0)
-    ImageDraw.Draw(mask).ellipse((0, 0, mask.width - 1, mask.height - 1), fill=255)
-    return mask.reduce(_SMOOTHING)
+    return rounded_mask(_MASK_EDGE, _MASK_EDGE, _MASK_EDGE / 2)
 
 
-def rounded_mask(width: int, height: int, radius: int, opacity: int = 255) -> Image.Image:
+def rounded_mask(width: float, height: float, radius: float) -> Image.Image:
     """A mask of a rounded rectangle that fills its box, with soft edges."""
-    mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING), 0)
-    box = (0, 0, mask.width - 1, mask.height - 1)
-    ImageDraw.Draw(mask).rounded_rectangle(box, radius * _SMOOTHING, fill=opacity)
+    share = min(1.0, _MASK_EDGE / max(width, height)) * _SMOOTHING
+    mask = Image.new("L", (max(2, round(width * share)), max(2, round(height * share))), 0)
+    ImageDraw.Draw(mask).rounded_rectangle((0, 0, mask.width - 1, mask.height - 1), radius * share, fill=255)
     return mask.reduce(_SMOOTHING)
 
 
-def arch_mask(width: int, height: int) -> Image.Image:
-    """A mask of a doorway: a half circle upon a rectangle."""
-    mask = Image.new("L", (width * _SMOOTHING, height * _SMOOTHING), 0)
+def soft_mask(is_round: bool, opacity: int) -> Image.Image:
+    """A small blurred ellipse or rectangle, to be stretched into the shadow of a thing; its edges are left empty."""
+    mask, margin = Image.new("L", (96, 96), 0), 16 if is_round else 8
     draw = ImageDraw.Draw(mask)
-    draw.ellipse((0, 0, mask.width - 1, min(mask.width, mask.height) - 1), fill=255)
-    draw.rectangle((0, min(mask.width, mask.height) // 2, mask.width - 1, mask.height - 1), fill=255)
-    return mask.reduce(_SMOOTHING)
+    (draw.ellipse if is_round else draw.rectangle)((margin, margin, 95 - margin, 95 - margin), fill=opacity)
+    return mask.filter(ImageFilter.GaussianBlur(margin * 3 / 8))
 
 
-def soft_ellipse_mask(opacity: int) -> Image.Image:
-    """A small blurred ellipse, to be stretched into the shadow under a thing."""
-    mask = Image.new("L", (96, 48), 0)
-    ImageDraw.Draw(mask).ellipse((16, 10, 79, 37), fill=opacity)
-    return mask.filter(ImageFilter.GaussianBlur(6))
+def opaque(image: Image.Image) -> Image.Image:
+    """The picture in RGB, on white where it is transparent."""
+    if image.mode != "RGBA":
+        return image.convert("RGB")
+    ground = Image.new("RGB", image.size, WHITE)
+    ground.paste(image, mask=image)
+    return ground
 
 
-def soft_box_mask(opacity: int) -> Image.Image:
-    """A small blurred rectangle, to be stretched into the shadow behind a card."""
-    mask = Image.new("L", (96, 96), 0)
-    ImageDraw.Draw(mask).rectangle((8, 8, 87, 87), fill=opacity)
-    return mask.filter(ImageFilter.GaussianBlur(3))
+def cover(image: Image.Image, aspect: float) -> Image.Image:
+    """The middle of a picture, cut to the given width by height."""
+    width = max(1, min(image.width, round(image.height * aspect)))
+    height = max(1, min(image.height, round(image.width / aspect)))
+    left, top = (image.width - width) // 2, (image.height - height) // 2
+    return image.crop((left, top, left + width, top + height))
 
 
-def cover(image: Image.Image, width: int, height: int) -> Image.Image:
-    """The middle of a picture, cut to the proportions of `width` x `height`."""
-    share = min(image.width / width, image.height / height)
-    cut_width, cut_height = max(1, round(width * share)), max(1, round(height * share))
-    left, top = (image.width - cut_width) // 2, (image.height - cut_height) // 2
-    return image.crop((left, top, left + cut_width, top + cut_height))
+def trimmed(image: Image.Image) -> Image.Image:
+    """A cut-out without the transparent room around it; without transparency, the picture in RGB."""
+    alpha = image.getchannel("A") if image.mode == "RGBA" else None
+    box = alpha.getbbox() if alpha else None
+    if alpha is None or box is None or alpha.getextrema()[0] == 255:
+        return opaque(image)
+    return image.crop(box)

@@ -4,107 +4,189 @@ Owns which word leads to which drawing; an ingredient with other words still get
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from PIL import Image, ImageDraw, ImageOps
 
 from emulator.domain.recipes import PremadeRecipe
-from emulator.imaging.captions import label
-from emulator.imaging.composition import Composition, Layer
+from emulator.imaging.captions import Plaque
+from emulator.imaging.composition import CARD_LETTERS, Composition, Layer, captioned, place
 from emulator.imaging.drawing import (
     BLACK,
     WHITE,
     Color,
     Dice,
     color_of_hue,
+    ellipse_mask,
     flat,
     gradient_column,
     mix,
-    soft_ellipse_mask,
+    pale_wall,
+    soft_mask,
 )
-from emulator.imaging.figures import FIGURE_ASPECT, MANNEQUIN, STANCE_NAMES, STANCES, Stance, draw_figure
-from emulator.imaging.locations import draw_backdrop, draw_beach, draw_bricks, draw_room
-from emulator.imaging.portraits import draw_portrait
-from emulator.imaging.stilllife import still_life
+from emulator.imaging.layout import Box, arrange
+from emulator.imaging.people import FIGURE_ASPECT, draw_figure, draw_portrait
 
-_STANCE_WORDS: Mapping[str, str] = {
-    "walk": "walking", "stride": "walking", "hip": "hand on hip", "turn": "turned", "quarter": "turned",
-    "rais": "arms raised", "jump": "arms raised", "lean": "leaning", "stand": "standing", "front": "standing",
-}  # fmt: skip
+_PORTRAIT_EDGE = 448  # pixels
+_BALL_EDGE = 320
+_HORIZON = 0.62
 
 
 def premade(recipe: PremadeRecipe) -> Composition:
     """The picture of a premade ingredient of the recipe's kind."""
-    draw: Mapping[str, Callable[[PremadeRecipe], Composition]] = {
-        "photography_style": still_life,
-        "background": _background,
+    if recipe.kind == "background":  # it will stand behind subjects: no words in it
+        return Composition(recipe.width, recipe.height, _background(recipe), ())
+    facts = (recipe.kind.replace("_", " ").capitalize(), *recipe.attributes)
+    plaque = Plaque(recipe.name, " · ".join(facts))
+    room, words = captioned(recipe.width, recipe.height, plaque, CARD_LETTERS)
+    draw: Mapping[str, Callable[[PremadeRecipe, Box], tuple[Image.Image, list[Layer]]]] = {
+        "photography_style": _still_life,
         "pose": _pose,
         "fashion_model": _fashion_model,
     }
-    return draw[recipe.kind](recipe)
+    ground, layers = draw[recipe.kind](recipe, room)
+    return Composition(recipe.width, recipe.height, ground, (*layers, *words))
 
 
-def stance_of(name: str, index: int) -> Stance:
-    """The stance that a Pose's name speaks of, else the one at `index`."""
-    for word, stance in _STANCE_WORDS.items():
-        if word in name.casefold():
-            return STANCES[stance]
-    return STANCES[STANCE_NAMES[index % len(STANCE_NAMES)]]
+# ---------------------------------------------------------------------------------------------------------- backgrounds
 
 
-def figure_layers(stance: Stance, box: tuple[int, int, int]) -> list[Layer]:
-    """A mannequin and its shadow; `box` is the middle, the floor and the height, in pixels."""
-    middle, floor, height = box
-    width = max(1, round(height * FIGURE_ASPECT))
-    image, mask = draw_figure(stance, MANNEQUIN)
-    left = middle - width // 2
-    shadow = Layer(flat(BLACK), left, floor - height // 14, width, max(1, height // 10), soft_ellipse_mask(100))
-    return [shadow, Layer(image, left, floor - height, width, max(1, height), mask)]
-
-
-def _background(recipe: PremadeRecipe) -> Composition:
-    """Without a label, since it will stand behind subjects."""
+def _background(recipe: PremadeRecipe) -> Image.Image:
     name = recipe.name.casefold()
-    size = (recipe.width, recipe.height)
-    if "beach" in name or "sea" in name.split():
-        image = draw_beach(*size)
-    elif "brick" in name or "street" in name:
-        image = draw_bricks(*size)
-    elif "location" in recipe.attributes:
-        image = (draw_room, draw_beach, draw_bricks)[recipe.index % 3](*size)
-    else:
-        image = draw_backdrop(*size, _backdrop_color(name, recipe.index), is_vignetted="gradient" in name)
-    return Composition(recipe.width, recipe.height, image, ())
+    places: Mapping[str, Callable[[], Image.Image]] = {"beach": _beach, "street": _street, "room": _room}
+    for word, draw in places.items():
+        if word in name:
+            return draw()
+    if "location" in recipe.attributes:
+        return tuple(places.values())[recipe.index % len(places)]()
+    color = _backdrop_color(name, recipe.index)
+    if "gradient" in name:
+        return ImageOps.colorize(Image.radial_gradient("L"), mix(color, WHITE, 0.4), mix(color, BLACK, 0.4))
+    return gradient_column(
+        ((0, mix(color, BLACK, 0.05)), (0.55, mix(color, WHITE, 0.35)), (1, mix(color, BLACK, 0.08)))
+    )
 
 
 def _backdrop_color(name: str, index: int) -> Color:
     known: Mapping[str, Color] = {
         "white": (246, 246, 244), "warm grey": (186, 178, 170), "grey": (176, 178, 180), "black": (44, 44, 48),
     }  # fmt: skip
-    for word, color in known.items():
-        if word in name:
-            return color
-    return color_of_hue(Dice("backdrop", name, index).throw(), 0.2, 0.9)
+    hue = Dice("backdrop", name, index).throw()
+    return next((color for word, color in known.items() if word in name), color_of_hue(hue, 0.2, 0.9))
 
 
-def _pose(recipe: PremadeRecipe) -> Composition:
-    hue = Dice("pose", recipe.name).throw()
-    wall, floor = color_of_hue(hue, 0.07, 0.96), color_of_hue(hue, 0.12, 0.87)
+def _beach() -> Image.Image:
+    """Sky, sea, surf and sand."""
+    return gradient_column(
+        ((0.0, (116, 178, 222)), (0.45, (236, 238, 226)), (0.45, (44, 128, 150)), (0.60, (150, 214, 204)),
+         (0.60, (250, 252, 250)), (0.62, (250, 252, 250)), (0.62, (206, 178, 138)), (0.68, (222, 196, 154)),
+         (0.70, (236, 214, 174)), (1.0, (214, 184, 138))), 1024,
+    )  # fmt: skip
+
+
+def _room() -> Image.Image:
+    """A bright wall, a skirting board, a wooden floor."""
+    return gradient_column(
+        ((0.0, (206, 212, 204)), (0.70, (224, 229, 223)), (0.70, (244, 243, 238)), (0.745, (244, 243, 238)),
+         (0.745, (168, 124, 84)), (1.0, (202, 158, 112))), 1024,
+    )  # fmt: skip
+
+
+def _street() -> Image.Image:
+    """A brick wall in daylight, and the pavement before it."""
+    image = Image.new("RGB", (512, 512), (206, 196, 184))
+    draw = ImageDraw.Draw(image)
+    for row in range(16):
+        dice = Dice("bricks", row)
+        for left in range(-32 * (row % 2), 512, 64):
+            color = mix((158, 82, 62), (112, 54, 46), dice.throw())
+            draw.rectangle((left + 2, row * 26 + 2, left + 61, row * 26 + 23), fill=color)
+    draw.rectangle((0, 416, 512, 512), fill=(172, 170, 166))
+    draw.rectangle((0, 416, 512, 424), fill=(140, 136, 132))
+    return image
+
+
+# --------------------------------------------------------------------------------------------------- photography styles
+
+
+@dataclass(frozen=True, slots=True)
+class _Mood:
+    """Colours and light: `side` is -1 for light from the left; `shade` is how dark what it does not reach is."""
+
+    wall: Color
+    body: Color
+    light: Color
+    side: int
+    shade: float
+
+
+_MOODS: Mapping[str, _Mood] = {
+    "daylight": _Mood((228, 231, 230), (186, 204, 190), (255, 255, 252), -1, 0.42),
+    "flash": _Mood((202, 205, 214), (206, 84, 70), WHITE, 1, 0.75),
+    "golden": _Mood((236, 184, 122), (226, 132, 74), (255, 236, 190), 1, 0.6),
+    "low key": _Mood((44, 46, 56), (110, 104, 130), (250, 226, 190), -1, 0.92),
+}
+
+
+def _still_life(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
+    """One to three balls under the style's light, by `index`."""
+    mood = _mood_of(recipe.name)
+    floor = mix(mood.wall, BLACK, 0.12)
     ground = gradient_column(
-        ((0.0, wall), (0.78, mix(wall, WHITE, 0.5)), (0.79, floor), (1.0, mix(floor, BLACK, 0.06)))
-    )
-    height = min(round(recipe.height * 0.80), round(recipe.width / FIGURE_ASPECT * 0.9))
-    layers = figure_layers(
-        stance_of(recipe.name, recipe.index), (recipe.width // 2, round(recipe.height * 0.89), height)
-    )
-    layers += label(recipe.name, recipe.width, recipe.height)
-    return Composition(recipe.width, recipe.height, ground, tuple(layers))
+        ((0.0, mix(mood.wall, BLACK, 0.08)), (_HORIZON, mix(mood.wall, mood.light, 0.4)),
+         (_HORIZON, mix(floor, mood.light, 0.1)), (1.0, mix(floor, BLACK, 0.14))),
+    )  # fmt: skip
+    sizes = ((1.0,), (1.0, 0.6), (0.55, 1.0, 0.55))[recipe.index % 3]
+    gap = room.width * 0.04
+    edge = min(room.width * 0.78 / sum(sizes), room.height * 0.56)
+    left = room.left + (room.width - edge * sum(sizes) - gap * (len(sizes) - 1)) / 2
+    layers: list[Layer] = []
+    for size in sizes:
+        box = Box(left, recipe.height * (_HORIZON + 0.06) - edge * size, edge * size, edge * size)
+        layers += _ball(mood, box, mix(mood.body, mood.light, (1 - size) * 0.8))
+        left += edge * size + gap
+    return ground, layers
 
 
-def _fashion_model(recipe: PremadeRecipe) -> Composition:
+def _mood_of(name: str) -> _Mood:
+    for word, mood in _MOODS.items():
+        if word in name.casefold():
+            return mood
+    dice = Dice("mood", name)
+    hue = dice.throw()
+    return _Mood(
+        color_of_hue(hue, 0.15, 0.9), color_of_hue(hue + 0.45, 0.5, 0.8), (255, 252, 244), -1, 0.3 + dice.throw() / 2
+    )
+
+
+def _ball(mood: _Mood, box: Box, color: Color) -> list[Layer]:
+    """Shaded by its distance from the lit spot, with its shadow on the floor."""
+    spot = Image.radial_gradient("L").resize((_BALL_EDGE * 2, _BALL_EDGE * 2), Image.Resampling.BILINEAR)
+    left, top = round(_BALL_EDGE * (0.5 - mood.side * 0.22)), round(_BALL_EDGE * 0.7)
+    spot = spot.crop((left, top, left + _BALL_EDGE, top + _BALL_EDGE))
+    dark = mix(color, mix(BLACK, mood.wall, 0.15), mood.shade)
+    image = ImageOps.colorize(spot, mix(color, mood.light, 0.7), dark, color, midpoint=96)
+    width, height = box.width * 1.5, box.width * 0.3
+    middle = box.left + box.width * (0.5 - mood.side * 0.22)
+    shadow = Box(middle - width / 2, box.top + box.height - height * 0.62, width, height)
+    cast = soft_mask(is_round=True, opacity=round(80 + 130 * mood.shade))
+    return [place(flat(BLACK), shadow, cast), place(image, box, ellipse_mask())]
+
+
+# ------------------------------------------------------------------------------------------------------ poses and people
+
+
+def _pose(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
+    hue = Dice("pose", recipe.name).throw()
+    [box] = arrange([FIGURE_ASPECT], room, 0)
+    figure = place(flat(color_of_hue(hue, 0.5, 0.56)), box.part(0.94), draw_figure(recipe.name, recipe.index))
+    return pale_wall(hue), [figure]
+
+
+def _fashion_model(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
     gender = next((word for word in recipe.attributes if word in ("female", "male", "neutral")), "neutral")
     age_range = next((word for word in recipe.attributes if word[:1].isdigit()), "25-35")
-    portrait = draw_portrait(recipe.name, gender, age_range, recipe.index)
-    wall = portrait.crop((0, 0, 1, 1))
-    edge = min(recipe.width, recipe.height)
-    left = (recipe.width - edge) // 2
-    layers = [Layer(portrait, left, recipe.height - edge, edge, edge)]
-    layers += label(f"{recipe.name} · {gender} · {age_range}", recipe.width, recipe.height)
-    return Composition(recipe.width, recipe.height, wall, tuple(layers))
+    [box] = arrange([1.0], room, 0)
+    portrait = draw_portrait(gender, age_range, recipe.index, _PORTRAIT_EDGE)
+    ring = place(flat(WHITE), box.part(0.98), ellipse_mask())
+    return pale_wall(Dice("model", recipe.name).throw()), [ring, place(portrait, box.part(0.94), ellipse_mask())]

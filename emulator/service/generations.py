@@ -15,7 +15,7 @@ from emulator.domain.pricing import generation_charge, generation_price
 from emulator.domain.problems import Check, Problem, excerpt, invalid_input, invalid_reference
 from emulator.domain.product_photos import pack
 from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
-from emulator.domain.resources import Asset, Generation, Output, PlannedOutput, Pose, Product
+from emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose, Product
 from emulator.scenario.faults import WorkOutcome
 from emulator.service import scenarios, work
 from emulator.service.accounts import Caller
@@ -70,35 +70,38 @@ def create_upscale(caller: Caller, intent: Intent, now: int) -> Generation:
 def _plan_photography(caller: Caller, intent: Intent) -> Plan:
     products = _products(caller, intent["product_ids"])
     check_assets(caller, "/asset_ids", intent["asset_ids"])
-    _check_ingredient(caller, "photography_style", "/photography_style_id", intent.get("photography_style_id"))
+    style = _ingredient(caller, "photography_style", "/photography_style_id", intent.get("photography_style_id"))
     background = _background_keys(caller, intent["background"])
     models = _model_keys(caller, intent["fashion_model"])
-    _check_ingredient(caller, "pose", "/pose_id", intent.get("pose_id"))
+    pose = _ingredient(caller, "pose", "/pose_id", intent.get("pose_id"))
     _check_camera_distance(caller, intent)
 
     subjects = pack([(product.primary_asset_id, product.asset_ids) for product in products], intent["asset_ids"])
     width, height = output_size(intent["aspect_ratio"], intent["resolution"])
     slots = intent["image_count"]
-    mode = intent["output_mode"].replace("_", " ")
+    swatches = [chosen.picture_keys[0] for chosen in (style, pose) if chosen]
+    colorway = intent.get("colorway", {})
     people = {"automatic": 1, "none": 0}.get(intent["fashion_model"]["type"], len(models))
     recipes = tuple(
         PhotographRecipe(
             width=width,
             height=height,
             format=intent["output_format"],
-            inputs=(*subjects, *background, *models),
+            inputs=(*subjects, *background, *models, *swatches),
             subject_count=len(subjects),
             background_kind="picture" if background else intent["background"]["type"],
             background_hex=intent["background"].get("color"),
-            colorway_hex=intent.get("colorway", {}).get("hex"),
             model_input_count=len(models),
             people=people,
+            photography_style=style.name if style else None,
+            pose=pose.name if pose else None,
+            colorway=colorway.get("name"),
+            colorway_hex=colorway.get("hex"),
             slot=slot,
             slot_count=slots,
             resolution=intent["resolution"],
             camera_distance=intent.get("camera_distance"),
-            caption=f"product photography · {mode} {slot}/{slots} · {intent['resolution']}",
-            variation=slot - 1,
+            directions=intent.get("custom_directions", ""),
         )
         for slot in range(1, slots + 1)
     )
@@ -115,7 +118,6 @@ def _plan_edit(caller: Caller, intent: Intent) -> Plan:
         inputs=tuple(intent["asset_ids"]),
         instructions=intent["instructions"],
         resolution=intent["resolution"],
-        caption=f"edit images · {intent['resolution']}",
     )
     return Plan(recipe.inputs, (recipe,))
 
@@ -153,30 +155,29 @@ def _products(caller: Caller, product_ids: Sequence[str]) -> list[Product]:
     return products
 
 
-def _check_ingredient(caller: Caller, kind: str, where: str, identifier: str | None) -> list[str]:
-    """Let only usable ingredients be referred to; return the keys of the pictures of the one named, if one is."""
+def _ingredient(caller: Caller, kind: str, where: str, identifier: str | None) -> Ingredient | None:
+    """Return the ingredient that is referred to, if one is. Raises Problem invalid_reference."""
     if identifier is None:
-        return []
+        return None
     ingredient = caller.sandbox.store.ingredients[kind].visible(caller.team_id, identifier)
     if ingredient is None:
         remedy = remedy_for_ingredient(caller, kind, identifier)
         raise invalid_reference(where, identifier, f"a {kind.replace('_', ' ')} that the Team can use", remedy)
-    return ingredient.picture_keys
+    return ingredient
 
 
 def _background_keys(caller: Caller, background: Intent) -> list[str]:
-    return _check_ingredient(caller, "background", "/background/background_id", background.get("background_id"))
+    chosen = _ingredient(caller, "background", "/background/background_id", background.get("background_id"))
+    return chosen.picture_keys if chosen else []
 
 
 def _model_keys(caller: Caller, chosen: Intent) -> list[str]:
+    where, identifiers = "/fashion_model/fashion_model_id", chosen.get("fashion_model_ids", ())
+    references = {f"{where}s/{index}": identifier for index, identifier in enumerate(identifiers)}
     if chosen["type"] == "selected":
-        where = "/fashion_model/fashion_model_id"
-        return _check_ingredient(caller, "fashion_model", where, chosen["fashion_model_id"])
-    return [
-        key
-        for index, identifier in enumerate(chosen.get("fashion_model_ids", ()))
-        for key in _check_ingredient(caller, "fashion_model", f"/fashion_model/fashion_model_ids/{index}", identifier)
-    ]
+        references = {where: chosen["fashion_model_id"]}
+    models = [_ingredient(caller, "fashion_model", *reference) for reference in references.items()]
+    return [key for model in models if model for key in model.picture_keys]
 
 
 def _check_camera_distance(caller: Caller, intent: Intent) -> None:

@@ -2,7 +2,7 @@
 
 import io
 
-from PIL import Image, ImageDraw
+from PIL import Image, ImageChops, ImageDraw, ImageStat
 
 RED, GREEN, BLUE, WHITE = (200, 40, 40), (40, 160, 60), (30, 60, 200), (250, 250, 250)
 
@@ -48,6 +48,30 @@ def corner_colors(image: Image.Image) -> list[tuple[int, ...]]:
 def is_near(expected: tuple[int, ...], found: tuple[int, ...], tolerance: int = 6) -> bool:
     """Whether no channel differs by more than `tolerance` levels."""
     return len(expected) == len(found) and all(abs(a - b) <= tolerance for a, b in zip(expected, found, strict=True))
+
+
+def mask_of(image: Image.Image, color: tuple[int, int, int], tolerance: int) -> Image.Image:
+    """White where the image is of a colour, within `tolerance` levels a channel."""
+    parts = ImageChops.difference(image.convert("RGB"), Image.new("RGB", image.size, color)).split()
+    worst = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
+    return worst.point([255 if level <= tolerance else 0 for level in range(256)])
+
+
+def count_of(image: Image.Image, color: tuple[int, int, int], tolerance: int = 40) -> int:
+    """How many pixels are nearly of a colour."""
+    return mask_of(image, color, tolerance).histogram()[255]
+
+
+def box_of(image: Image.Image, color: tuple[int, int, int], tolerance: int = 6) -> tuple[int, int, int, int]:
+    """The smallest box around the pixels of a colour: left, top, right, bottom."""
+    box = mask_of(image, color, tolerance).getbbox()
+    assert box is not None, f"nothing is of colour {color}"
+    return box
+
+
+def difference(first: Image.Image, second: Image.Image) -> float:
+    """The mean difference of two pictures, in levels."""
+    return sum(ImageStat.Stat(ImageChops.difference(first.convert("RGB"), second.convert("RGB"))).mean) / 3
 
 
 def product(color: tuple[int, int, int] = BLUE, backdrop: tuple[int, int, int] = WHITE, edge: int = 240) -> Image.Image:

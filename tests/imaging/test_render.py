@@ -1,6 +1,7 @@
 """What every rendered picture owes: its exact size, its format, the same bytes each time, and any text."""
 
 import io
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -29,17 +30,29 @@ SEE_THROUGH = encoded(CUT_OUT, "WEBP", lossless=True)
 
 def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe, list[bytes]]]:
     """A recipe of every kind, with its input pictures."""
-    size = {"width": width, "height": height, "format": target}
+    size: dict[str, Any] = {"width": width, "height": height, "format": target}
     one, two = ("one",), ("one", "two")
+    chosen: dict[str, Any] = {
+        "photography_style": "A style",
+        "pose": "A pose",
+        "colorway": "Teal",
+        "directions": "From above.",
+    }
+    many = ("one", "two", "wall", "model", "style", "pose")
     plain: list[tuple[Recipe, list[bytes]]] = [
-        (PhotographRecipe(**size, inputs=one, subject_count=1), [MUG]),  # type: ignore[arg-type]
-        (PhotographRecipe(**size, inputs=two, subject_count=1, background_kind="picture", people=2), [MUG, TEXTURE]),  # type: ignore[arg-type]
-        (EditRecipe(**size, inputs=two, instructions="Put one before the other."), [SEE_THROUGH, TEXTURE]),  # type: ignore[arg-type]
-        (UpscaleRecipe(**size, inputs=one), [SEE_THROUGH]),  # type: ignore[arg-type]
+        (PhotographRecipe(**size, inputs=one, subject_count=1), [MUG]),
+        (
+            PhotographRecipe(
+                **size, **chosen, inputs=many, subject_count=2, background_kind="picture", people=2, model_input_count=1
+            ),
+            [MUG, SEE_THROUGH, TEXTURE, MUG, TEXTURE, SEE_THROUGH],
+        ),
+        (EditRecipe(**size, inputs=two, instructions="Put one before the other."), [SEE_THROUGH, TEXTURE]),
+        (UpscaleRecipe(**size, inputs=one), [SEE_THROUGH]),
     ]
     for kind in KINDS:
-        plain.append((PremadeRecipe(**size, kind=kind, name="A name"), []))  # type: ignore[arg-type]
-        plain.append((CardRecipe(**size, kind=kind, name="A name", inputs=two), [MUG, TEXTURE]))  # type: ignore[arg-type]
+        plain.append((PremadeRecipe(**size, kind=kind, name="A name"), []))
+        plain.append((CardRecipe(**size, kind=kind, name="A name", inputs=two), [MUG, TEXTURE]))
     return plain
 
 
@@ -111,12 +124,13 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text[:12]))
 def test_any_text_can_be_written(text: str) -> None:
-    size = {"width": 200, "height": 200, "format": "png"}
+    size: dict[str, Any] = {"width": 200, "height": 200, "format": "png"}
+    names: dict[str, Any] = dict.fromkeys(("photography_style", "pose", "colorway", "directions"), text)
     plain: list[tuple[Recipe, list[bytes]]] = [
-        (PhotographRecipe(**size, inputs=("one",), subject_count=1, caption=text), [MUG]),  # type: ignore[arg-type]
-        (EditRecipe(**size, inputs=("one",), instructions=text, caption=text), [MUG]),  # type: ignore[arg-type]
-        (CardRecipe(**size, inputs=("one",), kind="pose", name=text), [MUG]),  # type: ignore[arg-type]
-        *((PremadeRecipe(**size, kind=kind, name=text, attributes=(text,)), []) for kind in KINDS),  # type: ignore[arg-type]
+        (PhotographRecipe(**size, **names, inputs=("one", "two", "three"), subject_count=1), [MUG] * 3),
+        (EditRecipe(**size, inputs=("one",), instructions=text), [MUG]),
+        (CardRecipe(**size, inputs=("one",), kind="pose", name=text), [MUG]),
+        *((PremadeRecipe(**size, kind=kind, name=text, attributes=(text,)), []) for kind in KINDS),
     ]
     for recipe, inputs in plain:
         assert (200, 200) == decoded(render(recipe, inputs)).size

@@ -1,10 +1,11 @@
 import pytest
 from PIL import Image, ImageDraw
 
-from emulator.imaging.locations import draw_backdrop, draw_beach, draw_bricks, draw_room
+from emulator.domain.recipes import PremadeRecipe
 from emulator.imaging.normalize import normalize
+from emulator.imaging.render import render
 from emulator.imaging.scene import examine_scene, examine_scene_of
-from tests.imaging.pictures import RED, WHITE, checkered, encoded, gradient, product
+from tests.imaging.pictures import RED, WHITE, checkered, decoded, encoded, gradient, product
 
 RADIAL = Image.radial_gradient("L").resize((300, 300))
 
@@ -15,8 +16,13 @@ def cut_out() -> Image.Image:
     return image
 
 
+def premade(name: str) -> Image.Image:
+    recipe = PremadeRecipe(kind="background", name=name, width=400, height=400, format="png")
+    return decoded(render(recipe, []))
+
+
 def someone_on_a_beach() -> Image.Image:
-    image = draw_beach(400, 400)
+    image = premade("Sandy beach")
     ImageDraw.Draw(image).rectangle((150, 100, 250, 400), fill=(160, 30, 60))
     return image
 
@@ -30,11 +36,11 @@ CLEAN = {
     "a gradient from the top": gradient().rotate(90, expand=True),
     "a spotlight": Image.merge("RGB", [RADIAL.point([230 - value // 4 for value in range(256)])] * 3),
     "a checkered texture": checkered(),
-    "a paper roll": draw_backdrop(300, 300, (240, 238, 230), is_vignetted=False),
-    "a vignette": draw_backdrop(300, 300, (180, 170, 160), is_vignetted=True),
-    "a beach": draw_beach(400, 400),
-    "a brick wall": draw_bricks(400, 400),
-    "a room": draw_room(400, 400),
+    "a paper roll": premade("Seamless white"),
+    "a vignette": premade("Warm grey gradient"),
+    "a beach": premade("Sandy beach"),
+    "a brick wall": premade("Brick street"),
+    "a room": premade("Bright room"),
 }
 FOREGROUND = {
     "a product on white": product(),

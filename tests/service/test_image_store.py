@@ -13,9 +13,7 @@ def store() -> ImageStore:
 
 
 def recipe_of(*inputs: str) -> EditRecipe:
-    return EditRecipe(
-        width=2, height=2, format="png", inputs=inputs, instructions="x", resolution="1k", caption="edit images"
-    )
+    return EditRecipe(width=2, height=2, format="png", inputs=inputs, instructions="x", resolution="1k")
 
 
 PREMADE = PremadeRecipe(kind="pose", name="Walking", attributes=(), index=0, width=2, height=2, format="png")
