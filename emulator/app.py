@@ -52,7 +52,7 @@ class Application:
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         self._helpers = helpers or Helpers()
-        pictures = PictureWorker(self._helpers)
+        self._pictures = pictures = PictureWorker(self._helpers)
         self._stop = Stop()
         self._road = Road(self.contract, self.sandboxes, pictures, settings.public_url, self._stop)
         self._files = Files(self.sandboxes, pictures, settings.public_url)
@@ -79,7 +79,7 @@ class Application:
         # Imported when the first request comes: the start does not wait for Starlette.
         from emulator.control.application import create_control
 
-        return create_control(self.sandboxes, self.contract, self.settings, self._options, self._stop)
+        return create_control(self.sandboxes, self.contract, self.settings, self._options, self._pictures, self._stop)
 
     async def _refuse(self, scope: Scope, send: Send) -> None:
         """Refuse a path that belongs to no surface; whose key it brought finds it in the journal."""

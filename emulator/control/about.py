@@ -1,13 +1,19 @@
 """What the emulator is: its health and versions, and the machine-readable contract."""
 
-from typing import Any
+import re
+from typing import Any, Final
 
+import orjson
 from starlette.responses import Response
 
 from emulator import __version__
-from emulator.contract import DOCUMENT
-from emulator.control.calls import Call
+from emulator.contract import BASE_PATH, DOCUMENT
+from emulator.control.calls import Call, JsonResponse
 from emulator.documents import shipped_path
+
+SCHEMA_TYPE: Final = "application/schema+json"
+_SERVERS: Final = re.compile(r"^servers:\n(?:[ #-].*\n|\n)+", re.MULTILINE)
+"""The list of servers in the contract's YAML."""
 
 
 def health(call: Call) -> dict[str, Any]:
@@ -16,10 +22,32 @@ def health(call: Call) -> dict[str, Any]:
 
 
 def contract_as_json(call: Call) -> dict[str, Any]:
-    """GET /contract and /contract.json."""
-    return call.plane.contract.document
+    """GET /contract and /contract.json; its server is the address that was asked."""
+    document = call.plane.contract.document
+    server = document["servers"][0]
+    return {**document, "servers": [{**server, "url": call.origin + BASE_PATH, "description": "This emulator"}]}
 
 
-def contract_as_yaml(_call: Call) -> Response:
-    """GET /contract.yaml: the document as it is shipped, byte for byte."""
-    return Response(shipped_path(DOCUMENT).read_bytes(), media_type="application/yaml")
+def contract_as_yaml(call: Call) -> Response:
+    """GET /contract.yaml: the document as it is shipped, but for its server."""
+    text = shipped_path(DOCUMENT).read_text(encoding="utf-8")
+    servers = f"servers:\n  - url: {call.origin}{BASE_PATH}\n    description: This emulator\n"
+    return Response(_SERVERS.sub(lambda _: servers, text, count=1), media_type="application/yaml")
+
+
+def scenario_schema(_call: Call) -> Response:
+    """GET /scenario.schema.json."""
+    return JsonResponse(_scenario_schema(), media_type=SCHEMA_TYPE)
+
+
+def world_schema(_call: Call) -> Response:
+    """GET /world.schema.json: the world of a scenario is the world of a file."""
+    schema = _scenario_schema()
+    world = {name: schema[name] for name in ("$schema", "$defs")}
+    heading = {"$id": "urn:image-workflow-emulator:world", "title": "World of the image workflow emulator"}
+    return JsonResponse({**heading, **world, "$ref": "#/$defs/world"}, media_type=SCHEMA_TYPE)
+
+
+def _scenario_schema() -> dict[str, Any]:
+    schema: dict[str, Any] = orjson.loads(shipped_path("contract/scenario.schema.json").read_bytes())
+    return schema

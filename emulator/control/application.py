@@ -17,7 +17,9 @@ from emulator.control import (
     PREFIX,
     REQUEST_ID_KIND,
     about,
+    admission,
     clock,
+    gallery,
     guard,
     journal,
     page,
@@ -25,8 +27,9 @@ from emulator.control import (
     scenarios,
     state,
     teams,
+    work,
 )
-from emulator.control.calls import Action, ControlPlane, endpoint, head_of
+from emulator.control.calls import Action, ControlPlane, Pictures, endpoint, head_of
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http import requests
@@ -47,6 +50,8 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/contract.json": {"GET": Action(about.contract_as_json)},
     "/contract.yaml": {"GET": Action(about.contract_as_yaml)},
     "/decisions": {"GET": Action(page.list_decisions)},
+    "/scenario.schema.json": {"GET": Action(about.scenario_schema)},
+    "/world.schema.json": {"GET": Action(about.world_schema)},
     "/scenarios": {"GET": Action(scenarios.list_library)},
     "/sandboxes": {"GET": Action(sandboxes.list_sandboxes), "POST": Action(sandboxes.create_sandbox, "json")},
     "/sandboxes/{sandbox}": {
@@ -66,7 +71,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/credentials/{credential}": {"PATCH": Action(teams.change_credential, "json")},
     "/scenario": {
         "GET": Action(scenarios.show_scenario, query=("team",)),
-        "PUT": Action(scenarios.put_scenario, "text", query=("team",)),
+        "PUT": Action(scenarios.put_scenario, "text", query=("team", "file")),
         "DELETE": Action(scenarios.delete_scenario, query=("team",)),
     },
     "/requests": {
@@ -75,18 +80,31 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     },
     "/requests/counts": {"GET": Action(journal.count_requests)},
     "/requests/{request}": {"GET": Action(journal.show_request)},
+    "/admission": {"GET": Action(admission.show_admission), "PUT": Action(admission.set_admission, "json")},
+    "/work": {"GET": Action(work.list_work, query=work.LIST_QUERY)},
+    "/assets": {
+        "GET": Action(gallery.list_assets, query=gallery.LIST_QUERY),
+        "POST": Action(gallery.create_asset, "image", query=("team",)),
+    },
+    "/pictures/{picture}": {"GET": Action(gallery.show_picture)},
+    "/first-photoshoot": {"POST": Action(work.start_first_photoshoot, "empty", query=("team",))},
     "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file")},
 }
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""
 
 
 def create_control(
-    sandboxes: Sandboxes, contract: Contract, settings: Settings, options: SandboxOptions, stop: Stop
+    sandboxes: Sandboxes,
+    contract: Contract,
+    settings: Settings,
+    options: SandboxOptions,
+    pictures: Pictures,
+    stop: Stop,
 ) -> ASGIApp:
     """Build the control plane. `options` are those of the process: how a sandbox begins that says nothing of its own."""
     facts = contract.facts()
     library = ScenarioLibrary(shipped_path("scenarios"), facts)
-    plane = ControlPlane(sandboxes, contract, settings, options, library, facts, stop=stop)
+    plane = ControlPlane(sandboxes, contract, settings, options, library, facts, pictures, stop=stop)
     plane.created_with[sandboxes.default] = options
     paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
     paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})

@@ -5,9 +5,9 @@ answer nothing waits, so what is asked for is done as a whole (only a move of th
 between). Must not know what an endpoint does.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -32,9 +32,22 @@ from emulator.kernel.identifiers import Identifiers
 from emulator.scenario.library import LibraryEntry, ScenarioLibrary
 from emulator.scenario.vocabulary import OperationFacts
 from emulator.service import engine
+from emulator.service.images import ImageStore
 from emulator.service.sandbox import Sandbox, SandboxOptions
 from emulator.service.sandboxes import Sandboxes
+from emulator.service.store import Store
+from emulator.service.uploads import DecodedUpload
 from emulator.settings import Settings
+
+
+class Pictures(Protocol):
+    """Does image work while others are served."""
+
+    async def develop(self, images: ImageStore, keys: Iterable[str]) -> None:
+        """Make sure that pictures have bytes. They must be held by the caller meanwhile."""
+
+    async def decode(self, data: bytes, content_type: str) -> DecodedUpload:
+        """Decode and normalize an uploaded file."""
 
 
 class JsonResponse(Response):
@@ -57,6 +70,7 @@ class ControlPlane:
     options: SandboxOptions
     library: ScenarioLibrary
     facts: OperationFacts
+    pictures: Pictures
     identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
     """Of its own requests: looking at a sandbox must not change what the sandbox says next."""
     sandboxes_named: int = 0
@@ -99,6 +113,7 @@ class Call:
     query: Mapping[str, str]
     body: bytes
     _json: Any
+    _store: Store
 
     @property
     def parameters(self) -> Mapping[str, str]:
@@ -110,6 +125,13 @@ class Call:
         """How the addresses in an answer start."""
         return head_of(self.request).origin
 
+    def check_unchanged(self) -> None:
+        """Look after a wait whether the sandbox is as it was. Raises Problem with status 409: it began anew or is gone."""
+        sandboxes = self.plane.sandboxes
+        if sandboxes.by_id.get(self.sandbox.id) is not self.sandbox or self.sandbox.store is not self._store:
+            raise Problem("invalid_request", "the sandbox was reset while this request was being answered", status=409)
+        self.now = engine.enter(self.sandbox)
+
     def fields(self, *known: str) -> Fields:
         """Return the fields of the JSON body. Raises Problem invalid_request: it has others, or is no object."""
         return Fields(self._json, known)
@@ -117,9 +139,11 @@ class Call:
 
 Handler: TypeAlias = Callable[[Call], Any]
 """Returns (or promises) what is answered: a value for JSON, None for nothing (204), or a response of another kind."""
-BodyKind = Literal["none", "json", "text", "empty", "file"]
-"""What an action takes: no body, a JSON object, a text in any notation, nothing that says anything (`{}` at most), or a file
-as large as the emulator's memory for images."""
+BodyKind = Literal["none", "json", "text", "empty", "image", "file"]
+"""What an action takes: no body, a JSON object, a text in any notation, nothing that says anything (`{}` at most), a
+picture, or a file as large as the emulator's memory for images."""
+MAXIMUM_IMAGE_BYTES = 70 * 1024 * 1024
+"""As large as an upload may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +181,14 @@ def head_of(request: Request) -> requests.Request:
 
 
 async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
-    limit_bytes = plane.settings.max_memory if action.body == "file" else MAXIMUM_BODY_BYTES
+    limits_bytes = {"file": plane.settings.max_memory, "image": MAXIMUM_IMAGE_BYTES}
+    limit_bytes = limits_bytes.get(action.body, MAXIMUM_BODY_BYTES)
     body = await _read(request, limit_bytes)
     content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))
     query = read_query(request.scope["query_string"], action.query)
     sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
-    value = action.handler(Call(plane, request, sandbox, engine.enter(sandbox), query, body or b"", content))
+    now = engine.enter(sandbox)
+    value = action.handler(Call(plane, request, sandbox, now, query, body or b"", content, sandbox.store))
     return await value if isinstance(value, Awaitable) else value
 
 

@@ -9,12 +9,16 @@ from typing import Any, Final
 
 from emulator.control.calls import Call
 from emulator.control.fields import Fields, clock_fields, instant, number, only_true, unfit
+from emulator.control.timelines import describe_timeline
 from emulator.domain.problems import Problem
+from emulator.domain.resources import Generation
+from emulator.kernel.timeline import Event
 from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp
-from emulator.service import engine
+from emulator.service import engine, scenarios
 from emulator.service.sandbox import Sandbox
 
 MOVES: Final = ("seconds", "to", "next_event", "until_idle")
+SHOWN_EVENTS: Final = 100
 MAXIMUM_STEPS: Final = 10_000
 """Steps of one move: more means that clients make new work as fast as the clock moves."""
 _TURNS: Final = 20
@@ -36,15 +40,62 @@ def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
     }
 
 
+def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
+    """Return the clock with what comes next, in words."""
+    events = [
+        {"at": format_timestamp(event.due), "what": _words(sandbox, event), "id": _subject(sandbox, event)}
+        for event in sandbox.timeline.first(SHOWN_EVENTS)
+    ]
+    return {**describe_clock(sandbox, now), "events": events}
+
+
+def _words(sandbox: Sandbox, event: Event) -> str:
+    """Say what is going to happen."""
+    store = sandbox.store
+    match event.kind:
+        case "operation_started" | "operation_finished":
+            operation = store.operations.items[event.subject]
+            ends = f"fails: {operation.outcome.failure.code}" if operation.outcome.failure else "is completed"
+            what = "starts" if event.kind == "operation_started" else ends
+            return f"{operation.type.replace('_', ' ').replace('.', ' ')} {what}"
+        case "generation_started":
+            return f"{_workflow(store.generations.items[event.subject])} starts"
+        case "output_finished":
+            generation = store.generations.items[event.subject]
+            failure = generation.plan[event.detail].failure
+            slot = f"output {event.detail + 1} of {len(generation.plan)} of {_workflow(generation)}"
+            return f"{slot} fails: {failure.code}" if failure else f"{slot} is completed"
+        case "upload_expired":
+            return "the upload window closes"
+        case scenarios.CHANGE_EVENT:
+            changes = describe_timeline(sandbox.playbooks[event.subject], event.due)
+            settings = ", ".join(f"{name} {value}" for name, value in changes[event.detail]["set"].items())
+            return f"the scenario sets {settings}"
+        case engine.HOLD_EVENT:
+            return "a held request is admitted"
+    return event.kind.replace("_", " ")
+
+
+def _workflow(generation: Generation) -> str:
+    return generation.workflow.replace("_", " ")
+
+
+def _subject(sandbox: Sandbox, event: Event) -> str:
+    """Return the id of what an event happens to; of a change of a scenario, the scenario's name."""
+    if event.kind == scenarios.CHANGE_EVENT:
+        return sandbox.playbooks[event.subject].scenario.name
+    return event.subject
+
+
 def show_clock(call: Call) -> dict[str, Any]:
     """GET /clock."""
-    return describe_clock(call.sandbox, call.now)
+    return _with_events(call.sandbox, call.now)
 
 
 def set_clock(call: Call) -> dict[str, Any]:
     """PUT /clock: run otherwise from now on, without a jump."""
     call.sandbox.clock.set_mode(clock_fields(call.fields("mode", "rate")))
-    return describe_clock(call.sandbox, call.now)
+    return _with_events(call.sandbox, call.now)
 
 
 async def advance_clock(call: Call) -> dict[str, Any]:
@@ -53,7 +104,7 @@ async def advance_clock(call: Call) -> dict[str, Any]:
     target = _target(fields, call.sandbox, call.now)
     fired = await (_move_until_idle(call.sandbox) if target is None else _move(call.sandbox, target))
     now = engine.enter(call.sandbox)
-    return {**describe_clock(call.sandbox, now), "fired": fired}
+    return {**_with_events(call.sandbox, now), "fired": fired}
 
 
 def _target(fields: Fields, sandbox: Sandbox, now: int) -> int | None:

@@ -15,6 +15,7 @@ import orjson
 
 from emulator.control.calls import Call
 from emulator.control.explanations import describe_rule, explain, rules_of
+from emulator.control.queries import unfit_query, whole_number
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, count_of, excerpt
 from emulator.http.requests import ClientDisconnectedError, until_gone
@@ -22,7 +23,7 @@ from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 from emulator.service.journal import Entry, Identity, Journal
 from emulator.service.sandbox import Sandbox
 
-FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since")
+FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since", "before")
 LIST_QUERY: Final = (*FILTERS, "limit", "wait_ms")
 DEFAULT_LIMIT: Final = 100
 MAXIMUM_LIMIT: Final = 1_000
@@ -30,6 +31,9 @@ MAXIMUM_WAIT_MS: Final = 60_000
 NONE: Final = "none"
 """Stands for the operation, status or code that an entry does not have: in filters, and where it is counted."""
 
+_STATUS_CLASSES: Final = ("1xx", "2xx", "3xx", "4xx", "5xx")
+_NO_STATUS: Final = range(1)
+"""Selects the status 0, which stands for none."""
 _LOOK_AGAIN_SECONDS: Final = 0.25
 """How often a wait looks whether its sandbox began anew, and with it the journal."""
 _SHORTEST_SECRET: Final = 8
@@ -43,8 +47,8 @@ _LONGEST_SHOWN: Final = 8
 async def list_requests(call: Call) -> dict[str, Any]:
     """GET /requests: newest first; with `wait_ms`, as soon as one that the filters select is complete."""
     wanted = _read_filter(call)
-    limit = _whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
-    wait_ms = _whole_number(call.query, "wait_ms", 0, MAXIMUM_WAIT_MS, 0)
+    limit = whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
+    wait_ms = whole_number(call.query, "wait_ms", 0, MAXIMUM_WAIT_MS, 0)
     if wait_ms:
         await _wait(call, wanted, wait_ms)
     sandbox = _sandbox(call)
@@ -111,21 +115,23 @@ def _describe_counts(counts: Mapping[tuple[str | None, int | None], int]) -> dic
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What is asked for; None where anything will do. An empty text or 0 stands for what an entry does not have."""
+    """What is asked for; None where anything will do. An empty text stands for what an entry does not have."""
 
     operation: str | None
-    status: int | None
+    statuses: range | None
     code: str | None
     team_ids: frozenset[str] | None
     idempotency_key: str | None
     since: int
+    before: int | None
 
     def selects(self, entry: Entry) -> bool:
         """Whether an entry is one that is asked for."""
         return (
             entry.sequence > self.since
+            and (self.before is None or entry.sequence < self.before)
             and (self.operation is None or self.operation == (entry.operation or ""))
-            and (self.status is None or self.status == (entry.status or 0))
+            and (self.statuses is None or (entry.status or 0) in self.statuses)
             and (self.idempotency_key is None or self.idempotency_key == entry.idempotency_key)
             and (self.team_ids is None or (entry.caller is not None and entry.caller.account.team.id in self.team_ids))
             and (self.code is None or self.code == (entry.code or ""))
@@ -133,7 +139,7 @@ class Filter:
 
     def is_met_by(self, entry: Entry) -> bool:
         """Whether an entry is what a wait is for: it is complete, or asked for without an answer."""
-        return (entry.is_complete or self.status == 0) and self.selects(entry)
+        return (entry.is_complete or self.statuses == _NO_STATUS) and self.selects(entry)
 
 
 def _read_filter(call: Call) -> Filter:
@@ -141,11 +147,12 @@ def _read_filter(call: Call) -> Filter:
     query = call.query
     return Filter(
         operation=_word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
-        status=_status(query),
+        statuses=_statuses(query),
         code=_word(query, "code", CATALOGUE, "a code of the specification"),
         team_ids=_team_ids(call),
         idempotency_key=query.get("idempotency_key"),
-        since=_whole_number(query, "since", 0, LARGEST_INTEGER, 0),
+        since=whole_number(query, "since", 0, LARGEST_INTEGER, 0),
+        before=whole_number(query, "before", 0, LARGEST_INTEGER, 0) if "before" in query else None,
     )
 
 
@@ -154,14 +161,23 @@ def _word(query: Mapping[str, str], name: str, words: Iterable[str], expected: s
     if value == NONE:
         return ""
     if value is not None and value not in words:
-        raise _unfit(name, value, f"{expected}, or {NONE}")
+        raise unfit_query(name, value, f"{expected}, or {NONE}")
     return value
 
 
-def _status(query: Mapping[str, str]) -> int | None:
-    if query.get("status") == NONE:
-        return 0
-    return _whole_number(query, "status", 100, 599, 0) or None
+def _statuses(query: Mapping[str, str]) -> range | None:
+    """Read a status, or a class of them such as `4xx`; None if any will do."""
+    value = query.get("status")
+    if value is None:
+        return None
+    if value == NONE:
+        return _NO_STATUS
+    if value in _STATUS_CLASSES:
+        first = int(value[0]) * 100
+        return range(first, first + 100)
+    if not (value.isascii() and value.isdecimal() and len(value) == 3 and 100 <= int(value) <= 599):
+        raise unfit_query("status", value, f"a status from 100 to 599, one of {', '.join(_STATUS_CLASSES)}, or {NONE}")
+    return range(int(value), int(value) + 1)
 
 
 def _team_ids(call: Call) -> frozenset[str] | None:
@@ -170,22 +186,8 @@ def _team_ids(call: Call) -> frozenset[str] | None:
         return None
     found = frozenset(account.team.id for account in call.sandbox.find_accounts(value))
     if not found:
-        raise _unfit("team", value, "the name or id of a Team of this sandbox")
+        raise unfit_query("team", value, "the name or id of a Team of this sandbox")
     return found
-
-
-def _whole_number(query: Mapping[str, str], name: str, minimum: int, maximum: int, default: int) -> int:
-    value = query.get(name)
-    if value is None:
-        return default
-    is_number = value.isascii() and value.isdecimal() and len(value) <= len(str(maximum))
-    if not is_number or not minimum <= int(value) <= maximum:
-        raise _unfit(name, value, f"a whole number from {minimum} to {maximum}")
-    return int(value)
-
-
-def _unfit(name: str, found: str, expected: str) -> Problem:
-    return Problem("invalid_request", f"{name}: found {excerpt(found)}; expected {expected}")
 
 
 # Waiting --------------------------------------------------------------------------------------------------------------
@@ -277,9 +279,12 @@ def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, An
     return {
         "sequence": entry.sequence,
         "at": format_timestamp(entry.at),
+        "arrived_at": format_timestamp(entry.arrived_at),
         "method": entry.method,
         "path": masks.of_text(entry.path),
         "operation": entry.operation,
+        "bytes": entry.byte_surface,
+        "user_agent": None if entry.user_agent is None else masks.of_text(entry.user_agent),
         "credential": None if entry.caller is None else _describe_credential(entry.caller),
         "idempotency_key": None if entry.idempotency_key is None else masks.of_text(entry.idempotency_key),
         "status": entry.status,
@@ -289,9 +294,17 @@ def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, An
         "rule": describe_rule(acted[0]) if acted else None,
         "duration_ms": None if entry.duration_ms is None else round(entry.duration_ms, 3),
         "request_body": _describe_body("request", entry.request_body, entry.request_body_bytes, masks, notes.append),
+        "response_headers": _describe_headers(entry, masks),
         "response_body": _describe_body("answer", entry.response_body, entry.response_body_bytes, masks, notes.append),
         "note": "; ".join(notes) or None,
     }
+
+
+def _describe_headers(entry: Entry, masks: Masks) -> dict[str, str] | None:
+    """Return the headers of the answer by name; null until there is one."""
+    if entry.response_headers is None:
+        return None
+    return {name.decode("latin-1"): masks.of_text(value.decode("latin-1")) for name, value in entry.response_headers}
 
 
 def _describe_credential(caller: Identity) -> dict[str, Any]:

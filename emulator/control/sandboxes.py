@@ -10,7 +10,7 @@ from emulator.control.calls import Call, JsonResponse
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_setting, instant, switch, unfit, whole_number
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
-from emulator.control.teams import describe_teams
+from emulator.control.teams import describe_teams, full_keys
 from emulator.domain.problems import Problem
 from emulator.kernel.seed import LARGEST_SEED
 from emulator.scenario.scenario import NO_SCENARIO
@@ -21,6 +21,8 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from emulator.service.sandboxes import SandboxConflictError
 
 _FIELDS: Final = ("id", "seed", "clock", "start", "world", "scenario", "rate_limits")
+PREFERRED_TEAM: Final = "Demo"
+"""Whose key is handed to a client that needs one."""
 _IDENTIFIER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 
 
@@ -76,8 +78,21 @@ def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
     return {
         "id": sandbox.id,
         "base_url": call.origin + BASE_PATH,
+        "env": _environment(call, sandbox, now),
         "teams": describe_teams(sandbox),
         "clock": describe_clock(sandbox, now),
+    }
+
+
+def _environment(call: Call, sandbox: Sandbox, now: int) -> dict[str, str]:
+    """Return the variables for a client of a sandbox. The key is Demo's, else the first that may write, else empty."""
+    accounts = sorted(sandbox.accounts.values(), key=lambda account: account.team.name != PREFERRED_TEAM)
+    keys = [key for account in accounts for key in full_keys(sandbox, account.team.id, now)]
+    return {
+        "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
+        "IMAGE_WORKFLOW_API_KEY": next(iter(keys), ""),
+        "EMULATOR_URL": call.origin,
+        "EMULATOR_SANDBOX": sandbox.id,
     }
 
 

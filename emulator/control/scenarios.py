@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from emulator.control.calls import Call, ControlPlane
+from emulator.control.fields import text
 from emulator.control.teams import find_account
+from emulator.control.timelines import describe_timeline
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import MappingNode, json_value, read_document
 from emulator.domain.problems import Problem, excerpt
@@ -25,7 +27,7 @@ _TEXT: Final = "scenario"
 
 def show_scenario(call: Call) -> dict[str, Any]:
     """GET /scenario: the running one and how often its rules acted; `scenario` is null where none runs."""
-    return _describe(call.sandbox, _team_id(call))
+    return _describe(call.sandbox, _team_id(call), call.now)
 
 
 def put_scenario(call: Call) -> dict[str, Any]:
@@ -38,7 +40,13 @@ def put_scenario(call: Call) -> dict[str, Any]:
     scenarios.begin(sandbox, scenario, call.now, team_id)
     if team_id == scenarios.EVERYONE:
         sandbox.options = with_scenario(call.plane.options_of(sandbox), scenario)
-    return _describe(sandbox, team_id)
+    waiting = {"seed": scenario.seed, "clock": scenario.clock.setting, "start": scenario.clock.start}
+    names = {"seed": "seed", "clock": "clock", "start": "clock"}
+    at_reset = dict.fromkeys(names[name] for name, value in waiting.items() if value is not None)
+    return {
+        **_describe(sandbox, team_id, call.now),
+        "takes_effect_at_reset": [] if team_id else list(at_reset),
+    }
 
 
 def delete_scenario(call: Call) -> None:
@@ -101,14 +109,20 @@ def _read_body(call: Call) -> Scenario:
     """Read the body of a PUT: YAML or JSON, whatever its media type says."""
     if not call.body.strip():
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    names = _names(call.sandbox)
+    names, file = _names(call.sandbox), _file_name(call)
     try:
-        node = read_document(call.body, _TEXT)
+        node = read_document(call.body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
             return _from_library(call.plane, json_value(node), names)
-        return parse_scenario(call.body, _TEXT, call.plane.facts, names)
+        return parse_scenario(call.body, file, call.plane.facts, names)
     except DocumentError as error:
         raise _refusal(error) from None
+
+
+def _file_name(call: Call) -> str:
+    """Return what complaints and explanations call the scenario in the body: the name of its file, if that is told."""
+    name = call.query.get("file", _TEXT)
+    return text("file", name)
 
 
 def _from_library(plane: ControlPlane, value: Any, names: WorldNames) -> Scenario:
@@ -150,7 +164,7 @@ def _team_id(call: Call) -> str:
     return scenarios.EVERYONE if team is None else find_account(call.sandbox, team).team.id
 
 
-def _describe(sandbox: Sandbox, team_id: str) -> dict[str, Any]:
+def _describe(sandbox: Sandbox, team_id: str, now: int) -> dict[str, Any]:
     playbook = sandbox.playbooks.get(team_id)
     return {
         "scenario": playbook.scenario.name if playbook else None,
@@ -158,4 +172,5 @@ def _describe(sandbox: Sandbox, team_id: str) -> dict[str, Any]:
         "team": team_id or None,
         "began_at": format_timestamp(playbook.began_at) if playbook else None,
         "rules": playbook.rules_report() if playbook else [],
+        "timeline": describe_timeline(playbook, now) if playbook else [],
     }

@@ -38,9 +38,15 @@ def _describe_team(account: TeamAccount, credentials: list[Credential]) -> dict[
         "reserved": ledger.reserved,
         "subscription": "active" if team.subscription_active else "inactive",
         "concurrency_limit": team.concurrency_limit,
+        "concurrency_used": account.budget.used,
         "requests_per_minute": team.requests_per_minute,
         "credentials": [_describe_credential(credential) for credential in credentials],
     }
+
+
+def describe_owner(sandbox: Sandbox, team_id: str) -> dict[str, str]:
+    """Return whose something is."""
+    return {"id": team_id, "name": sandbox.accounts[team_id].team.name}
 
 
 def _describe_credential(credential: Credential) -> dict[str, Any]:
@@ -105,6 +111,27 @@ def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
         many = f"{len(found)} Teams have this name; expected the id of one" if found else "there is no such Team"
         raise Problem("not_found", f"{excerpt(name_or_id)}: {many}")
     return found[0]
+
+
+def account_of_query(call: Call) -> TeamAccount:
+    """Return the Team that the query names, the first if it names none. Raises Problem not_found."""
+    name = call.query.get("team")
+    if name is not None:
+        return find_account(call.sandbox, name)
+    account = next(iter(call.sandbox.accounts.values()), None)
+    if account is None:
+        raise Problem("not_found", "there is no Team; create one first")
+    return account
+
+
+def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
+    """Return the keys of a Team's credentials that may write, in the order of their creation."""
+    credentials = sandbox.credentials_of(team_id)
+    return [
+        credential.key
+        for credential in credentials
+        if (credential.profile, credential.state) == ("full", "active") and now < credential.expires_at
+    ]
 
 
 def _find_credential(sandbox: Sandbox, credential_id: str) -> CredentialAccount:

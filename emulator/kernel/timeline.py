@@ -4,7 +4,7 @@ Events are data: a kind, a subject and a number. What they do is the engine's bu
 """
 
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, nsmallest
 from typing import NamedTuple
 
 
@@ -55,6 +55,10 @@ class Timeline:
     def events(self) -> list[Event]:
         """Return what is to come, in order."""
         return sorted(event for event in self._queue if (event.kind, event.subject) not in self._cancelled)
+
+    def first(self, count: int) -> list[Event]:
+        """Return the next events that are to come, in order."""
+        return nsmallest(count, (event for event in self._queue if (event.kind, event.subject) not in self._cancelled))
 
     def remove(self, kind: str, subject: str) -> None:
         """Forget every event of a kind and subject."""

@@ -43,3 +43,5 @@ class TimedChange:
 
     at_ms: int
     change: Change
+    line: int = 0
+    """Where it stands in its file; 0 where it did not come as text."""

@@ -32,7 +32,7 @@ def _read_timed(cursor: Cursor, vocabulary: Vocabulary) -> TimedChange | None:
     if "set" not in fields:
         return None
     change = _read_change(fields.cursors["set"], vocabulary)
-    return None if change is None else TimedChange(at_ms, change)
+    return None if change is None else TimedChange(at_ms, change, cursor.position.line)
 
 
 def _read_change(cursor: Cursor, vocabulary: Vocabulary) -> Change | None:

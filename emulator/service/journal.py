@@ -8,13 +8,13 @@ requests as they leave puts a watcher in, and is told; nothing here waits.
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import orjson
 
 from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Credential
-from emulator.kernel.clock import host_elapsed_ms
+from emulator.kernel.clock import host_elapsed_ms, host_now
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.service.teams import TeamAccount
 
@@ -49,8 +49,8 @@ class Entry:
     """The id that it was given when it arrived; a replay is answered with another, `replay_of`."""
     method: str
     path: str
-    operation: str | None = None
     caller: Identity | None = None
+    operation: str | None = None
     idempotency_key: str | None = None
     request_body: bytes | None = None
     request_body_bytes: int = 0
@@ -70,6 +70,12 @@ class Entry:
     response_body: bytes | None = None
     response_body_bytes: int = 0
     """The size of an answer's body that is not kept."""
+    response_headers: tuple[tuple[bytes, bytes], ...] | None = None
+    user_agent: str | None = None
+    byte_surface: Literal["upload", "download"] | None = None
+    """Which byte surface it came to, if it came to one."""
+    arrived_at: int = 0
+    """When it arrived by the host's clock, as an instant."""
     arrived_ms: float = 0.0
     duration_ms: float | None = None
     """How long the answer took, in real time; None while the request is in flight."""
@@ -122,7 +128,8 @@ class Journal:
     def arrive(self, at: int, request_id: str, method: str, path: str, caller: Identity | None = None) -> Entry:
         """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
         self.last_sequence += 1
-        entry = Entry(self.last_sequence, at, request_id, method, path, arrived_ms=host_elapsed_ms(), caller=caller)
+        entry = Entry(self.last_sequence, at, request_id, method, path, caller)
+        entry.arrived_at, entry.arrived_ms = host_now(), host_elapsed_ms()
         self.entries.append(entry)
         if len(self.entries) > MAXIMUM_ENTRIES:
             self._drop_oldest()
@@ -218,4 +225,5 @@ def _size_bytes(entry: Entry) -> int:
         + len(entry.response_body or b"")
         + len(entry.path)
         + len(entry.idempotency_key or "")
+        + len(entry.user_agent or "")
     )

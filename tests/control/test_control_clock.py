@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.control.controlled_emulator import ControlledEmulator, control_call
-from tests.support.emulator_client import START, Call
+from tests.support.emulator_client import START, Call, ingredient_body
 from tests.support.pictures import picture
 
 DONE_AT = "2026-01-01T00:00:06.000Z"
@@ -24,11 +24,42 @@ def test_a_clock_is_shown_with_what_is_to_come(control: ControlledEmulator) -> N
         "rate": 1,
         "pending": 0,
         "next_event_at": None,
+        "events": [],
     }
-    control.admitted_upscale()
+    work = control.admitted_upscale()
     clock = control.told("GET", "/clock")
-    assert clock["pending"] >= 2
-    assert clock["next_event_at"] == "2026-01-01T00:00:01.000Z"
+    assert (clock["pending"], clock["next_event_at"]) == (2, "2026-01-01T00:00:01.000Z")
+    assert clock["events"] == [
+        {"at": "2026-01-01T00:00:01.000Z", "what": "upscale starts", "id": work["id"]},
+        {"at": DONE_AT, "what": "output 1 of 1 of upscale is completed", "id": work["id"]},
+    ]
+
+
+def test_what_is_to_come_is_told_of_each_kind_in_words(control: ControlledEmulator) -> None:
+    rules = [
+        {"match": {"work": "pose.create"}, "then": {"fail": "timed_out"}},
+        {"match": {"operation": "createUpload"}, "then": {"hold": "30s"}},
+    ]
+    timeline = [{"at": "60s", "set": {"admission": "paused", "retry_after": 7}}]
+    assets = control.assets(1)
+    control.open_upload(5)
+    control.told("PUT", "/scenario", {"scenario": "worded", "rules": rules, "timeline": timeline})
+    assert control.post("/poses", ingredient_body("pose", assets)).status == 202
+    told = {event["what"] for event in control.told("GET", "/clock")["events"]}
+    assert told == {
+        "pose create starts",
+        "pose create fails: timed_out",
+        "the upload window closes",
+        "the scenario sets admission paused, retry_after 7",
+    }
+
+
+def test_the_next_hundred_events_are_told_and_all_are_counted(control: ControlledEmulator) -> None:
+    timeline = [{"at": f"{second}s", "set": {"admission": "open"}} for second in range(120)]
+    control.told("PUT", "/scenario", {"scenario": "busy", "timeline": timeline[1:]})
+    clock = control.told("GET", "/clock")
+    assert (clock["pending"], len(clock["events"])) == (119, 100)
+    assert clock["events"][0]["at"] == clock["next_event_at"]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +108,7 @@ def test_a_clock_on_which_nothing_is_due_just_moves(control: ControlledEmulator,
         "rate": 1,
         "pending": 0,
         "next_event_at": None,
+        "events": [],
         "fired": 0,
     }
 

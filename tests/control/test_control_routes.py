@@ -9,11 +9,13 @@ from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from tests.control.controlled_emulator import ControlledEmulator
 from tests.support.emulator_client import EmulatorUnderTest, settings_of
 
+PICTURE = "sty_0000000001c8a523a1b0421ce2.1.0"
+"""A premade one, with the seed 0."""
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW")
 
 
 def _filled(path: str) -> str:
-    return path.format(sandbox="default", team="Demo", credential="none", request="1", file="icon.svg")
+    return path.format(sandbox="default", team="Demo", credential="none", request="1", file="icon.svg", picture=PICTURE)
 
 
 def _all_paths() -> list[tuple[str, list[str]]]:

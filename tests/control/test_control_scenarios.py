@@ -8,7 +8,14 @@ import pytest
 from tests.control.controlled_emulator import ControlledEmulator
 from tests.support.emulator_client import FULL, OTHER, START, Json
 
-NOTHING_RUNS: Json = {"scenario": None, "description": None, "team": None, "began_at": None, "rules": []}
+NOTHING_RUNS: Json = {
+    "scenario": None,
+    "description": None,
+    "team": None,
+    "began_at": None,
+    "rules": [],
+    "timeline": [],
+}
 FAILING = """\
 scenario: reads fail
 description: Each second read of the Team fails.
@@ -52,6 +59,8 @@ def test_a_scenario_is_put_as_yaml_whatever_its_media_type(
         "team": None,
         "began_at": "2026-01-01T00:00:05.000Z",
         "rules": [{"name": "second", "matched": 0, "fired": 0}],
+        "timeline": [],
+        "takes_effect_at_reset": [],
     }
     assert _reads(control) == [200, 500, 200, 500]
     assert control.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
@@ -167,6 +176,40 @@ def test_the_timeline_of_a_scenario_runs_from_its_putting(control: ControlledEmu
     assert found == [201, 503, 201]
 
 
+def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(control: ControlledEmulator) -> None:
+    control.advance(100)
+    credential = "  - {at: 1.5s, set: {credential: iwe_demo_full, expires_at: 2026-02-01T00:00:00.000Z}}\n"
+    shown = _put_text(control, f"{CHANGES}{credential}  - {{at: 30s, set: {{team: Demo, credits: 0}}}}\n")
+    control.advance(10)
+    timeline = control.told("GET", "/scenario")["timeline"]
+    assert timeline == [
+        {
+            "at": "1.5s",
+            "set": {"credential": "iwe_demo_full", "expires_at": "2026-02-01T00:00:00.000Z"},
+            "line": 5,
+            "done_at": "2026-01-01T00:01:41.500Z",
+        },
+        {
+            "at": "10s",
+            "set": {"admission": "paused", "retry_after": 7},
+            "line": 3,
+            "done_at": "2026-01-01T00:01:50.000Z",
+        },
+        {"at": "20s", "set": {"admission": "open"}, "line": 4, "done_at": None},
+        {"at": "30s", "set": {"team": "Demo", "credits": 0}, "line": 6, "done_at": None},
+    ]
+    assert shown["timeline"] == [{**change, "done_at": None} for change in timeline]
+
+
+def test_complaints_and_rules_cite_the_file_that_a_scenario_is_said_to_be(control: ControlledEmulator) -> None:
+    detail = control.refusal("PUT", "/scenario?file=mine.yaml", content=b"scenario: x\nrule: []\n")[2]
+    assert detail.startswith("mine.yaml:2:1:")
+    _put_text(control, FAILING, "/scenario?file=mine.yaml")
+    _reads(control, count=2)
+    assert control.told("GET", "/requests?limit=1")["data"][0]["rule"]["file"] == "mine.yaml"
+    assert control.refusal("PUT", "/scenario?file=", content=FAILING.encode())[:2] == (400, "invalid_request")
+
+
 def test_the_world_of_a_scenario_takes_effect_at_once(control: ControlledEmulator) -> None:
     scenario = {
         "scenario": "poor",
@@ -203,8 +246,9 @@ CLOCKED = {
 def test_its_seed_and_clock_take_effect_at_the_next_reset(control: ControlledEmulator, options: Any) -> None:
     control.told("POST", "/sandboxes", {"id": "mine", **options})
     before = control.told("GET", "/sandboxes/mine")
-    control.told("PUT", "/scenario", CLOCKED, sandbox="mine")
-    assert control.told("GET", "/clock", sandbox="mine") == before["clock"]
+    shown = control.told("PUT", "/scenario", CLOCKED, sandbox="mine")
+    assert shown["takes_effect_at_reset"] == ["seed", "clock"]
+    assert control.told("GET", "/sandboxes/mine")["clock"] == before["clock"]
     assert control.team(sandbox="mine") == {**before["teams"][0], "credits": 5}
     reset = control.told("POST", "/reset", sandbox="mine")
     assert (reset["clock"]["now"], reset["clock"]["mode"]) == ("2026-03-01T00:00:00.000Z", "auto")

@@ -32,6 +32,7 @@ def test_teams_are_listed_with_all_that_is_theirs(control: ControlledEmulator) -
         "reserved",
         "subscription",
         "concurrency_limit",
+        "concurrency_used",
         "requests_per_minute",
         "credentials",
     }

@@ -1,6 +1,8 @@
-"""What the emulator says of itself: health, contract, ledger."""
+"""What the emulator says of itself: health, contract, schemas, ledger."""
 
+import orjson
 import pytest
+from jsonschema_rs import Draft202012Validator
 
 from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
@@ -12,16 +14,39 @@ def test_health_tells_the_versions(control: ControlledEmulator) -> None:
 
 
 @pytest.mark.parametrize("path", ["/contract", "/contract.json"])
-def test_the_contract_is_served_as_json(control: ControlledEmulator, path: str) -> None:
-    answer = control.ask("GET", path)
+def test_the_contract_is_served_as_json_and_names_the_address_that_was_asked(
+    control: ControlledEmulator, path: str
+) -> None:
+    answer = control.ask("GET", path, headers={"Host": "localhost:9"})
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json == shipped_document("contract/openapi.yaml")
+    document = answer.json
+    assert [server["url"] for server in document["servers"]] == ["http://localhost:9/v1"]
+    assert document == {**shipped_document("contract/openapi.yaml"), "servers": document["servers"]}
 
 
-def test_the_contract_is_served_as_yaml_byte_for_byte(control: ControlledEmulator) -> None:
+def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(control: ControlledEmulator) -> None:
     answer = control.ask("GET", "/contract.yaml")
     assert answer.headers["content-type"] == "application/yaml"
-    assert answer.body == shipped_path("contract/openapi.yaml").read_bytes()
+    shipped = shipped_path("contract/openapi.yaml").read_text().splitlines()
+    served = answer.body.decode().splitlines()
+    assert [line for line in served if line not in shipped] == [
+        "  - url: http://emulator.test/v1",
+        "    description: This emulator",
+    ]
+    assert [line for line in shipped if line not in served] == [
+        "  - url: http://127.0.0.1:8038/v1",
+        "    description: The emulator at its default address",
+    ]
+
+
+def test_the_schemas_of_scenarios_and_worlds_are_served(control: ControlledEmulator) -> None:
+    scenario = control.ask("GET", "/scenario.schema.json")
+    assert scenario.headers["content-type"] == "application/schema+json"
+    assert scenario.json == orjson.loads(shipped_path("contract/scenario.schema.json").read_bytes())
+    world = Draft202012Validator(control.told("GET", "/world.schema.json"))
+    assert world.is_valid({"teams": {"Demo": {"credits": 5}}, "premade": False})
+    assert not world.is_valid({"scenario": "x"})
+    assert not world.is_valid({"teams": {"Demo": {"credits": "many"}}})
 
 
 def test_the_ledger_is_served_as_json(control: ControlledEmulator) -> None:

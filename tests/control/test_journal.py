@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from emulator.kernel.timestamps import parse_timestamp
 from tests.control.controlled_emulator import ControlledEmulator
 from tests.support.emulator_client import BROKE, FULL, OTHER, READ_ONLY, START, Answer, Call, Json
 from tests.support.pictures import picture
@@ -11,9 +12,12 @@ from tests.support.pictures import picture
 MEMBERS = [
     "sequence",
     "at",
+    "arrived_at",
     "method",
     "path",
     "operation",
+    "bytes",
+    "user_agent",
     "credential",
     "idempotency_key",
     "status",
@@ -23,6 +27,7 @@ MEMBERS = [
     "rule",
     "duration_ms",
     "request_body",
+    "response_headers",
     "response_body",
     "note",
 ]
@@ -62,6 +67,9 @@ def test_an_entry_tells_of_the_request_and_its_answer(control: ControlledEmulato
     team = control.team()
     assert list(entry) == MEMBERS
     assert entry.pop("duration_ms") > 0
+    assert parse_timestamp(entry.pop("arrived_at")) > parse_timestamp(START)
+    assert entry.pop("bytes") is None
+    del entry["user_agent"], entry["response_headers"]
     assert entry == {
         "sequence": 1,
         "at": START,
@@ -309,6 +317,9 @@ def filled(control: ControlledEmulator) -> ControlledEmulator:
         ([7, 4, 1], "operation=getTeam"),
         ([5], "operation=none"),
         ([3, 2], "status=201"),
+        ([7, 3, 2, 1], "status=2xx"),
+        ([6, 5, 4], "status=4xx"),
+        ([], "status=5xx"),
         ([6], "code=invalid_input"),
         ([7, 3, 2, 1], "code=none"),
         ([7, 3], "team=Other"),
@@ -317,6 +328,9 @@ def filled(control: ControlledEmulator) -> ControlledEmulator:
         ([7, 6], "since=5"),
         ([], "since=7"),
         ([7, 6], "limit=2"),
+        ([3, 2], "before=4&limit=2"),
+        ([3, 2], "since=1&before=4"),
+        ([], "before=1"),
         ([3], "operation=createUpload&team=Other&status=201&since=2&limit=1000"),
         ([], "status=none"),
     ],
@@ -344,6 +358,8 @@ def test_a_replay_of_a_402_is_found_by_its_code(control: ControlledEmulator) -> 
         "operation=",
         "status=99",
         "status=six",
+        "status=6xx",
+        "before=-1",
         "status=",
         "code=teapot",
         "team=Nobody",

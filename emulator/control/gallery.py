@@ -1,0 +1,99 @@
+"""Pictures for who watches: all Assets with addresses of their files below the control plane, and one act to add one.
+
+Nothing here is a request of the journal, takes a Request-Id of the service's or meets a rule of a scenario.
+"""
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from emulator.control import PREFIX
+from emulator.control.calls import Call, JsonResponse
+from emulator.control.queries import whole_number
+from emulator.control.teams import account_of_query, describe_owner
+from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.resources import Asset, ImageFormat
+from emulator.kernel.timestamps import format_timestamp
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+
+DEFAULT_LIMIT: Final = 100
+MAXIMUM_LIMIT: Final = 1_000
+LIST_QUERY: Final = ("limit",)
+_CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
+_MEDIA_TYPES: Final[dict[ImageFormat, str]] = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
+
+
+def list_assets(call: Call) -> dict[str, Any]:
+    """GET /assets: of all Teams, newest first."""
+    limit = whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
+    newest = sorted(
+        call.sandbox.store.assets.items.values(), key=lambda asset: (asset.created_at, asset.id), reverse=True
+    )
+    return {"data": [_describe(call.sandbox, asset) for asset in newest[:limit]]}
+
+
+async def create_asset(call: Call) -> JsonResponse:
+    """POST /assets: the file in the body becomes an Asset, as an upload does, of the Team that the query names."""
+    sandbox, account = call.sandbox, account_of_query(call)
+    content_type = (call.request.headers.get("content-type") or "").partition(";")[0].strip().lower()
+    if content_type not in _CONTENT_TYPES:
+        expected = f"one of {', '.join(_CONTENT_TYPES)}"
+        raise Problem("invalid_request", f"Content-Type: found {excerpt(content_type)}; expected {expected}")
+    sandbox.check_memory()
+    decoded = await call.plane.pictures.decode(call.body, content_type)
+    call.check_unchanged()
+    if decoded.refusal is not None:
+        raise Problem("invalid_input", f"(body): {decoded.refusal}", check=Check.RULES)
+    asset = Asset(
+        id=sandbox.identifiers.next("ast"),
+        team_id=account.team.id,
+        source="upload",
+        source_generation_id=None,
+        format=decoded.format,
+        width=decoded.width,
+        height=decoded.height,
+        created_at=call.now,
+    )
+    sandbox.images.put(asset.id, decoded.data, decoded.scene)
+    sandbox.store.assets.add(asset)
+    return JsonResponse(_describe(sandbox, asset), 201)
+
+
+async def show_picture(call: Call) -> Response:
+    """GET /pictures/{picture}: the file of an Asset, or a picture of an ingredient; drawn now if nobody has seen it yet."""
+    key, images = call.parameters["picture"], call.sandbox.images
+    picture = images.public(key)
+    if picture is None:
+        raise Problem("not_found", f"{excerpt(key)}: there is no such picture")
+    images.hold([key])
+    try:
+        await call.plane.pictures.develop(images, [key])
+        data = images.data(key)
+    finally:
+        images.release([key])
+    asset = call.sandbox.store.assets.items.get(key)
+    # Its bytes never change: a page that is drawn anew need not fetch it again, while it is told of a reset.
+    headers = {"Cache-Control": "private, no-cache", "ETag": f'"{call.sandbox.signer.sign("etag", key)}"'}
+    return Response(data, headers=headers, media_type=_MEDIA_TYPES[asset.format] if asset else "image/png")
+
+
+def picture_url(sandbox: Sandbox, key: str) -> str:
+    """Return the address of a picture below the control plane, from the root of the server."""
+    prefix = PREFIX if sandbox.id == DEFAULT_SANDBOX_ID else f"{PREFIX}/sandboxes/{sandbox.id}"
+    return f"{prefix}/pictures/{key}"
+
+
+def _describe(sandbox: Sandbox, asset: Asset) -> dict[str, Any]:
+    data = sandbox.images.pictures[asset.id].data
+    return {
+        "id": asset.id,
+        "team": describe_owner(sandbox, asset.team_id),
+        "source": asset.source,
+        "source_generation_id": asset.source_generation_id,
+        "format": asset.format,
+        "width": asset.width,
+        "height": asset.height,
+        "size_bytes": None if data is None else len(data),
+        "url": picture_url(sandbox, asset.id),
+        "created_at": format_timestamp(asset.created_at),
+    }

@@ -1,0 +1,150 @@
+"""Work for who watches: the Operations and Generations of all Teams, with the slots on their way and what became of them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from emulator.control.calls import Call, JsonResponse
+from emulator.control.explanations import describe_rule
+from emulator.control.gallery import DEFAULT_LIMIT, MAXIMUM_LIMIT, picture_url
+from emulator.control.queries import whole_number
+from emulator.control.teams import account_of_query, describe_owner, full_keys
+from emulator.domain.intents import intent_of
+from emulator.domain.problems import Problem
+from emulator.domain.recipes import PremadeRecipe
+from emulator.domain.resources import Asset, Generation, Operation, WorkError
+from emulator.kernel.timestamps import format_timestamp
+from emulator.service import generations
+from emulator.service.journal import Journal
+from emulator.service.sandbox import Sandbox
+from emulator.service.teams import TeamAccount
+
+LIST_QUERY: Final = ("limit",)
+_SAMPLE_EDGE: Final = 1024
+_WORK: Final = re.compile(rb'\{"object":"(?:operation|generation)","id":"([^"]+)"')
+"""How an answer begins that tells of admitted work."""
+_FIRST_PHOTOSHOOT: Final = {"output_mode": "photoshoot"}
+
+
+def list_work(call: Call) -> dict[str, Any]:
+    """GET /work: newest first."""
+    limit = whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
+    store = call.sandbox.store
+    all_work: list[Operation | Generation] = [*store.operations.items.values(), *store.generations.items.values()]
+    newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[:limit]
+    sequences = dict(_admissions(call.sandbox.journal))
+    return {"data": [describe_work(call.sandbox, work, sequences.get(work.id)) for work in newest]}
+
+
+def start_first_photoshoot(call: Call) -> JsonResponse:
+    """POST /first-photoshoot: four pictures of the newest Asset of a Team, or of a sample if it has none.
+
+    It costs Credits and takes its place in the budget as any work, and a scenario's rules for work apply to it.
+
+    Raises:
+        Problem: what refuses the request under /v1 too, such as insufficient_credits.
+    """
+    sandbox, account = call.sandbox, account_of_query(call)
+    keys = full_keys(sandbox, account.team.id, call.now)
+    caller = call.plane.sandboxes.find_caller(keys[0]) if keys else None
+    if caller is None:
+        raise Problem("invalid_request", f"the Team {account.team.name!r} has no full and active credential; add one")
+    asset_ids = sandbox.store.assets.ids(account.team.id)
+    asset_id = asset_ids[-1] if asset_ids else _add_sample(sandbox, account, call.now)
+    intent = intent_of("ProductPhotography", {**_FIRST_PHOTOSHOOT, "asset_ids": [asset_id]})
+    generation = generations.create_product_photography(caller, intent, call.now)
+    return JsonResponse(describe_work(sandbox, generation, None), 201)
+
+
+def describe_work(sandbox: Sandbox, work: Operation | Generation, sequence: int | None) -> dict[str, Any]:
+    """Return a piece of work as JSON; `sequence` is the journal's number of the request that was admitted with it."""
+    rule = sandbox.journal.work_rules.get(work.id)
+    shown = {
+        "object": "operation" if isinstance(work, Operation) else "generation",
+        "id": work.id,
+        "team": describe_owner(sandbox, work.team_id),
+        "status": work.status,
+        "credits": {"reserved": work.reserved_credits, "charged": work.charged_credits},
+        "request": sequence,
+        "rule": describe_rule(rule) if rule else None,
+        "created_at": format_timestamp(work.created_at),
+        "started_at": _instant(work.started_at),
+        "finished_at": _instant(work.finished_at),
+        "body": work.request,
+    }
+    return shown | (_of_operation(sandbox, work) if isinstance(work, Operation) else _of_generation(sandbox, work))
+
+
+def _admissions(journal: Journal) -> Iterator[tuple[str, int]]:
+    """Go through the requests that work was admitted with: its id and the journal's number of the request."""
+    for entry in journal.entries:
+        if entry.status == 202 and entry.replay_of is None:
+            work = _WORK.match(entry.response_body or b"")
+            if work:
+                yield work[1].decode(), entry.sequence
+
+
+def _of_operation(sandbox: Sandbox, operation: Operation) -> dict[str, Any]:
+    ingredient = sandbox.store.ingredients[operation.ingredient_kind].items.get(operation.result_id or "")
+    return {
+        "type": operation.type,
+        "starts_at": _instant(operation.started_at),
+        "finishes_at": _instant(operation.outcome.finishes_at),
+        "error": _describe_error(operation.error),
+        "result_id": operation.result_id,
+        "pictures": [picture_url(sandbox, key) for key in ingredient.picture_keys] if ingredient else [],
+    }
+
+
+def _of_generation(sandbox: Sandbox, generation: Generation) -> dict[str, Any]:
+    outputs = [
+        {
+            "slot": slot,
+            "status": output.status,
+            "finishes_at": _instant(planned.finishes_at),
+            "asset_id": output.asset_id,
+            "url": _url(sandbox, output.asset_id),
+            "error": _describe_error(output.error),
+        }
+        for slot, (output, planned) in enumerate(zip(generation.outputs, generation.plan, strict=True), start=1)
+    ]
+    return {
+        "workflow": generation.workflow,
+        "starts_at": _instant(generation.starts_at),
+        "outputs": outputs,
+    }
+
+
+def _url(sandbox: Sandbox, asset_id: str | None) -> str | None:
+    """Return the address of a slot's picture; None if there is none yet, or it was deleted."""
+    if asset_id is None or sandbox.images.public(asset_id) is None:
+        return None
+    return picture_url(sandbox, asset_id)
+
+
+def _describe_error(error: WorkError | None) -> dict[str, Any] | None:
+    return None if error is None else {"code": error.code, "message": error.message, "retryable": error.retryable}
+
+
+def _instant(instant: int | None) -> str | None:
+    return None if instant is None else format_timestamp(instant)
+
+
+def _add_sample(sandbox: Sandbox, account: TeamAccount, now: int) -> str:
+    """Add an Asset that nobody had to upload, drawn as a premade picture is."""
+    asset = Asset(
+        id=sandbox.identifiers.next("ast"),
+        team_id=account.team.id,
+        source="upload",
+        source_generation_id=None,
+        format="png",
+        width=_SAMPLE_EDGE,
+        height=_SAMPLE_EDGE,
+        created_at=now,
+    )
+    recipe = PremadeRecipe(
+        kind="photography_style", name="Sample", width=_SAMPLE_EDGE, height=_SAMPLE_EDGE, format="png"
+    )
+    sandbox.images.plan(asset.id, recipe)
+    sandbox.store.assets.add(asset)
+    return asset.id
