@@ -1,12 +1,17 @@
 /** The regions of the page, in the order of their tabs. A new one is a file that exports the same, and its line here. */
 
 import * as clock from "./clock.js";
+import * as gallery from "./gallery.js";
 import * as requests from "./requests.js";
+import * as sandboxes from "./sandboxes.js";
+import * as scenario from "./scenario.js";
+import * as teams from "./teams.js";
+import * as work from "./work.js";
 
 /**
  * @typedef {object} RegionFile
  * @property {string} name its accessible name and that of its tab
- * @property {"main" | "side"} place beside the others where there is room, or always behind its tab
+ * @property {"main" | "side"} place behind its tab, or beside the others where there is room
  * @property {string[]} concerns the kinds of live events after which it looks again
  * @property {(panel: HTMLElement) => Region} create
  *
@@ -17,4 +22,4 @@ import * as requests from "./requests.js";
  */
 
 /** @type {RegionFile[]} */
-export const REGIONS = [requests, clock];
+export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario];

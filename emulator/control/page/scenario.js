@@ -1,0 +1,98 @@
+/** The region `Scenario`: a choice from the library, what its rules have done, and what its timeline changes when. */
+
+import { actButton } from "./acts.js";
+import { element, fill, setText } from "./dom.js";
+import { ask } from "./service.js";
+
+export const name = "Scenario";
+/** @type {"side"} */
+export const place = "side";
+export const concerns = ["scenario", "request", "work", "clock", "reset"];
+
+/** @param {HTMLElement} panel */
+export function create(panel) {
+  const choice = element("select", { id: "scenario-choice", "aria-label": "Scenario of the library" });
+  const description = element("p", { class: "faint" });
+  const running = element("div", { class: "running" });
+  /** @type {Map<string, string>} */
+  const library = new Map();
+
+  const describeChoice = () => setText(description, library.get(choice.value) ?? "");
+  choice.addEventListener("change", describeChoice);
+
+  panel.append(
+    element("h2", {}, name),
+    element("div", { class: "choice" }, choice,
+      actButton("Use", async () => {
+        const used = await ask("PUT", "scenario", { json: { use: choice.value } });
+        await refresh();
+        return `${used.scenario} is running`;
+      }, { class: "primary" }),
+      actButton("Off", async () => {
+        await ask("DELETE", "scenario");
+        await refresh();
+        return "No scenario is running";
+      })),
+    description,
+    running,
+  );
+
+  async function readLibrary() {
+    const { data } = await ask("GET", "/scenarios");
+    for (const entry of data) library.set(entry.name, entry.description ?? "");
+    fill(choice, data.map((/** @type {{name: string}} */ entry) => element("option", { value: entry.name }, entry.name)));
+    describeChoice();
+  }
+
+  async function refresh() {
+    if (!library.size) await readLibrary();
+    const scenario = await ask("GET", "scenario");
+    show(running, scenario);
+  }
+  return { refresh };
+}
+
+/**
+ * @param {HTMLElement} running
+ * @param {any} scenario
+ */
+function show(running, scenario) {
+  const { scenario: title, description, rules, timeline = [] } = scenario;
+  if (title === null) {
+    fill(running, element("p", { class: "faint" }, "None is running: the service does what its specification says."));
+    return;
+  }
+  fill(running,
+    element("p", {}, element("span", { class: "tag tag-rule" }, "running"), " ", element("strong", {}, title)),
+    description && element("p", { class: "soft" }, description),
+    rules.length > 0 && element("h3", {}, "Rules"),
+    rules.length > 0 && element("ol", { class: "rules" }, rules.map(describeRule)),
+    timeline.length > 0 && element("h3", {}, "Timeline"),
+    timeline.length > 0 && element("ol", { class: "timeline" }, withPresent(timeline)));
+}
+
+/** @param {{name: string, matched: number, fired: number}} rule */
+function describeRule({ name: title, matched, fired }) {
+  return element("li", { class: fired ? "rule has-fired" : "rule" },
+    element("span", { class: "rule-name" }, title),
+    element("span", { class: "rule-counts" }, `matched ${matched}, fired ${fired}`));
+}
+
+/** @param {any[]} timeline */
+function withPresent(timeline) {
+  const next = timeline.findIndex((entry) => !entry.done_at);
+  const present = element("li", { class: "present", "aria-current": "time" }, "now");
+  const items = timeline.map((entry) => element("li", { class: entry.done_at ? "change is-done" : "change" },
+    element("span", { class: "change-at" }, `${entry.done_at ? "✓ " : ""}${when(entry)}`),
+    element("span", {}, Object.entries(entry.set).map(([key, value]) => `${key} ${value}`).join(", ")),
+    entry.line && element("span", { class: "faint" }, `line ${entry.line}`)));
+  items.splice(next < 0 ? items.length : next, 0, present);
+  return items;
+}
+
+/** @param {any} entry */
+function when(entry) {
+  if (entry.at !== undefined && entry.at !== null) return String(entry.at);
+  const operation = entry.after?.match?.operation;
+  return `after ${operation ? [operation].flat().join(", ") : "a request"}${entry.after?.nth ? ` (${entry.after.nth})` : ""}`;
+}

@@ -1,0 +1,147 @@
+/** The region `Teams`: Credits, Subscription and concurrency of each, its keys, and the pause of admission for all. */
+
+import { act, actButton, copy } from "./acts.js";
+import { element, follow, setText } from "./dom.js";
+import { ask } from "./service.js";
+import { emulatorNow } from "./time.js";
+
+export const name = "Teams";
+/** @type {"main"} */
+export const place = "main";
+export const concerns = ["team", "request", "work", "scenario", "clock", "reset"];
+
+/**
+ * @typedef {object} Credential
+ * @property {string} id
+ * @property {string} key
+ * @property {string} profile
+ * @property {string} state
+ * @property {string} expires_at
+ *
+ * @typedef {object} Team
+ * @property {string} id
+ * @property {string} name
+ * @property {number} credits
+ * @property {number} reserved
+ * @property {string} subscription
+ * @property {number} concurrency_limit
+ * @property {number} [concurrency_used]
+ * @property {Credential[]} credentials
+ */
+
+/** @param {HTMLElement} panel */
+export function create(panel) {
+  const admission = element("p", { class: "admission" });
+  const teams = element("div", { class: "teams" });
+
+  /** @param {"paused" | "open"} state */
+  const set = (state) => async () => {
+    await ask("PUT", "admission", { json: { state } });
+    await refresh();
+    return `Admission is ${state}`;
+  };
+  panel.append(
+    element("div", { class: "region-head" },
+      element("h2", {}, name), admission,
+      element("div", { class: "buttons push" },
+        actButton("Pause admission", set("paused")), actButton("Open admission", set("open")))),
+    teams,
+  );
+
+  async function refresh() {
+    const [{ data }, { state, retry_after: wait }] = await Promise.all([ask("GET", "teams"), ask("GET", "admission")]);
+    const isPaused = state === "paused";
+    setText(admission, isPaused ? `❚❚ Admission is paused: new writes get 503${wait ? `, Retry-After ${wait}` : ""}` : "Admission is open");
+    admission.className = isPaused ? "admission is-paused" : "admission faint";
+    follow(teams, data, (team) => team.id, makeTeam, updateTeam);
+  }
+
+  /** @param {Team} team */
+  function makeTeam(team) {
+    /** @param {string} label @param {HTMLElement} control */
+    const cell = (label, control) => element("td", { "data-label": label }, control);
+    const credits = element("input", { type: "number", min: 0, step: 1, "aria-label": "Credits", class: "number", inputmode: "numeric" });
+    const subscription = element("select", { "aria-label": "Subscription" },
+      element("option", { value: "active" }, "active"), element("option", { value: "inactive" }, "inactive"));
+    /** @param {HTMLElement} control @param {() => Record<string, unknown>} change */
+    const save = (control, change) => act(control, async () => {
+      await ask("PATCH", `teams/${encodeURIComponent(team.id)}`, { json: change() });
+      control.classList.remove("is-changed");
+      await refresh();
+      return "Saved";
+    });
+    credits.addEventListener("input", () => credits.classList.add("is-changed"));
+    credits.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") void save(credits, () => ({ credits: credits.value === "" ? null : Number(credits.value) }));
+      if (event.key === "Escape") {
+        credits.classList.remove("is-changed");
+        void refresh();
+      }
+    });
+    credits.addEventListener("blur", () => {
+      if (credits.classList.contains("is-changed")) void save(credits, () => ({ credits: credits.value === "" ? null : Number(credits.value) }));
+    });
+    subscription.addEventListener("change", () => void save(subscription, () => ({ subscription: subscription.value })).then((isDone) => isDone || refresh()));
+    return element("div", { class: "team" },
+      element("table", { class: "team-facts" },
+        element("caption", { class: "visually-hidden" }, `The Team ${team.name}`),
+        element("thead", {}, element("tr", {}, ["Team", "Credits", "Reserved", "Subscription", "Concurrency"].map((title) => element("th", { scope: "col" }, title)))),
+        element("tbody", {}, element("tr", {},
+          element("th", { scope: "row", class: "team-name" }, team.name),
+          cell("Credits", credits),
+          cell("Reserved", element("span", { class: "team-reserved" })),
+          cell("Subscription", subscription),
+          cell("Concurrency", element("span", { class: "team-concurrency" }))))),
+      element("table", { class: "credentials" },
+        element("caption", { class: "visually-hidden" }, `Credentials of ${team.name}`),
+        element("thead", { class: "visually-hidden" }, element("tr", {}, ["Key", "Profile", "State", "Acts"].map((title) => element("th", { scope: "col" }, title)))),
+        element("tbody", {})));
+  }
+
+  /**
+   * @param {Element} made
+   * @param {Team} team
+   */
+  function updateTeam(made, team) {
+    const credits = /** @type {HTMLInputElement} */ (made.querySelector("input"));
+    const subscription = /** @type {HTMLSelectElement} */ (made.querySelector("select"));
+    if (!credits.classList.contains("is-changed")) credits.value = String(team.credits);
+    if (document.activeElement !== subscription) subscription.value = team.subscription;
+    setText(/** @type {Element} */ (made.querySelector(".team-reserved")), team.reserved);
+    const used = team.concurrency_used ?? "–";
+    setText(/** @type {Element} */ (made.querySelector(".team-concurrency")), `${used} of ${team.concurrency_limit}`);
+    const rows = /** @type {Element} */ (made.querySelector(".credentials tbody"));
+    follow(rows, team.credentials, (credential) => credential.id, makeCredential, updateCredential);
+  }
+
+  /** @param {Credential} credential */
+  function makeCredential(credential) {
+    const copies = actButton("Copy", () => copy(credential.key, copies), { class: "quiet" });
+    return element("tr", {},
+      element("td", {}, element("code", {}, credential.key)),
+      element("td", {}, credential.profile.replace("_", " ")),
+      element("td", {}, element("span", { class: "tag credential-state" })),
+      element("td", { class: "credential-acts" }, copies, element("span", {})));
+  }
+
+  /**
+   * @param {Element} row
+   * @param {Credential} credential
+   */
+  function updateCredential(row, { id, state, expires_at: expiry }) {
+    const isExpired = Date.parse(expiry) <= emulatorNow();
+    const shown = state === "active" && isExpired ? "expired" : state;
+    const tag = /** @type {Element} */ (row.querySelector(".credential-state"));
+    setText(tag, `${shown === "active" ? "✓" : "✕"} ${shown}`);
+    tag.className = `tag credential-state is-${shown}`;
+    const change = state === "active" ? "Revoke" : "Restore";
+    const acts = /** @type {Element} */ (row.querySelector(".credential-acts"));
+    if (acts.lastElementChild?.textContent === change) return;
+    acts.lastElementChild?.replaceWith(actButton(change, async () => {
+      await ask("PATCH", `credentials/${encodeURIComponent(id)}`, { json: { state: state === "active" ? "revoked" : "active" } });
+      await refresh();
+    }, { class: state === "active" ? "quiet danger" : "quiet" }));
+  }
+
+  return { refresh };
+}
