@@ -1,6 +1,6 @@
 /** What a person does on the page: one act at a time for each button, with an honest message when it is refused. */
 
-import { byId, announce, element } from "./dom.js";
+import { announce, byId, element } from "./dom.js";
 import { Refusal } from "./service.js";
 
 /**

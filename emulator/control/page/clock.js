@@ -11,7 +11,13 @@ export const name = "Clock";
 export const place = "side";
 export const concerns = ["clock", "work", "reset", "scenario", "request"];
 
-const MODES = { real: "real", x10: "real, 10 times as fast", x60: "real, 60 times as fast", manual: "manual", auto: "auto" };
+const MODES = {
+  real: "real",
+  x10: "real, 10 times as fast",
+  x60: "real, 60 times as fast",
+  manual: "manual",
+  auto: "auto",
+};
 const MEANINGS = {
   real: "Follows the wall clock.",
   manual: "Stands still until it is moved.",
@@ -23,8 +29,11 @@ const SHOWN_EVENTS = 100;
 export function create(panel) {
   const date = element("span", { class: "clock-date" });
   const time = element("span", { class: "clock-time" });
-  const mode = element("select", { id: "mode" },
-    Object.entries(MODES).map(([value, text]) => element("option", { value }, text)));
+  const mode = element(
+    "select",
+    { id: "mode" },
+    Object.entries(MODES).map(([value, text]) => element("option", { value }, text)),
+  );
   const meaning = element("p", { class: "faint" });
   const events = element("ol", { class: "events" });
   const pending = element("p", { class: "faint" });
@@ -37,23 +46,30 @@ export function create(panel) {
     return `${counted(moved.fired, "event")} happened`;
   };
 
-  mode.addEventListener("change", () => void act(mode, async () => {
-    const rate = /^x(.+)$/.exec(mode.value)?.[1];
-    try {
-      await ask("PUT", "clock", { json: rate ? { mode: "real", rate: Number(rate) } : { mode: mode.value } });
-    } finally {
-      await refresh();
-    }
-  }));
+  mode.addEventListener(
+    "change",
+    () =>
+      void act(mode, async () => {
+        const rate = /^x(.+)$/.exec(mode.value)?.[1];
+        try {
+          await ask("PUT", "clock", { json: rate ? { mode: "real", rate: Number(rate) } : { mode: mode.value } });
+        } finally {
+          await refresh();
+        }
+      }),
+  );
 
   panel.append(
     element("h2", {}, name),
     element("p", { class: "clock-face" }, date, time),
-    element("div", { class: "buttons clock-moves" },
+    element(
+      "div",
+      { class: "buttons clock-moves" },
       actButton("+10 s", advance({ seconds: 10 })),
       actButton("+1 min", advance({ seconds: 60 })),
       actButton("Next event", advance({ next_event: true })),
-      actButton("Run until idle", advance({ until_idle: true }))),
+      actButton("Run until idle", advance({ until_idle: true })),
+    ),
     element("div", { class: "field" }, element("label", { for: "mode" }, "Mode"), mode),
     meaning,
     element("h3", {}, "Coming events"),
@@ -90,11 +106,15 @@ export function create(panel) {
       events,
       (clock.events ?? []).slice(0, SHOWN_EVENTS),
       (event) => `${event.at} ${event.what} ${event.id}`,
-      (event) => element("li", { class: "event", "data-due": Date.parse(event.at) },
-        element("span", { class: "event-what" }, event.what),
-        element("span", { class: "event-wait" }),
-        element("span", { class: "event-id faint" }, event.id ?? ""),
-        element("time", { class: "event-at faint", datetime: event.at }, event.at.slice(11, 19))),
+      (event) =>
+        element(
+          "li",
+          { class: "event", "data-due": Date.parse(event.at) },
+          element("span", { class: "event-what" }, event.what),
+          element("span", { class: "event-wait" }),
+          element("span", { class: "event-id faint" }, event.id ?? ""),
+          element("time", { class: "event-at faint", datetime: event.at }, event.at.slice(11, 19)),
+        ),
     );
     tick();
     clearTimeout(alarm);

@@ -3,7 +3,7 @@
 import { act, actButton } from "./acts.js";
 import { element, fill, follow, setText } from "./dom.js";
 import { picture } from "./pictures.js";
-import { Refusal, ask } from "./service.js";
+import { ask, Refusal } from "./service.js";
 import { counted, sentence, size } from "./words.js";
 
 export const name = "Gallery";
@@ -33,24 +33,42 @@ export function create(panel) {
   const team = element("select", { id: "gallery-team" });
   const upload = element("input", { id: "upload", type: "file", accept: TYPES.join(","), multiple: true });
   const message = element("p", { class: "gallery-message", hidden: true });
-  const empty = element("div", { class: "empty", hidden: true },
+  const empty = element(
+    "div",
+    { class: "empty", hidden: true },
     element("p", { class: "empty-title" }, "No pictures yet"),
-    element("p", {}, "Drop a picture here, or press First photoshoot: it makes a sample if there is no upload."));
+    element("p", {}, "Drop a picture here, or press First photoshoot: it makes a sample if there is no upload."),
+  );
 
-  upload.addEventListener("change", () => void act(upload, () => add([...(upload.files ?? [])])).then(() => (upload.value = "")));
+  upload.addEventListener(
+    "change",
+    () => void act(upload, () => add([...(upload.files ?? [])])).then(() => (upload.value = "")),
+  );
 
   panel.append(
     element("div", { class: "region-head" }, element("h2", {}, name), count),
-    element("div", { class: "gallery-acts" },
+    element(
+      "div",
+      { class: "gallery-acts" },
       element("div", { class: "field" }, element("label", { for: "gallery-team" }, "Team"), team),
       element("div", { class: "field field-upload" }, element("label", { for: "upload" }, "Upload"), upload),
-      actButton("First photoshoot", async () => {
-        const { id } = await ask("POST", "first-photoshoot", { query: { team: team.value || undefined } });
-        fill(message, "Admitted: four pictures are on their way. ", element("a", { href: `#work/${id}` }, "Watch them come"), ".");
-        message.hidden = false;
-        await refresh();
-        return "Admitted: four pictures are on their way";
-      }, { class: "primary" })),
+      actButton(
+        "First photoshoot",
+        async () => {
+          const { id } = await ask("POST", "first-photoshoot", { query: { team: team.value || undefined } });
+          fill(
+            message,
+            "Admitted: four pictures are on their way. ",
+            element("a", { href: `#work/${id}` }, "Watch them come"),
+            ".",
+          );
+          message.hidden = false;
+          await refresh();
+          return "Admitted: four pictures are on their way";
+        },
+        { class: "primary" },
+      ),
+    ),
     message,
     pictures,
     empty,
@@ -84,7 +102,9 @@ export function create(panel) {
           query: { team: team.value || undefined },
         });
       } catch (error) {
-        throw error instanceof Refusal ? new Refusal(error.status, error.code, `${file.name}: ${error.message}`) : error;
+        throw error instanceof Refusal
+          ? new Refusal(error.status, error.code, `${file.name}: ${error.message}`)
+          : error;
       }
     }
     await refresh();
@@ -92,8 +112,16 @@ export function create(panel) {
   }
 
   async function refresh() {
-    const [{ data }, { data: teams }] = await Promise.all([ask("GET", "assets", { query: { limit: LIMIT } }), ask("GET", "teams")]);
-    follow(team, teams, (/** @type {{id: string}} */ one) => one.id, (one) => element("option", { value: one.id }, one.name));
+    const [{ data }, { data: teams }] = await Promise.all([
+      ask("GET", "assets", { query: { limit: LIMIT } }),
+      ask("GET", "teams"),
+    ]);
+    follow(
+      team,
+      teams,
+      (/** @type {{id: string, name: string}} */ one) => one.id,
+      (one) => element("option", { value: one.id }, one.name),
+    );
     setText(count, data.length ? counted(data.length, "Asset") : "");
     empty.hidden = data.length > 0;
     follow(pictures, data, (asset) => asset.id, make, update);
@@ -104,10 +132,18 @@ export function create(panel) {
 /** @param {Asset} asset */
 function make(asset) {
   const alt = `${sentence(asset.source)} ${asset.format} of ${asset.team.name}, ${asset.id}`;
-  return element("li", { class: "picture" },
+  return element(
+    "li",
+    { class: "picture" },
     element("div", { class: "picture-frame" }, picture(asset.url, alt)),
-    element("div", { class: "picture-text" },
-      element("strong", {}), element("span", { class: "faint picture-size" }), element("code", { class: "faint" }, asset.id)));
+    element(
+      "div",
+      { class: "picture-text" },
+      element("strong", {}),
+      element("span", { class: "faint picture-size" }),
+      element("code", { class: "faint" }, asset.id),
+    ),
+  );
 }
 
 /**
@@ -116,7 +152,10 @@ function make(asset) {
  */
 function update(made, asset) {
   const edges = asset.width && asset.height ? `${asset.width} × ${asset.height}` : "";
-  setText(/** @type {Element} */ (made.querySelector("strong")), [asset.format.toUpperCase(), edges].filter(Boolean).join(" "));
+  setText(
+    /** @type {Element} */ (made.querySelector("strong")),
+    [asset.format.toUpperCase(), edges].filter(Boolean).join(" "),
+  );
   const facts = [asset.size_bytes === null ? "" : size(asset.size_bytes), asset.source, asset.team.name];
   setText(/** @type {Element} */ (made.querySelector(".picture-size")), facts.filter(Boolean).join(" · "));
 }

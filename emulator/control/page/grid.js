@@ -29,12 +29,19 @@ export class Grid {
     this.cursor = null;
     /** @type {number | null} the row that is open */
     this.opened = null;
-    this.head = element("div", { class: "grid-head", role: "row", "aria-rowindex": 1 },
-      options.columns.map((column) => element("span", { class: column.class, role: "columnheader" }, column.name)));
+    this.head = element(
+      "div",
+      { class: "grid-head", role: "row", "aria-rowindex": 1 },
+      options.columns.map((column) => element("span", { class: column.class, role: "columnheader" }, column.name)),
+    );
     this.space = element("div", { class: "grid-space", role: "rowgroup" });
     this.view = element("div", { class: "grid-view", role: "presentation" }, this.space);
-    this.root = element("div", { class: "grid", role: "grid", "aria-label": options.name, "aria-readonly": "true" },
-      element("div", { role: "rowgroup" }, this.head), this.view);
+    this.root = element(
+      "div",
+      { class: "grid", role: "grid", "aria-label": options.name, "aria-readonly": "true" },
+      element("div", { role: "rowgroup" }, this.head),
+      this.view,
+    );
     this.view.addEventListener("scroll", () => this.schedule(), { passive: true });
     this.space.addEventListener("click", (event) => this.#clicked(event));
     this.space.addEventListener("keydown", (event) => this.#pressed(event));
@@ -126,7 +133,7 @@ export class Grid {
     const last = Math.min(items.length - 1, Math.ceil((view.scrollTop + view.clientHeight) / height) + BEYOND);
     const wanted = new Set();
     const cursorAt = this.cursor === null ? -1 : this.#indexOf(this.cursor);
-    const stop = cursorAt >= 0 ? cursorAt : 0;
+    const stop = Math.max(cursorAt, 0);
     for (let index = first; index <= last; index++) wanted.add(index);
     if (stop < items.length) wanted.add(stop);
     const kept = new Set();
@@ -183,7 +190,9 @@ export class Grid {
     if (!made) return;
     const at = this.#indexOf(this.options.key(made.item));
     const step = Math.max(1, Math.floor(this.view.clientHeight / this.rowHeight) - 1);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + step, PageUp: at - step, Home: 0, End: Infinity }[event.key];
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + step, PageUp: at - step, Home: 0, End: Infinity }[
+      event.key
+    ];
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.options.open(made.item);

@@ -50,7 +50,20 @@ function keep(entry) {
   const searched = [name, entry.method, entry.path, team, status, code, rule, entry.request_id, entry.idempotency_key];
   const isComplete = duration_ms !== null;
   const words = searched.join(" ").toLowerCase();
-  return { sequence, at, name, isOperation: entry.operation !== null, team, status, code, replayed, isComplete, rule, duration_ms, words };
+  return {
+    sequence,
+    at,
+    name,
+    isOperation: entry.operation !== null,
+    team,
+    status,
+    code,
+    replayed,
+    isComplete,
+    rule,
+    duration_ms,
+    words,
+  };
 }
 
 export class Journal {
@@ -103,16 +116,21 @@ export class Journal {
       this.bySequence = new Map([...this.bySequence].sort(([one], [other]) => one - other));
       this.isSorted = true;
     }
-    while (this.bySequence.size > KEPT) this.bySequence.delete(/** @type {number} */ (this.bySequence.keys().next().value));
+    while (this.bySequence.size > KEPT)
+      this.bySequence.delete(/** @type {number} */ (this.bySequence.keys().next().value));
     const all = [...this.bySequence.values()];
     const { status, operation, search } = this.filter;
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = operation.toLowerCase();
     const isAny = !status && !operation && !words.length;
-    this.found = isAny ? all : all.filter((entry) =>
-      isStatus(entry, status)
-      && entry.name.toLowerCase().includes(wanted)
-      && words.every((word) => entry.words.includes(word)));
+    this.found = isAny
+      ? all
+      : all.filter(
+          (entry) =>
+            isStatus(entry, status) &&
+            entry.name.toLowerCase().includes(wanted) &&
+            words.every((word) => entry.words.includes(word)),
+        );
     return this.found;
   }
 }

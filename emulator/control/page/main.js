@@ -18,14 +18,18 @@ class Shown {
   constructor(file) {
     this.file = file;
     this.slug = file.name.toLowerCase();
-    this.tab = element("button", {
-      type: "button",
-      role: "tab",
-      id: `tab-${this.slug}`,
-      class: `tab tab-${file.place}`,
-      "aria-controls": `panel-${this.slug}`,
-      click: () => go(this.slug),
-    }, file.name);
+    this.tab = element(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${this.slug}`,
+        class: `tab tab-${file.place}`,
+        "aria-controls": `panel-${this.slug}`,
+        click: () => go(this.slug),
+      },
+      file.name,
+    );
     this.section = element("section", { class: "region", id: this.slug, "aria-label": file.name });
     this.panel = element("div", { class: `panel panel-${file.place}`, id: `panel-${this.slug}` }, this.section);
     this.region = file.create(this.section);
@@ -90,7 +94,10 @@ function showPlace() {
 }
 
 function build() {
-  fill(byId("tabs"), shown.map((one) => one.tab));
+  fill(
+    byId("tabs"),
+    shown.map((one) => one.tab),
+  );
   for (const one of shown) byId(one.file.place === "main" ? "main-column" : "side-column").append(one.panel);
   byId("tabs").addEventListener("keydown", moveBetweenTabs);
   for (const link of ["reference-link"]) byId(link).setAttribute("href", `${referenceAddress()}`);
@@ -144,13 +151,20 @@ function askForToken() {
   keepToken(null);
   asking ??= new Promise((resolve) => {
     const field = element("input", { id: "token", type: "password", autocomplete: "off", required: true });
-    const form = element("form", { class: "notice token" },
-      element("p", {}, isWrong
-        ? "This is not the emulator's control token."
-        : "This emulator was started with a control token. It is kept for this tab only."),
+    const form = element(
+      "form",
+      { class: "notice token" },
+      element(
+        "p",
+        {},
+        isWrong
+          ? "This is not the emulator's control token."
+          : "This emulator was started with a control token. It is kept for this tab only.",
+      ),
       element("label", { for: "token" }, "Control token"),
       field,
-      element("button", { class: "primary" }, "Continue"));
+      element("button", { class: "primary" }, "Continue"),
+    );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       keepToken(field.value.trim());
@@ -176,12 +190,15 @@ onTokenNeeded(askForToken);
 build();
 showPlace();
 showFacts().catch(() => setText(byId("facts"), ""));
-void listen({
-  heard: hear,
-  connected: (isAgain) => {
-    showConnection(null);
-    if (isAgain) announce("Connected again");
-    for (const one of shown) one.invalidate();
+void listen(
+  {
+    heard: hear,
+    connected: (isAgain) => {
+      showConnection(null);
+      if (isAgain) announce("Connected again");
+      for (const one of shown) one.invalidate();
+    },
+    lost: showConnection,
   },
-  lost: showConnection,
-}, new AbortController().signal);
+  new AbortController().signal,
+);

@@ -5,13 +5,16 @@ import { address, hasToken, send } from "./service.js";
 
 /** @type {WeakMap<Element, string>} */
 const waiting = new WeakMap();
-const inView = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) {
-    if (!isIntersecting) continue;
-    inView.unobserve(target);
-    void load(/** @type {HTMLImageElement} */ (target), waiting.get(target) ?? "");
-  }
-}, { rootMargin: "200px" });
+const inView = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      inView.unobserve(target);
+      void load(/** @type {HTMLImageElement} */ (target), waiting.get(target) ?? "");
+    }
+  },
+  { rootMargin: "200px" },
+);
 
 /**
  * @param {string} url the address that the control plane gave: its last part names the picture

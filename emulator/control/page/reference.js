@@ -4,6 +4,21 @@ import { byId, element, fill } from "./dom.js";
 import { ask } from "./service.js";
 
 const contract = await ask("GET", "/contract.json");
-const operations = Object.values(contract.paths).flatMap((path) => Object.values(path)).filter((one) => one.operationId);
-fill(byId("reference"), element("ul", {}, operations.map((operation) =>
-  element("li", { id: operation.operationId }, element("strong", {}, operation.operationId), ` ${operation.summary}`))));
+const operations = Object.values(contract.paths)
+  .flatMap((path) => Object.values(path))
+  .filter((one) => one.operationId);
+fill(
+  byId("reference"),
+  element(
+    "ul",
+    {},
+    operations.map((operation) =>
+      element(
+        "li",
+        { id: operation.operationId },
+        element("strong", {}, operation.operationId),
+        ` ${operation.summary}`,
+      ),
+    ),
+  ),
+);

@@ -4,7 +4,7 @@ import { actButton, copy } from "./acts.js";
 import { element, fill } from "./dom.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
-import { ROOT, Refusal, ask, sandboxId } from "./service.js";
+import { ask, Refusal, ROOT, sandboxId } from "./service.js";
 import { counted, duration, sentence } from "./words.js";
 
 const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
@@ -57,10 +57,13 @@ export function createDetails(close) {
  * @param {() => void} close
  */
 function head(title, badge, close) {
-  return element("div", { class: "details-head" },
+  return element(
+    "div",
+    { class: "details-head" },
     badge,
     element("h3", { class: "details-title" }, title),
-    element("button", { type: "button", class: "quiet close", "aria-label": "Close", click: close }, "✕"));
+    element("button", { type: "button", class: "quiet close", "aria-label": "Close", click: close }, "✕"),
+  );
 }
 
 /**
@@ -71,31 +74,47 @@ function head(title, badge, close) {
 function describe(entry, close) {
   const { explanation } = entry;
   const { kind, sign } = ending({ ...entry, isComplete: entry.duration_ms !== null });
-  const badge = element("span", { class: `badge badge-large badge-${kind}` },
-    element("span", { class: "badge-sign", "aria-hidden": "true" }, sign), entry.status ?? "—");
-  return /** @type {Node[]} */ ([
-    head(entry.operation ?? `${entry.method} ${entry.path}`, badge, close),
-    element("p", { class: "details-line" }, element("code", {}, `${entry.method} ${entry.path}`)),
-    element("p", { class: "summary" }, explanation.summary),
-    remedy(explanation),
-    element("div", { class: "buttons" }, ...links(entry)),
-    facts(entry),
-    causes(explanation),
-    section("Checks", checks(explanation.checks)),
-    explanation.effects.length > 0 && section("Effects", element("ul", { class: "plain" },
-      explanation.effects.map((/** @type {string} */ effect) => element("li", {}, effect)))),
-    bodySection("Request body", entry.request_body),
-    headers("Response headers", entry.response_headers),
-    bodySection("Response body", entry.response_body),
-  ].filter(Boolean));
+  const badge = element(
+    "span",
+    { class: `badge badge-large badge-${kind}` },
+    element("span", { class: "badge-sign", "aria-hidden": "true" }, sign),
+    entry.status ?? "—",
+  );
+  return /** @type {Node[]} */ (
+    [
+      head(entry.operation ?? `${entry.method} ${entry.path}`, badge, close),
+      element("p", { class: "details-line" }, element("code", {}, `${entry.method} ${entry.path}`)),
+      element("p", { class: "summary" }, explanation.summary),
+      remedy(explanation),
+      element("div", { class: "buttons" }, ...links(entry)),
+      facts(entry),
+      causes(explanation),
+      section("Checks", checks(explanation.checks)),
+      explanation.effects.length > 0 &&
+        section(
+          "Effects",
+          element(
+            "ul",
+            { class: "plain" },
+            explanation.effects.map((/** @type {string} */ effect) => element("li", {}, effect)),
+          ),
+        ),
+      bodySection("Request body", entry.request_body),
+      headers("Response headers", entry.response_headers),
+      bodySection("Response body", entry.response_body),
+    ].filter(Boolean)
+  );
 }
 
 /** @param {any} explanation */
 function remedy(explanation) {
   if (!explanation.remedy) return null;
-  return element("div", { class: "callout" },
+  return element(
+    "div",
+    { class: "callout" },
     element("p", { class: "callout-title" }, "Remedy"),
-    element("p", {}, explanation.remedy));
+    element("p", {}, explanation.remedy),
+  );
 }
 
 /** @param {any} entry */
@@ -108,8 +127,12 @@ function links(entry) {
   const curl = actButton("Copy as curl", async () => copy(await curlOf(entry), curl));
   return [
     curl,
-    related?.sequence && element("a", { class: "button", href: `#requests/${related.sequence}`, title: related.why },
-      entry.replayed ? "Original" : "Earlier request"),
+    related?.sequence &&
+      element(
+        "a",
+        { class: "button", href: `#requests/${related.sequence}`, title: related.why },
+        entry.replayed ? "Original" : "Earlier request",
+      ),
     made && element("a", { class: "button", href: `#work/${made}` }, "Show the work"),
     entry.operation && element("a", { class: "button", href: reference }, "In the reference"),
   ];
@@ -122,7 +145,7 @@ function facts(entry) {
   const rows = [
     ["Time", entry.at],
     ["Took", entry.duration_ms === null ? "still in flight" : duration(entry.duration_ms)],
-    ["Team", credential && credential.team.name],
+    ["Team", credential?.team.name],
     ["Credential", credential && `${credential.name} (${credential.key})`],
     ["Idempotency-Key", entry.idempotency_key],
     ["Request-Id", entry.request_id],
@@ -130,8 +153,13 @@ function facts(entry) {
     ["Arrived", entry.arrived_at && `${entry.arrived_at} (host time)`],
     ["Note", entry.note],
   ];
-  return element("dl", { class: "facts" }, rows.filter(([, value]) => value)
-    .flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value || "")]));
+  return element(
+    "dl",
+    { class: "facts" },
+    rows
+      .filter(([, value]) => value)
+      .flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value || "")]),
+  );
 }
 
 /**
@@ -141,8 +169,13 @@ function facts(entry) {
 function causes(explanation) {
   const rules = explanation.rules.map((/** @type {any} */ rule) => cause(`Rule ${rule.name ?? ""}`, rule, rule.did));
   const { change } = explanation;
-  const changed = change ? [cause("Timeline", change, change.did ?? (change.set ? JSON.stringify(change.set) : ""))] : [];
-  return rules.length + changed.length > 0 && section("Scenario", element("ul", { class: "plain causes" }, ...rules, ...changed));
+  const changed = change
+    ? [cause("Timeline", change, change.did ?? (change.set ? JSON.stringify(change.set) : ""))]
+    : [];
+  return (
+    rules.length + changed.length > 0 &&
+    section("Scenario", element("ul", { class: "plain causes" }, ...rules, ...changed))
+  );
 }
 
 /**
@@ -152,30 +185,52 @@ function causes(explanation) {
  */
 function cause(title, where, what) {
   const file = where.file && `${where.file}${where.line ? `, line ${where.line}` : ""}`;
-  return element("li", {}, element("strong", {}, title), file && element("code", { class: "place" }, file), element("span", {}, what));
+  return element(
+    "li",
+    {},
+    element("strong", {}, title),
+    file && element("code", { class: "place" }, file),
+    element("span", {}, what),
+  );
 }
 
 /** @param {any[]} list */
 function checks(list) {
   const decidedAt = list.findIndex((check) => check.result === "decided");
-  return element("ol", { class: "checks" }, list.map((check, index) => {
-    const result = /** @type {keyof typeof CHECK_SIGNS} */ (check.result);
-    const isAfter = decidedAt >= 0 && index > decidedAt;
-    return element("li", { class: `check check-${result.replace(" ", "-")}${isAfter ? " is-after" : ""}` },
-      element("span", { class: "check-sign", "aria-hidden": "true" }, CHECK_SIGNS[result] ?? "·"),
-      element("div", {},
-        element("span", { class: "check-name" }, sentence(check.check)),
-        element("span", { class: result === "decided" ? "tag" : "visually-hidden" }, result),
-        check.detail && element("p", { class: "check-detail" }, check.detail),
-        result === "decided" && source(check.source)));
-  }));
+  return element(
+    "ol",
+    { class: "checks" },
+    list.map((check, index) => {
+      const result = /** @type {keyof typeof CHECK_SIGNS} */ (check.result);
+      const isAfter = decidedAt >= 0 && index > decidedAt;
+      return element(
+        "li",
+        { class: `check check-${result.replace(" ", "-")}${isAfter ? " is-after" : ""}` },
+        element("span", { class: "check-sign", "aria-hidden": "true" }, CHECK_SIGNS[result] ?? "·"),
+        element(
+          "div",
+          {},
+          element("span", { class: "check-name" }, sentence(check.check)),
+          element("span", { class: result === "decided" ? "tag" : "visually-hidden" }, result),
+          check.detail && element("p", { class: "check-detail" }, check.detail),
+          result === "decided" && source(check.source),
+        ),
+      );
+    }),
+  );
 }
 
 /** @param {{section: string, decisions: string[]} | null} from */
 function source(from) {
   if (!from) return null;
-  return element("p", { class: "faint" }, `Specification, section ${from.section} `, from.decisions.map((decision) =>
-    element("a", { class: "decision", href: new URL(`reference#${decision}`, ROOT) }, decision)));
+  return element(
+    "p",
+    { class: "faint" },
+    `Specification, section ${from.section} `,
+    from.decisions.map((decision) =>
+      element("a", { class: "decision", href: new URL(`reference#${decision}`, ROOT) }, decision),
+    ),
+  );
 }
 
 /**
@@ -184,7 +239,10 @@ function source(from) {
  */
 function bodySection(title, body) {
   if (body === null || body === undefined) return null;
-  const button = actButton("Copy", () => copy(JSON.stringify(body, null, 2), button), { class: "quiet", "aria-label": `Copy the ${title.toLowerCase()}` });
+  const button = actButton("Copy", () => copy(JSON.stringify(body, null, 2), button), {
+    class: "quiet",
+    "aria-label": `Copy the ${title.toLowerCase()}`,
+  });
   return section(title, element("div", { class: "body" }, button, json(body, title)));
 }
 
@@ -195,9 +253,16 @@ function bodySection(title, body) {
 function headers(title, list) {
   const pairs = Array.isArray(list) ? list : Object.entries(list ?? {});
   if (!pairs.length) return null;
-  return element("details", { class: "headers" },
+  return element(
+    "details",
+    { class: "headers" },
     element("summary", {}, `${title} `, element("span", { class: "faint" }, counted(pairs.length, "header"))),
-    element("dl", { class: "facts" }, pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])));
+    element(
+      "dl",
+      { class: "facts" },
+      pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+    ),
+  );
 }
 
 /**
@@ -217,11 +282,16 @@ async function curlOf(entry) {
     ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`),
     ask("GET", "teams"),
   ]);
-  const keys = new Map(teams.flatMap((/** @type {any} */ team) =>
-    team.credentials.map((/** @type {any} */ credential) => [credential.id, credential.key])));
+  const keys = new Map(
+    teams.flatMap((/** @type {any} */ team) =>
+      team.credentials.map((/** @type {any} */ credential) => [credential.id, credential.key]),
+    ),
+  );
   const key = entry.credential && keys.get(entry.credential.id);
   const lines = [`curl -sS -X ${entry.method} ${quoted(new URL(entry.path, base).href)}`];
-  lines.push(key ? `-H ${quoted(`Authorization: Bearer ${key}`)}` : '-H "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"');
+  lines.push(
+    key ? `-H ${quoted(`Authorization: Bearer ${key}`)}` : '-H "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"',
+  );
   if (entry.idempotency_key !== null) lines.push(`-H ${quoted(`Idempotency-Key: ${entry.idempotency_key}`)}`);
   if (entry.request_body !== null && entry.request_body !== undefined) {
     lines.push("-H 'Content-Type: application/json'", `--data ${quoted(JSON.stringify(entry.request_body))}`);

@@ -3,7 +3,7 @@
 import { actButton } from "./acts.js";
 import { element, fill, setText } from "./dom.js";
 import { Grid } from "./grid.js";
-import { Journal, ending } from "./journal.js";
+import { ending, Journal } from "./journal.js";
 import { createDetails } from "./request-details.js";
 import { ask } from "./service.js";
 import { counted, duration, timeOfDay } from "./words.js";
@@ -41,27 +41,40 @@ export function create(panel) {
     paint,
     open: (entry) => (location.hash = `#requests/${entry.sequence}`),
   });
-  const body = element("div", { class: "requests-body" }, element("div", { class: "requests-list" }, grid.root, empty), details.root);
+  const body = element(
+    "div",
+    { class: "requests-body" },
+    element("div", { class: "requests-list" }, grid.root, empty),
+    details.root,
+  );
 
   panel.append(
-    element("div", { class: "region-head" },
+    element(
+      "div",
+      { class: "region-head" },
       element("h2", {}, name),
       count,
-      actButton("Clear", async () => {
-        await ask("DELETE", "requests");
-        journal.clear();
-        show();
-        return "The journal is empty";
-      }, { class: "quiet" })),
+      actButton(
+        "Clear",
+        async () => {
+          await ask("DELETE", "requests");
+          journal.clear();
+          show();
+          return "The journal is empty";
+        },
+        { class: "quiet" },
+      ),
+    ),
     element("div", { class: "filters" }, status.root, operation.root, search.root),
     body,
   );
 
-  for (const { input } of [status, operation, search]) input.addEventListener("input", () => {
-    journal.lookFor({ status: status.input.value, operation: operation.input.value, search: search.input.value });
-    grid.view.scrollTop = 0;
-    show();
-  });
+  for (const { input } of [status, operation, search])
+    input.addEventListener("input", () => {
+      journal.lookFor({ status: status.input.value, operation: operation.input.value, search: search.input.value });
+      grid.view.scrollTop = 0;
+      show();
+    });
 
   function show() {
     const found = journal.entries();
@@ -90,7 +103,9 @@ export function create(panel) {
     if (!first.data.length || first.last_sequence < journal.newest) journal.clear();
     let entries = first.data;
     for (;;) {
-      const isKnown = entries.every((/** @type {{sequence: number}} */ entry) => journal.bySequence.has(entry.sequence));
+      const isKnown = entries.every((/** @type {{sequence: number}} */ entry) =>
+        journal.bySequence.has(entry.sequence),
+      );
       for (const entry of entries) journal.add(entry);
       schedule();
       const oldest = entries.at(-1)?.sequence ?? 0;
@@ -135,7 +150,10 @@ export function create(panel) {
 function field(label, type, placeholder) {
   const id = `requests-${label.toLowerCase()}`;
   const input = element("input", { id, type, placeholder, autocomplete: "off", spellcheck: "false" });
-  return { input, root: element("div", { class: `field field-${label.toLowerCase()}` }, element("label", { for: id }, label), input) };
+  return {
+    input,
+    root: element("div", { class: `field field-${label.toLowerCase()}` }, element("label", { for: id }, label), input),
+  };
 }
 
 /**
@@ -144,21 +162,37 @@ function field(label, type, placeholder) {
  */
 function paint(entry, row) {
   const { kind, sign, word } = ending(entry);
-  const rule = entry.rule && element("span", { class: "tag tag-rule", title: "What a scenario's rule did" }, entry.rule);
+  const rule =
+    entry.rule && element("span", { class: "tag tag-rule", title: "What a scenario's rule did" }, entry.rule);
   row.className = `grid-row is-${kind}`;
-  fill(row,
-    element("span", { class: "cell-status", role: "gridcell" },
-      element("span", { class: `badge badge-${kind}` },
+  fill(
+    row,
+    element(
+      "span",
+      { class: "cell-status", role: "gridcell" },
+      element(
+        "span",
+        { class: `badge badge-${kind}` },
         element("span", { class: "badge-sign", "aria-hidden": "true" }, sign),
         element("span", {}, entry.status ?? "—"),
-        element("span", { class: "visually-hidden" }, ` ${word}`))),
-    element("span", { class: "cell-operation", role: "gridcell" },
+        element("span", { class: "visually-hidden" }, ` ${word}`),
+      ),
+    ),
+    element(
+      "span",
+      { class: "cell-operation", role: "gridcell" },
       element("span", { class: entry.isOperation ? "operation" : "operation operation-path" }, entry.name),
       entry.code && element("span", { class: "code" }, entry.code),
-      rule),
+      rule,
+    ),
     element("span", { class: "cell-team", role: "gridcell" }, entry.team),
-    element("span", { class: "cell-time", role: "gridcell" }, element("time", { datetime: entry.at }, timeOfDay(entry.at))),
-    element("span", { class: "cell-took", role: "gridcell" }, duration(entry.duration_ms)));
+    element(
+      "span",
+      { class: "cell-time", role: "gridcell" },
+      element("time", { datetime: entry.at }, timeOfDay(entry.at)),
+    ),
+    element("span", { class: "cell-took", role: "gridcell" }, duration(entry.duration_ms)),
+  );
 }
 
 /**
@@ -167,13 +201,19 @@ function paint(entry, row) {
  */
 function showEmpty(empty, isFiltered) {
   if (isFiltered) {
-    fill(empty, element("p", { class: "empty-title" }, "Nothing matches"), element("p", {}, "Take a word out of the filters above."));
+    fill(
+      empty,
+      element("p", { class: "empty-title" }, "Nothing matches"),
+      element("p", {}, "Take a word out of the filters above."),
+    );
     return;
   }
   const base = element("code", {}, "curl -H 'Authorization: Bearer iwe_demo_full' http://127.0.0.1:8038/v1/team");
-  fill(empty,
+  fill(
+    empty,
     element("p", { class: "empty-title" }, "No requests yet"),
     element("p", {}, "Point your client at the base URL, or send the first request from a terminal:"),
     element("pre", {}, base),
-    element("p", {}, "Or make pictures right away: ", element("a", { href: "#gallery" }, "first photoshoot"), "."));
+    element("p", {}, "Or make pictures right away: ", element("a", { href: "#gallery" }, "first photoshoot"), "."),
+  );
 }

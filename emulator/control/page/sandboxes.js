@@ -1,7 +1,7 @@
 /** The region `Sandboxes`: which one the page shows, made, reset, ended, saved to a file and loaded from one. */
 
-import { act, actButton, download } from "./acts.js";
-import { element, fill, follow } from "./dom.js";
+import { act, actButton, copy, download } from "./acts.js";
+import { element, fill, follow, setText } from "./dom.js";
 import { ask, sandboxId, send } from "./service.js";
 
 export const name = "Sandboxes";
@@ -12,9 +12,24 @@ export const concerns = ["reset", "clock"];
 /** @param {HTMLElement} panel */
 export function create(panel) {
   const choice = element("select", { id: "sandbox" });
-  const identifier = element("input", { id: "sandbox-name", autocomplete: "off", spellcheck: "false", placeholder: "one is made up" });
-  const file = element("input", { type: "file", accept: ".zip,application/zip", hidden: true, "aria-label": "Load state" });
+  const identifier = element("input", {
+    id: "sandbox-name",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: "one is made up",
+  });
+  const file = element("input", {
+    type: "file",
+    accept: ".zip,application/zip",
+    hidden: true,
+    "aria-label": "Load state",
+  });
   const rows = element("tbody", {});
+  const variables = element("pre", { class: "variables" });
+  const copies = actButton("Copy", () => copy(`${variables.textContent}\n`, copies), {
+    class: "quiet",
+    "aria-label": "Copy the variables",
+  });
 
   choice.addEventListener("change", () => show(choice.value));
   file.addEventListener("change", () => {
@@ -24,9 +39,13 @@ export function create(panel) {
 
   panel.append(
     element("div", { class: "region-head" }, element("h2", {}, name)),
-    element("div", { class: "sandbox-acts" },
+    element(
+      "div",
+      { class: "sandbox-acts" },
       element("div", { class: "field" }, element("label", { for: "sandbox" }, "Shown here"), choice),
-      element("div", { class: "buttons" },
+      element(
+        "div",
+        { class: "buttons" },
         actButton("Reset", async () => {
           await ask("POST", "reset");
           return "The sandbox is back at its start";
@@ -36,21 +55,52 @@ export function create(panel) {
           download(await response.blob(), `${sandboxId()}-state.zip`);
           return "The state is saved";
         }),
-        actButton("Load state", () => file.click()), file,
-        actButton("Delete", async () => {
-          await ask("DELETE", `/sandboxes/${encodeURIComponent(sandboxId())}`);
-          show("default");
-        }, { class: "danger" }))),
-    element("div", { class: "sandbox-acts" },
+        actButton("Load state", () => file.click()),
+        file,
+        actButton(
+          "Delete",
+          async () => {
+            await ask("DELETE", `/sandboxes/${encodeURIComponent(sandboxId())}`);
+            show("default");
+          },
+          { class: "danger" },
+        ),
+      ),
+    ),
+    element(
+      "div",
+      { class: "sandbox-acts" },
       element("div", { class: "field" }, element("label", { for: "sandbox-name" }, "Name of a new one"), identifier),
-      actButton("Create", async () => {
-        const id = identifier.value.trim();
-        const made = await ask("POST", "/sandboxes", { json: id ? { id } : {} });
-        show(made.id);
-      }, { class: "primary" })),
-    element("table", { class: "sandboxes" },
-      element("thead", {}, element("tr", {}, ["Sandbox", "Clock", "Full key of its first Team"].map((title) => element("th", { scope: "col" }, title)))),
-      rows),
+      actButton(
+        "Create",
+        async () => {
+          const id = identifier.value.trim();
+          const made = await ask("POST", "/sandboxes", { json: id ? { id } : {} });
+          show(made.id);
+        },
+        { class: "primary" },
+      ),
+    ),
+    element(
+      "table",
+      { class: "sandboxes" },
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          ["Sandbox", "Clock", "Full key of its first Team"].map((title) => element("th", { scope: "col" }, title)),
+        ),
+      ),
+      rows,
+    ),
+    element(
+      "div",
+      { class: "sandbox-variables" },
+      element("h3", {}, "Variables for a client of this sandbox"),
+      element("div", { class: "body" }, copies, variables),
+    ),
   );
   identifier.addEventListener("keydown", (event) => {
     if (event.key === "Enter") panel.querySelector("button.primary")?.dispatchEvent(new MouseEvent("click"));
@@ -64,12 +114,37 @@ export function create(panel) {
 
   async function refresh() {
     const { data } = await ask("GET", "/sandboxes");
-    follow(choice, data, (/** @type {any} */ one) => one.id, (one) => element("option", { value: one.id }, one.id));
+    follow(
+      choice,
+      data,
+      (/** @type {any} */ one) => one.id,
+      (one) => element("option", { value: one.id }, one.id),
+    );
     choice.value = sandboxId();
-    follow(rows, data, (/** @type {any} */ one) => one.id, () => element("tr", {}), (row, one) => fill(row,
-      element("th", { scope: "row" }, element("a", { href: pageOf(one.id) }, one.id)),
-      element("td", {}, `${one.clock.now.replace("T", " ").replace("Z", "")}, ${one.clock.mode}`),
-      element("td", {}, element("code", {}, one.env?.IMAGE_WORKFLOW_API_KEY ?? one.teams[0]?.credentials[0]?.key ?? ""))));
+    const { env = {} } = data.find((/** @type {any} */ one) => one.id === sandboxId()) ?? {};
+    setText(
+      variables,
+      Object.entries(env)
+        .map(([key, value]) => `export ${key}=${value}`)
+        .join("\n"),
+    );
+    follow(
+      rows,
+      data,
+      (/** @type {any} */ one) => one.id,
+      () => element("tr", {}),
+      (row, one) =>
+        fill(
+          row,
+          element("th", { scope: "row" }, element("a", { href: pageOf(one.id) }, one.id)),
+          element("td", {}, `${one.clock.now.replace("T", " ").replace("Z", "")}, ${one.clock.mode}`),
+          element(
+            "td",
+            {},
+            element("code", {}, one.env?.IMAGE_WORKFLOW_API_KEY ?? one.teams[0]?.credentials[0]?.key ?? ""),
+          ),
+        ),
+    );
   }
   return { refresh };
 }

@@ -12,7 +12,7 @@ export const concerns = ["scenario", "request", "work", "clock", "reset"];
 /** @param {HTMLElement} panel */
 export function create(panel) {
   const choice = element("select", { id: "scenario-choice", "aria-label": "Scenario of the library" });
-  const description = element("p", { class: "faint" });
+  const description = element("p", { class: "soft" });
   const running = element("div", { class: "running" });
   /** @type {Map<string, string>} */
   const library = new Map();
@@ -22,17 +22,25 @@ export function create(panel) {
 
   panel.append(
     element("h2", {}, name),
-    element("div", { class: "choice" }, choice,
-      actButton("Use", async () => {
-        const used = await ask("PUT", "scenario", { json: { use: choice.value } });
-        await refresh();
-        return `${used.scenario} is running`;
-      }, { class: "primary" }),
+    element(
+      "div",
+      { class: "choice" },
+      choice,
+      actButton(
+        "Use",
+        async () => {
+          const used = await ask("PUT", "scenario", { json: { use: choice.value } });
+          await refresh();
+          return `${used.scenario} is running`;
+        },
+        { class: "primary" },
+      ),
       actButton("Off", async () => {
         await ask("DELETE", "scenario");
         await refresh();
         return "No scenario is running";
-      })),
+      }),
+    ),
     description,
     running,
   );
@@ -40,13 +48,18 @@ export function create(panel) {
   async function readLibrary() {
     const { data } = await ask("GET", "/scenarios");
     for (const entry of data) library.set(entry.name, entry.description ?? "");
-    fill(choice, data.map((/** @type {{name: string}} */ entry) => element("option", { value: entry.name }, entry.name)));
-    describeChoice();
+    fill(
+      choice,
+      data.map((/** @type {{name: string}} */ entry) => element("option", { value: entry.name }, entry.name)),
+    );
   }
 
   async function refresh() {
-    if (!library.size) await readLibrary();
+    const isFirst = library.size === 0;
+    if (isFirst) await readLibrary();
     const scenario = await ask("GET", "scenario");
+    if (isFirst && library.has(scenario.scenario)) choice.value = scenario.scenario;
+    describeChoice();
     show(running, scenario);
   }
   return { refresh };
@@ -57,35 +70,50 @@ export function create(panel) {
  * @param {any} scenario
  */
 function show(running, scenario) {
-  const { scenario: title, description, rules, timeline = [] } = scenario;
+  const { scenario: title, rules, timeline = [] } = scenario;
   if (title === null) {
     fill(running, element("p", { class: "faint" }, "None is running: the service does what its specification says."));
     return;
   }
-  fill(running,
+  fill(
+    running,
     element("p", {}, element("span", { class: "tag tag-rule" }, "running"), " ", element("strong", {}, title)),
-    description && element("p", { class: "soft" }, description),
     rules.length > 0 && element("h3", {}, "Rules"),
     rules.length > 0 && element("ol", { class: "rules" }, rules.map(describeRule)),
     timeline.length > 0 && element("h3", {}, "Timeline"),
-    timeline.length > 0 && element("ol", { class: "timeline" }, withPresent(timeline)));
+    timeline.length > 0 && element("ol", { class: "timeline" }, withPresent(timeline)),
+  );
 }
 
 /** @param {{name: string, matched: number, fired: number}} rule */
 function describeRule({ name: title, matched, fired }) {
-  return element("li", { class: fired ? "rule has-fired" : "rule" },
+  return element(
+    "li",
+    { class: fired ? "rule has-fired" : "rule" },
     element("span", { class: "rule-name" }, title),
-    element("span", { class: "rule-counts" }, `matched ${matched}, fired ${fired}`));
+    element("span", { class: "rule-counts" }, `matched ${matched}, fired ${fired}`),
+  );
 }
 
 /** @param {any[]} timeline */
 function withPresent(timeline) {
   const next = timeline.findIndex((entry) => !entry.done_at);
   const present = element("li", { class: "present", "aria-current": "time" }, "now");
-  const items = timeline.map((entry) => element("li", { class: entry.done_at ? "change is-done" : "change" },
-    element("span", { class: "change-at" }, `${entry.done_at ? "✓ " : ""}${when(entry)}`),
-    element("span", {}, Object.entries(entry.set).map(([key, value]) => `${key} ${value}`).join(", ")),
-    entry.line && element("span", { class: "faint" }, `line ${entry.line}`)));
+  const items = timeline.map((entry) =>
+    element(
+      "li",
+      { class: entry.done_at ? "change is-done" : "change" },
+      element("span", { class: "change-at" }, `${entry.done_at ? "✓ " : ""}${when(entry)}`),
+      element(
+        "span",
+        {},
+        Object.entries(entry.set)
+          .map(([key, value]) => `${key} ${value}`)
+          .join(", "),
+      ),
+      entry.line && element("span", { class: "faint" }, `line ${entry.line}`),
+    ),
+  );
   items.splice(next < 0 ? items.length : next, 0, present);
   return items;
 }

@@ -3,7 +3,7 @@
 import { act, actButton, copy } from "./acts.js";
 import { element, follow, setText } from "./dom.js";
 import { ask } from "./service.js";
-import { emulatorNow } from "./time.js";
+import { emulatorNow, keepClock, lastClock } from "./time.js";
 
 export const name = "Teams";
 /** @type {"main"} */
@@ -41,17 +41,31 @@ export function create(panel) {
     return `Admission is ${state}`;
   };
   panel.append(
-    element("div", { class: "region-head" },
-      element("h2", {}, name), admission,
-      element("div", { class: "buttons push" },
-        actButton("Pause admission", set("paused")), actButton("Open admission", set("open")))),
+    element(
+      "div",
+      { class: "region-head" },
+      element("h2", {}, name),
+      admission,
+      element(
+        "div",
+        { class: "buttons push" },
+        actButton("Pause admission", set("paused")),
+        actButton("Open admission", set("open")),
+      ),
+    ),
     teams,
   );
 
   async function refresh() {
+    if (!lastClock()) keepClock(await ask("GET", "clock"));
     const [{ data }, { state, retry_after: wait }] = await Promise.all([ask("GET", "teams"), ask("GET", "admission")]);
     const isPaused = state === "paused";
-    setText(admission, isPaused ? `❚❚ Admission is paused: new writes get 503${wait ? `, Retry-After ${wait}` : ""}` : "Admission is open");
+    setText(
+      admission,
+      isPaused
+        ? `❚❚ Admission is paused: new writes get 503${wait ? `, Retry-After ${wait}` : ""}`
+        : "Admission is open",
+    );
     admission.className = isPaused ? "admission is-paused" : "admission faint";
     follow(teams, data, (team) => team.id, makeTeam, updateTeam);
   }
@@ -60,42 +74,92 @@ export function create(panel) {
   function makeTeam(team) {
     /** @param {string} label @param {HTMLElement} control */
     const cell = (label, control) => element("td", { "data-label": label }, control);
-    const credits = element("input", { type: "number", min: 0, step: 1, "aria-label": "Credits", class: "number", inputmode: "numeric" });
-    const subscription = element("select", { "aria-label": "Subscription" },
-      element("option", { value: "active" }, "active"), element("option", { value: "inactive" }, "inactive"));
-    /** @param {HTMLElement} control @param {() => Record<string, unknown>} change */
-    const save = (control, change) => act(control, async () => {
-      await ask("PATCH", `teams/${encodeURIComponent(team.id)}`, { json: change() });
-      control.classList.remove("is-changed");
-      await refresh();
-      return "Saved";
+    const credits = element("input", {
+      type: "number",
+      min: 0,
+      step: 1,
+      "aria-label": "Credits",
+      class: "number",
+      inputmode: "numeric",
     });
+    const subscription = element(
+      "select",
+      { "aria-label": "Subscription" },
+      element("option", { value: "active" }, "active"),
+      element("option", { value: "inactive" }, "inactive"),
+    );
+    const saveCredits = () => save(credits, () => ({ credits: credits.value === "" ? null : Number(credits.value) }));
+    /** @param {HTMLElement} control @param {() => Record<string, unknown>} change */
+    const save = (control, change) =>
+      act(control, async () => {
+        await ask("PATCH", `teams/${encodeURIComponent(team.id)}`, { json: change() });
+        control.classList.remove("is-changed");
+        await refresh();
+        return "Saved";
+      });
     credits.addEventListener("input", () => credits.classList.add("is-changed"));
     credits.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") void save(credits, () => ({ credits: credits.value === "" ? null : Number(credits.value) }));
+      if (event.key === "Enter") void saveCredits();
       if (event.key === "Escape") {
         credits.classList.remove("is-changed");
         void refresh();
       }
     });
     credits.addEventListener("blur", () => {
-      if (credits.classList.contains("is-changed")) void save(credits, () => ({ credits: credits.value === "" ? null : Number(credits.value) }));
+      if (credits.classList.contains("is-changed")) void saveCredits();
     });
-    subscription.addEventListener("change", () => void save(subscription, () => ({ subscription: subscription.value })).then((isDone) => isDone || refresh()));
-    return element("div", { class: "team" },
-      element("table", { class: "team-facts" },
+    subscription.addEventListener("change", async () => {
+      const isDone = await save(subscription, () => ({ subscription: subscription.value }));
+      if (!isDone) await refresh();
+    });
+    return element(
+      "div",
+      { class: "team" },
+      element(
+        "table",
+        { class: "team-facts" },
         element("caption", { class: "visually-hidden" }, `The Team ${team.name}`),
-        element("thead", {}, element("tr", {}, ["Team", "Credits", "Reserved", "Subscription", "Concurrency"].map((title) => element("th", { scope: "col" }, title)))),
-        element("tbody", {}, element("tr", {},
-          element("th", { scope: "row", class: "team-name" }, team.name),
-          cell("Credits", credits),
-          cell("Reserved", element("span", { class: "team-reserved" })),
-          cell("Subscription", subscription),
-          cell("Concurrency", element("span", { class: "team-concurrency" }))))),
-      element("table", { class: "credentials" },
+        element(
+          "thead",
+          {},
+          element(
+            "tr",
+            {},
+            ["Team", "Credits", "Reserved", "Subscription", "Concurrency"].map((title) =>
+              element("th", { scope: "col" }, title),
+            ),
+          ),
+        ),
+        element(
+          "tbody",
+          {},
+          element(
+            "tr",
+            {},
+            element("th", { scope: "row", class: "team-name" }, team.name),
+            cell("Credits", credits),
+            cell("Reserved", element("span", { class: "team-reserved" })),
+            cell("Subscription", subscription),
+            cell("Concurrency", element("span", { class: "team-concurrency" })),
+          ),
+        ),
+      ),
+      element(
+        "table",
+        { class: "credentials" },
         element("caption", { class: "visually-hidden" }, `Credentials of ${team.name}`),
-        element("thead", { class: "visually-hidden" }, element("tr", {}, ["Key", "Profile", "State", "Acts"].map((title) => element("th", { scope: "col" }, title)))),
-        element("tbody", {})));
+        element(
+          "thead",
+          { class: "visually-hidden" },
+          element(
+            "tr",
+            {},
+            ["Key", "Profile", "State", "Acts"].map((title) => element("th", { scope: "col" }, title)),
+          ),
+        ),
+        element("tbody", {}),
+      ),
+    );
   }
 
   /**
@@ -117,11 +181,14 @@ export function create(panel) {
   /** @param {Credential} credential */
   function makeCredential(credential) {
     const copies = actButton("Copy", () => copy(credential.key, copies), { class: "quiet" });
-    return element("tr", {},
+    return element(
+      "tr",
+      {},
       element("td", {}, element("code", {}, credential.key)),
       element("td", {}, credential.profile.replace("_", " ")),
       element("td", {}, element("span", { class: "tag credential-state" })),
-      element("td", { class: "credential-acts" }, copies, element("span", {})));
+      element("td", { class: "credential-acts" }, copies, element("span", {})),
+    );
   }
 
   /**
@@ -137,10 +204,18 @@ export function create(panel) {
     const change = state === "active" ? "Revoke" : "Restore";
     const acts = /** @type {Element} */ (row.querySelector(".credential-acts"));
     if (acts.lastElementChild?.textContent === change) return;
-    acts.lastElementChild?.replaceWith(actButton(change, async () => {
-      await ask("PATCH", `credentials/${encodeURIComponent(id)}`, { json: { state: state === "active" ? "revoked" : "active" } });
-      await refresh();
-    }, { class: state === "active" ? "quiet danger" : "quiet" }));
+    acts.lastElementChild?.replaceWith(
+      actButton(
+        change,
+        async () => {
+          await ask("PATCH", `credentials/${encodeURIComponent(id)}`, {
+            json: { state: state === "active" ? "revoked" : "active" },
+          });
+          await refresh();
+        },
+        { class: state === "active" ? "quiet danger" : "quiet" },
+      ),
+    );
   }
 
   return { refresh };

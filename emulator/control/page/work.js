@@ -30,7 +30,7 @@ const KINDS = { queued: "waiting", pending: "waiting", processing: "again", comp
  * @property {string} id
  * @property {{name: string}} team
  * @property {Status} status
- * @property {{reserved: number, charged: number}} credits
+ * @property {{reserved: number, charged: number | null}} credits
  * @property {number | null} request
  * @property {{name: string | null, file: string | null, line: number | null} | null} rule
  * @property {string} created_at
@@ -50,16 +50,20 @@ const KINDS = { queued: "waiting", pending: "waiting", processing: "again", comp
 export function create(panel) {
   const count = element("p", { class: "count faint" });
   const list = element("div", { class: "works" });
-  const empty = element("div", { class: "empty", hidden: true },
+  const empty = element(
+    "div",
+    { class: "empty", hidden: true },
     element("p", { class: "empty-title" }, "No work yet"),
     element("p", {}, "Generations and Operations appear here as soon as they are admitted."),
-    element("p", {}, "See some at once: ", element("a", { href: "#gallery" }, "first photoshoot"), "."));
+    element("p", {}, "See some at once: ", element("a", { href: "#gallery" }, "first photoshoot"), "."),
+  );
   panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), list, empty);
 
   let wanted = "";
   const tick = () => {
     const now = emulatorNow();
-    if (!Number.isNaN(now)) for (const lane of list.querySelectorAll("[data-ends]")) advance(/** @type {HTMLElement} */ (lane), now);
+    if (!Number.isNaN(now))
+      for (const lane of list.querySelectorAll("[data-ends]")) advance(/** @type {HTMLElement} */ (lane), now);
   };
   setInterval(() => isRunning() && panel.offsetParent && !document.hidden && tick(), 250);
   watchClock(tick);
@@ -67,7 +71,10 @@ export function create(panel) {
   async function refresh() {
     const { data } = await ask("GET", "work", { query: { limit: LIMIT } });
     const unfinished = data.filter((/** @type {Work} */ work) => !isFinal(work.status)).length;
-    setText(count, data.length ? `${counted(data.length, "piece")}${unfinished ? `, ${unfinished} unfinished` : ""}` : "");
+    setText(
+      count,
+      data.length ? `${counted(data.length, "piece")}${unfinished ? `, ${unfinished} unfinished` : ""}` : "",
+    );
     empty.hidden = data.length > 0;
     follow(list, data, (work) => work.id, make, update);
     tick();
@@ -105,10 +112,13 @@ function titleOf(work) {
 
 /** @param {Work} work */
 function make(work) {
-  return element("article", { class: "work", id: `work-${work.id}`, tabindex: -1, "aria-label": `${titleOf(work)} ${work.id}` },
+  return element(
+    "article",
+    { class: "work", id: `work-${work.id}`, tabindex: -1, "aria-label": `${titleOf(work)} ${work.id}` },
     element("div", { class: "work-head" }),
     element("div", { class: "slots" }),
-    element("div", { class: "work-foot" }));
+    element("div", { class: "work-foot" }),
+  );
 }
 
 /**
@@ -117,23 +127,50 @@ function make(work) {
  */
 function update(article, work) {
   const [head, slots, foot] = article.children;
-  fill(head,
-    element("div", { class: "work-title" },
+  fill(
+    head,
+    element(
+      "div",
+      { class: "work-title" },
       element("h3", {}, titleOf(work)),
-      element("p", { class: "faint work-line" },
-        element("code", {}, work.workflow ?? work.type ?? ""), element("code", {}, work.id), element("span", {}, work.team.name))),
-    element("div", { class: "work-facts" },
+      element(
+        "p",
+        { class: "faint work-line" },
+        element("code", {}, work.workflow ?? work.type ?? ""),
+        element("code", {}, work.id),
+        element("span", {}, work.team.name),
+      ),
+    ),
+    element(
+      "div",
+      { class: "work-facts" },
       element("span", { class: "tag" }, `reserved ${work.credits.reserved}`),
-      element("span", { class: "tag" }, `charged ${work.credits.charged}`),
+      element("span", { class: "tag" }, `charged ${work.credits.charged ?? 0}`),
       status(work.status),
-      work.request && element("a", { class: "button button-small", href: `#requests/${work.request}` }, "Request")));
-  follow(slots, slotsOf(work), (slot) => String(slot.slot), makeSlot, (tile, slot) => updateSlot(tile, slot, work));
+      work.request && element("a", { class: "button button-small", href: `#requests/${work.request}` }, "Request"),
+    ),
+  );
+  follow(
+    slots,
+    slotsOf(work),
+    (slot) => String(slot.slot),
+    makeSlot,
+    (tile, slot) => updateSlot(tile, slot, work),
+  );
   const { rule } = work;
   const file = rule?.file && `${rule.file}${rule.line ? `, line ${rule.line}` : ""}`;
-  fill(foot,
+  fill(
+    foot,
     work.error && slotsOf(work).length === 0 && problem(work.error),
-    rule && element("p", { class: "work-rule" },
-      element("span", { class: "tag tag-rule" }, "Scenario"), ` Rule ${rule.name ?? ""} `, file && element("code", {}, file)));
+    rule &&
+      element(
+        "p",
+        { class: "work-rule" },
+        element("span", { class: "tag tag-rule" }, "Scenario"),
+        ` Rule ${rule.name ?? ""} `,
+        file && element("code", {}, file),
+      ),
+  );
 }
 
 /** @param {Work} work @returns {Slot[]} */
@@ -145,8 +182,12 @@ function slotsOf(work) {
 
 /** @param {Status} of */
 function status(of) {
-  return element("span", { class: `badge badge-${KINDS[of]}` },
-    element("span", { class: "badge-sign", "aria-hidden": "true" }, SIGNS[of]), of);
+  return element(
+    "span",
+    { class: `badge badge-${KINDS[of]}` },
+    element("span", { class: "badge-sign", "aria-hidden": "true" }, SIGNS[of]),
+    of,
+  );
 }
 
 /** @param {WorkError} error */
@@ -156,7 +197,12 @@ function problem(error) {
 
 /** @param {Slot} slot */
 function makeSlot(slot) {
-  return element("div", { class: "slot", "data-slot": slot.slot }, element("div", { class: "slot-picture" }), element("div", { class: "slot-text" }));
+  return element(
+    "div",
+    { class: "slot", "data-slot": slot.slot },
+    element("div", { class: "slot-picture" }),
+    element("div", { class: "slot-text" }),
+  );
 }
 
 /**
@@ -175,19 +221,43 @@ function updateSlot(tile, slot, work) {
   if (slot.url) {
     fill(frame, picture(slot.url, `${of}: ${titleOf(work)}, ${work.team.name}`));
   } else {
-    fill(frame, element("span", { class: "slot-sign", "aria-hidden": "true" }, isFinal(slot.status) && !slot.error ? "–" : SIGNS[slot.status]));
+    fill(
+      frame,
+      element(
+        "span",
+        { class: "slot-sign", "aria-hidden": "true" },
+        isFinal(slot.status) && !slot.error ? "–" : SIGNS[slot.status],
+      ),
+    );
   }
   if (isFinal(slot.status)) {
-    fill(text, element("span", { class: "slot-label" }, label, element("span", { class: "faint" }, ` ${slot.status}`)), slot.error && problem(slot.error));
+    fill(
+      text,
+      element("span", { class: "slot-label" }, label, element("span", { class: "faint" }, ` ${slot.status}`)),
+      slot.error && problem(slot.error),
+    );
     return;
   }
   const begins = slot.status === "processing" && work.starts_at ? work.starts_at : work.created_at;
-  fill(text,
+  fill(
+    text,
     element("span", { class: "slot-label" }, label, element("span", { class: "faint slot-wait" }, ` ${slot.status}`)),
     slot.finishes_at
-      ? element("div", { class: "lane", role: "progressbar", "aria-label": of, "aria-valuemin": 0, "aria-valuemax": 100,
-        "data-begins": Date.parse(begins), "data-ends": Date.parse(slot.finishes_at) }, element("span", { class: "lane-fill" }))
-      : element("span", { class: "faint" }, "stalled: it never ends by itself"));
+      ? element(
+          "div",
+          {
+            class: "lane",
+            role: "progressbar",
+            "aria-label": of,
+            "aria-valuemin": 0,
+            "aria-valuemax": 100,
+            "data-begins": Date.parse(begins),
+            "data-ends": Date.parse(slot.finishes_at),
+          },
+          element("span", { class: "lane-fill" }),
+        )
+      : element("span", { class: "faint" }, "stalled: it never ends by itself"),
+  );
 }
 
 /**
