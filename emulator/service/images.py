@@ -1,11 +1,15 @@
 """The encoded pictures of one sandbox, by key, and the recipes of those that nobody has looked at yet.
 
 A generated picture is *planned* when its work completes and *developed* when first needed: the same recipe gives the
-same bytes, so nobody can tell. A key is held by whoever needs it (its Asset, a recipe, unfinished work) and freed by
-the last to release it. Knows nothing of threads: who develops a picture, hands its bytes in with `develop`.
+same bytes, so nobody can tell. Pictures of equal recipes share one content, which is drawn once. When memory is short,
+what can be drawn again is dropped, and the picture is planned as before; its size stays known.
+
+A key is held by whoever needs it (its Asset, a recipe that is still to be drawn, unfinished work) and freed by the last
+to release it. Knows nothing of processes: who develops a picture, hands its bytes in with `develop`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from emulator.domain.recipes import Recipe
@@ -15,29 +19,53 @@ from emulator.kernel.signing import Signer
 
 @dataclass(slots=True)
 class MemoryBudget:
-    """The encoded image bytes held in all sandboxes, and how many may be (`--max-memory`)."""
+    """The image bytes held in all sandboxes, and how many may be (`--max-memory`, D55)."""
 
     limit_bytes: int
     held_bytes: int = 0
+    drawn: "dict[Content, ImageStore]" = field(default_factory=dict)
+    """What may be dropped and drawn again, oldest first, with where it belongs."""
 
-    @property
-    def is_exhausted(self) -> bool:
-        """Whether new uploads and Generations must be refused."""
-        return self.held_bytes >= self.limit_bytes
+    def make_room(self, size_bytes: int) -> bool:
+        """Drop what can be drawn again until so many more bytes fit, and return whether they do."""
+        while self.held_bytes + size_bytes > self.limit_bytes and self.drawn:
+            content, store = next(iter(self.drawn.items()))
+            store.drop(content)
+        return self.held_bytes + size_bytes <= self.limit_bytes
+
+
+@dataclass(slots=True, eq=False)
+class Content:
+    """What a picture shows, or several of equal recipes: bytes, or the recipe that gives them, or both."""
+
+    recipe: Recipe | None
+    data: bytes | None = None
+    size_bytes: int | None = None
+    """Known as soon as there have been bytes."""
+    keys: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class Picture:
-    """One picture: its bytes, or the recipe they will be made from."""
+    """One picture, as its holders know it."""
 
-    data: bytes | None
-    recipe: Recipe | None
+    content: Content
     scene: Scene | None
     secret: str
     """The part of its link that nobody can guess (D19)."""
     holds: int = 1
     is_public: bool = True
     """Whether its link answers; a deleted Asset's bytes may live on inside work that captured them."""
+
+    @property
+    def data(self) -> bytes | None:
+        """Its bytes, if it is developed."""
+        return self.content.data
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """What its bytes are still to be made from; None if it is developed."""
+        return self.content.recipe if self.content.data is None else None
 
 
 @dataclass(slots=True)
@@ -49,16 +77,19 @@ class ImageStore:
     pictures: dict[str, Picture] = field(default_factory=dict)
     held_bytes: int = 0
     is_closed: bool = False
+    _contents: dict[Recipe, Content] = field(default_factory=dict)
 
     def put(self, key: str, data: bytes, scene: Scene | None = None) -> None:
         """Keep encoded bytes under a new key, held once."""
-        self.pictures[key] = Picture(data, None, scene, self._secret(key))
+        self._add(key, Content(None, data, len(data)), scene)
         self._account(len(data))
 
     def plan(self, key: str, recipe: Recipe) -> None:
         """Keep a recipe under a new key, held once; it holds its inputs until it is developed."""
-        self.pictures[key] = Picture(None, recipe, None, self._secret(key))
-        self.hold(recipe.inputs)
+        content = self._content_of(recipe)
+        self._add(key, content)
+        if content.data is None:
+            self.hold(recipe.inputs)
 
     def hold(self, keys: Iterable[str]) -> None:
         """Keep pictures alive until they are released once more."""
@@ -74,9 +105,9 @@ class ImageStore:
             picture.holds -= 1
             if picture.holds == 0:
                 del self.pictures[key]
-                self._account(-len(picture.data or b""))
                 if picture.recipe is not None:
                     to_release.extend(picture.recipe.inputs)
+                self._leave(picture.content, key)
 
     def withdraw(self, key: str) -> None:
         """Take a picture's link away and let go of it: its Asset is deleted, or its ingredient."""
@@ -89,35 +120,73 @@ class ImageStore:
         return picture if picture is not None and picture.is_public else None
 
     def undeveloped(self, keys: Iterable[str]) -> list[str]:
-        """Return the recipes that must be developed before these pictures have bytes, inputs first."""
-        order: dict[str, None] = {}
-        stack = [(key, False) for key in keys]
+        """Return those of the pictures that must be drawn before their size is known."""
+        return [key for key in keys if self.pictures[key].content.size_bytes is None]
+
+    def size_bytes(self, key: str) -> int:
+        """Return the size of a picture that has been developed before, whether or not its bytes are still here."""
+        size_bytes = self.pictures[key].content.size_bytes
+        assert size_bytes is not None, f"{key} was not developed before its size was asked for"
+        return size_bytes
+
+    def to_draw(self, key: str) -> dict[str, Recipe]:
+        """Return the recipes that must be drawn before a picture has bytes, by key, inputs first."""
+        order: dict[str, Recipe] = {}
+        stack = [(key, False)]
         while stack:
             key, inputs_done = stack.pop()
-            picture = self.pictures.get(key)
-            if picture is None or picture.recipe is None or key in order:
+            recipe = self.pictures[key].recipe
+            if recipe is None or key in order:
                 continue
             if inputs_done:
-                order[key] = None
+                order[key] = recipe
             else:
                 stack.append((key, True))
-                stack.extend((source, False) for source in picture.recipe.inputs)
-        return list(order)
+                stack.extend((source, False) for source in recipe.inputs)
+        return order
 
-    def develop(self, key: str, recipe: Recipe, data: bytes) -> None:
-        """Put the bytes in their recipe's place; a picture freed, replaced or developed meanwhile stays as it is."""
-        picture = self.pictures.get(key)
-        if picture is None or picture.recipe is not recipe:
+    def drawn(self, recipe: Recipe) -> bytes | None:
+        """Return what a recipe gives, if it is here."""
+        content = self._contents.get(recipe)
+        return content.data if content else None
+
+    def develop(self, recipe: Recipe, data: bytes) -> None:
+        """Give the bytes of a recipe to all of its pictures; those freed or developed meanwhile stay as they are."""
+        content = self._contents.get(recipe)
+        if content is None or content.data is not None:
             return
-        picture.data, picture.recipe = data, None
+        content.data, content.size_bytes = data, len(data)
         self._account(len(data))
-        self.release(recipe.inputs)
+        if not self.is_closed:
+            self.budget.drawn[content] = self
+        for _ in list(content.keys):
+            self.release(recipe.inputs)
+        self.budget.make_room(0)
 
-    def data(self, key: str) -> bytes:
-        """Return the bytes of a developed picture."""
-        data = self.pictures[key].data
-        assert data is not None, f"{key} was not developed before it was looked at"
-        return data
+    def drop(self, content: Content) -> None:
+        """Plan developed pictures again, if what they are made from is still there; else their bytes stay for good."""
+        del self.budget.drawn[content]
+        assert content.recipe is not None
+        if all(source in self.pictures for source in content.recipe.inputs):
+            for _ in content.keys:
+                self.hold(content.recipe.inputs)
+            self._account(-len(content.data or b""))
+            content.data = None
+
+    @contextmanager
+    def arriving(self) -> Iterator[Callable[[int], None]]:
+        """Count the bytes of an upload as they come, until they are put or gone."""
+        arrived_bytes = 0
+
+        def count(size_bytes: int) -> None:
+            nonlocal arrived_bytes
+            arrived_bytes += size_bytes
+            self._account(size_bytes)
+
+        try:
+            yield count
+        finally:
+            self._account(-arrived_bytes)
 
     def restore(
         self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None, *, holds: int, is_public: bool
@@ -126,8 +195,13 @@ class ImageStore:
         missing = set(recipe.inputs if recipe else ()) - self.pictures.keys()
         if missing:
             raise ValueError(f"the recipe of {key} needs {min(missing)}, which does not come before it")
-        self.pictures[key] = Picture(data, recipe, scene, self._secret(key), holds, is_public)
-        self._account(len(data or b""))
+        if recipe is None:
+            data = data or b""
+            content = Content(None, data, len(data))
+            self._account(len(data))
+        else:
+            content = self._content_of(recipe)
+        self._add(key, content, scene, holds, is_public)
 
     def close(self) -> None:
         """Give the bytes back to the budget: the sandbox has ended or begun anew.
@@ -135,10 +209,26 @@ class ImageStore:
         Requests that are still being answered keep what they hold.
         """
         self._account(-self.held_bytes)
+        for content in self._contents.values():
+            self.budget.drawn.pop(content, None)
         self.is_closed = True
 
-    def _secret(self, key: str) -> str:
-        return self.signer.sign("file", key)
+    def _content_of(self, recipe: Recipe) -> Content:
+        return self._contents.setdefault(recipe, Content(recipe))
+
+    def _add(
+        self, key: str, content: Content, scene: Scene | None = None, holds: int = 1, is_public: bool = True
+    ) -> None:
+        content.keys.add(key)
+        self.pictures[key] = Picture(content, scene, self.signer.sign("file", key), holds, is_public)
+
+    def _leave(self, content: Content, key: str) -> None:
+        content.keys.remove(key)
+        if not content.keys:
+            self._account(-len(content.data or b""))
+            self.budget.drawn.pop(content, None)
+            if content.recipe is not None:
+                del self._contents[content.recipe]
 
     def _account(self, size_bytes: int) -> None:
         if not self.is_closed:

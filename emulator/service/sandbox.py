@@ -172,20 +172,20 @@ class Sandbox:
             if name_or_id is None or name_or_id in (account.team.id, account.team.name)
         ]
 
-    def check_memory(self) -> None:
-        """Refuse what would hold more image bytes once the process's budget is spent (interfaces, `--max-memory`; D55).
+    def check_memory(self, size_bytes: int = 1) -> None:
+        """Refuse what would hold more image bytes than `--max-memory` allows, in all sandboxes together (D55).
 
         Raises:
             Problem: service_unavailable.
         """
-        if self.memory.is_exhausted:
+        if not self.memory.make_room(size_bytes):
             _LOGGER.warning(
                 "503: %d image bytes are held, --max-memory is %d", self.memory.held_bytes, self.memory.limit_bytes
             )
             raise Problem(
                 "service_unavailable",
-                f"the emulator holds {self.memory.held_bytes} image bytes; expected fewer than --max-memory "
-                f"{self.memory.limit_bytes}: delete Assets, reset, or raise it",
+                f"the emulator holds {self.memory.held_bytes} image bytes, and needs {size_bytes} more; expected at most "
+                f"--max-memory {self.memory.limit_bytes}: delete Assets, reset, or raise it",
                 retry_after=MEMORY_RETRY_SECONDS,
                 remedy="delete Assets, reset, or start the emulator with a larger --max-memory",
             )

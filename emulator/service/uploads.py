@@ -154,7 +154,7 @@ def complete(caller: Caller, session_id: str, intent: Intent, decoded: DecodedUp
     """Exchange a session's upload token for an Asset; a failed session leaves nothing behind (D17).
 
     Raises:
-        Problem: upload_not_found, upload_expired, invalid_input.
+        Problem: upload_not_found, upload_expired, invalid_input, service_unavailable.
     """
     sandbox = caller.sandbox
     session = sandbox.store.uploads.visible(caller.team_id, session_id)
@@ -169,6 +169,7 @@ def complete(caller: Caller, session_id: str, intent: Intent, decoded: DecodedUp
     check_window(session, now)
     _check_token(sandbox, session, intent["upload_token"])
     assert decoded is not None, "a completion that passes its checks was decoded before"
+    sandbox.check_memory(len(decoded.data) - session.size_bytes)  # these bytes take the place of the session's
     caller.before_commit()
     if decoded.refusal is not None:
         _finish(sandbox, session, "refused")

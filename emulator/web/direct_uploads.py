@@ -87,7 +87,7 @@ class DirectUploads:
         _check_headers(request, sandbox, session)
         request.check_encoding()
         _check_announced_size(request, session)
-        data, digest = await _read(body, session)
+        data, digest = await _read(body, session, sandbox)
         if sandbox.store.uploads.items.get(session.id) is None:
             raise Problem(
                 "upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session"
@@ -135,22 +135,25 @@ def _wrong_size(session: UploadSession, found: str) -> Problem:
     )
 
 
-async def _read(body: Body, session: UploadSession) -> tuple[bytes, str]:
+async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[bytes, str]:
     """Read exactly the declared bytes, and hash them on the way.
 
     Raises:
-        Problem: there are more or fewer.
+        Problem: there are more or fewer, or more than may be held.
         ClientDisconnectedError: they stopped half way.
     """
     hasher, pieces = hashlib.sha256(), []
     keeps = session.digest is None
-    while body.has_more:
-        piece = await body.take()
-        if body.size_bytes > session.size_bytes:
-            raise _wrong_size(session, f"more than {count_of(session.size_bytes, 'byte')}")
-        hasher.update(piece)
-        if keeps:
-            pieces.append(piece)
+    with sandbox.images.arriving() as count:
+        while body.has_more:
+            piece = await body.take()
+            if body.size_bytes > session.size_bytes:
+                raise _wrong_size(session, f"more than {count_of(session.size_bytes, 'byte')}")
+            hasher.update(piece)
+            if keeps:
+                sandbox.check_memory(len(piece))
+                count(len(piece))
+                pieces.append(piece)
     if body.size_bytes < session.size_bytes:
         raise _wrong_size(session, count_of(body.size_bytes, "byte"))
     return b"".join(pieces), hasher.hexdigest()

@@ -78,8 +78,7 @@ class Files:
         if data is None:
             images.hold([key])
             try:
-                await self._pictures.develop(images, [key])
-                data = images.data(key)
+                data = await self._pictures.data(images, key)
             finally:
                 images.release([key])
         return data

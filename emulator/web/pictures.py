@@ -5,6 +5,7 @@ afterwards.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterable
 
 from emulator.domain.recipes import Recipe, recipe_to_dict
@@ -20,20 +21,33 @@ class PictureWorker:
 
     def __init__(self, helpers: Helpers) -> None:
         self._helpers = helpers
-        self._developing: dict[int, asyncio.Future[None]] = {}
-        """By identity of the recipe: who is already at it."""
+        self._drawing: dict[tuple[int, Recipe], asyncio.Future[bytes]] = {}
+        """By the identity of the images and the recipe: who is already at it."""
 
     async def develop(self, images: ImageStore, keys: Iterable[str]) -> None:
-        """Make sure that pictures have bytes. They must be held by the caller meanwhile."""
-        for key in images.undeveloped(keys):
-            recipe = images.pictures[key].recipe
-            if recipe is None:
-                continue
-            running = self._developing.get(id(recipe))
-            if running is None:
-                running = asyncio.ensure_future(self._develop_one(images, key, recipe))
-                self._developing[id(recipe)] = running
-            await asyncio.shield(running)
+        """Make sure that the sizes of pictures are known. They must be held by the caller meanwhile."""
+
+        async def develop(key: str) -> None:
+            await self.data(images, key)  # which may be dropped at once, if memory is short
+
+        await asyncio.gather(*(develop(key) for key in images.undeveloped(keys)))
+
+    async def data(self, images: ImageStore, key: str) -> bytes:
+        """Return the bytes of a picture. It must be held by the caller meanwhile.
+
+        What is at hand stays here until nothing needs it, since the images may drop it, if memory is short.
+        """
+        recipes = images.to_draw(key)
+        uses = Counter(source for recipe in recipes.values() for source in set(recipe.inputs))
+        at_hand = {source: data for source in (key, *uses) if (data := images.pictures[source].data) is not None}
+        for drawn, recipe in recipes.items():
+            inputs = [at_hand[source] for source in recipe.inputs]
+            at_hand[drawn] = images.drawn(recipe) or await self._draw_once(images, recipe, inputs)
+            for source in set(recipe.inputs):
+                uses[source] -= 1
+                if not uses[source]:
+                    del at_hand[source]
+        return at_hand[key]
 
     async def decode(self, data: bytes, content_type: str) -> DecodedUpload:
         """Decode and normalize an upload (D17, D18)."""
@@ -47,20 +61,23 @@ class PictureWorker:
 
     async def examine(self, images: ImageStore, key: str) -> None:
         """Learn the scene of a picture (D30)."""
-        picture = images.pictures[key]
         images.hold([key])
         try:
-            await self.develop(images, [key])
-            if picture.data is not None:  # pragma: no branch (what is held while it is developed has bytes then)
-                found, _ = await self._helpers.run({"job": "examine"}, [picture.data])
-                picture.scene = found["scene"]
+            found, _ = await self._helpers.run({"job": "examine"}, [await self.data(images, key)])
+            images.pictures[key].scene = found["scene"]
         finally:
             images.release([key])
 
-    async def _develop_one(self, images: ImageStore, key: str, recipe: Recipe) -> None:
-        try:
-            inputs = [images.data(source) for source in recipe.inputs]
-            _, parts = await self._helpers.run({"job": "render", "recipe": recipe_to_dict(recipe)}, inputs)
-            images.develop(key, recipe, parts[0])
-        finally:
-            del self._developing[id(recipe)]
+    async def _draw_once(self, images: ImageStore, recipe: Recipe, inputs: list[bytes]) -> bytes:
+        """Draw a recipe, or wait for whoever is at it; who leaves meanwhile does not take it from the others."""
+        place = id(images), recipe
+        drawing = self._drawing.get(place)
+        if drawing is None:
+            drawing = self._drawing[place] = asyncio.ensure_future(self._draw(images, recipe, inputs))
+            drawing.add_done_callback(lambda _: self._drawing.pop(place))
+        return await asyncio.shield(drawing)
+
+    async def _draw(self, images: ImageStore, recipe: Recipe, inputs: list[bytes]) -> bytes:
+        _, parts = await self._helpers.run({"job": "render", "recipe": recipe_to_dict(recipe)}, inputs)
+        images.develop(recipe, parts[0])
+        return parts[0]

@@ -109,7 +109,7 @@ def _asset(asset: Asset, links: Links) -> dict[str, Any]:
         "format": asset.format,
         "width": asset.width,
         "height": asset.height,
-        "size_bytes": len(links.sandbox.images.data(asset.id)),
+        "size_bytes": links.sandbox.images.size_bytes(asset.id),
         "url": links.asset(asset),
         "created_at": format_timestamp(asset.created_at),
     }

@@ -160,7 +160,8 @@ def check_memory(sandbox: Sandbox, alive: set[str]) -> None:
     `alive` are the ids of Assets, ingredients and of sessions that wait with their bytes.
     """
     images, store = sandbox.images, sandbox.store
-    held = sum(len(picture.data or b"") for picture in images.pictures.values())
+    contents = {id(picture.content): picture.content for picture in images.pictures.values()}
+    held = sum(len(content.data or b"") for content in contents.values())
     assert held == images.held_bytes
     needed = [key for key in images.pictures if key.partition(".")[0] in alive]
     assert {key.partition(".")[0] for key in needed} == alive

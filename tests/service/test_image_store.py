@@ -1,5 +1,7 @@
 """Pictures, their holders, and the memory they take."""
 
+import dataclasses
+
 import pytest
 
 from emulator.domain.recipes import EditRecipe, PremadeRecipe
@@ -29,13 +31,19 @@ def test_bytes_count_while_somebody_holds_them(store: ImageStore) -> None:
     assert (seen, "a" in store.pictures) == ([5, 5, 0], False)
 
 
-def test_the_budget_is_exhausted_at_its_limit(store: ImageStore) -> None:
+def test_there_is_room_up_to_the_limit(store: ImageStore) -> None:
     store.put("a", b"x" * 99)
-    seen = [store.budget.is_exhausted]
-    store.put("b", b"x")
-    seen.append(store.budget.is_exhausted)
+    seen = [store.budget.make_room(1), store.budget.make_room(2)]
     store.withdraw("a")
-    assert [*seen, store.budget.is_exhausted] == [False, True, False]
+    assert [*seen, store.budget.make_room(100), store.budget.make_room(101)] == [True, False, True, False]
+
+
+def test_bytes_of_an_upload_count_while_they_come(store: ImageStore) -> None:
+    with store.arriving() as count:
+        count(3)
+        count(4)
+        seen = store.budget.held_bytes
+    assert (seen, store.budget.held_bytes) == (7, 0)
 
 
 def test_all_stores_share_one_budget(store: ImageStore) -> None:
@@ -52,8 +60,13 @@ def test_a_recipe_holds_its_inputs_until_it_is_developed(store: ImageStore) -> N
     store.plan("b", recipe := recipe_of("a"))
     store.withdraw("a")
     seen = [store.public("a"), "a" in store.pictures]
-    store.develop("b", recipe, b"4567")
-    assert (seen, "a" in store.pictures, store.data("b"), store.held_bytes) == ([None, True], False, b"4567", 4)
+    store.develop(recipe, b"4567")
+    assert (seen, "a" in store.pictures, store.pictures["b"].data, store.held_bytes) == (
+        [None, True],
+        False,
+        b"4567",
+        4,
+    )
 
 
 def test_a_recipe_that_is_never_developed_lets_its_inputs_go_with_it(store: ImageStore) -> None:
@@ -65,26 +78,84 @@ def test_a_recipe_that_is_never_developed_lets_its_inputs_go_with_it(store: Imag
     assert (store.pictures, store.held_bytes) == ({}, 0)
 
 
-def test_what_must_be_developed_is_told_inputs_first_and_once(store: ImageStore) -> None:
+def test_what_must_be_drawn_is_told_inputs_first_and_once(store: ImageStore) -> None:
     store.put("a", b"123")
     store.plan("b", recipe_of("a"))
     store.plan("c", recipe_of("b"))
     store.plan("d", recipe_of("c", "b", "a"))
-    assert store.undeveloped(["d", "b", "gone"]) == ["b", "c", "d"]
+    assert list(store.to_draw("d")) == ["b", "c", "d"]
+    assert store.undeveloped(["d", "a"]) == ["d"]
 
 
-def test_a_picture_that_was_freed_while_it_was_made_stays_away(store: ImageStore) -> None:
-    store.plan("a", recipe := PREMADE)
+def test_a_picture_that_was_freed_while_it_was_drawn_stays_away(store: ImageStore) -> None:
+    store.plan("a", PREMADE)
     store.withdraw("a")
-    store.develop("a", recipe, b"123")
-    assert (store.pictures, store.held_bytes) == ({}, 0)
+    store.develop(PREMADE, b"123")
+    assert (store.pictures, store.held_bytes, store.drawn(PREMADE)) == ({}, 0, None)
 
 
 def test_a_picture_is_developed_once(store: ImageStore) -> None:
-    store.plan("a", recipe := PREMADE)
-    store.develop("a", recipe, b"123")
-    store.develop("a", recipe, b"456789")
-    assert (store.data("a"), store.held_bytes) == (b"123", 3)
+    store.plan("a", PREMADE)
+    store.develop(PREMADE, b"123")
+    store.develop(PREMADE, b"456789")
+    assert (store.pictures["a"].data, store.held_bytes) == (b"123", 3)
+
+
+# Equal recipes --------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_of_equal_recipes_share_their_bytes_until_the_last_is_freed(store: ImageStore) -> None:
+    store.put("a", b"12")
+    for key in "bc":
+        store.plan(key, recipe_of("a"))
+    store.develop(recipe_of("a"), b"345")
+    store.plan("d", recipe_of("a"))
+    assert ({store.pictures[key].data for key in "bcd"}, store.held_bytes) == ({b"345"}, 5)
+    seen = []
+    for key in "abcd":
+        store.withdraw(key)
+        seen.append((set(store.pictures), store.held_bytes))
+    assert seen == [(set("bcd"), 3), (set("cd"), 3), ({"d"}, 3), (set(), 0)]
+
+
+# Short of memory ------------------------------------------------------------------------------------------------------
+
+
+def test_what_can_be_drawn_again_is_dropped_oldest_first_and_no_more_than_needed(store: ImageStore) -> None:
+    store.put("a", b"x" * 40)
+    for key, name in (("b", "Walking"), ("c", "Sitting"), ("d", "Standing")):
+        store.plan(key, recipe := dataclasses.replace(PREMADE, name=name))
+        store.develop(recipe, key.encode() * 20)
+    assert store.budget.make_room(30)
+    assert [key for key in "abcd" if store.pictures[key].data is not None] == ["a", "d"]
+    assert (store.held_bytes, store.size_bytes("b"), store.undeveloped("bcd")) == (60, 20, [])
+
+
+def test_a_dropped_picture_is_planned_again_and_holds_what_it_is_made_from(store: ImageStore) -> None:
+    store.put("a", b"12")
+    store.plan("b", recipe_of("a"))
+    store.develop(recipe_of("a"), b"345")
+    store.budget.make_room(96)
+    store.withdraw("a")
+    seen = (list(store.to_draw("b")), store.pictures["b"].recipe)
+    store.develop(recipe_of("a"), b"345")
+    assert seen == (["b"], recipe_of("a"))
+    assert (set(store.pictures), store.held_bytes) == ({"b"}, 3)
+
+
+def test_what_cannot_be_drawn_again_stays(store: ImageStore) -> None:
+    store.put("a", b"12")
+    store.plan("b", recipe_of("a"))
+    store.develop(recipe_of("a"), b"345")
+    store.withdraw("a")
+    assert not store.budget.make_room(98)
+    assert store.pictures["b"].data == b"345"
+
+
+def test_what_is_drawn_never_exceeds_the_limit(store: ImageStore) -> None:
+    store.plan("a", PREMADE)
+    store.develop(PREMADE, b"x" * 101)
+    assert (store.held_bytes, store.size_bytes("a"), store.pictures["a"].data) == (0, 101, None)
 
 
 def test_requests_that_outlive_their_sandbox_do_not_disturb_the_budget(store: ImageStore) -> None:
@@ -93,3 +164,11 @@ def test_requests_that_outlive_their_sandbox_do_not_disturb_the_budget(store: Im
     store.release(["a"])
     store.put("b", b"45")
     assert store.budget.held_bytes == 0
+
+
+def test_a_closed_store_is_not_asked_for_room(store: ImageStore) -> None:
+    store.plan("a", PREMADE)
+    store.develop(PREMADE, b"123")
+    store.close()
+    assert not store.budget.make_room(101)
+    assert store.pictures["a"].data == b"123"

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 import pytest
+from PIL import Image
 
 from tests.support.emulator_client import FULL, HOST, Answer, Call, EmulatorUnderTest, Json
-from tests.support.pictures import picture
+from tests.support.pictures import encode, picture
 
 DATA = picture()
 WINDOW = 15 * 60
@@ -284,7 +285,7 @@ def test_direct_uploads_do_not_count_as_requests(emulator: EmulatorUnderTest, se
     assert emulator.get("/team").status == 200
 
 
-@pytest.mark.emulator(max_memory=1)
+@pytest.mark.emulator(max_memory=len(DATA))
 def test_a_process_that_is_full_takes_no_new_uploads(emulator: EmulatorUnderTest) -> None:
     asset = emulator.upload(DATA)
     refused = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1})
@@ -292,6 +293,36 @@ def test_a_process_that_is_full_takes_no_new_uploads(emulator: EmulatorUnderTest
     assert emulator.photograph(asset_ids=[asset["id"]]).outcome == (503, "service_unavailable")
     emulator.delete(f"/assets/{asset['id']}")
     assert emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1}).status == 201
+
+
+@pytest.mark.emulator(max_memory=len(DATA))
+def test_bytes_that_find_no_room_are_refused_and_may_come_again(emulator: EmulatorUnderTest) -> None:
+    first, second = emulator.open_upload(len(DATA)), emulator.open_upload(len(DATA))
+    answers = emulator.together(
+        *(
+            Call("POST", session["upload"]["url"], pieces=[DATA[:9], DATA[9:]], key=None, headers=headers)
+            for session in (first, second)
+            for headers in [session["upload"]["headers"]]
+        )
+    )
+    assert sorted(answer.status for answer in answers) == [200, 503]
+    (refused,) = (answer for answer in answers if answer.status == 503)
+    assert (refused.code, refused.retry_after) == ("service_unavailable", 60)
+    emulator.advance(15 * 60)
+    assert (held_bytes(emulator), emulator.send_bytes(emulator.open_upload(len(DATA)), DATA).status) == (0, 200)
+
+
+GROWING = encode(Image.effect_noise((90, 90), 99), "image/avif", quality=10)
+
+
+@pytest.mark.emulator(max_memory=len(GROWING) + 100)
+def test_an_upload_whose_asset_finds_no_room_stays_as_it_was(emulator: EmulatorUnderTest) -> None:
+    session = emulator.open_upload(len(GROWING), "image/avif")
+    token = {"upload_token": emulator.send_bytes(session, GROWING).json["upload_token"]}
+    assert emulator.post(f"/uploads/{session['id']}/complete", token).outcome == (503, "service_unavailable")
+    assert held_bytes(emulator) == len(GROWING)
+    emulator.sandbox.memory.limit_bytes = 100_000
+    assert emulator.post(f"/uploads/{session['id']}/complete", token).status == 201
 
 
 def test_bytes_that_come_while_their_sandbox_is_reset_are_not_found(emulator: EmulatorUnderTest, session: Json) -> None:

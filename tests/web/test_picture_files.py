@@ -263,3 +263,44 @@ def test_a_picture_that_another_request_had_made_meanwhile_is_taken(
     listed, shown = emulator.together(Call("GET", "/assets?limit=2"), Call("GET", f"/assets/{newer}"))
     assert [item["id"] for item in listed.json["data"]] == [newer, older]
     assert shown.json == listed.json["data"][0]
+
+
+def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(emulator: EmulatorUnderTest) -> None:
+    generations = [emulator.wait_for(emulator.photograph(image_count=2).json) for _ in range(2)]
+    edit = emulator.post(
+        "/generations/edit-images",
+        {
+            "asset_ids": [output["asset"]["id"] for output in generations[0]["outputs"]],
+            "instructions": "join",
+            "resolution": "1k",
+            "aspect_ratio": "1:1",
+            "output_format": "png",
+        },
+    )
+    emulator.wait_for(edit.json)
+    listed = emulator.get("/assets?limit=6").json["data"]
+    files = [emulator.fetch(asset["url"]).body for asset in listed]
+    held, memory = emulator.sandbox.images.held_bytes, emulator.sandbox.memory
+    memory.limit_bytes = held // 4
+    assert memory.make_room(0)
+    assert [asset["size_bytes"] for asset in listed] == [len(file) for file in files]
+    assert emulator.get("/assets?limit=6").json["data"] == listed
+    for _ in range(2):
+        assert [emulator.fetch(asset["url"]).body for asset in listed] == files
+        assert memory.held_bytes <= memory.limit_bytes
+
+
+def test_identical_recipes_are_drawn_once(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[object] = []
+    run = Helpers.run
+
+    async def counting(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
+        drawn.append(head.get("recipe"))
+        return await run(helpers, head, parts)
+
+    asset = emulator.upload(picture(size=(40, 40)))
+    for _ in range(3):
+        emulator.wait_for(emulator.photograph(asset_ids=[asset["id"]], image_count=2).json)
+    monkeypatch.setattr(Helpers, "run", counting)
+    assert len({asset["size_bytes"] for asset in emulator.get("/assets?limit=6").json["data"]}) <= 2
+    assert len(drawn) == 2
