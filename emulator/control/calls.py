@@ -5,7 +5,7 @@ answer nothing waits, so what is asked for is done as a whole (only a move of th
 between). Must not know what an endpoint does.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
@@ -43,8 +43,8 @@ from emulator.settings import Settings
 class Pictures(Protocol):
     """Does image work while others are served."""
 
-    async def develop(self, images: ImageStore, keys: Iterable[str]) -> None:
-        """Make sure that pictures have bytes. They must be held by the caller meanwhile."""
+    async def data(self, images: ImageStore, key: str) -> bytes:
+        """Return the bytes of a picture. It must be held by the caller meanwhile."""
 
     async def decode(self, data: bytes, content_type: str) -> DecodedUpload:
         """Decode and normalize an uploaded file."""

@@ -39,11 +39,11 @@ async def create_asset(call: Call) -> JsonResponse:
     if content_type not in _CONTENT_TYPES:
         expected = f"one of {', '.join(_CONTENT_TYPES)}"
         raise Problem("invalid_request", f"Content-Type: found {excerpt(content_type)}; expected {expected}")
-    sandbox.check_memory()
     decoded = await call.plane.pictures.decode(call.body, content_type)
     call.check_unchanged()
     if decoded.refusal is not None:
         raise Problem("invalid_input", f"(body): {decoded.refusal}", check=Check.RULES)
+    sandbox.check_memory(len(decoded.data))
     asset = Asset(
         id=sandbox.identifiers.next("ast"),
         team_id=account.team.id,
@@ -67,8 +67,7 @@ async def show_picture(call: Call) -> Response:
         raise Problem("not_found", f"{excerpt(key)}: there is no such picture")
     images.hold([key])
     try:
-        await call.plane.pictures.develop(images, [key])
-        data = images.data(key)
+        data = await call.plane.pictures.data(images, key)
     finally:
         images.release([key])
     asset = call.sandbox.store.assets.items.get(key)
@@ -84,7 +83,6 @@ def picture_url(sandbox: Sandbox, key: str) -> str:
 
 
 def _describe(sandbox: Sandbox, asset: Asset) -> dict[str, Any]:
-    data = sandbox.images.pictures[asset.id].data
     return {
         "id": asset.id,
         "team": describe_owner(sandbox, asset.team_id),
@@ -93,7 +91,7 @@ def _describe(sandbox: Sandbox, asset: Asset) -> dict[str, Any]:
         "format": asset.format,
         "width": asset.width,
         "height": asset.height,
-        "size_bytes": None if data is None else len(data),
+        "size_bytes": sandbox.images.pictures[asset.id].content.size_bytes,
         "url": picture_url(sandbox, asset.id),
         "created_at": format_timestamp(asset.created_at),
     }
