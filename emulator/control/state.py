@@ -1,37 +1,35 @@
 """State files: a sandbox fetched as one file, and put in the place of another."""
 
+import asyncio
 from typing import Any
 
-from starlette.responses import Response
+from starlette.responses import StreamingResponse
 
 from emulator.control.calls import Call
 from emulator.control.sandboxes import describe
 from emulator.domain.problems import Problem
-from emulator.scenario.format import parse_scenario
-from emulator.scenario.scenario import Scenario
 from emulator.service import state
 from emulator.service.sandboxes import SandboxConflictError
+from emulator.service.soundness import StateError
 
 _MEDIA_TYPE = "application/zip"
 
 
-def save_state(call: Call) -> Response:
-    """GET /state."""
+def save_state(call: Call) -> StreamingResponse:
+    """GET /state: as it is now, whatever happens while the file is on its way."""
     name = f'attachment; filename="{call.sandbox.id}-state.zip"'
-    return Response(state.save(call.sandbox), headers={"Content-Disposition": name}, media_type=_MEDIA_TYPE)
+    pieces = state.save(call.sandbox, call.now)
+    return StreamingResponse(pieces, headers={"Content-Disposition": name}, media_type=_MEDIA_TYPE)
 
 
-def load_state(call: Call) -> dict[str, Any]:
+async def load_state(call: Call) -> dict[str, Any]:
     """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
     plane = call.plane
-
-    def read_scenario(text: str, file: str) -> Scenario:
-        return parse_scenario(text, file, plane.facts)
-
+    limit_bytes = plane.settings.max_memory
     try:
-        loaded = state.load(call.body, call.sandbox.id, plane.sandboxes.memory, read_scenario)
+        loaded = await asyncio.to_thread(state.load, call.body, call.sandbox.id, limit_bytes, plane.contract)
         shown = describe(call, loaded)  # what is due by now happens here, before the old sandbox is given up
         plane.sandboxes.replace(loaded)
-    except (state.StateError, SandboxConflictError) as error:
+    except (StateError, SandboxConflictError) as error:
         raise Problem("invalid_request", f"(body): {error}") from None
     return shown

@@ -4,7 +4,6 @@ A key is scoped to the credential, the method and the concrete path. It is *held
 (D13), then bound to the answer (D10) or released. Records are kept for 24 hours from admission (D12).
 """
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -37,9 +36,8 @@ class Record(NamedTuple):
 class IdempotencyRecords:
     """The records of one sandbox, oldest first."""
 
-    _records: dict[Scope, Record] = field(default_factory=dict)
-    _held: set[Scope] = field(default_factory=set)
-    _by_age: deque[tuple[int, Scope]] = field(default_factory=deque)
+    _records: dict[Scope, Record] = field(default_factory=dict, init=False)
+    _held: set[Scope] = field(default_factory=set, init=False)
 
     def is_held(self, scope: Scope) -> bool:
         """Whether a request with this key is being admitted at this moment (D13)."""
@@ -60,16 +58,17 @@ class IdempotencyRecords:
 
     def bind(self, scope: Scope, record: Record) -> None:
         """Keep the answer under its key, and drop the records that have run out."""
+        while self._records:
+            oldest = next(iter(self._records))
+            if record.admitted_at < self._records[oldest].admitted_at + RETENTION_MS:
+                break
+            del self._records[oldest]
         self.restore(scope, record)
-        while self._by_age[0][0] + RETENTION_MS <= record.admitted_at:
-            admitted_at, oldest = self._by_age.popleft()
-            if self._records[oldest].admitted_at == admitted_at:
-                del self._records[oldest]
 
     def restore(self, scope: Scope, record: Record) -> None:
         """Take over a record of a state file; they come oldest first."""
+        self._records.pop(scope, None)  # what is kept anew is the youngest
         self._records[scope] = record
-        self._by_age.append((record.admitted_at, scope))
 
     def records(self) -> Iterator[tuple[Scope, Record]]:
         """Go through all records, oldest first."""

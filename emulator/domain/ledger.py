@@ -28,10 +28,10 @@ class Ledger:
     """The Credits of one Team."""
 
     granted: int = 0
-    charged: int = 0
-    reservations: dict[str, int] = field(default_factory=dict)
-    reserved: int = 0
-    entries: list[Entry] = field(default_factory=list)
+    charged: int = field(default=0, init=False)
+    reservations: dict[str, int] = field(default_factory=dict, init=False)
+    reserved: int = field(default=0, init=False)
+    entries: list[Entry] = field(default_factory=list, init=False)
 
     @property
     def available(self) -> int:
@@ -69,6 +69,20 @@ class Ledger:
             self._append(Entry(at, "charge", work_id, charge))
         if amount > charge:
             self._append(Entry(at, "release", work_id, amount - charge))
+
+    def restore(self, work_id: str, reserved: int, charged: int | None) -> None:
+        """Take over work of a state file: what was charged for it, or what is still reserved (`charged` None).
+
+        Raises:
+            LedgerError: there were not enough Credits for it.
+        """
+        if charged is None:
+            self.reservations[work_id] = reserved
+            self.reserved += reserved
+        else:
+            self.charged += charged
+        if self.available < 0:
+            raise LedgerError(f"{self.granted} granted Credits are less than those charged and reserved")
 
     def _append(self, entry: Entry) -> None:
         self.entries.append(entry)

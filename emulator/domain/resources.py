@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from emulator.domain.recipes import Recipe
+
 WorkStatus = Literal["queued", "processing", "completed", "failed"]
 OutputStatus = Literal["pending", "processing", "completed", "failed"]
 UploadStatus = Literal["awaiting_upload", "received", "completed", "failed"]
@@ -236,8 +238,7 @@ class PlannedOutput:
 
     finishes_at: int | None
     failure: WorkError | None
-    picture: Any
-    """The recipe of its picture (a value of the imaging room; opaque here)."""
+    picture: Recipe
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,42 @@
 """Identifiers. Owns their form: a prefix for the kind and 26 hexadecimal digits that increase with creation (D09)."""
 
 import hashlib
-from collections.abc import Mapping
+import re
 
+_COUNT_DIGITS = 10
 _RANDOM_DIGITS = 16
+_HEXADECIMAL = re.compile("[0-9a-f]+")
 _BLOCK = 8
 """How many identifiers share one digest, each with its own part of it."""
 
 
 class Identifiers:
-    """The identifiers of one sandbox: each kind counts for itself, so one more call here changes no id there (D09)."""
+    """The identifiers of one sandbox: each kind counts for itself, so one more call here changes no id there (D09).
 
-    def __init__(self, seed_value: int, counters: Mapping[str, int] | None = None) -> None:
+    `counters` holds by prefix how many there are of each kind; it is counted on in place.
+    """
+
+    def __init__(self, seed_value: int, counters: dict[str, int] | None = None) -> None:
         self._key = b"identifiers %d" % seed_value
-        self.counters: dict[str, int] = dict(counters or {})
+        self.counters: dict[str, int] = {} if counters is None else counters
         self._digests: dict[str, tuple[int, str]] = {}
         """By prefix: the block that was last used, and its digest."""
 
     def next(self, prefix: str) -> str:
         """Return the next identifier of the kind that the prefix names."""
-        count = self.counters.get(prefix, 0) + 1
-        self.counters[prefix] = count
+        count = self.counters[prefix] = self.counters.get(prefix, 0) + 1
+        return self._identifier(prefix, count)
+
+    def has_given(self, prefix: str, identifier: str) -> bool:
+        """Tell whether an identifier is one of those given so far for the kind that the prefix names."""
+        digits = identifier[len(prefix) + 1 :][:_COUNT_DIGITS]
+        count = int(digits, 16) if _HEXADECIMAL.fullmatch(digits) else 0
+        return 1 <= count <= self.counters.get(prefix, 0) and identifier == self._identifier(prefix, count)
+
+    def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)
         known, digits = self._digests.get(prefix, (-1, ""))
         if known != block:
             digits = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
             self._digests[prefix] = block, digits
-        return f"{prefix}_{count:010x}{digits[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]}"
+        return f"{prefix}_{count:0{_COUNT_DIGITS}x}{digits[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]}"

@@ -23,8 +23,8 @@ class Timeline:
     """The events that are still to come."""
 
     sequence: int = 0
-    _queue: list[Event] = field(default_factory=list)
-    _cancelled: set[tuple[str, str]] = field(default_factory=set)
+    _queue: list[Event] = field(default_factory=list, init=False)
+    _cancelled: set[tuple[str, str]] = field(default_factory=set, init=False)
     """Kind and subject of single events that will not happen; they are dropped when their time comes."""
 
     def __len__(self) -> int:
@@ -54,7 +54,11 @@ class Timeline:
 
     def events(self) -> list[Event]:
         """Return what is to come, in order."""
-        return sorted(event for event in self._queue if (event.kind, event.subject) not in self._cancelled)
+        return sorted(self.pending())
+
+    def pending(self) -> list[Event]:
+        """Return what is to come, in no particular order."""
+        return [event for event in self._queue if (event.kind, event.subject) not in self._cancelled]
 
     def first(self, count: int) -> list[Event]:
         """Return the next events that are to come, in order."""
@@ -65,12 +69,9 @@ class Timeline:
         self._queue = [event for event in self._queue if (event.kind, event.subject) != (kind, subject)]
         heapify(self._queue)
 
-    def restore(self, events: list[Event], sequence: int) -> None:
-        """Replace what is to come, as a state file tells it."""
-        self._queue = list(events)
-        self._cancelled.clear()
-        heapify(self._queue)
-        self.sequence = sequence
+    def restore(self, event: Event) -> None:
+        """Take over an event of a state file, with its place in the order."""
+        heappush(self._queue, event)
 
     def _drop_cancelled(self) -> None:
         while self._cancelled and (self._queue[0].kind, self._queue[0].subject) in self._cancelled:

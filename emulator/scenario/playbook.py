@@ -7,8 +7,8 @@ when what it says has come about: a request that is refused before the rule's tu
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Generic, TypedDict, TypeVar
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypedDict, TypeVar
 
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import Change
@@ -81,26 +81,33 @@ class _Live(Generic[AnyRule]):
         return when.holds(number, elapsed_ms, draw)
 
 
+@dataclass(slots=True)
 class Playbook:
     """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team.
 
     Asking about an operation that no rule names costs no more than one look-up.
     """
 
-    def __init__(self, scenario: Scenario, began_at: int, seed: Seed, team: str | None = None) -> None:
-        self.scenario = scenario
-        self.began_at = began_at
-        self.team = team
-        self._seed = seed
-        self._counts = {rule.name: RuleCounts() for rule in scenario.rules}
-        requests = [rule for rule in scenario.rules if isinstance(rule, RequestRule)]
-        works = [rule for rule in scenario.rules if isinstance(rule, WorkRule)]
+    scenario: Scenario
+    began_at: int
+    seed: Seed
+    team: str | None = None
+    counts: dict[str, RuleCounts] = field(default_factory=dict)
+    """By the names of rules, in the order of the file."""
+    _requests: Mapping[str, Sequence[_Live[RequestRule]]] = field(init=False)
+    _works: Mapping[str, Sequence[_Live[WorkRule]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        rules = self.scenario.rules
+        self.counts = {rule.name: self.counts.get(rule.name) or RuleCounts() for rule in rules}
+        requests = [rule for rule in rules if isinstance(rule, RequestRule)]
+        works = [rule for rule in rules if isinstance(rule, WorkRule)]
         self._requests = self._indexed((rule, rule.match.operations) for rule in requests)
         self._works = self._indexed((rule, rule.match.works) for rule in works)
 
     def _indexed(self, rules: Iterable[tuple[AnyRule, frozenset[str]]]) -> Mapping[str, Sequence[_Live[AnyRule]]]:
         """Return the rules by what they name, in the order of the file; under `EVERY` those for what none names."""
-        listed = [(_Live(rule, self._counts[rule.name]), names) for rule, names in rules]
+        listed = [(_Live(rule, self.counts[rule.name]), names) for rule, names in rules]
         all_names = frozenset({EVERY}).union(*(names for _, names in listed))
         return {name: [live for live, names in listed if name in names or EVERY in names] for name in all_names}
 
@@ -124,7 +131,7 @@ class Playbook:
         return WorkDecision(live.rule.outcome, live.rule)
 
     def _first_due(self, matching: Sequence[_Live[AnyRule]], now: int) -> _Live[AnyRule] | None:
-        due = [live for live in matching if live.is_due(now - self.began_at, self._seed)]
+        due = [live for live in matching if live.is_due(now - self.began_at, self.seed)]
         return due[0] if due else None
 
     def changes_due(self) -> list[tuple[int, Change]]:
@@ -132,25 +139,7 @@ class Playbook:
         return [(self.began_at + timed.at_ms, timed.change) for timed in self.scenario.timeline]
 
     def rules_report(self) -> list[RuleReport]:
-        """Return how often each rule matched and fired, in the order of the file; a state file keeps it too."""
+        """Return how often each rule matched and fired, in the order of the file."""
         return [
-            {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self._counts.items()
+            {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self.counts.items()
         ]
-
-    def restore(self, dumped: Iterable[Mapping[str, Any]]) -> None:
-        """Take over the counters of a state file; those of rules that this scenario does not have are left out.
-
-        Raises:
-            ValueError: they are not counters.
-        """
-        for row in dumped:
-            try:
-                name, matched, fired = row["name"], row["matched"], row["fired"]
-            except (KeyError, TypeError):
-                raise ValueError("expected name, matched and fired of each rule") from None
-            if not (
-                isinstance(name, str) and isinstance(matched, int) and isinstance(fired, int) and 0 <= fired <= matched
-            ):
-                raise ValueError(f"expected counters of the rule {name!r}, found {matched!r} and {fired!r}")
-            if name in self._counts:
-                self._counts[name].matched, self._counts[name].fired = matched, fired

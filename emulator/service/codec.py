@@ -1,149 +1,197 @@
-"""Plain data to JSON and back, led by type annotations: frozen dataclasses, named tuples, tuples, lists, dicts, bytes.
+"""Plain data as JSON and back, led by type annotations (cattrs): the form of values in state files.
 
-Owns the form of values in state files, and complains about what does not fit with the place and what was expected.
-Must not know what the values mean; the one exception is a picture's recipe, which is tagged where its type is open.
+Reads strictly: every field must be there and no other, and a value must have the type of its place. Whole numbers are
+not negative. Must not know what the values mean. Imported when a state file is written or read.
 """
 
-import dataclasses
-import types
-import typing
 from base64 import b64decode, b64encode
-from collections import deque
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar, Union
+from dataclasses import fields, is_dataclass
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
-from emulator.domain.problems import pointer
-from emulator.domain.recipes import Recipe, recipe_from_dict, recipe_to_dict
+from cattrs import AttributeValidationNote, BaseValidationError, Converter, IterableValidationNote
+from cattrs.cols import (
+    homogenous_tuple_structure_factory,
+    is_namedtuple,
+    list_structure_factory,
+    namedtuple_structure_factory,
+)
+from cattrs.gen import make_dict_structure_fn
+from cattrs.strategies import configure_tagged_union
+
+from emulator.domain.problems import excerpt, pointer
+from emulator.domain.recipes import Recipe
+from emulator.kernel.clock import Clock, ClockSetting
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
+from emulator.service.journal import Journal
 
 Value = TypeVar("Value")
+ScenarioReader = Callable[[str, str], Scenario]
+"""Reads a scenario from its text and file name. Raises ValueError."""
 
-_RECIPE = "$recipe"
-_RECIPES = typing.get_args(Recipe)
+LARGEST_INTEGER = 2**63 - 1
 
 
 class CodecError(ValueError):
     """A value does not have the type that its place needs; the text says where, what was found, what was expected."""
 
 
-def encode(value: object) -> Any:
-    """Return a value as JSON data."""
-    if isinstance(value, _RECIPES):
-        return {_RECIPE: recipe_to_dict(value)}
-    if dataclasses.is_dataclass(value):
-        return {field.name: encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, bytes):
-        return b64encode(value).decode()
-    if isinstance(value, dict):
-        return {str(name): encode(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | deque):
-        return [encode(item) for item in value]
-    return value
+class Codec:
+    """Values to JSON data and back; `read_scenario` makes scenarios of their texts."""
 
+    def __init__(self, read_scenario: ScenarioReader) -> None:
+        self._converter = converter = Converter(forbid_extra_keys=True)
+        converter.register_structure_hook_factory(is_dataclass, self._strict)
+        for kind, read in _READERS.items():
+            converter.register_structure_hook(kind, read)
+        converter.register_unstructure_hook(bytes, lambda data: b64encode(data).decode())
+        converter.register_structure_hook_func(lambda kind: _origin(kind) is Literal, _read_word)
+        for is_array, factory in _ARRAYS:
+            converter.register_structure_hook_factory(is_array, _array_reader(factory))
+        configure_tagged_union(Recipe, converter, tag_name="recipe")
+        read_recipe = converter.get_structure_hook(Recipe)
+        converter.register_structure_hook(Recipe, lambda data, kind: read_recipe(_tagged(data), kind))
+        recipe, optional = cast("Any", Recipe), cast("Any", Recipe | None)  # cattrs takes it for a union of its own
+        converter.register_structure_hook(optional, lambda data, _: data and converter.structure(data, recipe))
+        converter.register_unstructure_hook(optional, lambda value: value and converter.unstructure(value, recipe))
+        converter.register_unstructure_hook(Clock, lambda clock: converter.unstructure((clock.setting, clock.now())))
+        converter.register_structure_hook(
+            Clock, lambda data, _: Clock(*converter.structure(data, tuple[ClockSetting, int]))
+        )
+        converter.register_unstructure_hook(Journal, lambda journal: journal.last_sequence)
+        converter.register_structure_hook(Journal, lambda data, _: Journal(last_sequence=_read_integer(data, int)))
+        converter.register_structure_hook(Scenario, lambda data, _: _read_scenario(data, read_scenario))
+        converter.register_unstructure_hook(Scenario, _write_scenario)
 
-def decode(kind: type[Value], data: object, where: str = "state") -> Value:
-    """Return JSON data as a value of a type.
+    def write(self, value: object, kind: Any = None) -> Any:
+        """Return a value as JSON data."""
+        return self._converter.unstructure(value, kind)
 
-    Raises:
-        CodecError: it is not one.
-    """
-    value: Value = _decode(kind, data, where)
-    return value
-
-
-def _decode(kind: Any, data: Any, where: str) -> Any:
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if kind is Any:
-        return _decode_open(data, where)
-    if origin in (Union, types.UnionType):
-        return _decode_union(arguments, data, where)
-    if origin is Literal:
-        return _check(data in arguments, data, where, f"one of {', '.join(map(str, arguments))}")
-    if origin is tuple:
-        return _decode_tuple(arguments, data, where)
-    if origin in (list, deque):
-        return origin(_decode(arguments[0], item, f"{where}/{index}") for index, item in enumerate(_list(data, where)))
-    if origin is dict:
-        _check(isinstance(data, dict), data, where, "an object")
-        return {
-            _decode(arguments[0], name, where): _decode(arguments[1], item, where + pointer(name))
-            for name, item in data.items()
-        }
-    if dataclasses.is_dataclass(kind):
-        return _decode_dataclass(kind, data, where)
-    if isinstance(kind, type) and issubclass(kind, tuple):
-        hints = typing.get_type_hints(kind)
-        return kind(*_decode_tuple(tuple(hints.values()), data, where))
-    return _decode_scalar(kind, data, where)
-
-
-def _decode_scalar(kind: Any, data: Any, where: str) -> Any:
-    if kind is bytes:
+    def read(self, kind: type[Value], data: object, where: str) -> Value:
+        """Return JSON data as a value of a type. Raises CodecError."""
         try:
-            return b64decode(_check(isinstance(data, str), data, where, "base64"), validate=True)
-        except ValueError:
-            raise CodecError(f"{where}: expected base64") from None
-    if kind is float and isinstance(data, int) and not isinstance(data, bool):
-        return float(data)
-    expected = {type(None): "null"}.get(kind, getattr(kind, "__name__", str(kind)))
-    return _check(type(data) is kind, data, where, expected)
+            return self._converter.structure(data, kind)
+        except Exception as error:
+            raise CodecError(_located(error, where)) from None
+
+    def _strict(self, kind: Any) -> Callable[[Any, Any], Any]:
+        """Make the reader of a dataclass: one that leaves nothing to defaults."""
+        read = make_dict_structure_fn(kind, self._converter, _cattrs_forbid_extra_keys=True)
+        names = {field.name for field in fields(kind) if field.init}
+
+        def read_strictly(data: Any, _: Any) -> Any:
+            _check(isinstance(data, dict), data, "an object")
+            missing = sorted(names - data.keys())
+            if missing:
+                raise ValueError(f"expected the field {missing[0]}")
+            return read(data, kind)
+
+        return read_strictly
 
 
-def _decode_open(data: Any, where: str) -> Any:
-    if isinstance(data, dict) and data.keys() == {_RECIPE}:
-        try:
-            recipe = recipe_from_dict(data[_RECIPE])
-            _check(all(isinstance(key, str) for key in recipe.inputs), recipe.inputs, where, "the keys of pictures")
-            return recipe
-        except (ValueError, AttributeError) as error:
-            raise CodecError(f"{where}: {error}") from None
-    return data
+def _origin(kind: Any) -> Any:
+    return get_origin(kind)
 
 
-def _decode_union(kinds: tuple[Any, ...], data: Any, where: str) -> Any:
-    if data is None and type(None) in kinds:
-        return None
-    if set(kinds) >= set(_RECIPES):
-        return _check(isinstance(recipe := _decode_open(data, where), _RECIPES), recipe, where, "a recipe")
-    first: CodecError | None = None
-    for kind in kinds:
-        if kind is not type(None):
-            try:
-                return _decode(kind, data, where)
-            except CodecError as error:
-                first = first or error
-    raise first or CodecError(f"{where}: expected null")
+def _is_homogeneous_tuple(kind: Any) -> bool:
+    """Tell whether a type is a tuple of any number of items of one type."""
+    return _origin(kind) is tuple and get_args(kind)[-1] is Ellipsis
 
 
-def _decode_tuple(kinds: tuple[Any, ...], data: Any, where: str) -> tuple[Any, ...]:
-    items = _list(data, where)
-    if len(kinds) == 2 and kinds[1] is Ellipsis:
-        kinds = (kinds[0],) * len(items)
-    _check(len(items) == len(kinds), items, where, f"{len(kinds)} items")
-    return tuple(
-        _decode(kind, item, f"{where}/{index}") for index, (kind, item) in enumerate(zip(kinds, items, strict=True))
-    )
-
-
-def _decode_dataclass(kind: Any, data: Any, where: str) -> Any:
-    _check(isinstance(data, dict), data, where, "an object")
-    hints = typing.get_type_hints(kind)
-    names = [field.name for field in dataclasses.fields(kind)]
-    _check(data.keys() == set(names), sorted(data), where, f"the fields {', '.join(names)}")
-    values = {name: _decode(hints[name], data[name], f"{where}/{name}") for name in names}
-    try:
-        make: Callable[..., Any] = kind
-        return make(**values)
-    except ValueError as error:  # pragma: no cover (of all that is kept, recipes alone check their values)
-        raise CodecError(f"{where}: {error}") from None
-
-
-def _list(data: Any, where: str) -> list[Any]:
-    _check(isinstance(data, list), data, where, "an array")
-    items: list[Any] = data
-    return items
-
-
-def _check(holds: bool, data: Any, where: str, expected: str) -> Any:
+def _check(holds: bool, found: object, expected: str) -> None:
     if not holds:
-        raise CodecError(f"{where}: found {str(data)[:60]!r}; expected {expected}")
+        raise ValueError(f"found {excerpt(found)}; expected {expected}")
+
+
+def _scalar(kind: type, expected: str) -> Callable[[Any, Any], Any]:
+    def read(data: Any, _: Any) -> Any:
+        _check(type(data) is kind, data, expected)
+        return data
+
+    return read
+
+
+def _array_reader(factory: Any) -> Any:
+    """Let cattrs read an array, and nothing else that has items."""
+
+    def reader(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
+        read = factory(kind, converter)
+
+        def read_array(data: Any, _: Any) -> Any:
+            _check(isinstance(data, list), data, "an array")
+            return read(data, kind)
+
+        return read_array
+
+    return reader
+
+
+def _tagged(data: Any) -> Any:
+    kinds = [kind.__name__ for kind in get_args(Recipe)]
+    tag = data.get("recipe") if isinstance(data, dict) else None
+    _check(isinstance(tag, str) and tag in kinds, data if tag is None else tag, f"a recipe, one of {', '.join(kinds)}")
     return data
+
+
+def _read_word(data: Any, kind: Any) -> Any:
+    words = get_args(kind)
+    _check(isinstance(data, str) and data in words, data, f"one of {', '.join(words)}")
+    return data
+
+
+def _read_integer(data: Any, _: Any) -> int:
+    _check(type(data) is int and 0 <= data <= LARGEST_INTEGER, data, "a whole number that is not negative")
+    return int(data)
+
+
+def _read_number(data: Any, _: Any) -> float:
+    _check(type(data) in (int, float), data, "a number")
+    return float(data)
+
+
+def _read_bytes(data: Any, _: Any) -> bytes:
+    _check(type(data) is str and data.isascii(), data, "base64")
+    return b64decode(data, validate=True)
+
+
+_ARRAYS = (
+    (is_namedtuple, namedtuple_structure_factory),
+    (_is_homogeneous_tuple, homogenous_tuple_structure_factory),
+    (lambda kind: _origin(kind) is list, list_structure_factory),
+)
+_READERS = {
+    int: _read_integer,
+    float: _read_number,
+    str: _scalar(str, "a string"),
+    bool: _scalar(bool, "true or false"),
+    bytes: _read_bytes,
+}
+
+
+def _write_scenario(scenario: Scenario) -> dict[str, str] | None:
+    return None if scenario == NO_SCENARIO else {"text": scenario.text, "file": scenario.file}
+
+
+def _read_scenario(data: Any, read_scenario: ScenarioReader) -> Scenario:
+    if data is None:
+        return NO_SCENARIO
+    is_text = (
+        isinstance(data, dict)
+        and data.keys() == {"text", "file"}
+        and all(type(value) is str for value in data.values())
+    )
+    _check(is_text, data, "the text and the file name of a scenario")
+    return read_scenario(data["text"], data["file"])
+
+
+def _located(error: BaseException, where: str) -> str:
+    """Say what is wrong and where: cattrs nests its errors, each with notes of the steps that led to it."""
+    while isinstance(error, BaseValidationError):
+        error = error.exceptions[0]
+        for note in getattr(error, "__notes__", ()):
+            if isinstance(note, AttributeValidationNote):
+                where += pointer(note.name)
+            elif isinstance(note, IterableValidationNote):
+                where += pointer(note.index)
+    what = str(error) if isinstance(error, ValueError) else f"this cannot be read: {error}"
+    return f"{where}: {what}"

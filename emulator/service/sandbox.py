@@ -5,7 +5,7 @@ Owns what exists in it and how it begins. What happens in it is told by the neig
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Protocol
 
 from emulator.domain.admission import AdmissionPause
@@ -65,50 +65,77 @@ class SandboxOptions:
     scenario: Scenario = NO_SCENARIO
 
 
-class Sandbox:
-    """One service: Teams, keys, state, clock, seed and scenario."""
+@dataclass(slots=True, kw_only=True, eq=False)
+class SandboxState:
+    """All that a sandbox is, its pictures aside: what a state file keeps, and from which all else is made anew.
 
-    def __init__(self, identifier: str, options: SandboxOptions, memory: MemoryBudget) -> None:
+    What a value's own class makes itself (`init=False`) is no part of it. Of the journal, the last number is.
+    """
+
+    options: SandboxOptions
+    signing_name: str
+    """Goes into the signatures of links, tokens and cursors: the id of the sandbox that first had this state."""
+    seed: Seed
+    clock: Clock
+    began_at: int
+    rate_limits: bool
+    timings: Timings
+    pause: AdmissionPause = field(default_factory=AdmissionPause)
+    counters: dict[str, int] = field(default_factory=dict)
+    """By prefix: how many identifiers there are of each kind."""
+    timeline: Timeline = field(default_factory=Timeline)
+    journal: Journal = field(default_factory=Journal)
+    accounts: dict[str, TeamAccount] = field(default_factory=dict)
+    credentials: dict[str, CredentialAccount] = field(default_factory=dict)
+    """By key."""
+    playbooks: dict[str, Playbook] = field(default_factory=dict)
+    """By Team id, and under an empty one for every Team: the running scenarios."""
+    store: Store = field(default_factory=Store)
+    idempotency: IdempotencyRecords = field(default_factory=IdempotencyRecords)
+
+
+class Sandbox(SandboxState):
+    """One service: its state, and what is made from it or does not outlive the process."""
+
+    def __init__(self, identifier: str, memory: MemoryBudget, beginning: SandboxOptions | SandboxState) -> None:
         self.id = identifier
         self.memory = memory
-        self.begin(options)
+        if isinstance(beginning, SandboxState):
+            self.become(beginning)
+        else:
+            self.begin(beginning)
 
     def begin(self, options: SandboxOptions) -> None:
         """Make everything as it is at the start. What has begun before must have been ended."""
         scenario = options.scenario
-        self.options = options
-        self.restart(
-            next(seed for seed in (options.seed, scenario.seed, 0) if seed is not None),
+        world = changed_world(options.world, scenario.world)
+        clock = Clock(
             options.clock or scenario.clock.setting or ClockSetting("real"),
             scenario.clock.start if options.start is None else options.start,
         )
-        self.rate_limits = options.rate_limits
-        world = changed_world(options.world, scenario.world)
-        self.timings: Timings = world.timings
+        self.become(
+            SandboxState(
+                options=options,
+                signing_name=self.id,
+                seed=Seed(next(seed for seed in (options.seed, scenario.seed, 0) if seed is not None)),
+                clock=clock,
+                began_at=clock.now(),
+                rate_limits=options.rate_limits,
+                timings=world.timings,
+            )
+        )
         self._add_world(world)
 
-    def restart(self, seed: int, clock: ClockSetting, start: int | None, signing_name: str | None = None) -> None:
-        """Make everything empty, with a seed and a clock. `signing_name`: whose links, tokens and cursors stay good."""
-        self.seed = Seed(seed)
-        self.clock = Clock(clock, start)
-        self.began_at = self.clock.now()
-        self.identifiers = Identifiers(seed)
-        self.signing_name = signing_name or self.id
+    def become(self, state: SandboxState) -> None:
+        """Let a state be this sandbox's."""
+        for part in fields(SandboxState):
+            setattr(self, part.name, getattr(state, part.name))
+        self.identifiers = Identifiers(self.seed.value, self.counters)
         self.signer = Signer(self.seed.digest("signer", self.signing_name))
         self.images = ImageStore(self.memory, self.signer)
-        self.timeline = Timeline()
-        self.store = Store()
-        self.idempotency = IdempotencyRecords()
-        self.pause = AdmissionPause()
-        self.accounts: dict[str, TeamAccount] = {}
-        self.credentials: dict[str, CredentialAccount] = {}
-        """By key."""
         self.held_admissions: dict[str, HeldAdmission] = {}
-        self.playbooks: dict[str, Playbook] = {}
-        """By Team id, and under an empty one for every Team: the running scenarios."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule: what the rules of scenarios that were ended had counted."""
-        self.journal = Journal()
 
     def end(self) -> None:
         """Let go of what is held: memory, and requests in admission."""
@@ -116,6 +143,11 @@ class Sandbox:
             held.end()
         self.held_admissions = {}
         self.images.close()
+
+    def adopt(self, memory: MemoryBudget) -> None:
+        """Count the image bytes in another budget from now on: the process's."""
+        memory.held_bytes += self.images.held_bytes
+        self.memory = self.images.budget = memory
 
     def _add_world(self, world: WorldFile) -> None:
         for team in world.teams:

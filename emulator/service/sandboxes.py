@@ -48,7 +48,7 @@ class Sandboxes:
             raise SandboxConflictError(f"the sandbox {identifier!r} exists already")
         if len(self.by_id) >= MAXIMUM_SANDBOXES:
             raise SandboxConflictError(f"there are {MAXIMUM_SANDBOXES} sandboxes; delete one first")
-        sandbox = Sandbox(identifier, options, self.memory)
+        sandbox = Sandbox(identifier, self.memory, options)
         _begin_scenario(sandbox)
         taken = sandbox.credentials.keys() & self._callers.keys()
         if taken:
@@ -69,16 +69,18 @@ class Sandboxes:
 
     def replace(self, sandbox: Sandbox) -> None:
         """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises SandboxConflictError."""
-        old = self.by_id[sandbox.id]
+        old = self.by_id.get(sandbox.id)
+        if old is None:
+            raise SandboxConflictError(f"the sandbox {sandbox.id!r} was deleted meanwhile")
         self._forget_keys(old)
         taken = sandbox.credentials.keys() & self._callers.keys()
         if taken:
             self.register(old)
-            sandbox.images.close()
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self.tally.add(old)
         self.tally.discount(sandbox)
         old.end()
+        sandbox.adopt(self.memory)
         self.by_id[sandbox.id] = sandbox
         self.register(sandbox)
 

@@ -1,33 +1,34 @@
-"""State files: a whole sandbox as one zip, to attach to a bug report and load elsewhere (interfaces, section 6).
+"""State files: a whole sandbox as one zip, to attach to a bug report and load elsewhere.
 
-The file holds `state.json` (versioned; every instant in milliseconds) and `pictures/<key>` for each encoded picture,
-whose SHA-256 `state.json` tells. A sandbox that is loaded continues byte for byte as the original would have. What is
-not in it: requests that were being answered (held admissions among them), and the journal's entries; its numbers go on.
+The file holds `state.jsonl` and `pictures/<SHA-256>` for the bytes of each encoded picture. The first line of
+`state.jsonl` is an object of all that a `SandboxState` has once; every other line is `[table, row]`, one thing of which
+there are many. So a file is written and read piece by piece, however large it is, and other threads are not held up.
+
+A sandbox that is loaded continues byte for byte as the original would have. What is not in the file: requests that were
+being answered (held admissions among them), and the journal's entries; its numbers go on. What follows from the rest
+(indexes, reservations, who holds which picture) is made anew by `soundness`, which also refuses what does not fit.
 
 A sandbox of another id can take the file: its keys then have its own id worked in, its links lead to it, and tokens and
 cursors that the original gave out stay good.
 """
 
-import dataclasses
 import hashlib
 import io
 import zipfile
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import IO, Any, get_type_hints
 
 import orjson
 
-from emulator.domain.admission import AdmissionPause, ConcurrencyBudget, RateWindow
+from emulator.contract import Contract
 from emulator.domain.idempotency import Record, Scope
-from emulator.domain.ledger import Ledger
-from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.problems import excerpt, pointer
 from emulator.domain.recipes import Recipe
 from emulator.domain.resources import (
     Asset,
     Background,
-    Credential,
     FashionModel,
     Generation,
     Operation,
@@ -35,114 +36,37 @@ from emulator.domain.resources import (
     Pose,
     Product,
     Scene,
-    Team,
     UploadSession,
 )
-from emulator.kernel.clock import ClockSetting
+from emulator.kernel.clock import Clock
 from emulator.kernel.timeline import Event
-from emulator.kernel.timestamps import LATEST_INSTANT
+from emulator.scenario.format import parse_scenario
 from emulator.scenario.playbook import Playbook
-from emulator.scenario.scenario import NO_SCENARIO, Scenario
-from emulator.scenario.world import Timings, WorldFile
-from emulator.service.codec import CodecError, decode, encode
-from emulator.service.engine import HOLD_EVENT, can_happen
+from emulator.scenario.scenario import Scenario
+from emulator.service.codec import Codec, CodecError
+from emulator.service.engine import HOLD_EVENT
 from emulator.service.images import MemoryBudget
-from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
-from emulator.service.store import Store
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxState
+from emulator.service.soundness import StateError, make_sound
+from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
 
 FORMAT = "image-workflow-emulator state"
-VERSION = 1
-MOST_CREDITS = 2**53 - 1
-MAXIMUM_STATE_JSON_BYTES = 512 * 1024 * 1024
-_STATE_JSON = "state.json"
+VERSION = 2
+MAXIMUM_STATE_BYTES = 256 * 1024 * 1024
+"""Of `state.jsonl`."""
+MAXIMUM_LINE_BYTES = 4 * 1024 * 1024
+MAXIMUM_MEMBERS = 100_000
+_STATE = "state.jsonl"
 _PICTURES = "pictures/"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The one date that every member of the file has, so that equal states are equal files."""
+_MEMBER_SIGNATURE = b"PK\x01\x02"
+_WINDOW_BYTES = 8 * 1024 * 1024
+_CHUNK_BYTES = 256 * 1024
 
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    NotImplementedError,
-    EOFError,
-    RuntimeError,
-    OSError,
-    OverflowError,
-    ValueError,
-)
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, OSError, OverflowError)
 """What the reader of zip files says of files that are none, or are damaged."""
-
-ScenarioReader = Callable[[str, str], Scenario]
-"""Reads a scenario again from its text and file name."""
-
-
-class StateError(ValueError):
-    """A state file that cannot be loaded; the text says where and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class SavedScenario:
-    """A scenario, as the text it was read from."""
-
-    text: str
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class SavedOptions:
-    """How the sandbox began, for its next reset."""
-
-    seed: int | None
-    clock: ClockSetting | None
-    start: int | None
-    rate_limits: bool
-    world: WorldFile
-    scenario: SavedScenario | None
-
-
-@dataclass(frozen=True, slots=True)
-class SavedPlaybook:
-    """A running scenario with its counters."""
-
-    team_id: str
-    scenario: SavedScenario
-    began_at: int
-    counters: list[dict[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class SavedCredential:
-    """A credential and the requests it was let in with."""
-
-    credential: Credential
-    rate: RateWindow
-
-
-@dataclass(frozen=True, slots=True)
-class SavedTeam:
-    """A Team with all that is counted for it."""
-
-    team: Team
-    ledger: Ledger
-    budget: ConcurrencyBudget
-    rate: RateWindow
-    pause: AdmissionPause
-    credentials: list[SavedCredential]
-
-
-@dataclass(frozen=True, slots=True)
-class SavedResources:
-    """Every resource, each kind in the order of creation."""
-
-    uploads: list[UploadSession]
-    assets: list[Asset]
-    products: list[Product]
-    photography_styles: list[PhotographyStyle]
-    backgrounds: list[Background]
-    poses: list[Pose]
-    fashion_models: list[FashionModel]
-    operations: list[Operation]
-    generations: list[Generation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,304 +77,302 @@ class SavedPicture:
     recipe: Recipe | None
     sha256: str | None
     scene: Scene | None
-    holds: int
-    is_public: bool
 
 
 @dataclass(frozen=True, slots=True)
-class SavedState:
-    """The content of `state.json`."""
+class _Table:
+    """Something of which a sandbox has many: the type of a row, how to list them all, how to take one over."""
 
-    format: str
-    version: int
-    sandbox: str
-    signing_name: str
-    options: SavedOptions
-    seed: int
-    now: int
-    clock: ClockSetting
-    began_at: int
-    rate_limits: bool
-    timings: Timings
-    pause: AdmissionPause
-    identifiers: dict[str, int]
-    timeline_sequence: int
-    timeline: list[Event]
-    teams: list[SavedTeam]
-    resources: SavedResources
-    idempotency: list[tuple[Scope, Record]]
-    playbooks: list[SavedPlaybook]
-    pictures: list[SavedPicture]
-    journal_sequence: int
+    kind: Any
+    rows: Callable[[Sandbox], Iterable[Any]]
+    add: Callable[[Sandbox, Any], None]
+    changes: bool = False
+    """Whether its rows are changed in place, so that a copy must be made before anything else happens."""
 
 
-def save(sandbox: Sandbox) -> bytes:
-    """Write a sandbox, settled up to now, as a state file."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        content = orjson.dumps(encode(_saved(sandbox)))
-        archive.writestr(zipfile.ZipInfo(_STATE_JSON, _EPOCH), content, zipfile.ZIP_DEFLATED)
-        for key, picture in sandbox.images.pictures.items():
-            if picture.data is not None:
-                archive.writestr(zipfile.ZipInfo(_PICTURES + key, _EPOCH), picture.data, zipfile.ZIP_STORED)
-    return buffer.getvalue()
+def _in_dict(kind: Any, of: Callable[[Sandbox], dict[str, Any]], key: Callable[[Any], str]) -> _Table:
+    def add(sandbox: Sandbox, item: Any) -> None:
+        if of(sandbox).setdefault(key(item), item) is not item:
+            raise StateError(f"found {excerpt(key(item))} a second time")
+
+    return _Table(kind, lambda sandbox: of(sandbox).values(), add, changes=True)
 
 
-def load(content: bytes, identifier: str, memory: MemoryBudget, read_scenario: ScenarioReader) -> Sandbox:
-    """Make a sandbox of an id from a state file; nothing else changes.
+def _collection(kind: Any, of: Callable[[Sandbox], Collection[Any]]) -> _Table:
+    def add(sandbox: Sandbox, item: Any) -> None:
+        ids = of(sandbox).items
+        if ids and item.id <= next(reversed(ids)):
+            raise StateError(
+                f"found the id {excerpt(item.id)} after {excerpt(next(reversed(ids)))}; expected ascending ids"
+            )
+        of(sandbox).add(item)
 
-    Raises:
-        StateError: the file is not a state file, is of a newer version, or does not fit together.
-    """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            saved = _read_state(archive)
-            pictures = _read_pictures(archive, saved, memory)
-        _check_bounds(saved)
-    except (StateError, CodecError) as error:
-        raise StateError(str(error)) from None
-    except _UNREADABLE as error:
-        raise StateError(f"the file is not a state file: {error}") from None
-    sandbox = Sandbox(identifier, _options(saved.options, read_scenario), memory)
-    try:
-        _restore(sandbox, saved, pictures, read_scenario)
-    except (KeyError, CodecError, ValueError) as error:
-        sandbox.images.close()
-        raise StateError(f"the state does not fit together: {error}") from None
-    return sandbox
+    return _Table(kind, lambda sandbox: of(sandbox).items.values(), add)
+
+
+def _ingredients(kind: Any) -> _Table:
+    return _collection(kind, lambda sandbox: sandbox.store.ingredients[kind.kind])
+
+
+def _record(sandbox: Sandbox, row: tuple[Scope, Record]) -> None:
+    if sandbox.idempotency.find(row[0], row[1].admitted_at) is not None:
+        raise StateError(f"found the key {excerpt(row[0].key)} a second time")
+    sandbox.idempotency.restore(*row)
+
+
+_TABLES: Mapping[str, _Table] = {
+    "accounts": _in_dict(TeamAccount, lambda sandbox: sandbox.accounts, lambda account: account.team.id),
+    "credentials": _in_dict(CredentialAccount, lambda sandbox: sandbox.credentials, lambda held: held.credential.key),
+    "playbooks": _in_dict(Playbook, lambda sandbox: sandbox.playbooks, lambda playbook: playbook.team or ""),
+    "uploads": _collection(UploadSession, lambda sandbox: sandbox.store.uploads),
+    "assets": _collection(Asset, lambda sandbox: sandbox.store.assets),
+    "products": _collection(Product, lambda sandbox: sandbox.store.products),
+    "photography_styles": _ingredients(PhotographyStyle),
+    "backgrounds": _ingredients(Background),
+    "poses": _ingredients(Pose),
+    "fashion_models": _ingredients(FashionModel),
+    "operations": _collection(Operation, lambda sandbox: sandbox.store.operations),
+    "generations": _collection(Generation, lambda sandbox: sandbox.store.generations),
+    "idempotency": _Table(tuple[Scope, Record], lambda sandbox: sandbox.idempotency.records(), _record),
+    "events": _Table(
+        Event,
+        lambda sandbox: [event for event in sandbox.timeline.pending() if event.kind != HOLD_EVENT],
+        lambda sandbox, event: sandbox.timeline.restore(event),
+    ),
+}
+_ONCE = {
+    name: kind
+    for name, kind in get_type_hints(SandboxState).items()
+    if name not in ("accounts", "credentials", "playbooks", "store", "idempotency")
+}
+"""What a state has once, with its type."""
 
 
 # Saving -------------------------------------------------------------------------------------------------------------
 
 
-def _saved(sandbox: Sandbox) -> SavedState:
-    options = sandbox.options
-    return SavedState(
-        format=FORMAT,
-        version=VERSION,
-        sandbox=sandbox.id,
-        signing_name=sandbox.signing_name,
-        options=SavedOptions(
-            options.seed,
-            options.clock,
-            options.start,
-            options.rate_limits,
-            options.world,
-            None if options.scenario == NO_SCENARIO else _saved_scenario(options.scenario),
-        ),
-        seed=sandbox.seed.value,
-        now=sandbox.clock.now(),
-        clock=sandbox.clock.setting,
-        began_at=sandbox.began_at,
-        rate_limits=sandbox.rate_limits,
-        timings=sandbox.timings,
-        pause=sandbox.pause,
-        identifiers=sandbox.identifiers.counters,
-        timeline_sequence=sandbox.timeline.sequence,
-        timeline=[event for event in sandbox.timeline.events() if event.kind != HOLD_EVENT],
-        teams=[_saved_team(sandbox, account) for account in sandbox.accounts.values()],
-        resources=_saved_resources(sandbox.store),
-        idempotency=list(sandbox.idempotency.records()),
-        playbooks=[
-            SavedPlaybook(
-                team_id,
-                _saved_scenario(playbook.scenario),
-                playbook.began_at,
-                [dict(row) for row in playbook.rules_report()],
-            )
-            for team_id, playbook in sandbox.playbooks.items()
-        ],
-        pictures=[
-            SavedPicture(key, picture.recipe, _digest(picture.data), picture.scene, picture.holds, picture.is_public)
-            for key, picture in sandbox.images.pictures.items()
-        ],
-        journal_sequence=sandbox.journal.last_sequence,
-    )
+def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
+    """Return a sandbox that is settled up to now as the pieces of a state file.
+
+    The sandbox may change while the pieces are fetched, from whatever thread: they tell of the moment of this call.
+    """
+    codec = Codec(_read_no_scenario)
+    clock = Clock(sandbox.clock.setting, now, elapsed_ms=lambda: 0.0)
+    once = {name: codec.write(clock if name == "clock" else getattr(sandbox, name)) for name in _ONCE}
+    head = {"format": FORMAT, "version": VERSION, "sandbox": sandbox.id, **once}
+    tables = {
+        name: [codec.write(row) for row in table.rows(sandbox)] if table.changes else list(table.rows(sandbox))
+        for name, table in _TABLES.items()
+    }
+    pictures = [(key, picture.recipe, picture.data, picture.scene) for key, picture in sandbox.images.pictures.items()]
+    return _pieces(codec, head, tables, pictures)
 
 
-def _digest(data: bytes | None) -> str | None:
-    return None if data is None else hashlib.sha256(data).hexdigest()
+def _read_no_scenario(text: str, file: str) -> Scenario:
+    raise AssertionError("nothing is read while a state is written")
 
 
-def _saved_scenario(scenario: Scenario) -> SavedScenario:
-    return SavedScenario(scenario.text, scenario.file)
+class _Sink(io.RawIOBase):
+    """A file that is only written to, and whose content is taken away as it comes."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._pieces.append(bytes(data))
+        return len(data)
+
+    def take(self) -> bytes:
+        """Return what was written since the last call."""
+        pieces, self._pieces = self._pieces, []
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _saved_team(sandbox: Sandbox, account: TeamAccount) -> SavedTeam:
-    credentials = [
-        SavedCredential(held.credential, held.rate)
-        for held in sandbox.credentials.values()
-        if held.credential.team_id == account.team.id
-    ]
-    return SavedTeam(account.team, account.ledger, account.budget, account.rate, account.pause, credentials)
+def _pieces(
+    codec: Codec,
+    head: dict[str, Any],
+    tables: dict[str, list[Any]],
+    pictures: list[tuple[str, Recipe | None, bytes | None, Scene | None]],
+) -> Iterator[bytes]:
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w") as archive:
+        written, saved = set[str](), []
+        for key, recipe, data, scene in pictures:
+            digest = None
+            if recipe is None:
+                digest = hashlib.sha256(data or b"").hexdigest()
+                if digest not in written:
+                    written.add(digest)
+                    archive.writestr(zipfile.ZipInfo(_PICTURES + digest, _EPOCH), data or b"", zipfile.ZIP_STORED)
+                    yield sink.take()
+            saved.append(SavedPicture(key, recipe, digest, scene))
+        member = zipfile.ZipInfo(_STATE, _EPOCH)
+        member.compress_type = zipfile.ZIP_DEFLATED
+        with archive.open(member, "w", force_zip64=True) as file:
+            for chunk in _chunks(_lines(codec, head, {**tables, "pictures": saved})):
+                file.write(chunk)
+                yield sink.take()
+    yield sink.take()
 
 
-def _saved_resources(store: Store) -> SavedResources:
-    ingredients = {kind: list(collection.items.values()) for kind, collection in store.ingredients.items()}
-    return SavedResources(
-        uploads=list(store.uploads.items.values()),
-        assets=list(store.assets.items.values()),
-        products=list(store.products.items.values()),
-        photography_styles=ingredients["photography_style"],  # type: ignore[arg-type]  # each collection holds its kind
-        backgrounds=ingredients["background"],  # type: ignore[arg-type]
-        poses=ingredients["pose"],  # type: ignore[arg-type]
-        fashion_models=ingredients["fashion_model"],  # type: ignore[arg-type]
-        operations=list(store.operations.items.values()),
-        generations=list(store.generations.items.values()),
-    )
+def _lines(codec: Codec, head: dict[str, Any], tables: dict[str, list[Any]]) -> Iterator[bytes]:
+    yield orjson.dumps(head, default=list, option=orjson.OPT_APPEND_NEWLINE)
+    for name, rows in tables.items():
+        for row in sorted(rows) if name == "events" else rows:
+            yield orjson.dumps([name, codec.write(row)], default=list, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Put short lines together to pieces that are worth the way."""
+    gathered, size_bytes = [], 0
+    for line in lines:
+        gathered.append(line)
+        size_bytes += len(line)
+        if size_bytes >= _CHUNK_BYTES:
+            yield b"".join(gathered)
+            gathered, size_bytes = [], 0
+    yield b"".join(gathered)
 
 
 # Loading ------------------------------------------------------------------------------------------------------------
 
 
-def _read_state(archive: zipfile.ZipFile) -> SavedState:
+def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) -> Sandbox:
+    """Make a sandbox of an id from a state file; nothing else changes. To be called in a thread of its own.
+
+    `limit_bytes` is how many bytes of pictures it may have. They are counted in a budget of the sandbox's own, until
+    it takes its place.
+
+    Raises:
+        StateError: the file is not a state file, is of another version, or does not fit together.
+    """
+    facts = contract.facts()
+    codec = Codec(lambda text, file: parse_scenario(text, file, facts))
+    windows = range(0, len(content), _WINDOW_BYTES)
+    if sum(content.count(_MEMBER_SIGNATURE, start, start + _WINDOW_BYTES) for start in windows) > MAXIMUM_MEMBERS:
+        raise StateError(f"the file is not a state file: it has more than {MAXIMUM_MEMBERS} members")
     try:
-        member = archive.getinfo(_STATE_JSON)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            sandbox, digests = _read(archive, identifier, MemoryBudget(limit_bytes), codec)
+            _check_names(archive.namelist(), {_STATE, *(_PICTURES + digest for digest in digests)})
+    except _UNREADABLE as error:
+        raise StateError(f"the file is not a state file: {error}") from None
+    make_sound(sandbox, contract)
+    return sandbox
+
+
+def _check_names(found: list[str], expected: set[str]) -> None:
+    if len(found) != len(expected):
+        names = set(found) - expected
+        raise StateError(f"{min(names or found)}: expected each member once, and none that {_STATE} does not name")
+
+
+def _read(
+    archive: zipfile.ZipFile, identifier: str, memory: MemoryBudget, codec: Codec
+) -> tuple[Sandbox, Iterable[str]]:
+    """Read the lines one by one; return the sandbox that they make, and the digests of its pictures."""
+    pictures: dict[str, bytes] = {}
+    numbers = dict.fromkeys((*_TABLES, "pictures"), 0)
+    with _open(archive, _STATE) as file:
+        sandbox, original_id = _read_head(file, identifier, memory, codec)
+        for line in _read_lines(file):
+            if not isinstance(line, list) or len(line) != 2 or not isinstance(line[0], str) or line[0] not in numbers:
+                raise StateError(
+                    f"{_STATE}: found {excerpt(line)}; expected one of {', '.join(numbers)}, and a row of it"
+                )
+            name, data = line
+            where = f"/{name}/{numbers[name]}"
+            numbers[name] += 1
+            try:
+                if name == "pictures":
+                    picture = codec.read(SavedPicture, data, where)
+                    _add_picture(sandbox, picture, archive, pictures)
+                else:
+                    row = codec.read(_TABLES[name].kind, data, where)
+                    _TABLES[name].add(sandbox, row)
+            except CodecError as error:
+                raise StateError(str(error)) from None
+            except ValueError as error:
+                raise StateError(f"{where}: {error}") from None
+    _rename_keys(sandbox, original_id)
+    return sandbox, pictures
+
+
+def _open(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    try:
+        member = archive.getinfo(name)
     except KeyError:
-        raise StateError(f"the file is not a state file: it has no {_STATE_JSON}") from None
-    if member.file_size > MAXIMUM_STATE_JSON_BYTES:
-        raise StateError(f"{_STATE_JSON}: found {member.file_size} bytes; expected {MAXIMUM_STATE_JSON_BYTES} at most")
-    try:
-        data = orjson.loads(archive.read(member))
-    except orjson.JSONDecodeError as error:
-        raise StateError(f"{_STATE_JSON}: {error}") from None
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise StateError(f"{_STATE_JSON}: expected the format {FORMAT!r}")
-    if data.get("version") != VERSION:
+        raise StateError(f"the file is not a state file: it has no {name}") from None
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise StateError(f"{name}: expected it to be stored or deflated")
+    return archive.open(member)
+
+
+def _read_lines(file: IO[bytes]) -> Iterator[Any]:
+    left_bytes = MAXIMUM_STATE_BYTES
+    while line := file.readline(MAXIMUM_LINE_BYTES + 1):
+        left_bytes -= len(line)
+        if len(line) > MAXIMUM_LINE_BYTES or left_bytes < 0:
+            raise StateError(
+                f"{_STATE}: expected at most {MAXIMUM_LINE_BYTES} bytes a line and {MAXIMUM_STATE_BYTES} in all"
+            )
+        try:
+            yield orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise StateError(f"{_STATE}: {error}") from None
+
+
+def _read_head(file: IO[bytes], identifier: str, memory: MemoryBudget, codec: Codec) -> tuple[Sandbox, str]:
+    """Read the first line: an empty sandbox, and the id of the one that was saved."""
+    head = next(_read_lines(file), None)
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise StateError(f"{_STATE}: expected the format {FORMAT!r}")
+    if head.get("version") != VERSION:
+        raise StateError(f"/version: found {excerpt(head.get('version'))}; this emulator reads version {VERSION} alone")
+    known = {"format", "version", "sandbox", *_ONCE}
+    if head.keys() != known:
         raise StateError(
-            f"{_STATE_JSON}: found version {data.get('version')!r}; this emulator reads version {VERSION} alone"
+            f"{pointer(min(head.keys() ^ known))}: expected the fields {', '.join(sorted(known))} and no others"
         )
-    return decode(SavedState, data)
-
-
-def _read_pictures(archive: zipfile.ZipFile, saved: SavedState, memory: MemoryBudget) -> dict[str, bytes]:
-    sizes = {info.filename: info.file_size for info in archive.infolist() if info.filename.startswith(_PICTURES)}
-    if sum(sizes.values()) > memory.limit_bytes:
-        raise StateError(f"found {sum(sizes.values())} bytes of pictures; expected --max-memory at most")
-    pictures = {}
-    for picture in saved.pictures:
-        if picture.recipe is None:
-            name = _PICTURES + picture.key
-            if name not in sizes:
-                raise StateError(f"{name}: expected the bytes of a picture")
-            data = archive.read(name)
-            if _digest(data) != picture.sha256:
-                raise StateError(f"{name}: found bytes of another SHA-256; expected those that were saved")
-            pictures[picture.key] = data
-    return pictures
-
-
-def _options(saved: SavedOptions, read_scenario: ScenarioReader) -> SandboxOptions:
-    scenario = NO_SCENARIO if saved.scenario is None else _scenario(saved.scenario, read_scenario)
-    return SandboxOptions(saved.seed, saved.clock, saved.start, saved.rate_limits, saved.world, scenario)
-
-
-def _scenario(saved: SavedScenario, read_scenario: ScenarioReader) -> Scenario:
     try:
-        return read_scenario(saved.text, saved.file)
-    except Exception as error:
-        raise StateError(f"its scenario cannot be read again: {error}") from error
+        once = {name: codec.read(kind, head[name], f"/{name}") for name, kind in _ONCE.items()}
+        original_id = codec.read(str, head["sandbox"], "/sandbox")
+    except CodecError as error:
+        raise StateError(str(error)) from None
+    return Sandbox(identifier, memory, SandboxState(**once)), original_id
 
 
-def _restore(sandbox: Sandbox, saved: SavedState, pictures: dict[str, bytes], read_scenario: ScenarioReader) -> None:
-    """Put what was saved in the place of a sandbox's beginning."""
-    sandbox.restart(saved.seed, saved.clock, saved.now, saved.signing_name)
-    sandbox.began_at = saved.began_at
-    sandbox.rate_limits = saved.rate_limits
-    sandbox.timings = saved.timings
-    sandbox.pause = saved.pause
-    sandbox.identifiers.counters.update(saved.identifiers)
-    sandbox.timeline.restore(saved.timeline, saved.timeline_sequence)
-    for picture in saved.pictures:
-        data = pictures.get(picture.key)
-        sandbox.images.restore(
-            picture.key, data, picture.recipe, picture.scene, holds=picture.holds, is_public=picture.is_public
-        )
-    sandbox.journal.last_sequence = saved.journal_sequence
-    for team in saved.teams:
-        _restore_team(sandbox, saved.sandbox, team)
-    _restore_resources(sandbox.store, saved.resources)
-    for scope, record in saved.idempotency:
-        sandbox.idempotency.restore(scope, record)
-    _check_pictures(sandbox)
-    _check_events(sandbox)
-    for running in saved.playbooks:
-        scenario = _scenario(running.scenario, read_scenario)
-        playbook = Playbook(scenario, running.began_at, sandbox.seed, running.team_id or None)
-        playbook.restore(running.counters)
-        sandbox.playbooks[running.team_id] = playbook
+def _add_picture(sandbox: Sandbox, picture: SavedPicture, archive: zipfile.ZipFile, pictures: dict[str, bytes]) -> None:
+    if picture.key in sandbox.images.pictures or (picture.recipe is None) == (picture.sha256 is None):
+        raise StateError(f"found {excerpt(picture.key)}; expected it once, with a recipe or the SHA-256 of its bytes")
+    data = None
+    if picture.sha256 is not None:
+        data = pictures.get(picture.sha256)
+        if data is None:
+            data = pictures[picture.sha256] = _read_bytes(archive, picture.sha256, sandbox.memory)
+    sandbox.images.restore(picture.key, data, picture.recipe, picture.scene, holds=0, is_public=False)
 
 
-def _restore_team(sandbox: Sandbox, original_id: str, saved: SavedTeam) -> None:
-    account = TeamAccount(saved.team, saved.ledger, saved.budget, saved.rate, saved.pause)
-    sandbox.accounts[saved.team.id] = account
-    for entry in saved.credentials:
-        world_key = entry.credential.key
+def _read_bytes(archive: zipfile.ZipFile, sha256: str, memory: MemoryBudget) -> bytes:
+    left_bytes = memory.limit_bytes - memory.held_bytes
+    with _open(archive, _PICTURES + sha256) as file:
+        data = file.read(left_bytes + 1)
+    if len(data) > left_bytes:
+        raise StateError(f"found more than {memory.limit_bytes} bytes of pictures; expected --max-memory at most")
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise StateError(f"{_PICTURES}{sha256}: found bytes of another SHA-256; expected those that were saved")
+    return data
+
+
+def _rename_keys(sandbox: Sandbox, original_id: str) -> None:
+    """Give the credentials keys as this sandbox has them."""
+    found, sandbox.credentials = sandbox.credentials, {}
+    for held in found.values():
+        world_key = held.credential.key
         if original_id != DEFAULT_SANDBOX_ID:
             world_key = world_key.removesuffix(f"_{original_id}")
-        key = sandbox.key_of(world_key)
-        credential = dataclasses.replace(entry.credential, key=key)
-        sandbox.credentials[key] = CredentialAccount(credential, entry.rate)
-
-
-def _restore_resources(store: Store, saved: SavedResources) -> None:
-    """Enter every resource, and make the indexes anew."""
-    for session in saved.uploads:
-        store.uploads.add(session)
-    for asset in saved.assets:
-        store.assets.add(asset)
-    for product in saved.products:
-        store.products.add(product)
-        store.index_product(product)
-    for ingredient in (*saved.photography_styles, *saved.backgrounds, *saved.poses, *saved.fashion_models):
-        store.ingredients[ingredient.kind].add(ingredient)
-    for operation in saved.operations:
-        store.operations.add(operation)
-        if operation.status not in TERMINAL:
-            store.index_operation(operation)
-    for generation in saved.generations:
-        store.generations.add(generation)
-
-
-def _check_pictures(sandbox: Sandbox) -> None:
-    """Refuse a state whose resources have no pictures."""
-    store, pictures = sandbox.store, sandbox.images.pictures
-    needed = list(store.assets.items)
-    for collection in store.ingredients.values():
-        needed += [key for ingredient in collection.items.values() for key in ingredient.picture_keys]
-    now = sandbox.clock.now()
-    sessions = store.uploads.items.values()  # past its window, a session has lost its bytes
-    needed += [session.id for session in sessions if session.status == "received" and now < session.expires_at]
-    for key in needed:
-        if key not in pictures:
-            raise ValueError(f"the picture {key} is missing")
-
-
-def _check_events(sandbox: Sandbox) -> None:
-    """Refuse a state in which something is to happen that cannot happen."""
-    for event in sandbox.timeline.events():
-        if not can_happen(sandbox, event):
-            raise ValueError(f"the event {event.kind!r} of {event.subject!r} is none that can happen")
-
-
-def _check_bounds(saved: SavedState) -> None:
-    """Refuse instants that no timestamp can have, and Credits that no ledger can."""
-    instants = [
-        saved.now,
-        saved.began_at,
-        saved.options.start,
-        *(credential.credential.expires_at for team in saved.teams for credential in team.credentials),
-        *(credential.expires_at for team in saved.options.world.teams for credential in team.credentials),
-    ]
-    for instant in instants:
-        if instant is not None and not 0 <= instant <= LATEST_INSTANT:
-            raise StateError(f"the instant {instant} lies outside 1970 to 9999")
-    amounts = [
-        (team.ledger.granted, team.ledger.charged, team.ledger.reserved, team.ledger.available) for team in saved.teams
-    ]
-    for amount in (
-        *(team.credits for team in saved.options.world.teams),
-        *(value for values in amounts for value in values),
-    ):
-        if not 0 <= amount <= MOST_CREDITS:
-            raise StateError(f"{amount} Credits are none that a Team can have")
+        held.credential = replace(held.credential, key=sandbox.key_of(world_key))
+        sandbox.credentials[held.credential.key] = held

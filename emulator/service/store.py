@@ -38,7 +38,7 @@ class Collection(Generic[Resource]):
     """The resources of one kind, each Team's in the order of creation."""
 
     items: dict[str, Resource] = field(default_factory=dict)
-    ids_by_team: dict[str | None, list[str]] = field(default_factory=dict)
+    ids_by_team: dict[str | None, list[str]] = field(default_factory=dict, init=False)
 
     def add(self, resource: Resource) -> None:
         """Add a new resource; identifiers increase, so it is its Team's last."""

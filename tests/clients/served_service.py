@@ -8,7 +8,7 @@ from typing import Any, cast
 import httpx
 
 from emulator.service import state
-from tests.contract_runs.seeded_service import SeededService, find_no_scenario
+from tests.contract_runs.seeded_service import SeededService, take_state
 from tests.support.emulator_client import FULL, Answer, EmulatorUnderTest
 
 TIME_LIMIT_SECONDS = 60
@@ -56,8 +56,7 @@ class ServedEmulator:
         return Answer(answer.status_code, tuple(answer.headers.multi_items()), answer.content)
 
     def _load_twin(self, content: bytes) -> None:
-        sandboxes = self._twin.application.sandboxes
-        sandboxes.replace(state.load(content, self.sandbox.id, sandboxes.memory, find_no_scenario))
+        take_state(self._twin, content)
         self.sandbox.rate_limits = False
 
 
@@ -68,7 +67,7 @@ class ServedService(SeededService):
         super().__init__()
         sandbox = self.emulator.sandbox
         sandbox.rate_limits = has_rate_limits
-        self.beginning = state.save(sandbox)
+        self.beginning = b"".join(state.save(sandbox, self.emulator.now()))
         self.served = ServedEmulator(origin, self.emulator, has_rate_limits=has_rate_limits)
         self.emulator = cast("EmulatorUnderTest", self.served)
         self.is_changed = True

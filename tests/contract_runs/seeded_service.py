@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 from emulator.domain.resources import Pose
 from emulator.kernel.clock import ClockSetting
-from emulator.scenario.scenario import Scenario
 from emulator.service import state
 from emulator.service.store import Collection, Store
 from emulator.settings import Settings
@@ -33,9 +32,12 @@ INGREDIENTS = {
 """By path parameter: collection, metadata, and how many source Assets it takes as an array (0: one, by itself)."""
 
 
-def find_no_scenario(text: str, name: str) -> Scenario:
-    """No scenario runs in the seeded service."""
-    raise AssertionError(name)
+def take_state(emulator: EmulatorUnderTest, content: bytes) -> None:
+    """Put a state in the place of what is."""
+    sandboxes = emulator.application.sandboxes
+    sandboxes.replace(
+        state.load(content, emulator.sandbox.id, sandboxes.memory.limit_bytes, emulator.application.contract)
+    )
 
 
 class SeededService:
@@ -52,7 +54,7 @@ class SeededService:
         self.upload_token = ""
         self._seed()
         self._seeded_token = self.upload_token
-        self._beginning = state.save(self.emulator.sandbox)
+        self._beginning = b"".join(state.save(self.emulator.sandbox, self.emulator.now()))
         self.is_changed = False
         self._keys_used = 0
 
@@ -66,8 +68,7 @@ class SeededService:
         if self.is_changed:
             self.is_changed = False
             self.upload_token = self._seeded_token
-            sandboxes = self.emulator.application.sandboxes
-            sandboxes.replace(state.load(self._beginning, self.emulator.sandbox.id, sandboxes.memory, find_no_scenario))
+            take_state(self.emulator, self._beginning)
 
     def _seed(self) -> None:
         emulator = self.emulator

@@ -1,19 +1,23 @@
-"""State files: what is saved here goes on there as if nothing had happened (interfaces, section 6)."""
+"""State files: what is saved here goes on there as if nothing had happened, and what does not fit is refused."""
 
+import hashlib
 import io
 import re
+import tracemalloc
+import warnings
 import zipfile
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from tests.control.controlled_emulator import ControlledEmulator
 from tests.support.emulator_client import FULL, Answer, settings_of
 from tests.support.pictures import picture, picture_with_subject
+from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, zipped
 
 SCENARIO = """
 scenario: third-time-unlucky
@@ -85,20 +89,12 @@ def saved(control: ControlledEmulator, sandbox: str | None = None) -> bytes:
     return answer.body
 
 
-def rewritten(file: bytes, change: Callable[[dict[str, Any]], object], **members: bytes) -> bytes:
-    """Return a state file whose state.json was changed, with some more pictures."""
-    source, target = zipfile.ZipFile(io.BytesIO(file)), io.BytesIO()
-    with zipfile.ZipFile(target, "w") as archive:
-        for name in source.namelist():
-            content = source.read(name)
-            if name == "state.json":
-                state = orjson.loads(content)
-                change(state)
-                content = orjson.dumps(state)
-            archive.writestr(name, content)
-        for name, content in members.items():
-            archive.writestr(f"pictures/{name}", content, zipfile.ZIP_DEFLATED)
-    return target.getvalue()
+def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
+    """Return a state file whose lines were changed."""
+    members = members_of(file)
+    parts = parts_of(members[STATE])
+    change(parts)
+    return zipped({**members, STATE: state_of(parts)})
 
 
 def test_a_loaded_sandbox_goes_on_byte_for_byte_as_the_original(make_control: MakeControl) -> None:
@@ -176,59 +172,227 @@ def test_a_file_whose_key_another_sandbox_has_by_now_is_refused_and_nothing_chan
 
 def test_a_whole_number_may_stand_where_a_fraction_is_expected(control: ControlledEmulator) -> None:
     control.told("PUT", "/clock", {"mode": "x60"})
-    file = rewritten(saved(control), lambda state: state["clock"].update(rate=60))
+    file = rewritten(saved(control), lambda parts: parts["head"]["clock"][0].update(rate=60))
     control.told("PUT", "/state", content=file)
     assert 60 == control.told("GET", "/clock")["rate"]
 
 
-@pytest.mark.emulator(max_memory=1_000_000)
-def test_more_pictures_than_the_memory_holds_are_refused(control: ControlledEmulator) -> None:
-    file = rewritten(saved(control), lambda _: None, large=bytes(2_000_000))
-    status, code, detail = control.refusal("PUT", "/state", content=file)
-    assert (400, "invalid_request", True) == (status, code, "expected --max-memory at most" in detail)
+def test_pictures_that_nothing_needs_are_let_go(control: ControlledEmulator) -> None:
+    asset = control.upload(picture_with_subject())
+
+    def forget(parts: Parts) -> None:
+        parts["assets"].clear()
+
+    before = control.application.sandboxes.memory.held_bytes
+    control.told("PUT", "/state", content=rewritten(saved(control), forget))
+    assert control.get(f"/assets/{asset['id']}").status == 404
+    assert 0 == control.application.sandboxes.memory.held_bytes < before
 
 
-def test_a_state_that_is_too_large_is_refused(control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.service.state.MAXIMUM_STATE_JSON_BYTES", 1000)
-    status, code, detail = control.refusal("PUT", "/state", content=saved(control))
-    assert (400, "invalid_request", True) == (status, code, "expected 1000 at most" in detail)
+# Refusals -------------------------------------------------------------------------------------------------------------
 
 
-def without_an_input(state: dict[str, Any]) -> None:
+def first(parts: Parts, table: str, **conditions: Any) -> dict[str, Any]:
+    """Return the first row of a table that has some values."""
+    return next(row for row in parts[table] if all(row[name] == value for name, value in conditions.items()))
+
+
+def of_head(*steps: str, **changes: Any) -> Callable[[Parts], object]:
+    """Return a change of something in the first line."""
+
+    def change(parts: Parts) -> None:
+        place = parts["head"]
+        for step in steps:
+            place = place[int(step) if isinstance(place, list) else step]
+        place.update(changes)
+
+    return change
+
+
+def of_row(table: str, *steps: str | int, **changes: Any) -> Callable[[Parts], object]:
+    """Return a change of something in the last row of a table."""
+
+    def change(parts: Parts) -> None:
+        place = parts[table][-1]
+        for step in steps:
+            place = place[step]
+        place.update(changes)
+
+    return change
+
+
+def without(table: str, name: str) -> Callable[[Parts], object]:
+    """Return a change that leaves a field out of the last row of a table."""
+    return lambda parts: parts[table][-1].pop(name)
+
+
+def twice(table: str) -> Callable[[Parts], object]:
+    """Return a change that repeats the last row of a table."""
+    return lambda parts: parts[table].append(parts[table][-1])
+
+
+def with_an_event_repeated(parts: Parts) -> None:
+    """Let the start of queued work come twice."""
+    event = next(event for event in parts["events"] if event[2] == "operation_started")
+    parts["head"]["timeline"]["sequence"] += 1
+    parts["events"].append([event[0], parts["head"]["timeline"]["sequence"], *event[2:]])
+
+
+def with_a_world_of(teams: int) -> Callable[[Parts], object]:
+    """Return a change that lets the next reset open many Teams."""
+
+    def change(parts: Parts) -> None:
+        team = parts["head"]["options"]["world"]["teams"][0]
+        parts["head"]["options"]["world"]["teams"] = [
+            {**team, "name": str(number), "credentials": []} for number in range(teams)
+        ]
+
+    return change
+
+
+def with_scenario(text: str) -> Callable[[Parts], object]:
+    """Return a change of the running scenario's text."""
+    return of_row("playbooks", "scenario", text=text)
+
+
+def without_an_input(parts: Parts) -> None:
     """Let a picture be made from one that is not there."""
-    recipe = next(picture["recipe"]["$recipe"] for picture in state["pictures"] if picture["recipe"])
-    recipe.update(recipe="upscale", inputs=["nothing"])
-    for name in recipe.keys() - {"recipe", "inputs", "width", "height", "format"}:
-        del recipe[name]
+    recipe = next(row["recipe"] for row in parts["pictures"] if row["recipe"])
+    recipe.clear()
+    recipe.update(recipe="UpscaleRecipe", inputs=["nothing"], width=8, height=8, format="png")
 
 
-def with_a_scenario_of_another_kind(state: dict[str, Any]) -> None:
-    """Let a scenario be running that this emulator cannot read."""
-    scenario = {"text": "scenario: new\nrulez: []\n", "file": "new.yaml"}
-    state["playbooks"].append({"team_id": "", "scenario": scenario, "began_at": 0, "counters": []})
+def without_cards(parts: Parts) -> None:
+    """Leave the pictures out that would still be drawn."""
+    parts["pictures"] = [row for row in parts["pictures"] if not row["recipe"]]
 
 
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (without_an_input, "needs nothing, which does not come before it"),
-        (with_a_scenario_of_another_kind, "its scenario cannot be read again: new.yaml:2:1"),
-        (lambda state: state.update(version=2), "found version 2"),
-        (lambda state: state.update(format="other"), "expected the format"),
-        (lambda state: state.pop("teams"), "expected the fields"),
-        (lambda state: state.update(now="soon"), "state/now: found 'soon'; expected int"),
-        (lambda state: state["clock"].update(mode="slow"), "state/clock/mode: found 'slow'; expected one of"),
-        (lambda state: state["identifiers"].update({"a/b~c": "x"}), "state/identifiers/a~1b~0c: found 'x'"),
-        (lambda state: state["pictures"].clear(), "is missing"),
-        (lambda state: state["teams"][0]["ledger"].update(granted=None), "state/teams/0/ledger/granted"),
-        (lambda state: state["timeline"].append([1, 2, "no_such_event", "x", 0]), "no_such_event"),
-        (lambda state: state["pictures"][0]["recipe"]["$recipe"].update(width=-1), "state/pictures/0/recipe"),
-        (lambda state: state["pictures"][0]["recipe"]["$recipe"].update(recipe="?"), "state/pictures/0/recipe"),
-    ],
-)
-def test_a_state_that_does_not_fit_is_refused_with_its_place(
-    control: ControlledEmulator, change: Callable[[dict[str, Any]], object], complaint: str
-) -> None:
+CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
+    "another format": (of_head(format="other"), "expected the format"),
+    "another version": (of_head(version=1), "/version: found 1; this emulator reads version 2 alone"),
+    "a field too many": (of_head(more=1), "/more: expected the fields"),
+    "a field too few": (lambda parts: parts["head"].pop("seed"), "/seed: expected the fields"),
+    "a row of nothing": (lambda parts: parts.update(others=[1]), "expected one of accounts, "),
+    "a time that is none": (lambda parts: parts["head"]["clock"].__setitem__(1, "soon"), '/clock/1: found "soon"'),
+    "a time past the last": (lambda parts: parts["head"]["clock"].__setitem__(1, 2**60), "/clock/1: found"),
+    "a clock of no mode": (of_head("clock", "0", mode="slow"), '/clock/0/mode: found "slow"; expected one of'),
+    "a clock without bounds": (of_head("clock", "0", mode="real", rate=1e308), "/clock/0/rate: found 1e+308"),
+    "a clock that stands": (of_head("clock", "0", mode="real", rate=0), "/clock/0/rate: found 0"),
+    "a reset's clock without bounds": (
+        of_head("options", clock={"mode": "real", "rate": 1e308}),
+        "/options/clock/rate",
+    ),
+    "a reset's world without bounds": (with_a_world_of(1_001), "/options/world/teams: found an array of 1001"),
+    "a reset's world of one name": (
+        lambda parts: parts["head"]["options"]["world"]["teams"].extend(
+            [parts["head"]["options"]["world"]["teams"][0]]
+        ),
+        "/options/world/teams/4/name",
+    ),
+    "a work time without bounds": (of_head("timings", pose_ms=2**62), "/timings/pose_ms"),
+    "a counter of nothing": (of_head("counters", ast=0), "/counters/ast: found 0"),
+    "a counter that is no number": (of_head("counters", ast="x"), '/counters/ast: found "x"'),
+    "a counter too low": (of_head("counters", op=1), "expected one of the ids of /counters/op and the seed"),
+    "another seed": (of_head("seed", value=5), "/accounts/0/team/id: found"),
+    "a Team twice": (twice("accounts"), "/accounts/4: found"),
+    "a Team that is no id": (of_row("accounts", "team", id="team_x"), '/accounts/3/team/id: found "team_x"'),
+    "Credits that were never granted": (
+        lambda parts: parts["accounts"][0]["ledger"].update(granted=0),
+        "/operations/0/reserved_credits: 0 granted Credits are less than those charged and reserved",
+    ),
+    "more Credits than there are": (of_row("accounts", "ledger", granted=2**60), "/accounts/3/ledger/granted"),
+    "requests of the future": (of_row("accounts", "rate", admitted=[2**50]), "/accounts/3/rate/admitted"),
+    "a credential twice": (twice("credentials"), "/credentials/7: found"),
+    "a credential of no Team": (of_row("credentials", "credential", team_id="x"), "/credentials/6/credential/team_id"),
+    "a key that is none": (of_row("credentials", "credential", key="a\nb"), "/credentials/6/credential/key"),
+    "a scenario that cannot be read": (with_scenario("scenario: new\nrulez: []\n"), "/playbooks/0/scenario"),
+    "a rule that fired before it matched": (
+        lambda parts: next(iter(parts["playbooks"][0]["counts"].values())).update(fired=9, matched=1),
+        "/playbooks/0/counts/",
+    ),
+    "a Product without photos": (of_row("products", asset_ids=[]), "/products/0/asset_ids"),
+    "a Product of an Asset that is gone": (
+        of_row("products", asset_ids=["ast_x"]),
+        '/products/0/asset_ids: found "ast_x"',
+    ),
+    "a Primary that is no member": (of_row("products", primary_asset_id="x"), "/products/0/primary_asset_id"),
+    "a list that is a word": (
+        of_row("products", asset_ids="abc"),
+        '/products/0/asset_ids: found "abc"; expected an array',
+    ),
+    "an Asset of another size": (lambda parts: parts["assets"][0].update(width=9), "/assets/0: found"),
+    "an Asset of no size": (lambda parts: parts["assets"][0].update(width=0), "/assets/0/width"),
+    "an Asset of a Generation that is not there": (
+        lambda parts: parts["assets"][0].update(source="generation", source_generation_id="gen_x"),
+        "/assets/0/source_generation_id",
+    ),
+    "an Asset before another": (lambda parts: parts["assets"].reverse(), "expected ascending ids"),
+    "no pictures": (without_cards, "expected a picture of this key in /pictures"),
+    "a picture of neither kind": (
+        of_row("pictures", recipe=None, sha256=None),
+        "expected it once, with a recipe or the SHA-256",
+    ),
+    "a picture made of nothing": (without_an_input, "needs nothing, which does not come before it"),
+    "a picture too large": (
+        lambda parts: next(row for row in parts["pictures"] if row["recipe"])["recipe"].update(width=16_000),
+        "edges of at most 4096 pixels",
+    ),
+    "a picture of no size": (
+        lambda parts: next(row for row in parts["pictures"] if row["recipe"])["recipe"].update(width=0),
+        "/recipe",
+    ),
+    "a picture of no kind": (
+        lambda parts: next(row for row in parts["pictures"] if row["recipe"])["recipe"].update(recipe="?"),
+        '/recipe: found "?"',
+    ),
+    "bytes other than received": (of_row("uploads", digest="0" * 64), "/digest"),
+    "an upload without its digest": (of_row("uploads", digest=None), "/digest"),
+    "an upload of no state": (of_row("uploads", status="lost"), '/status: found "lost"'),
+    "work of no kind": (of_row("operations", type="pose.paint"), '/type: found "pose.paint"'),
+    "work that asks for nothing": (of_row("operations", "request", name=1), "/request/name"),
+    "work without a name": (lambda parts: parts["operations"][-1]["request"].pop("name"), "/request/name"),
+    "work with other sources": (of_row("operations", "outcome", source_keys=["ast_x"]), "/outcome/source_keys"),
+    "a charge above the reservation": (of_row("operations", "outcome", charge=9), "/outcome/charge"),
+    "a negative charge": (of_row("operations", "outcome", charge=-1), "/outcome/charge: found -1"),
+    "work that has not started and is done": (of_row("operations", finished_at=0), "/finished_at"),
+    "an end without a beginning": (of_row("operations", status="completed"), "/started_at"),
+    "a field of work too few": (without("operations", "outcome"), "expected the field outcome"),
+    "work of no workflow": (of_row("generations", workflow="paint"), '/workflow: found "paint"'),
+    "a Generation that asks for nothing": (of_row("generations", request={}), "/request/output_mode"),
+    "a slot without a plan": (lambda parts: parts["generations"][-1]["plan"].pop(), "/plan"),
+    "a slot that is done too early": (of_row("generations", "outputs", 0, status="processing"), "/outputs/0/asset_id"),
+    "a Generation that is done too early": (
+        of_row("generations", status="completed", finished_at=0, charged_credits=0),
+        "/generations/",
+    ),
+    "a Generation that reserved nothing": (of_row("generations", reserved_credits=0), "/reserved_credits"),
+    "no event": (lambda parts: parts["events"].clear(), "/events: expected operation_started of op_"),
+    "an event twice": (with_an_event_repeated, "/events: found operation_started of op_"),
+    "an event of a number that is not given": (
+        lambda parts: parts["head"]["timeline"].update(sequence=1),
+        "expected a number of its own, up to /timeline/sequence",
+    ),
+    "an event of no kind": (lambda parts: parts["events"].append([2**50, 2, "no_such", "x", 0]), "/events/"),
+    "an event that was due": (lambda parts: parts["events"][0].__setitem__(0, 5), "/events/0/0: found 5"),
+    "a key twice": (twice("idempotency"), "a second time"),
+    "a key of nobody": (lambda parts: parts["idempotency"][0][0].__setitem__(0, "x"), "/idempotency/0/0/0"),
+    "an answer that is no status": (lambda parts: parts["idempotency"][0][1].__setitem__(2, 99), "/idempotency/0/1/2"),
+    "an answer of another length": (
+        lambda parts: parts["idempotency"][0][1].__setitem__(4, "YQ=="),
+        "/idempotency/0/1/3",
+    ),
+    "a header in a header": (
+        lambda parts: parts["idempotency"][0][1][3].append(["YQ==", b64encode(b"b\r\nc: d").decode()]),
+        "/idempotency/0/1/3",
+    ),
+}
+"""By what they make of a state: a change, and the complaint about it."""
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_state_that_does_not_fit_is_refused_with_its_place(control: ControlledEmulator, name: str) -> None:
+    change, complaint = CHANGES[name]
+    first_half(control)
     before = saved(control)
     status, code, detail = control.refusal("PUT", "/state", content=rewritten(before, change))
     assert (400, "invalid_request", True) == (status, code, complaint in detail), detail
@@ -241,14 +405,66 @@ def test_a_state_file_with_a_picture_that_was_exchanged_is_refused(
 ) -> None:
     control.upload(picture_with_subject())
     before = saved(control)
-    source, target = zipfile.ZipFile(io.BytesIO(before)), io.BytesIO()
-    with zipfile.ZipFile(target, "w") as archive:
-        for name in source.namelist():
-            archive.writestr(name, source.read(name) if name == "state.json" else replacement)
-    status, code, detail = control.refusal("PUT", "/state", content=target.getvalue())
+    members = {name: content if name == STATE else replacement for name, content in members_of(before).items()}
+    status, code, detail = control.refusal("PUT", "/state", content=zipped(members))
     assert (400, "invalid_request") == (status, code)
-    assert re.search(r"pictures/ast_\w+: found bytes of another SHA-256; expected those that were saved", detail)
+    assert re.search(r"pictures/\w{64}: found bytes of another SHA-256; expected those that were saved", detail)
     assert before == saved(control)
+
+
+@pytest.mark.emulator(max_memory=100_000)
+def test_more_pictures_than_the_memory_holds_are_refused(control: ControlledEmulator) -> None:
+    data = bytes(200_000)
+    digest = hashlib.sha256(data).hexdigest()
+    members = members_of(saved(control))
+    parts = parts_of(members[STATE])
+    parts["pictures"].append({"key": "large", "recipe": None, "sha256": digest, "scene": None})
+    file = zipped({STATE: state_of(parts), f"pictures/{digest}": data})
+    status, code, detail = control.refusal("PUT", "/state", content=file)
+    assert (400, "invalid_request", True) == (status, code, "expected --max-memory at most" in detail)
+
+
+def repeated_members(file: bytes) -> bytes:
+    """Return a zip that has one member fifty times."""
+    buffer = io.BytesIO(file)
+    with zipfile.ZipFile(buffer, "a") as archive, warnings.catch_warnings(action="ignore"):
+        for _ in range(50):
+            archive.writestr("pictures/same", bytes(1_000_000), zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def many_members(file: bytes) -> bytes:
+    """Return a file with what begins more members than a state file may have."""
+    return file[:-22] + b"PK\x01\x02" * 100_001 + file[-22:]
+
+
+BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "empty arrays": (lambda _: zipped({STATE: b"[" + b"[]," * 20_000_000 + b"[]]"}), "bytes a line"),
+    "empty lines": (lambda file: zipped({STATE: members_of(file)[STATE] + b"\n" * 20_000_000}), "state.jsonl: "),
+    "many rows of nothing": (
+        lambda file: zipped({STATE: members_of(file)[STATE] + b"[]\n" * 20_000_000}),
+        "found an array of 0",
+    ),
+    "one member fifty times": (repeated_members, "expected each member once"),
+    "many members": (many_members, "more than 100000 members"),
+    "another compression": (
+        lambda file: zipped(members_of(file), zipfile.ZIP_LZMA),
+        "expected it to be stored or deflated",
+    ),
+}
+"""By what they are: what becomes of a state file, and the complaint about it."""
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_file_that_was_made_to_exhaust_is_refused_at_once(control: ControlledEmulator, name: str) -> None:
+    make, complaint = BOMBS[name]
+    content = make(saved(control))
+    tracemalloc.start()
+    status, code, detail = control.refusal("PUT", "/state", content=content)
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (400, "invalid_request", True) == (status, code, complaint in detail), detail
+    assert most_bytes < 40_000_000
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)])

@@ -104,10 +104,19 @@ def test_reserved_credits_cannot_be_taken_away() -> None:
     assert state(ledger) == (6, 4, 0)
 
 
-@pytest.mark.parametrize("broken", [Ledger(granted=1, charged=-1), Ledger(granted=2, reserved=-1)], ids=str)
-def test_no_entry_is_made_in_a_ledger_that_does_not_add_up(broken: Ledger) -> None:
-    with pytest.raises(LedgerError):
-        broken.grant(0, 0)
+def test_work_that_is_taken_over_counts_as_it_did() -> None:
+    ledger = Ledger(granted=10)
+    ledger.restore("gen_1", 4, charged=3)
+    ledger.restore("gen_2", 2, charged=None)
+    assert state(ledger) == (5, 2, 3)
+    ledger.settle(1, "gen_2", 2)
+    assert state(ledger) == (5, 0, 5)
+
+
+@pytest.mark.parametrize("charged", [None, 11])
+def test_work_that_was_never_granted_is_not_taken_over(charged: int | None) -> None:
+    with pytest.raises(LedgerError, match="10 granted Credits"):
+        Ledger(granted=10).restore("gen_1", 11, charged)
 
 
 class AnyHistory(RuleBasedStateMachine):

@@ -45,5 +45,5 @@ def test_two_kinds_share_nothing_behind_their_prefixes() -> None:
 def test_counters_that_are_handed_on_go_on_counting() -> None:
     first = Identifiers(1)
     first.next("ast")
-    second = Identifiers(1, first.counters)
+    second = Identifiers(1, dict(first.counters))
     assert first.next("ast") == second.next("ast")

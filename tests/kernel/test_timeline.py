@@ -65,8 +65,9 @@ def test_a_restored_timeline_goes_on_as_the_first_would_have() -> None:
     first = Timeline()
     for due in (7, 7, 3):
         first.schedule(due, "kind", "before")
-    second = Timeline()
-    second.restore(first.events(), first.sequence)
+    second = Timeline(first.sequence)
+    for event in first.events():
+        second.restore(event)
     for timeline in (first, second):
         timeline.schedule(7, "kind", "after")
     assert drain(first, 9) == drain(second, 9)

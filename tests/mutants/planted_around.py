@@ -190,7 +190,7 @@ def scenario_of_everyone_goes_first(patch: pytest.MonkeyPatch) -> None:
 def sandboxes_share_their_keys(patch: pytest.MonkeyPatch) -> None:
     """An Idempotency-Key that was used in one sandbox is taken in all of them."""
     records = IdempotencyRecords()
-    _change_restart(patch, lambda sandbox: setattr(sandbox, "idempotency", records))
+    _change_becoming(patch, lambda sandbox: setattr(sandbox, "idempotency", records))
 
 
 def sandboxes_share_a_clock(patch: pytest.MonkeyPatch) -> None:
@@ -206,13 +206,13 @@ def sandboxes_share_their_identifiers(patch: pytest.MonkeyPatch) -> None:
 def sandboxes_share_a_scenario(patch: pytest.MonkeyPatch) -> None:
     """A scenario that begins in one sandbox runs in all."""
     playbooks: dict[str, Any] = {}
-    _change_restart(patch, lambda sandbox: setattr(sandbox, "playbooks", playbooks))
+    _change_becoming(patch, lambda sandbox: setattr(sandbox, "playbooks", playbooks))
 
 
 def sandboxes_share_their_pictures(patch: pytest.MonkeyPatch) -> None:
     """A picture that was deleted in one sandbox is missing in all."""
     pictures: dict[str, Any] = {}
-    _change_restart(patch, lambda sandbox: setattr(sandbox.images, "pictures", pictures))
+    _change_becoming(patch, lambda sandbox: setattr(sandbox.images, "pictures", pictures))
 
 
 def reset_begins_everything_anew(patch: pytest.MonkeyPatch) -> None:
@@ -228,14 +228,14 @@ def reset_begins_everything_anew(patch: pytest.MonkeyPatch) -> None:
 
 def reset_keeps_the_keys(patch: pytest.MonkeyPatch) -> None:
     """After a reset Idempotency-Keys are still bound."""
-    original = Sandbox.restart
+    original = Sandbox.become
 
-    def restart(sandbox: Sandbox, *arguments: Any, **named: Any) -> None:
+    def become(sandbox: Sandbox, *arguments: Any, **named: Any) -> None:
         records = getattr(sandbox, "idempotency", None)
         original(sandbox, *arguments, **named)
         sandbox.idempotency = records or sandbox.idempotency
 
-    patch.setattr(Sandbox, "restart", restart)
+    patch.setattr(Sandbox, "become", become)
 
 
 def reset_forgets_the_scenarios_of_teams(patch: pytest.MonkeyPatch) -> None:
@@ -300,18 +300,18 @@ def _share_the_first(patch: pytest.MonkeyPatch, name: str) -> None:
         shared.append(getattr(sandbox, name))
         setattr(sandbox, name, shared[0])
 
-    _change_restart(patch, share)
+    _change_becoming(patch, share)
 
 
-def _change_restart(patch: pytest.MonkeyPatch, change: Callable[[Sandbox], None]) -> None:
+def _change_becoming(patch: pytest.MonkeyPatch, change: Callable[[Sandbox], None]) -> None:
     """Change every sandbox when it has been emptied, before anything is in it."""
-    original = Sandbox.restart
+    original = Sandbox.become
 
-    def restart(sandbox: Sandbox, *arguments: Any, **named: Any) -> None:
+    def become(sandbox: Sandbox, *arguments: Any, **named: Any) -> None:
         original(sandbox, *arguments, **named)
         change(sandbox)
 
-    patch.setattr(Sandbox, "restart", restart)
+    patch.setattr(Sandbox, "become", become)
 
 
 PLANTED_AROUND: Final = (

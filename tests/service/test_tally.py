@@ -6,7 +6,6 @@ from emulator.contract import load_contract
 from emulator.kernel.seed import Seed
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.playbook import Playbook, RuleCounts
-from emulator.scenario.scenario import NO_SCENARIO
 from emulator.service import state
 from emulator.service.tally import MAXIMUM_NAMES, RuleTallies, Tally, count_rules
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
@@ -74,9 +73,9 @@ def test_a_deleted_sandbox_stays_counted(emulator: EmulatorUnderTest) -> None:
 
 def test_what_a_state_file_brings_along_did_not_happen_here(emulator: EmulatorUnderTest) -> None:
     finish_some_work(emulator)
-    saved = state.save(emulator.sandbox)
+    saved = b"".join(state.save(emulator.sandbox, emulator.now()))
     sandboxes = emulator.application.sandboxes
-    sandboxes.replace(state.load(saved, emulator.sandbox.id, sandboxes.memory, lambda _text, _file: NO_SCENARIO))
+    sandboxes.replace(state.load(saved, emulator.sandbox.id, 1_000_000, emulator.application.contract))
     tally = tally_of(emulator)
     assert (tally.teams["Demo"].charged, tally.emulator_ms) == (2, 60_000)
 

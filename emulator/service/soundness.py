@@ -1,0 +1,554 @@
+"""What must hold of a sandbox as a whole, checked of one that comes from a state file before anybody sees it.
+
+The reader of state files has seen to it that every value has its type. Here every reference must lead somewhere, states
+must agree with what was decided at admission and with the events to come, and numbers must lie within their bounds: so
+that nothing that happens later in the sandbox can fail. What follows from the rest (indexes, reservations, places in
+budgets, who holds which picture) is not read but made anew.
+"""
+
+import hashlib
+import math
+import re
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Collection as Sized
+from collections.abc import Iterable
+from typing import TypeVar
+
+from emulator.contract import Contract
+from emulator.domain.idempotency import Record
+from emulator.domain.intents import Intent, intent_of
+from emulator.domain.ledger import LedgerError
+from emulator.domain.lifecycles import TERMINAL, generation_status
+from emulator.domain.pixels import LONGEST_EDGE
+from emulator.domain.pricing import generation_charge
+from emulator.domain.problems import Problem, excerpt
+from emulator.domain.recipes import LONGEST_EDGE_LIMIT, EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
+from emulator.domain.resources import OPERATION_TYPES, Asset, Generation, Ingredient, Operation, UploadSession
+from emulator.imaging.containers import BrokenFile, contents_of
+from emulator.kernel.clock import HIGHEST_RATE, ClockSetting
+from emulator.kernel.timestamps import LATEST_INSTANT
+from emulator.scenario.world import Timings, WorldFile
+from emulator.service.authoring import KINDS
+from emulator.service.sandbox import Sandbox
+from emulator.service.scenarios import CHANGE_EVENT
+
+MOST_CREDITS = 2**53 - 1
+MOST_TEAMS = 1_000
+"""Of the world that a reset begins with."""
+_MOST_SLOTS = 6
+_LARGEST_EDGE = max(LONGEST_EDGE.values())
+_KEY = re.compile(r"[A-Za-z0-9._~+/-]{1,300}=*", re.ASCII)
+_PREFIX = re.compile(r"[a-z]{1,10}", re.ASCII)
+_SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_HEADER_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+")
+_HEADER_VALUE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*")
+_RECIPES = {"product_photography": PhotographRecipe, "edit_images": EditRecipe, "upscale": UpscaleRecipe}
+_INTENTS = {"product_photography": "ProductPhotography", "edit_images": "EditImages", "upscale": "Upscale"}
+_WRITES = {"photography_style": "Style", "background": "Background", "pose": "Pose", "fashion_model": "FashionModel"}
+_INGREDIENT_PREFIXES = {kind: described.prefix for kind, described in KINDS.items()}
+
+Item = TypeVar("Item")
+
+
+class StateError(ValueError):
+    """A state file that cannot be loaded; the text says where (by a JSON Pointer) and why."""
+
+
+def make_sound(sandbox: Sandbox, contract: Contract) -> None:
+    """Check a sandbox that was read from a state file, and make what follows from the rest. Raises StateError."""
+    _check_head(sandbox)
+    _check_accounts(sandbox)
+    _check_playbooks(sandbox)
+    _check_resources(sandbox)
+    _check_work(sandbox, contract)
+    _check_events(sandbox)
+    _hold_pictures(sandbox)
+    _check_records(sandbox)
+
+
+def _expect(holds: object, where: str, found: object, expected: str) -> None:
+    if not holds:
+        raise StateError(f"{where}: found {excerpt(found)}; expected {expected}")
+
+
+def _numbered(table: str, items: Iterable[Item]) -> Iterable[tuple[str, Item]]:
+    """Go through the rows of a table, each with its place."""
+    return ((f"/{table}/{index}", item) for index, item in enumerate(items))
+
+
+# The sandbox itself ---------------------------------------------------------------------------------------------------
+
+
+def _check_head(sandbox: Sandbox) -> None:
+    _check_clock("/clock/0", sandbox.clock.setting)
+    now = sandbox.clock.now()
+    _expect(now <= LATEST_INSTANT, "/clock/1", now, "an instant before the year 10000")
+    _expect(sandbox.began_at <= now, "/began_at", sandbox.began_at, "an instant that has come")
+    _check_timings("/timings", sandbox.timings)
+    for prefix, count in sandbox.counters.items():
+        _expect(_PREFIX.fullmatch(prefix) and count >= 1, f"/counters/{prefix}", count, "a prefix, and at least 1")
+    options = sandbox.options
+    if options.clock is not None:
+        _check_clock("/options/clock", options.clock)
+    _expect((options.start or 0) <= LATEST_INSTANT, "/options/start", options.start, "an instant before the year 10000")
+    _check_world(options.world)
+
+
+def _check_clock(where: str, setting: ClockSetting) -> None:
+    is_rate = setting.rate == 1 or setting.mode == "real"
+    _expect(
+        is_rate and math.isfinite(setting.rate) and 0 < setting.rate <= HIGHEST_RATE,
+        f"{where}/rate",
+        setting.rate,
+        f"a number above 0 and up to {HIGHEST_RATE:g}, and 1 where the clock is not real",
+    )
+
+
+def _check_timings(where: str, timings: Timings) -> None:
+    for name in Timings.__dataclass_fields__:
+        _expect(getattr(timings, name) <= LATEST_INSTANT, f"{where}/{name}", getattr(timings, name), "a shorter span")
+
+
+def _check_world(world: WorldFile) -> None:
+    where = "/options/world"
+    _expect(len(world.teams) <= MOST_TEAMS, f"{where}/teams", world.teams, f"at most {MOST_TEAMS} Teams")
+    _check_timings(f"{where}/timings", world.timings)
+    names, keys = set[str](), set[str]()
+    for place, team in _numbered("options/world/teams", world.teams):
+        _check_new(f"{place}/name", team.name, names)
+        _expect(team.credits <= MOST_CREDITS, f"{place}/credits", team.credits, f"at most {MOST_CREDITS}")
+        for index, credential in enumerate(team.credentials):
+            _check_new(f"{place}/credentials/{index}/key", credential.key, keys)
+            _expect(_KEY.fullmatch(credential.key), f"{place}/credentials/{index}/key", credential.key, "an API key")
+
+
+def _check_new(where: str, name: str, names: set[str]) -> None:
+    _expect(name and name not in names, where, name, "a name that nothing before it has")
+    names.add(name)
+
+
+def _check_accounts(sandbox: Sandbox) -> None:
+    now = sandbox.clock.now()
+    for where, account in _numbered("accounts", sandbox.accounts.values()):
+        _check_given(sandbox, f"{where}/team/id", "team", account.team.id)
+        _expect(account.ledger.granted <= MOST_CREDITS, f"{where}/ledger/granted", account.ledger.granted, "fewer")
+        _check_instants(f"{where}/rate/admitted", account.rate.admitted, now)
+    ids = set[str]()
+    for where, held in _numbered("credentials", sandbox.credentials.values()):
+        credential = held.credential
+        _check_given(sandbox, f"{where}/credential/id", "cred", credential.id)
+        _check_new(f"{where}/credential/id", credential.id, ids)
+        _check_team(sandbox, f"{where}/credential", credential.team_id)
+        _expect(_KEY.fullmatch(credential.key), f"{where}/credential/key", credential.key, "an API key")
+        _check_instants(f"{where}/rate/admitted", held.rate.admitted, now)
+
+
+def _check_instants(where: str, instants: Sized[int], now: int) -> None:
+    _expect(sorted(instants) == [*instants], where, instants, "instants in their order")
+    _expect(max(instants, default=0) <= now, where, instants, "instants that have come")
+
+
+def _check_given(sandbox: Sandbox, where: str, prefix: str, identifier: str) -> None:
+    is_given = sandbox.identifiers.has_given(prefix, identifier)
+    _expect(is_given, where, identifier, f"one of the ids of /counters/{prefix} and the seed")
+
+
+def _check_team(sandbox: Sandbox, where: str, team_id: str) -> None:
+    _expect(team_id in sandbox.accounts, f"{where}/team_id", team_id, "the id of a Team")
+
+
+def _check_playbooks(sandbox: Sandbox) -> None:
+    now = sandbox.clock.now()
+    for where, playbook in _numbered("playbooks", sandbox.playbooks.values()):
+        is_of_team = playbook.team is None or playbook.team in sandbox.accounts
+        _expect(is_of_team, f"{where}/team", playbook.team, "null or the id of a Team")
+        _expect(playbook.seed == sandbox.seed, f"{where}/seed", playbook.seed.value, "the seed of the sandbox")
+        _expect(playbook.began_at <= now, f"{where}/began_at", playbook.began_at, "an instant that has come")
+        for name, counts in playbook.counts.items():
+            _expect(counts.fired <= counts.matched, f"{where}/counts/{name}", counts.fired, "no more than matched")
+
+
+# Resources ------------------------------------------------------------------------------------------------------------
+
+
+def _check_resources(sandbox: Sandbox) -> None:
+    store, now = sandbox.store, sandbox.clock.now()
+    for where, session in _numbered("uploads", store.uploads.items.values()):
+        _check_given(sandbox, f"{where}/id", "upl", session.id)
+        _check_team(sandbox, where, session.team_id)
+        _check_session(sandbox, where, session)
+    for where, asset in _numbered("assets", store.assets.items.values()):
+        _check_given(sandbox, f"{where}/id", "ast", asset.id)
+        _check_team(sandbox, where, asset.team_id)
+        _check_asset(sandbox, where, asset)
+    for where, product in _numbered("products", store.products.items.values()):
+        _check_given(sandbox, f"{where}/id", "prd", product.id)
+        _check_team(sandbox, where, product.team_id)
+        members = product.asset_ids
+        _expect(
+            members and len(set(members)) == len(members), f"{where}/asset_ids", members, "some, none of them twice"
+        )
+        for asset_id in members:
+            found = store.assets.items.get(asset_id)
+            is_own = found is not None and found.team_id == product.team_id
+            _expect(is_own, f"{where}/asset_ids", asset_id, "an Asset of the Team")
+        _expect(product.primary_asset_id in members, f"{where}/primary_asset_id", product.primary_asset_id, "a member")
+        store.index_product(product)
+    for kind, collection in store.ingredients.items():
+        for where, ingredient in _numbered(f"{kind}s", collection.items.values()):
+            _check_given(sandbox, f"{where}/id", _INGREDIENT_PREFIXES[kind], ingredient.id)
+            if ingredient.team_id is not None:
+                _check_team(sandbox, where, ingredient.team_id)
+            _expect(max(ingredient.created_at, ingredient.updated_at) <= now, where, ingredient.updated_at, "the past")
+            for key in ingredient.picture_keys:
+                _check_picture(sandbox, where, key)
+
+
+def _check_picture(sandbox: Sandbox, where: str, key: str) -> None:
+    _expect(key in sandbox.images.pictures, where, key, "a picture of this key in /pictures")
+
+
+def _has_bytes(sandbox: Sandbox, session: UploadSession) -> bool:
+    """Whether a session still keeps what it received: past its window it has lost it."""
+    return session.status == "received" and sandbox.clock.now() < session.expires_at
+
+
+def _check_session(sandbox: Sandbox, where: str, session: UploadSession) -> None:
+    has_digest = session.digest is not None
+    _expect(
+        has_digest == (session.status != "awaiting_upload"),
+        f"{where}/digest",
+        session.digest,
+        "one of what it received",
+    )
+    if _has_bytes(sandbox, session):
+        _check_picture(sandbox, where, session.id)
+        data = sandbox.images.pictures[session.id].data or b""
+        is_whole = hashlib.sha256(data).hexdigest() == session.digest and len(data) == session.size_bytes
+        _expect(is_whole, f"{where}/digest", session.digest, "the SHA-256 of its bytes")
+
+
+def _check_asset(sandbox: Sandbox, where: str, asset: Asset) -> None:
+    edges = (asset.width, asset.height)
+    _expect(all(1 <= edge <= LONGEST_EDGE_LIMIT for edge in edges), f"{where}/width", edges, "a size in pixels")
+    generation = sandbox.store.generations.items.get(asset.source_generation_id or "")
+    is_output = generation is not None and any(output.asset_id == asset.id for output in generation.outputs)
+    is_from_source = is_output if asset.source == "generation" else asset.source_generation_id is None
+    _expect(is_from_source, f"{where}/source_generation_id", asset.source_generation_id, "the Generation it comes from")
+    _check_picture(sandbox, where, asset.id)
+    picture = sandbox.images.pictures[asset.id]
+    if picture.recipe is not None:
+        is_fit = (picture.recipe.width, picture.recipe.height) == edges and picture.recipe.format == asset.format
+    else:
+        is_fit = _size_of(picture.data or b"", asset.format) == edges
+    _expect(is_fit, where, asset.id, f"a picture that is {asset.format} of {asset.width} x {asset.height} pixels")
+
+
+def _size_of(data: bytes, picture_format: str) -> tuple[int, int] | None:
+    try:
+        contents = contents_of(data, picture_format)
+    except (BrokenFile, struct.error, IndexError, zlib.error):
+        return None
+    return (contents.width, contents.height) if contents else None
+
+
+# Work -----------------------------------------------------------------------------------------------------------------
+
+
+def _check_work(sandbox: Sandbox, contract: Contract) -> None:
+    for where, operation in _numbered("operations", sandbox.store.operations.items.values()):
+        _check_given(sandbox, f"{where}/id", "op", operation.id)
+        _check_team(sandbox, where, operation.team_id)
+        _check_operation(sandbox, where, operation, contract)
+        _take_over(sandbox, where, operation, operation.outcome.finishes_at)
+    for where, generation in _numbered("generations", sandbox.store.generations.items.values()):
+        _check_given(sandbox, f"{where}/id", "gen", generation.id)
+        _check_team(sandbox, where, generation.team_id)
+        _check_generation(sandbox, where, generation, contract)
+        _take_over(sandbox, where, generation, generation.plan[-1].finishes_at)
+    for where, account in _numbered("accounts", sandbox.accounts.values()):
+        budget = account.budget
+        _expect(
+            budget.used <= budget.highest_used,
+            f"{where}/budget/highest_used",
+            budget.highest_used,
+            "no fewer than used",
+        )
+
+
+def _take_over(sandbox: Sandbox, where: str, work: Operation | Generation, finishes_at: int | None) -> None:
+    """Reserve what unfinished work has reserved, and take its place; count what was charged for finished work."""
+    account = sandbox.accounts[work.team_id]
+    try:
+        account.ledger.restore(work.id, work.reserved_credits, work.charged_credits)
+    except LedgerError as error:
+        raise StateError(f"{where}/reserved_credits: {error}") from None
+    if work.status not in TERMINAL:
+        account.budget.finishes_at[work.id] = finishes_at
+
+
+def _check_progress(sandbox: Sandbox, where: str, work: Operation | Generation) -> None:
+    """A state must agree with the instants and the charge that it brings."""
+    now, is_done = sandbox.clock.now(), work.status in TERMINAL
+    started = work.started_at is not None
+    _expect(
+        started == (work.status != "queued"), f"{where}/started_at", work.started_at, f"what {work.status} work has"
+    )
+    _expect(
+        (work.finished_at is not None) == is_done,
+        f"{where}/finished_at",
+        work.finished_at,
+        f"what {work.status} work has",
+    )
+    _expect(
+        (work.charged_credits is not None) == is_done,
+        f"{where}/charged_credits",
+        work.charged_credits,
+        f"what {work.status} work has",
+    )
+    _expect(
+        (work.charged_credits or 0) <= work.reserved_credits,
+        f"{where}/charged_credits",
+        work.charged_credits,
+        "no more than reserved",
+    )
+    instants = [work.created_at, work.started_at or work.created_at, work.finished_at or work.updated_at]
+    _check_instants(where, instants, now)
+
+
+def _check_intent(where: str, name: str, request: Intent, contract: Contract) -> None:
+    violations = contract.violations(name, request, first_only=True)
+    if violations:
+        raise StateError(f"{where}{violations[0].where}: expected {violations[0].expected}")
+    try:
+        _expect(intent_of(name, request) == request, where, request, "a request in its normal form")
+    except Problem as problem:
+        raise StateError(f"{where}{problem.detail}") from None
+
+
+def _check_operation(sandbox: Sandbox, where: str, operation: Operation, contract: Contract) -> None:
+    store, outcome = sandbox.store, operation.outcome
+    _check_progress(sandbox, where, operation)
+    _expect(operation.type in OPERATION_TYPES, f"{where}/type", operation.type, f"one of {', '.join(OPERATION_TYPES)}")
+    kind, creates = operation.ingredient_kind, operation.type.endswith(".create")
+    _check_intent(f"{where}/request", _WRITES[kind] + ("Write" if creates else "Patch"), operation.request, contract)
+    sources = operation.request.get(KINDS[kind].sources, ())
+    sources = (sources,) if isinstance(sources, str) else tuple(sources)
+    _expect(
+        sources and sources == outcome.source_keys,
+        f"{where}/outcome/source_keys",
+        outcome.source_keys,
+        "those of the request",
+    )
+    _expect(
+        outcome.charge <= operation.reserved_credits, f"{where}/outcome/charge", outcome.charge, "no more than reserved"
+    )
+    _expect((operation.target_id is None) == creates, f"{where}/target_id", operation.target_id, "what an update has")
+    _expect(
+        (operation.error is not None) == (operation.status == "failed"),
+        f"{where}/error",
+        operation.error,
+        "that of failed work",
+    )
+    has_result = operation.result_id is not None
+    _expect(
+        has_result == (operation.status == "completed"),
+        f"{where}/result_id",
+        operation.result_id,
+        "that of completed work",
+    )
+    if operation.status in TERMINAL:
+        return
+    for asset_id in sources:
+        asset = store.assets.items.get(asset_id)
+        is_own = asset is not None and asset.team_id == operation.team_id
+        _expect(is_own, f"{where}/outcome/source_keys", asset_id, "an Asset of the Team")
+    if operation.target_id is not None:
+        target: Ingredient | None = store.ingredients[kind].items.get(operation.target_id)
+        is_free = (
+            target is not None and target.team_id == operation.team_id and target.id not in store.operation_on_target
+        )
+        _expect(is_free, f"{where}/target_id", operation.target_id, "an ingredient that nothing else replaces")
+    store.index_operation(operation)
+
+
+def _check_generation(sandbox: Sandbox, where: str, generation: Generation, contract: Contract) -> None:
+    _check_progress(sandbox, where, generation)
+    _expect(generation.workflow in _INTENTS, f"{where}/workflow", generation.workflow, f"one of {', '.join(_INTENTS)}")
+    _check_intent(f"{where}/request", _INTENTS[generation.workflow], generation.request, contract)
+    slots = len(generation.plan)
+    _expect(
+        1 <= slots <= _MOST_SLOTS and slots == len(generation.outputs), f"{where}/plan", slots, "a plan for each output"
+    )
+    most = generation_charge(generation.workflow, generation.request, slots, slots)
+    _expect(
+        most <= generation.reserved_credits,
+        f"{where}/reserved_credits",
+        generation.reserved_credits,
+        f"at least {most}",
+    )
+    is_done = generation.status in TERMINAL
+    for index, output in enumerate(generation.outputs):
+        place = f"{where}/outputs/{index}"
+        _expect(
+            (output.asset_id is not None) == (output.status == "completed"),
+            f"{place}/asset_id",
+            output.asset_id,
+            "that of a completed output",
+        )
+        _expect(
+            (output.error is not None) == (output.status == "failed"),
+            f"{place}/error",
+            output.error,
+            "that of a failed output",
+        )
+        is_waiting = output.status == "pending"
+        _expect(
+            is_waiting == (generation.status == "queued"),
+            f"{place}/status",
+            output.status,
+            f"what {generation.status} work has",
+        )
+    status = generation_status(generation.status, generation.outputs)
+    _expect(
+        status == generation.status and is_done == all(output.status in TERMINAL for output in generation.outputs),
+        f"{where}/status",
+        generation.status,
+        f"{status}, as its outputs are",
+    )
+    for index, (planned, output) in enumerate(zip(generation.plan, generation.outputs, strict=True)):
+        recipe = planned.picture
+        is_of_workflow = isinstance(recipe, _RECIPES[generation.workflow])
+        _expect(
+            is_of_workflow and _is_drawable(recipe),
+            f"{where}/plan/{index}/picture",
+            recipe.inputs,
+            f"a recipe of {generation.workflow}",
+        )
+        if output.status not in TERMINAL:
+            for key in recipe.inputs:
+                _check_picture(sandbox, f"{where}/plan/{index}/picture/inputs", key)
+
+
+def _is_drawable(recipe: Recipe) -> bool:
+    return max(recipe.width, recipe.height) <= _LARGEST_EDGE
+
+
+# Events ---------------------------------------------------------------------------------------------------------------
+
+
+def _check_events(sandbox: Sandbox) -> None:
+    """What is to happen must be just what the states and decisions say, in an order in which it can."""
+    now, numbers, events = sandbox.clock.now(), set[int](), Counter[tuple[str, str, int, int]]()
+    started = dict[str, int]()
+    expected = Counter(_expected_events(sandbox, started))
+    for where, event in _numbered("events", sandbox.timeline.events()):
+        _expect(event.due > now, f"{where}/0", event.due, "an instant to come")
+        is_new = 0 < event.sequence <= sandbox.timeline.sequence and event.sequence not in numbers
+        _expect(is_new, f"{where}/1", event.sequence, "a number of its own, up to /timeline/sequence")
+        numbers.add(event.sequence)
+        due = started.pop(event.subject, event.due) if event.kind == "operation_started" else event.due
+        # The start of an Operation is not kept with it; only that it comes before the end.
+        _expect(due >= event.due, f"{where}/0", event.due, "an instant before the end of the work")
+        found = (event.kind, event.subject, event.detail, 0 if event.kind == "operation_started" else event.due)
+        _expect(found in expected, where, event.subject, "an event that the states bring about, at its instant")
+        events[found] += 1
+    missing = next(iter(expected - events), None)
+    if missing is not None:
+        raise StateError(f"/events: expected {missing[0]} of {missing[1]}")
+    twice = next(iter(events - expected), None)
+    if twice is not None:
+        raise StateError(f"/events: found {twice[0]} of {twice[1]} more than once")
+
+
+def _expected_events(sandbox: Sandbox, started: dict[str, int]) -> Iterable[tuple[str, str, int, int]]:
+    """Go through all that must be to come: kind, subject, detail and instant."""
+    yield from _expected_ends(sandbox, started)
+    now = sandbox.clock.now()
+    for session in sandbox.store.uploads.items.values():
+        if session.status not in TERMINAL and now < session.expires_at:
+            yield "upload_expired", session.id, 0, session.expires_at
+    for team_id, playbook in sandbox.playbooks.items():
+        for index, (due, _) in enumerate(playbook.changes_due()):
+            if due > now:
+                yield CHANGE_EVENT, team_id, index, due
+
+
+def _expected_ends(sandbox: Sandbox, started: dict[str, int]) -> Iterable[tuple[str, str, int, int]]:
+    """Go through the starts and ends of unfinished work; `started` tells when an Operation must have started."""
+    store = sandbox.store
+    for operation in store.operations.items.values():
+        finishes_at = operation.outcome.finishes_at
+        if operation.status == "queued":
+            started[operation.id] = LATEST_INSTANT * 2 if finishes_at is None else finishes_at
+            yield "operation_started", operation.id, 0, 0
+        if operation.status not in TERMINAL and finishes_at is not None:
+            yield "operation_finished", operation.id, 0, finishes_at
+    for generation in store.generations.items.values():
+        if generation.status == "queued":
+            yield "generation_started", generation.id, 0, generation.starts_at
+        for slot, (planned, output) in enumerate(zip(generation.plan, generation.outputs, strict=True)):
+            if output.status not in TERMINAL and planned.finishes_at is not None:
+                yield "output_finished", generation.id, slot, planned.finishes_at
+
+
+# Pictures and records -------------------------------------------------------------------------------------------------
+
+
+def _hold_pictures(sandbox: Sandbox) -> None:
+    """Hold every picture as often as it is needed, and let go of those that nothing needs."""
+    store, images = sandbox.store, sandbox.images
+    for where, (key, picture) in _numbered("pictures", images.pictures.items()):
+        if picture.recipe is not None:
+            _expect(_is_drawable(picture.recipe), f"{where}/recipe", key, f"edges of at most {_LARGEST_EDGE} pixels")
+            images.hold(picture.recipe.inputs)
+    linked = list(store.assets.items)
+    for collection in store.ingredients.values():
+        linked += [key for ingredient in collection.items.values() for key in ingredient.picture_keys]
+    for key in linked:
+        images.pictures[key].is_public = True
+    images.hold(linked)
+    images.hold(session.id for session in store.uploads.items.values() if _has_bytes(sandbox, session))
+    images.hold(_captured(sandbox))
+    for key in reversed(list(images.pictures)):  # what a picture is made from comes before it
+        if images.pictures[key].holds == 0:
+            images.hold([key])
+            images.release([key])
+
+
+def _captured(sandbox: Sandbox) -> Iterable[str]:
+    """Go through the pictures that unfinished work has captured, as often as it has."""
+    for operation in sandbox.store.operations.items.values():
+        if operation.status not in TERMINAL:
+            yield from operation.outcome.source_keys
+    for generation in sandbox.store.generations.items.values():
+        for planned, output in zip(generation.plan, generation.outputs, strict=True):
+            if output.status not in TERMINAL:
+                yield from planned.picture.inputs
+
+
+def _check_records(sandbox: Sandbox) -> None:
+    ids = {held.credential.id for held in sandbox.credentials.values()}
+    admitted = []
+    for where, (scope, record) in _numbered("idempotency", sandbox.idempotency.records()):
+        _expect(scope.credential_id in ids, f"{where}/0/0", scope.credential_id, "the id of a credential")
+        _check_answer(f"{where}/1", record)
+        admitted.append(record.admitted_at)
+    _check_instants("/idempotency", admitted, sandbox.clock.now())
+
+
+def _check_answer(where: str, record: Record) -> None:
+    _expect(200 <= record.status <= 599, f"{where}/2", record.status, "a status from 200 to 599")
+    headers = dict(record.headers)
+    for name, value in record.headers:
+        is_header = _HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value)
+        _expect(is_header, f"{where}/3", name.decode("latin-1"), "headers of HTTP")
+    length = headers.get(b"content-length", b"0")
+    _expect(
+        length == b"%d" % len(record.body) and len(headers) == len(record.headers),
+        f"{where}/3",
+        length.decode("latin-1"),
+        "the length of the body, once",
+    )

@@ -1,0 +1,41 @@
+"""State files taken apart and put together again, to be changed in between."""
+
+import io
+import zipfile
+from typing import Any
+
+import orjson
+
+STATE = "state.jsonl"
+Parts = dict[str, Any]
+"""The first line under `head`, and the rows of each table under its name."""
+
+
+def members_of(file: bytes) -> dict[str, bytes]:
+    """Return the members of a zip by name."""
+    with zipfile.ZipFile(io.BytesIO(file)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def parts_of(state: bytes) -> Parts:
+    """Take the lines of a state apart."""
+    head, *lines = map(orjson.loads, state.splitlines())
+    parts: Parts = {"head": head}
+    for table, row in lines:
+        parts.setdefault(table, []).append(row)
+    return parts
+
+
+def state_of(parts: Parts) -> bytes:
+    """Put the lines of a state together."""
+    lines = [parts["head"], *([table, row] for table, rows in parts.items() if table != "head" for row in rows)]
+    return b"".join(orjson.dumps(line) + b"\n" for line in lines)
+
+
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return a zip of some members."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content, compression)
+    return buffer.getvalue()
