@@ -6,7 +6,8 @@
 import { announce, byId, element, fill, setText } from "./dom.js";
 import { listen } from "./events.js";
 import { REGIONS } from "./regions.js";
-import { address, ask, authorization, keepToken, onTokenNeeded, sandboxId } from "./service.js";
+import { address, ask, onTokenNeeded, sandboxId } from "./service.js";
+import { askForToken } from "./token.js";
 
 const SHORTEST_PAUSE_MS = 200;
 
@@ -142,47 +143,12 @@ async function showFacts() {
   fill(byId("facts"), element("code", {}, baseUrl), sandbox, element("span", { class: "faint" }, version));
 }
 
-/** @type {Promise<void> | null} */
-let asking = null;
-
-/** Ask for the control token, once for all that wait for it. */
-function askForToken() {
-  const isWrong = "Authorization" in authorization();
-  keepToken(null);
-  asking ??= new Promise((resolve) => {
-    const field = element("input", { id: "token", type: "password", autocomplete: "off", required: true });
-    const form = element(
-      "form",
-      { class: "notice token" },
-      element(
-        "p",
-        {},
-        isWrong
-          ? "This is not the emulator's control token."
-          : "This emulator was started with a control token. It is kept for this tab only.",
-      ),
-      element("label", { for: "token" }, "Control token"),
-      field,
-      element("button", { class: "primary" }, "Continue"),
-    );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      keepToken(field.value.trim());
-      form.remove();
-      asking = null;
-      resolve();
-    });
-    byId("notices").append(form);
-    field.focus();
-  });
-  return asking;
-}
-
 /** @param {import("./events.js").LiveEvent} event */
 function hear(event) {
   for (const one of shown) {
     one.region.hear?.(event);
-    if (one.file.concerns.includes(event.kind)) one.invalidate();
+    // After a gap nobody knows what has changed.
+    if (event.kind === "gap" || one.file.concerns.includes(event.kind)) one.invalidate();
   }
 }
 

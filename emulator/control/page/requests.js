@@ -125,7 +125,8 @@ export function create(panel) {
     refresh,
     /** @param {import("./events.js").LiveEvent} event */
     hear({ kind, data }) {
-      if (kind === "reset") journal.clear();
+      // A gap that nothing was missed in: the numbers begin anew, since the emulator was started again.
+      if (kind === "reset" || (kind === "gap" && data.missed === null)) journal.clear();
       if (kind === "request") {
         journal.add(data);
         if (data.sequence === grid.opened) void details.refresh();

@@ -42,7 +42,7 @@ export function address(path, query = {}) {
 }
 
 /** The headers that let a request in. */
-export function authorization() {
+function authorization() {
   const token = sessionStorage.getItem(TOKEN_NAME);
   return /** @type {Record<string, string>} */ (token ? { Authorization: `Bearer ${token}` } : {});
 }
@@ -109,7 +109,7 @@ export async function send(method, path, options = {}) {
       if (signal?.aborted) throw error;
       throw new Refusal(0, "unreachable", "The emulator cannot be reached. Is it still running?");
     }
-    if (response.status === 401 && !path.startsWith("/try/")) await askForToken();
+    if (response.status === 401) await askForToken();
     else if (response.ok) return response;
     else throw await refusalOf(response);
   }
