@@ -1,0 +1,115 @@
+"""The pytest plugin: a sandbox for each test, and what the emulator recorded in the report of a test that failed.
+
+Every run of pytest imports this wherever the emulator is installed, so nothing is imported here that a run without it does
+not need.
+"""
+
+import os
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from emulator.testing import Emulator, RecordedRequest, Sandbox
+
+MARKER: Final = "image_workflow"
+OPTION: Final = "--image-workflow-url"
+SECTION: Final = "image workflow requests"
+SHOWN_REQUESTS: Final = 100
+"""How many requests of a failed test are told, the last ones."""
+
+_SANDBOX = pytest.StashKey["Sandbox"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that names an emulator to be used."""
+    parser.getgroup("image workflow").addoption(
+        OPTION,
+        metavar="URL",
+        help="use the emulator that runs there (default: EMULATOR_URL, else one is started when a test asks for it)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARKER}(clock, scenario, world, seed, start, rate_limits): how the sandbox of the fixture `image_workflow` "
+        "begins; `clock` is `auto` unless said otherwise",
+    )
+
+
+@pytest.fixture(scope="session")
+def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulator]":
+    """The emulator behind the sandboxes, one for each session and xdist worker.
+
+    One that runs already is used where `--image-workflow-url` or EMULATOR_URL names it, with EMULATOR_CONTROL_TOKEN.
+    """
+    from emulator.testing import Emulator
+
+    url = request.config.getoption(OPTION) or os.environ.get("EMULATOR_URL")
+    token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
+    with Emulator.connect(url, token) if url else Emulator.start() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emulator") -> "Iterator[Sandbox]":
+    """A sandbox of the test's own, begun as the marker `image_workflow` says; deleted after the test."""
+    from emulator.testing import EmulatorError
+
+    try:
+        sandbox = image_workflow_emulator.sandbox(**_options(request.node))
+    except EmulatorError as error:
+        pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
+    with sandbox:
+        request.node.stash[_SANDBOX] = sandbox
+        yield sandbox
+        del request.node.stash[_SANDBOX]
+
+
+def _options(node: pytest.Item) -> dict[str, Any]:
+    """Return what the test's markers ask for; one that is nearer to the test goes before one of its class or module."""
+    options: dict[str, Any] = {"clock": "auto"}
+    for marker in reversed(list(node.iter_markers(MARKER))):
+        if marker.args:
+            pytest.fail(f"@pytest.mark.{MARKER}: found {marker.args[0]!r}; expected options by name", pytrace=False)
+        options.update(marker.kwargs)
+    return options
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the recorded requests to the report of a test that failed, while its sandbox is still there."""
+    report = yield
+    sandbox = item.stash.get(_SANDBOX, None)
+    if sandbox is not None and report.failed:
+        report.sections.append((SECTION, _told(sandbox)))
+    return report
+
+
+def _told(sandbox: "Sandbox") -> str:
+    from emulator.testing import EmulatorError
+
+    try:
+        requests = sandbox.requests()
+        dropped = len(requests) - SHOWN_REQUESTS
+        lines = [f"({dropped} earlier requests are left out)"] if dropped > 0 else []
+        for request in requests[-SHOWN_REQUESTS:]:
+            lines += _request_lines(sandbox, request)
+    except EmulatorError as error:
+        return f"they cannot be told: {error}"
+    return "\n".join(lines) or "none"
+
+
+def _request_lines(sandbox: "Sandbox", request: "RecordedRequest") -> Iterator[str]:
+    """Word a request, and if it was refused, why and what to do about it."""
+    yield str(request)
+    if request.code is None:
+        return
+    explanation = sandbox.explain(request)
+    decided = explanation.decided_by or {}
+    yield f"    {request.code}: {decided.get('detail') or explanation.summary}"
+    if explanation.remedy:
+        yield f"    remedy: {explanation.remedy}"

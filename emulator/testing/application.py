@@ -1,0 +1,141 @@
+"""An emulator in this process, as an ASGI application: for `httpx.ASGITransport` and Starlette's `TestClient`.
+
+Owns how its control plane is asked without a socket, synchronously, also while an event loop runs.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from emulator.documents.complaints import DocumentError
+from emulator.settings import UsageError, read_settings
+from emulator.testing.control import Answer, ControlPlane
+from emulator.testing.emulator import Emulator
+from emulator.testing.errors import NOT_STARTED, EmulatorError
+from emulator.testing.options import option_texts
+from emulator.testing.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from emulator.app import Application
+    from emulator.http.requests import Receive, Scope, Send
+
+HOST: Final = "testserver"
+"""What the addresses name that its sandboxes tell: the host that Starlette's TestClient asks for."""
+
+Run = Callable[[Coroutine[Any, Any, None], float], None]
+
+
+class EmulatorApplication:
+    """The emulator as an ASGI application. `sandbox` is its default sandbox, `emulator` all of it; neither needs a server."""
+
+    def __init__(self, application: "Application") -> None:
+        self._application = application
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Answer a request, or the events of a server's life."""
+        self._loop = asyncio.get_running_loop()
+        if scope["type"] == "lifespan":
+            await _answer_lifespan(receive, send)
+        else:
+            await self._application(scope, receive, send)
+
+    @cached_property
+    def emulator(self) -> Emulator:
+        """The whole emulator, for more sandboxes."""
+        transport = _InProcess(self._application, self._run)
+        return Emulator(ControlPlane(transport, self._application.settings.control_token), transport.close)
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The default sandbox."""
+        return self.emulator.default
+
+    def _run(self, coroutine: Coroutine[Any, Any, None], seconds: float) -> None:
+        """Run a coroutine to its end from synchronous code.
+
+        It runs in the event loop that serves requests, if that runs in another thread; else in one of its own.
+        """
+        loop = self._loop
+        if loop is not None and loop.is_running() and loop is not _running_loop():
+            asyncio.run_coroutine_threadsafe(coroutine, loop).result(seconds)
+        else:  # in another thread, as this one may have a loop that runs
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(asyncio.run, coroutine).result()
+
+
+def create_app(**options: Any) -> EmulatorApplication:
+    """Return an emulator as an ASGI application, with options as those of `serve`, by name and as plain values.
+
+    Raises TypeError for an unknown option, EmulatorError for one, or for a file, that cannot be used.
+    """
+    from emulator.app import create_application
+
+    try:
+        return EmulatorApplication(create_application(read_settings(option_texts(options), {})))
+    except (UsageError, DocumentError, OSError) as error:
+        raise EmulatorError(NOT_STARTED, str(error)) from error
+
+
+class _InProcess:
+    """Hands requests to the application, without a socket."""
+
+    def __init__(self, application: "Application", run: Run) -> None:
+        self._application = application
+        self._run = run
+        self.url = application.settings.public_url or f"http://{HOST}"
+
+    def exchange(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+    ) -> Answer:
+        """Send one request and return the answer."""
+        path, _, query = target.partition("?")
+        body = content or b""
+        sent = {**headers, "Host": HOST, "Content-Length": str(len(body))}
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "root_path": "",
+            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()],
+            "client": None,
+            "server": (HOST, 80),
+        }
+        answered: list[Any] = []
+        pieces = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> Any:
+            return pieces.pop() if pieces else await asyncio.Event().wait()  # nobody goes away
+
+        async def send(message: Any) -> None:
+            answered.append(message)
+
+        self._run(self._application(scope, receive, send), seconds)
+        start = dict(answered[0]["headers"])
+        told = b"".join(message.get("body", b"") for message in answered[1:])
+        return Answer(answered[0]["status"], start.get(b"request-id", b"").decode(), told)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+async def _answer_lifespan(receive: "Receive", send: "Send") -> None:
+    while True:
+        kind = (await receive())["type"]
+        await send({"type": f"{kind}.complete"})
+        if kind == "lifespan.shutdown":
+            return
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -1,0 +1,179 @@
+"""The client of the control plane: one request to `/_emulator`, its answer or its refusal. Everyone's, the command line's too.
+
+Owns how a path of a sandbox is written, the control token, the connection and the wording of its failures. Must not know
+what any path does. An exchange runs over HTTP here, and in this process in `emulator.testing.application`.
+"""
+
+import http.client
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, Final, NamedTuple, Protocol
+from urllib.parse import quote, urlencode, urlsplit
+
+from emulator.control import PREFIX, REQUEST_ID_KIND
+from emulator.testing.errors import NO_ANSWER, EmulatorError
+
+ANSWER_SECONDS: Final = 30.0
+"""How long an answer may take: moving a clock may fire hours of work."""
+JSON: Final = "application/json"
+YAML: Final = "application/yaml"
+ZIP: Final = "application/zip"
+
+
+class Answer(NamedTuple):
+    """What came back."""
+
+    status: int
+    request_id: str
+    body: bytes
+
+
+class Transport(Protocol):
+    """Takes a request to an emulator."""
+
+    @property
+    def url(self) -> str:
+        """The address of the emulator, without a slash at its end."""
+
+    def exchange(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+    ) -> Answer:
+        """Send one request and return the answer. Raises OSError, HTTPException or ValueError if there is none in time."""
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+
+class HttpTransport:
+    """A connection that is kept, straight to the address: proxies of the environment are not for one's own machine.
+
+    Threads take turns.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        connect = http.client.HTTPSConnection if parts.scheme.lower() == "https" else http.client.HTTPConnection
+        self.url = url.rstrip("/")
+        self._path = parts.path.rstrip("/")
+        self._connection = connect(parts.hostname or "", parts.port)
+        self._lock = Lock()
+
+    def exchange(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+    ) -> Answer:
+        """Send one request and return the answer. Raises OSError, HTTPException or ValueError if there is none in time."""
+        with self._lock:
+            is_kept = self._connection.sock is not None
+            try:
+                return self._exchange(method, target, headers, content, seconds)
+            except ConnectionError:
+                if not is_kept:
+                    raise
+            # A server closes connections that nobody used for a while.
+            return self._exchange(method, target, headers, content, seconds)
+
+    def _exchange(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+    ) -> Answer:
+        connection = self._connection
+        connection.timeout = seconds
+        if connection.sock is not None:
+            connection.sock.settimeout(seconds)
+        try:
+            connection.request(method, self._path + target, content, dict(headers))
+            response = connection.getresponse()
+            return Answer(response.status, response.headers.get("request-id", ""), response.read())
+        except BaseException:
+            connection.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connection; the next request opens another."""
+        self._connection.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_connection"):  # it may be that the address could not be read
+            self._connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlane:
+    """The control plane of one sandbox; None stands for `default`."""
+
+    transport: Transport
+    token: str | None = None
+    sandbox: str | None = None
+
+    def of(self, sandbox: str | None) -> "ControlPlane":
+        """Return the control plane of another sandbox of the same emulator; that of the whole process for None."""
+        return replace(self, sandbox=sandbox)
+
+    def call(
+        self,
+        method: str,
+        path: str = "",
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> Any:
+        """Send a request to a path below the sandbox and return the parsed answer, None for an empty one.
+
+        Values of `query` that are None are left out. Raises EmulatorError: nothing answers, or the emulator refuses.
+        """
+        content = None if body is None else json.dumps(body).encode()
+        answer = self.exchange(method, path, content, JSON, query=query, seconds=seconds)
+        return json.loads(answer) if answer else None
+
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        content: bytes | None = None,
+        content_type: str = JSON,
+        *,
+        query: Mapping[str, Any] | None = None,
+        seconds: float = ANSWER_SECONDS,
+    ) -> bytes:
+        """Send bytes to a path below the sandbox and return the bytes that are answered. Raises as `call` does."""
+        prefix = f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
+        given = urlencode({name: value for name, value in (query or {}).items() if value is not None})
+        target = "".join((prefix, f"/{path}" if path else "", f"?{given}" if given else ""))
+        headers = {"Accept": JSON}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if content is not None:
+            headers["Content-Type"] = content_type
+        try:
+            answer = self.transport.exchange(method, target, headers, content, seconds)
+            if not answer.request_id.startswith(REQUEST_ID_KIND):
+                raise ValueError(f"something else answers there, with status {answer.status}")
+            problem = json.loads(answer.body) if answer.status >= 400 else None
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise self._no_answer(error) from error
+        if problem is not None:
+            raise EmulatorError(str(problem.get("code")), str(problem.get("detail")), answer.status)
+        return answer.body
+
+    def health(self, seconds: float) -> None:
+        """Ask whether the emulator is ready. Raises EmulatorError with the reason if it is not."""
+        self.of(None).call("GET", "health", seconds=seconds)
+
+    def _no_answer(self, error: Exception) -> EmulatorError:
+        why = reason(error)
+        return EmulatorError(
+            NO_ANSWER,
+            f"no emulator answers at {self.transport.url} ({why}); start one: image-workflow-emulator serve",
+        )
+
+
+def path_step(text: str) -> str:
+    """Return a text as one step of a path."""
+    return quote(text, safe="")
+
+
+def reason(error: BaseException) -> str:
+    """Word why there was no answer."""
+    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__

@@ -1,0 +1,98 @@
+"""A whole emulator: one that is started for a test, one that runs already, or one in this very process."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from os import PathLike
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from weakref import finalize
+
+from emulator.testing.control import ControlPlane, HttpTransport
+from emulator.testing.files import naming, read_file, scenario_file, world_value
+from emulator.testing.options import option_texts, timestamp_text
+from emulator.testing.sandbox import DEFAULT_SANDBOX, Sandbox
+
+if TYPE_CHECKING:
+    from typing import Self
+
+HEALTH_SECONDS = 10.0
+
+
+class Emulator:
+    """A running emulator. As a context manager it is closed at the end: one that was started here stops then."""
+
+    def __init__(self, plane: ControlPlane, close: Callable[[], None]) -> None:
+        self._plane = plane.of(None)
+        self._close = finalize(self, close)
+        self.default = Sandbox(plane.of(DEFAULT_SANDBOX), DEFAULT_SANDBOX)
+        """The sandbox that always exists."""
+
+    @classmethod
+    def start(cls, **options: Any) -> "Self":
+        """Start one in a process of its own, on a free port unless `port` is given.
+
+        `options` are those of `serve` by name, as plain values: `clock="auto"`, `seed=7`, `rate_limits=False`,
+        `world=Path("world.yaml")`. The environment's `EMULATOR_...` variables do not count. It ends with this process at the
+        latest. Raises TypeError for an unknown option, EmulatorError with what the command complains of if it does not start.
+        """
+        from emulator.testing.process import ServerProcess
+
+        process = ServerProcess(option_texts({"port": 0, **options}))
+        transport = HttpTransport(process.url)
+
+        def close() -> None:
+            transport.close()
+            process.stop()
+
+        return cls(ControlPlane(transport, options.get("control_token")), close)
+
+    @classmethod
+    def connect(cls, url: str, control_token: str | None = None) -> "Self":
+        """Use one that runs already, such as `http://127.0.0.1:8038`. Raises EmulatorError if none answers there."""
+        transport = HttpTransport(url)
+        plane = ControlPlane(transport, control_token)
+        plane.health(HEALTH_SECONDS)
+        return cls(plane, transport.close)
+
+    @property
+    def url(self) -> str:
+        """Its address, such as `http://127.0.0.1:8038`."""
+        return self._plane.transport.url
+
+    def sandbox(self, **options: Any) -> Sandbox:
+        """Make a sandbox. As a context manager it is deleted at the end.
+
+        `options` are what POST /_emulator/sandboxes takes: `id`, `seed`, `clock`, `start`, `world`, `scenario`,
+        `rate_limits`. `scenario` may be a name of the library, a mapping or a YAML file, `world` a mapping or a YAML file,
+        `start` a timestamp or an aware datetime. Raises EmulatorError; of a bad scenario file with file, line and column.
+        """
+        body = {name: value for name, value in options.items() if value is not None}
+        if isinstance(body.get("start"), datetime):
+            body["start"] = timestamp_text(body["start"])
+        if "world" in body:
+            body["world"] = world_value(body["world"])
+        made = self._create(body, body.get("scenario"))
+        return Sandbox(self._plane.of(made["id"]), made["id"])
+
+    def _create(self, body: dict[str, Any], scenario: Any) -> Mapping[str, Any]:
+        file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
+        if file is not None:
+            body["scenario"] = read_file(file).decode("utf-8", "replace")
+        with naming(file):
+            made: Mapping[str, Any] = self._plane.call("POST", "sandboxes", body)
+        return made
+
+    def close(self) -> None:
+        """Let go of it; one that was started here stops."""
+        self._close()
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Emulator at {self.url}>"

@@ -1,0 +1,24 @@
+"""What goes wrong between a program and the emulator that it uses."""
+
+NO_ANSWER = "no_answer"
+"""The code of an error that no emulator answered with: there is none at the address, or something else answers there."""
+NOT_STARTED = "not_started"
+"""The code of an emulator that could not be started: an option or a file that cannot be used, a port that is taken."""
+
+
+class EmulatorError(Exception):
+    """The emulator refused what was asked of it, or does not answer.
+
+    `code` is the control plane's (`invalid_request`, `invalid_scenario`, `not_found`, ...), or `no_answer` or `not_started`
+    where no emulator answered. `detail` says where, what was found and what was expected. `status` is the HTTP status, None
+    where there was none.
+    """
+
+    def __init__(self, code: str, detail: str, status: int | None = None) -> None:
+        super().__init__(code, detail, status)
+        self.code = code
+        self.detail = detail
+        self.status = status
+
+    def __str__(self) -> str:
+        return f"{self.detail} ({self.status} {self.code})" if self.status else self.detail

@@ -1,0 +1,55 @@
+"""Scenario and world files on their way to an emulator, which is told their content and tells what is wrong with it."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from emulator.documents.complaints import DocumentError
+from emulator.documents.yaml_nodes import json_value, read_document
+from emulator.testing.errors import EmulatorError
+
+_CALLED = "scenario:"
+"""How the control plane's complaints begin about a text that came without a name."""
+
+
+def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
+    """Return the file that is meant: by a path, a text that ends like a file's name, or one that is there; else None."""
+    path = Path(scenario)
+    return path if isinstance(scenario, PathLike) or path.suffix or path.is_file() else None
+
+
+def read_file(file: "str | PathLike[str]") -> bytes:
+    """Return what a file holds. Raises EmulatorError `not_found` if it cannot be read."""
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise EmulatorError(
+            "not_found", f"cannot read {fspath(file)}: {(error.strerror or str(error)).lower()}"
+        ) from None
+
+
+@contextmanager
+def naming(file: Path | None) -> Iterator[None]:
+    """Let complaints about a scenario name the file that it came from, if it came from one."""
+    try:
+        yield
+    except EmulatorError as error:
+        if error.code != "invalid_scenario" or file is None:
+            raise
+        lines = (
+            f"{file}{line[len(_CALLED) - 1 :]}" if line.startswith(_CALLED) else line
+            for line in error.detail.splitlines()
+        )
+        raise EmulatorError(error.code, "\n".join(lines), error.status) from None
+
+
+def world_value(world: Any) -> Any:
+    """Return a world as JSON: a file (YAML) is read, anything else is what it is. Raises EmulatorError with the place."""
+    if isinstance(world, Mapping) or not isinstance(world, str | PathLike):
+        return world
+    try:
+        return json_value(read_document(read_file(world), fspath(world)))
+    except DocumentError as error:
+        raise EmulatorError("invalid_request", str(error)) from None

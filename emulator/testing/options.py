@@ -1,0 +1,43 @@
+"""The options of `serve` as Python has them: plain values in, the texts that the command line takes out."""
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from emulator.settings import OPTIONS
+
+
+def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the text of each option that is given: True is `on`, a list is its members with commas between them.
+
+    Raises TypeError for an option that `serve` does not have, and for a value that cannot be one.
+    """
+    known = [option.field for option in OPTIONS]
+    unknown = sorted(options.keys() - set(known))
+    if unknown:
+        raise TypeError(f"unknown option {unknown[0]!r}; expected one of: {', '.join(known)}")
+    return {name: value_text(name, value) for name, value in options.items() if value is not None}
+
+
+def value_text(name: str, value: Any) -> str:
+    """Return one value as the command line takes it. Raises TypeError."""
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case str() | int() | float():
+            return str(value)
+        case os.PathLike():
+            return os.fsdecode(value)
+        case datetime():
+            return timestamp_text(value)
+        case list() | tuple():
+            return ",".join(value_text(name, member) for member in value)
+    raise TypeError(f"{name}: found {type(value).__name__}; expected a text, a number, a switch or a path")
+
+
+def timestamp_text(moment: datetime) -> str:
+    """Return an aware `datetime` as the emulator writes it. Raises ValueError for a naive one."""
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment!r} has no time zone; expected an aware datetime, such as one with timezone.utc")
+    return moment.isoformat(timespec="milliseconds")

@@ -1,0 +1,104 @@
+"""What the control plane tells, as objects: recorded requests, explanations, rules. Names are those of its JSON.
+
+A field that a newer emulator adds is left out here; nested objects and bodies stay as JSON has them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, TypeVar
+
+
+class _Record(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+R = TypeVar("R", bound=_Record)
+
+
+def record(kind: type[R], value: Mapping[str, Any], **more: Any) -> R:
+    """Build a record of what JSON has under the names of its fields."""
+    names = {field.name for field in fields(kind)}
+    return kind(**{name: member for name, member in value.items() if name in names}, **more)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRequest:
+    """One request of the journal. What is not known yet, or does not apply, is None."""
+
+    sequence: int
+    at: str
+    """The emulator's time when it arrived."""
+    method: str
+    path: str
+    operation: str | None = None
+    """The operation id; None for uploads and files, and for what is no operation."""
+    credential: Mapping[str, Any] | None = None
+    """`id`, `name`, `key` (masked) and `team` (with `id` and `name`)."""
+    idempotency_key: str | None = None
+    status: int | None = None
+    """None where there was no answer, or is none yet."""
+    code: str | None = None
+    """The problem's code, if it was refused."""
+    request_id: str | None = None
+    replayed: bool = False
+    rule: Mapping[str, Any] | None = None
+    """The rule of a scenario that acted: `name`, `file` and `line`."""
+    duration_ms: float | None = None
+    """Real time until the answer; None while there is none."""
+    request_body: Any = None
+    response_body: Any = None
+    response_headers: Any = None
+    user_agent: str | None = None
+    arrived_at: str | None = None
+    """The host's time when it arrived."""
+    bytes: str | None = None
+    """`upload` or `download` for a request that carries an image."""
+    note: str | None = None
+
+    @property
+    def team(self) -> str | None:
+        """The name of the Team whose key it brought."""
+        return None if self.credential is None else str(self.credential["team"]["name"])
+
+    def __str__(self) -> str:
+        return request_line(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a request ended as it did."""
+
+    request: RecordedRequest
+    outcome: str
+    summary: str
+    checks: list[Mapping[str, Any]]
+    """In their order: `check`, `result` (`passed`, `decided`, `not reached`), `detail`, `source`."""
+    decided_by: Mapping[str, Any] | None = None
+    remedy: str | None = None
+    """The smallest change that would have succeeded; None for a request that was not refused."""
+    recovery: str | None = None
+    effects: list[str]
+    rules: list[Mapping[str, Any]]
+    related: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        return self.summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule of the running scenario, with its counters."""
+
+    name: str
+    matched: int
+    """How many requests (or pieces of work) it fits."""
+    fired: int
+    """On how many it acted."""
+
+
+def request_line(request: RecordedRequest) -> str:
+    """Word a request in one line: time, status, operation (or method and path), code, duration, Team."""
+    took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
+    what = request.operation or f"{request.method} {request.path}"
+    status = str(request.status or ("…" if request.duration_ms is None else "---"))
+    return "  ".join(part for part in (request.at[11:23], status, what, request.code, took, request.team) if part)

@@ -1,0 +1,335 @@
+"""One sandbox of a running emulator, as a test sees it: its keys, clock, scenario, Teams and journal.
+
+Every property asks the emulator, so it tells what is true now. Everything here is synchronous, and raises EmulatorError
+where the emulator refuses or does not answer.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final
+
+from emulator.contract import BASE_PATH
+from emulator.kernel.timestamps import parse_duration_ms
+from emulator.testing.control import YAML, ZIP, ControlPlane, path_step
+from emulator.testing.errors import EmulatorError
+from emulator.testing.files import naming, read_file, scenario_file
+from emulator.testing.options import timestamp_text
+from emulator.testing.records import Explanation, RecordedRequest, Rule, record
+
+if TYPE_CHECKING:
+    from typing import Self
+
+PREFERRED_TEAM: Final = "Demo"
+"""Whose full key `api_key` is, where there is such a Team."""
+MOST_REQUESTS: Final = 1000
+"""How many recorded requests are asked for at once."""
+DEFAULT_SANDBOX: Final = "default"
+EXAMPLE_KEYS: Final = 20
+
+
+class Sandbox:
+    """A sandbox: a whole service of its own. As a context manager it is deleted at the end, unless it is `default`.
+
+    `Emulator.sandbox(...)` makes one; `Emulator.default` and `app.sandbox` are the one that always exists.
+    """
+
+    def __init__(self, plane: ControlPlane, identifier: str) -> None:
+        self._plane = plane
+        self.id = identifier
+        self.clock = Clock(plane)
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self.id != DEFAULT_SANDBOX:
+            self.delete()
+
+    # Where it is, and its keys --------------------------------------------------------------------------------------
+
+    @property
+    def base_url(self) -> str:
+        """What a client is configured with, such as `http://127.0.0.1:8038/v1`: one for all sandboxes."""
+        return str(self._show()["base_url"])
+
+    @property
+    def api_key(self) -> str:
+        """The key of Demo's full credential; where there is no such Team, the first full one that can be used."""
+        shown = self._show()
+        usable = [
+            (team["name"], credential["key"])
+            for team in shown["teams"]
+            for credential in team["credentials"]
+            if credential["profile"] == "full"
+            and credential["state"] == "active"
+            and credential["expires_at"] > shown["clock"]["now"]
+        ]
+        keys = [key for team, key in usable if team == PREFERRED_TEAM] + [key for _, key in usable]
+        if not keys:
+            raise EmulatorError("not_found", f"the sandbox {self.id!r} has no full credential that can be used")
+        return str(keys[0])
+
+    def key(self, key: str) -> str:
+        """Return this sandbox's form of a key of the world, such as `iwe_demo_read`."""
+        return str(self.credential(key)["key"])
+
+    def credential(self, key: str) -> Mapping[str, Any]:
+        """Return the credential of a key, which is in this sandbox's form or the world's."""
+        credentials = [credential for team in self.teams() for credential in team["credentials"]]
+        for form in (key, f"{key}_{self.id}"):
+            for credential in credentials:
+                if credential["key"] == form:
+                    return dict(credential)
+        known = ", ".join(credential["key"] for credential in credentials[:EXAMPLE_KEYS])
+        raise EmulatorError("not_found", f"{key!r}: the sandbox {self.id!r} has no such key; it has {known}")
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What a program or the command line finds this sandbox by, as environment variables."""
+        return {
+            "IMAGE_WORKFLOW_BASE_URL": self.base_url,
+            "IMAGE_WORKFLOW_API_KEY": self.api_key,
+            "EMULATOR_URL": self._plane.transport.url,
+            "EMULATOR_SANDBOX": self.id,
+        }
+
+    # The scenario ---------------------------------------------------------------------------------------------------
+
+    def use(self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None) -> None:
+        """Run another scenario from now on: one of the library by its name, a whole one, or a YAML file.
+
+        `team`, a name or id, limits it to one Team. A bad one changes nothing: the error's `detail` names each complaint
+        with file, line and column.
+        """
+        if isinstance(scenario, Mapping):
+            self._plane.call("PUT", "scenario", scenario, query={"team": team})
+        elif (file := scenario_file(scenario)) is not None:
+            with naming(file):
+                self._plane.exchange("PUT", "scenario", read_file(file), YAML, query={"team": team})
+        else:
+            self._plane.call("PUT", "scenario", {"use": scenario}, query={"team": team})
+
+    def no_scenario(self, *, team: str | None = None) -> None:
+        """End the scenario. What it has changed, such as a pause, stays changed until a reset."""
+        self._plane.call("DELETE", "scenario", query={"team": team})
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules of the running scenario, each with how often it `matched` and `fired`."""
+        return [record(Rule, rule) for rule in self._plane.call("GET", "scenario")["rules"]]
+
+    # Teams ----------------------------------------------------------------------------------------------------------
+
+    def team(self, name_or_id: str) -> "Team":
+        """Return a Team, to look at or to change."""
+        return Team(self, self._plane, name_or_id)
+
+    def teams(self) -> list[Mapping[str, Any]]:
+        """Return all Teams with their credentials, as the control plane shows them."""
+        return list(self._plane.call("GET", "teams")["data"])
+
+    # The journal ----------------------------------------------------------------------------------------------------
+
+    def requests(
+        self,
+        *,
+        operation: str | None = None,
+        status: int | str | None = None,
+        code: str | None = None,
+        team: str | None = None,
+        idempotency_key: str | None = None,
+        since: int | None = None,
+    ) -> list[RecordedRequest]:
+        """Return the recorded requests, oldest first, that all given filters select: the last 1,000 of them.
+
+        `operation`, `status` and `code` also take `none`, for a request that has none; `status` takes `4xx` too. `team` is
+        a name or an id, `since` a sequence number.
+        """
+        query = {
+            "operation": operation,
+            "status": status,
+            "code": code,
+            "team": team,
+            "idempotency_key": idempotency_key,
+            "since": since,
+            "limit": MOST_REQUESTS,
+        }
+        found = self._plane.call("GET", "requests", query=query)["data"]
+        return [record(RecordedRequest, entry) for entry in reversed(found)]
+
+    def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:
+        """Explain a recorded request: `last`, a Request-Id, a sequence number, or one of `requests()`."""
+        identifier = which.sequence if isinstance(which, RecordedRequest) else which
+        found = explained(self._plane, str(identifier))
+        return record(Explanation, found["explanation"], request=record(RecordedRequest, found))
+
+    # All of it ------------------------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Take it back to its start: same seed, same world, empty journal, the scenario from its beginning."""
+        self._plane.call("POST", "reset")
+
+    def save(self, path: str | Path) -> None:
+        """Write all of it to a state file."""
+        Path(path).write_bytes(self._plane.exchange("GET", "state"))
+
+    def load(self, path: str | Path) -> None:
+        """Make it what a state file says."""
+        self._plane.exchange("PUT", "state", Path(path).read_bytes(), ZIP)
+
+    def delete(self) -> None:
+        """End it, with all that it holds. The default sandbox cannot be deleted."""
+        self._plane.of(None).call("DELETE", f"sandboxes/{self.id}")
+
+    def _show(self) -> Mapping[str, Any]:
+        shown: Mapping[str, Any] = self._plane.call("GET")
+        return shown
+
+    def __repr__(self) -> str:
+        return f"<Sandbox {self.id!r} at {self._plane.transport.url}{BASE_PATH}>"
+
+
+class Clock:
+    """The clock of a sandbox, which governs every timestamp, expiry, window and Retry-After in it."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._plane = plane
+
+    @property
+    def now(self) -> datetime:
+        """The emulator's time, aware (UTC)."""
+        return datetime.fromisoformat(self._show()["now"])
+
+    @property
+    def mode(self) -> str:
+        """How it runs: `real`, `manual`, `auto`, or a rate such as `x60`. It can be set."""
+        shown = self._show()
+        return str(shown["mode"]) if shown["rate"] in (None, 1) else f"x{shown['rate']:g}"
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        self._plane.call("PUT", "clock", {"mode": mode})
+
+    @property
+    def pending(self) -> int:
+        """The number of events that are due later."""
+        return int(self._show()["pending"])
+
+    @property
+    def next_event_at(self) -> datetime | None:
+        """When the next of them is due; None if there is none."""
+        due = self._show()["next_event_at"]
+        return None if due is None else datetime.fromisoformat(due)
+
+    def advance(self, span: "float | str | timedelta") -> int:
+        """Move forward by seconds, or by a span such as `90s`, `250ms` or `2m`; return how many events fired.
+
+        It can stand in for `time.sleep`.
+        """
+        if isinstance(span, timedelta):
+            seconds = span.total_seconds()
+        else:
+            seconds = parse_duration_ms(span) / 1000 if isinstance(span, str) else span
+        return self._move({"seconds": seconds})
+
+    def to(self, moment: datetime | str) -> int:
+        """Move forward to an instant, an aware datetime or a timestamp; return how many events fired."""
+        return self._move({"to": timestamp_text(moment) if isinstance(moment, datetime) else moment})
+
+    def next(self) -> int:
+        """Move forward to the next event; return how many fired."""
+        return self._move({"next_event": True})
+
+    def idle(self) -> int:
+        """Move forward until no work is unfinished; return how many events fired."""
+        return self._move({"until_idle": True})
+
+    def _show(self) -> Mapping[str, Any]:
+        shown: Mapping[str, Any] = self._plane.call("GET", "clock")
+        return shown
+
+    def _move(self, move: Mapping[str, Any]) -> int:
+        return int(self._plane.call("POST", "clock/advance", move)["fired"])
+
+
+class Team:
+    """A Team of a sandbox, by its name or id."""
+
+    def __init__(self, sandbox: Sandbox, plane: ControlPlane, name_or_id: str) -> None:
+        self._sandbox = sandbox
+        self._plane = plane
+        self._name_or_id = name_or_id
+
+    @property
+    def id(self) -> str:
+        """The Team's id."""
+        return str(self._show()["id"])
+
+    @property
+    def name(self) -> str:
+        """The Team's name."""
+        return str(self._show()["name"])
+
+    @property
+    def credits(self) -> int:
+        """The Credits that GET /team shows."""
+        return int(self._show()["credits"])
+
+    @property
+    def reserved(self) -> int:
+        """The Credits that are reserved for unfinished work."""
+        return int(self._show()["reserved"])
+
+    @property
+    def subscription(self) -> str:
+        """`active` or `inactive`."""
+        return str(self._show()["subscription"])
+
+    @property
+    def concurrency_limit(self) -> int:
+        """How much unfinished work it may have."""
+        return int(self._show()["concurrency_limit"])
+
+    @property
+    def credentials(self) -> list[Mapping[str, Any]]:
+        """Its credentials: `id`, `key`, `name`, `profile`, `state` and `expires_at`."""
+        return list(self._show()["credentials"])
+
+    def set(
+        self,
+        *,
+        credits: int | None = None,  # noqa: A002 (the name of the field)
+        subscription: str | None = None,
+        concurrency_limit: int | None = None,
+        requests_per_minute: int | None = None,
+    ) -> None:
+        """Change what is given, from now on."""
+        changes = {
+            "credits": credits,
+            "subscription": subscription,
+            "concurrency_limit": concurrency_limit,
+            "requests_per_minute": requests_per_minute,
+        }
+        given = {name: value for name, value in changes.items() if value is not None}
+        self._plane.call("PATCH", f"teams/{path_step(self._name_or_id)}", given)
+
+    def _show(self) -> Mapping[str, Any]:
+        found = [team for team in self._sandbox.teams() if self._name_or_id in (team["id"], team["name"])]
+        if len(found) != 1:
+            many = "more than one Team has this name" if found else "there is no such Team"
+            raise EmulatorError("not_found", f"{self._name_or_id!r}: {many}")
+        return found[0]
+
+
+def explained(plane: ControlPlane, identifier: str) -> Any:
+    """Return a request with its explanation, as JSON: `last`, by Request-Id or by sequence number."""
+    if identifier == "last":
+        newest = plane.call("GET", "requests", query={"limit": 1})["data"]
+        if not newest:
+            raise EmulatorError("not_found", "the journal is empty: no request has come yet")
+        identifier = str(newest[0]["sequence"])
+    return plane.call("GET", f"requests/{path_step(identifier)}")

@@ -1,0 +1,74 @@
+"""`create_app`: the emulator inside the test's own process."""
+
+import asyncio
+import warnings
+from typing import Any
+
+import httpx
+import pytest
+
+from emulator.testing import EmulatorApplication, EmulatorError, create_app
+
+KEY = {"Authorization": "Bearer iwe_demo_full"}
+HOLD = {"scenario": "wait", "rules": [{"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}]}
+
+
+def test_it_serves_an_asynchronous_client_whose_sandbox_is_asked_meanwhile() -> None:
+    async def run(app: EmulatorApplication) -> None:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url=app.sandbox.base_url) as client:
+            assert 200 == (await client.get("/team", headers=KEY)).status_code
+            app.sandbox.team("Demo").set(credits=5)
+            assert 5 == (await client.get("/team", headers=KEY)).json()["credits"]
+            assert ["getTeam", "getTeam"] == [request.operation for request in app.sandbox.requests()]
+
+    asyncio.run(run(create_app(clock="auto")))
+
+
+def test_a_held_request_goes_on_when_another_thread_moves_the_clock() -> None:
+    async def run(app: EmulatorApplication) -> None:
+        app.sandbox.use(HOLD)
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url=app.sandbox.base_url) as client:
+            headers = {**KEY, "Idempotency-Key": "one"}
+            body = {"content_type": "image/png", "size_bytes": 5}
+            held = asyncio.ensure_future(client.post("/uploads", json=body, headers=headers))
+            while not app.sandbox.clock.pending:  # noqa: ASYNC110 (until the request has come as far as its hold)
+                await asyncio.sleep(0)
+            await asyncio.to_thread(app.sandbox.clock.advance, 10)
+            assert 201 == (await held).status_code
+            assert "2026-01-01T00:00:10" == app.sandbox.clock.now.isoformat()[:19]
+
+    asyncio.run(run(create_app(clock="manual")))
+
+
+@pytest.mark.parametrize("has_lifespan", [True, False])
+def test_it_serves_starlettes_test_client(has_lifespan: bool) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it would like to have another HTTP library
+        from starlette.testclient import TestClient
+    app = create_app(clock="manual", seed=7)
+    client = TestClient(app)
+    if has_lifespan:
+        with client:
+            check(client, app)
+    check(client, app)
+
+
+def check(client: Any, app: EmulatorApplication) -> None:
+    with app.emulator.sandbox() as sandbox:
+        answer = client.get(f"{sandbox.base_url}/team", headers={"Authorization": f"Bearer {sandbox.api_key}"})
+        assert 200 == answer.status_code
+        assert 0 == sandbox.clock.advance("1h")
+        assert [200] == [request.status for request in sandbox.requests()]
+
+
+def test_a_control_token_stands_in_nobodys_way() -> None:
+    assert 100 == create_app(control_token="open sesame").sandbox.team("Demo").credits
+
+
+@pytest.mark.parametrize("option", [{"clock": "fast"}, {"scenario": "no-such"}, {"world": "none.yaml"}])
+def test_an_option_that_cannot_be_used_is_told(option: dict[str, str]) -> None:
+    with pytest.raises(EmulatorError) as error:
+        create_app(**option)
+    assert "not_started" == error.value.code

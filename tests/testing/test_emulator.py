@@ -1,0 +1,253 @@
+"""`emulator.testing`: an emulator, its sandboxes, and everything that a test does to one."""
+
+import socket
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from emulator.testing import Emulator, EmulatorError, Sandbox
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+BAD_SCENARIO = """\
+scenario: mine
+rules:
+  - match: {operation: getTeem}
+    then: {problem: rate_limited}
+"""
+
+
+def get_team(sandbox: Sandbox, key: str | None = None) -> httpx.Response:
+    return httpx.get(f"{sandbox.base_url}/team", headers={"Authorization": f"Bearer {key or sandbox.api_key}"})
+
+
+# Emulators --------------------------------------------------------------------------------------------------------------
+
+
+def test_an_option_that_serve_does_not_have_is_told_with_those_that_it_has() -> None:
+    with pytest.raises(TypeError, match=r"unknown option 'sed'; expected one of: host, port, seed, "):
+        Emulator.start(sed=1)
+
+
+def test_what_the_command_complains_of_is_the_detail(tmp_path: Path) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(BAD_SCENARIO)
+    with pytest.raises(EmulatorError) as error:
+        Emulator.start(scenario=file)
+    assert error.value.code == "not_started"
+    assert error.value.detail.startswith(f"{file}:3:24: ")
+
+
+def test_options_are_plain_values(tmp_path: Path) -> None:
+    world = tmp_path / "world.yaml"
+    world.write_text("teams: {Mine: {credentials: [{key: my_own_key, name: Full, profile: full}]}}")
+    with Emulator.start(clock="x60", seed=7, start=START, rate_limits=False, world=world) as emulator:
+        assert "x60" == emulator.default.clock.mode
+        assert START < emulator.default.clock.now < START + timedelta(hours=1)
+        assert 200 == get_team(emulator.default, emulator.default.key("my_own_key")).status_code
+
+
+def test_one_that_is_closed_has_stopped() -> None:
+    with Emulator.start() as emulator:
+        url = emulator.url
+    with pytest.raises(EmulatorError, match=f"no emulator answers at {url}") as error:
+        Emulator.connect(url)
+    assert ("no_answer", None) == (error.value.code, error.value.status)
+
+
+def test_one_that_runs_already_is_used_with_its_control_token(server: Emulator) -> None:
+    with Emulator.connect(server.url, "open sesame") as emulator:
+        assert START == emulator.default.clock.now
+    with Emulator.connect(server.url) as stranger, pytest.raises(EmulatorError) as error:
+        _ = stranger.default.clock.now
+    assert ("authentication_required", 401) == (error.value.code, error.value.status)
+
+
+def test_a_connection_that_the_server_has_closed_is_opened_again(server: Emulator) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def relay_one_at_a_time() -> None:
+            for _ in range(2):
+                client, _ = listener.accept()
+                with client, socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))) as upstream:
+                    upstream.sendall(client.recv(65536))
+                    client.sendall(upstream.recv(65536))
+
+        thread = threading.Thread(target=relay_one_at_a_time)
+        thread.start()
+        with Emulator.connect(f"http://127.0.0.1:{listener.getsockname()[1]}", "open sesame") as emulator:
+            assert START == emulator.default.clock.now
+        thread.join()
+
+
+# Sandboxes --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_sandbox_has_keys_of_its_own_and_tells_programs_where_it_is(server: Emulator) -> None:
+    with server.sandbox(id="checkout") as sandbox:
+        assert f"{server.url}/v1" == sandbox.base_url
+        assert "iwe_demo_full_checkout" == sandbox.api_key
+        assert "iwe_demo_read_checkout" == sandbox.key("iwe_demo_read") == sandbox.key("iwe_demo_read_checkout")
+        assert {
+            "IMAGE_WORKFLOW_BASE_URL": sandbox.base_url,
+            "IMAGE_WORKFLOW_API_KEY": sandbox.api_key,
+            "EMULATOR_URL": server.url,
+            "EMULATOR_SANDBOX": "checkout",
+        } == sandbox.env
+    with pytest.raises(EmulatorError, match="there is no such sandbox"):
+        _ = sandbox.base_url
+
+
+def test_a_key_that_the_world_does_not_have_is_told_with_those_that_it_has(sandbox: Sandbox) -> None:
+    with pytest.raises(EmulatorError, match=f"has no such key; it has iwe_demo_full_{sandbox.id}, ") as error:
+        sandbox.key("iwe_demo")
+    assert "not_found" == error.value.code
+
+
+def test_the_key_is_of_the_first_full_credential_where_no_team_is_demo(server: Emulator) -> None:
+    credentials = [
+        {"key": "old", "name": "Old", "profile": "full", "expires_at": "2020-01-01T00:00:00.000Z"},
+        {"key": "new", "name": "New", "profile": "full"},
+    ]
+    with server.sandbox(id="worldly", world={"teams": {"Mine": {"credentials": credentials}}}) as sandbox:
+        assert sandbox.api_key in ("new_worldly", "iwe_demo_full_worldly")  # Demo stays where a world is a change
+
+
+def test_the_default_sandbox_outlives_its_context(server: Emulator) -> None:
+    with server.default as sandbox:
+        assert "default" == sandbox.id
+    assert "iwe_demo_full" == server.default.api_key
+
+
+def test_a_sandbox_begins_as_it_is_told(server: Emulator, tmp_path: Path) -> None:
+    world = tmp_path / "world.yaml"
+    world.write_text("teams: {Demo: {credits: 7, credentials: [{key: k, name: Full, profile: full}]}}")
+    options = {
+        "world": world,
+        "scenario": "some-outputs-fail",
+        "start": START + timedelta(days=1),
+        "clock": "auto",
+        "seed": 3,
+    }
+    with server.sandbox(**options, rate_limits=False) as sandbox:
+        assert START + timedelta(days=1) == sandbox.clock.now
+        assert 7 == sandbox.team("Demo").credits
+        assert [rule.matched for rule in sandbox.rules] == [0]
+
+
+# The clock --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_clock_is_moved_by_spans_and_to_instants(sandbox: Sandbox) -> None:
+    clock = sandbox.clock
+    for span in (90, 0.5, "90s", timedelta(seconds=1)):
+        clock.advance(span)
+    assert START + timedelta(seconds=181.5) == clock.now
+    clock.to(START + timedelta(hours=1))
+    clock.to("2026-01-01T02:00:00.000Z")
+    assert START + timedelta(hours=2) == clock.now
+
+
+def test_the_clock_moves_from_event_to_event(sandbox: Sandbox) -> None:
+    headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": "one"}
+    body = {"content_type": "image/png", "size_bytes": 5}
+    assert 201 == httpx.post(f"{sandbox.base_url}/uploads", json=body, headers=headers).status_code
+    assert (1, sandbox.clock.pending) == (sandbox.clock.pending, 1)
+    due = sandbox.clock.next_event_at
+    assert 0 == sandbox.clock.idle()
+    assert 1 == sandbox.clock.next()
+    assert (due, None) == (sandbox.clock.now, sandbox.clock.next_event_at)
+
+
+@pytest.mark.parametrize("mode", ["manual", "auto", "x60"])
+def test_the_mode_of_the_clock_can_be_set(sandbox: Sandbox, mode: str) -> None:
+    sandbox.clock.mode = mode
+    assert mode == sandbox.clock.mode
+
+
+# Scenarios, Teams, the journal, state -----------------------------------------------------------------------------------
+
+
+def test_a_scenario_is_used_by_name_whole_or_from_a_file(sandbox: Sandbox, tmp_path: Path) -> None:
+    rule = {"name": "busy", "match": {"operation": "getTeam"}, "then": {"problem": "rate_limited"}}
+    sandbox.use({"scenario": "mine", "rules": [rule]})
+    assert 429 == get_team(sandbox).status_code
+    assert [("busy", 1, 1)] == [(rule.name, rule.matched, rule.fired) for rule in sandbox.rules]
+    sandbox.no_scenario()
+    assert (200, []) == (get_team(sandbox).status_code, sandbox.rules)
+    file = tmp_path / "mine.yaml"
+    file.write_text(BAD_SCENARIO.replace("getTeem", "getTeam"))
+    sandbox.use(file, team="Other")
+    assert (200, 429) == (get_team(sandbox).status_code, get_team(sandbox, sandbox.key("iwe_other_full")).status_code)
+    sandbox.use("rate-limited")
+
+
+def test_a_bad_scenario_file_is_told_with_its_place(server: Emulator, sandbox: Sandbox, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(BAD_SCENARIO)
+    for use in (lambda: sandbox.use(file), lambda: server.sandbox(scenario=str(file))):
+        with pytest.raises(EmulatorError) as error:
+            use()
+        assert "invalid_scenario" == error.value.code
+        assert error.value.detail.startswith(f"{file}:3:24: ")
+        assert error.value.detail.endswith('did you mean "getTeam"?')
+
+
+@pytest.mark.parametrize("option", ["scenario", "world"])
+def test_a_file_that_cannot_be_read_is_told(server: Emulator, tmp_path: Path, option: str) -> None:
+    with pytest.raises(EmulatorError, match=r"cannot read .*none\.yaml: no such file"):
+        server.sandbox(**{option: tmp_path / "none.yaml"})
+
+
+def test_a_team_is_looked_at_and_changed(sandbox: Sandbox) -> None:
+    team = sandbox.team("Demo")
+    team.set(credits=5, subscription="inactive", concurrency_limit=1, requests_per_minute=1)
+    assert (5, 0, "inactive", 1, "Demo") == (
+        team.credits,
+        team.reserved,
+        team.subscription,
+        team.concurrency_limit,
+        team.name,
+    )
+    assert team.credits == sandbox.team(team.id).credits
+    assert (200, 429) == (get_team(sandbox).status_code, get_team(sandbox).status_code)
+    with pytest.raises(EmulatorError, match="'Nobody': there is no such Team"):
+        _ = sandbox.team("Nobody").credits
+
+
+def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox) -> None:
+    get_team(sandbox)
+    get_team(sandbox, sandbox.key("iwe_demo_expired"))
+    first, second = sandbox.requests()
+    assert ("getTeam", 200, None, "Demo", "GET") == (
+        first.operation,
+        first.status,
+        first.code,
+        first.team,
+        first.method,
+    )
+    assert [second] == sandbox.requests(status=401) == sandbox.requests(code="credential_expired", since=1)
+    explanation = sandbox.explain("last")
+    assert (
+        second == explanation.request == sandbox.explain(2).request == sandbox.explain(second.request_id or "").request
+    )
+    assert explanation.summary.startswith("401 credential_expired: ")
+    assert "use the Team's credential 'Full'" == explanation.remedy
+    assert ["credential"] == [check["check"] for check in explanation.checks if check["result"] == "decided"]
+    assert "credential_expired" in str(second)
+
+
+def test_there_is_nothing_to_explain_before_the_first_request(sandbox: Sandbox) -> None:
+    with pytest.raises(EmulatorError, match="the journal is empty"):
+        sandbox.explain("last")
+
+
+def test_a_sandbox_is_saved_loaded_and_reset(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.team("Demo").set(credits=5)
+    sandbox.save(tmp_path / "state.zip")
+    sandbox.reset()
+    assert 100 == sandbox.team("Demo").credits
+    sandbox.load(tmp_path / "state.zip")
+    assert 5 == sandbox.team("Demo").credits

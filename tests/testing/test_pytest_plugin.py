@@ -1,0 +1,134 @@
+"""The pytest plugin. Each test runs pytest in a process of its own, on tests that use it."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from emulator.testing import Emulator
+from tests.cli.command import ROOT, environment
+
+HEAD = """
+import urllib.error, urllib.request
+import pytest
+
+def ask(sandbox, key=None):
+    request = urllib.request.Request(sandbox.base_url + "/team", headers={"Authorization": "Bearer " + (key or sandbox.api_key)})
+    try:
+        return urllib.request.urlopen(request).status
+    except urllib.error.HTTPError as error:
+        return error.code
+"""
+
+
+def run_pytest(folder: Path, text: str, *arguments: str, **variables: str) -> str:
+    """Run pytest on a file of tests and return what it prints."""
+    (folder / "test_mine.py").write_text(HEAD + text)
+    command: Sequence[str] = (sys.executable, "-m", "pytest", "-p", "emulator.pytest_plugin", "-p", "no:cacheprovider")
+    finished = subprocess.run(
+        [*command, "-W", "error", "--strict-markers", *arguments],
+        cwd=folder,
+        # Without the plugins that happen to be installed: some take seconds to import.
+        env=environment(PYTHONPATH=str(ROOT), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **variables),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return finished.stdout + finished.stderr
+
+
+def test_each_test_has_a_sandbox_that_begins_as_its_markers_say(tmp_path: Path) -> None:
+    text = """
+pytestmark = pytest.mark.image_workflow(seed=3, start="2030-01-01T00:00:00.000Z")
+
+def test_the_clock_is_automatic(image_workflow):
+    assert image_workflow.clock.mode == "auto"
+    assert image_workflow.clock.now.year == 2030
+    assert image_workflow.requests() == []
+    assert ask(image_workflow) == 200
+
+@pytest.mark.image_workflow(clock="manual", scenario="some-outputs-fail")
+class TestGroup:
+    def test_a_class_has_a_say(self, image_workflow):
+        assert image_workflow.clock.mode == "manual"
+        assert image_workflow.clock.now.year == 2030
+        assert image_workflow.requests() == []
+        assert len(image_workflow.rules) == 1
+
+    @pytest.mark.image_workflow(scenario=None, world={"teams": {"Demo": {"credits": 7, "credentials": [{"key": "k", "name": "N", "profile": "full"}]}}}, rate_limits=False)
+    def test_what_is_nearer_wins(self, image_workflow, image_workflow_emulator):
+        assert image_workflow.rules == []
+        assert image_workflow.team("Demo").credits == 7
+        assert image_workflow_emulator.default.requests() == []
+"""
+    assert " 3 passed in " in run_pytest(tmp_path, text)
+
+
+def test_each_worker_of_xdist_has_an_emulator_of_its_own(tmp_path: Path) -> None:
+    text = """
+def test_it(image_workflow):
+    assert ask(image_workflow) == 200
+    assert image_workflow.id == "sandbox-1"
+"""
+    assert "2 passed in " in run_pytest(tmp_path, text, "-p", "xdist", "-n", "2", "--dist", "each")
+
+
+def test_a_failed_test_tells_its_requests_and_what_would_have_helped(tmp_path: Path) -> None:
+    text = """
+def test_fails(image_workflow):
+    assert ask(image_workflow) == 200
+    assert ask(image_workflow, image_workflow.key("iwe_demo_expired")) == 200
+
+def test_passes(image_workflow):
+    assert ask(image_workflow) == 200
+"""
+    output = run_pytest(tmp_path, text)
+    section = output.partition("- image workflow requests -")[2]
+    first, second, why, remedy = section.splitlines()[1:5]
+    assert first.split()[1:3] == ["200", "getTeam"]
+    assert second.split()[1:4] == ["401", "getTeam", "credential_expired"]
+    assert why.startswith("    credential_expired: Authorization: found the credential 'Expired'")
+    assert remedy == "    remedy: use the Team's credential 'Full'"
+    assert 1 == output.count("- image workflow requests -")
+    assert " 1 failed, 1 passed in " in output
+
+
+@pytest.mark.parametrize("variable", [True, False])
+def test_an_emulator_that_runs_already_is_used(tmp_path: Path, server: Emulator, variable: bool) -> None:
+    text = f"""
+def test_it(image_workflow, image_workflow_emulator):
+    assert image_workflow_emulator.url == {server.url!r}
+    assert image_workflow.id != "default"
+"""
+    given = {"EMULATOR_URL": server.url} if variable else {}
+    arguments = [] if variable else ["--image-workflow-url", server.url]
+    assert " 1 passed in " in run_pytest(tmp_path, text, *arguments, EMULATOR_CONTROL_TOKEN="open sesame", **given)
+
+
+def test_a_bad_scenario_fails_the_test_with_file_line_and_column(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("scenario: mine\nrules:\n  - match: {operation: getTeem}\n")
+    text = """
+@pytest.mark.image_workflow(scenario="mine.yaml")
+def test_a_file(image_workflow): ...
+
+@pytest.mark.image_workflow("rate-limited")
+def test_by_place(image_workflow): ...
+"""
+    output = run_pytest(tmp_path, text)
+    assert "mine.yaml:3:24: " in output
+    assert "found 'rate-limited'; expected options by name" in output
+    assert "2 errors" in output or "2 failed" in output
+
+
+def test_a_run_that_does_not_use_it_imports_next_to_nothing(tmp_path: Path) -> None:
+    script = (
+        "import sys, pytest; before = set(sys.modules); import emulator.pytest_plugin; "
+        "print(sorted(set(sys.modules) - before))"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert finished.stdout == "['emulator', 'emulator.pytest_plugin']\n"
