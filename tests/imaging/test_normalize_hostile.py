@@ -7,7 +7,7 @@ import zlib
 import pytest
 from PIL import Image
 
-from emulator.imaging.normalize import NormalizedImage, UnusableImage, normalize
+from emulator.imaging.normalize import HeavyImageError, NormalizedImage, UnusableImage, normalize
 from tests.imaging.pictures import checkered, decoded, encoded, four_corners
 
 PATIENCE = 5.0
@@ -128,6 +128,19 @@ def test_fill_bytes_before_markers_are_skipped() -> None:
     assert decoded(source).tobytes() == decoded(normalize(filled, "image/jpeg").data).tobytes()
 
 
+@pytest.mark.parametrize(
+    ("filling", "before"),
+    [(b"\xff", b"\xff\xdb"), (b"\xff", b"\xff\xd9"), (b"\xff\x00", b"\xff\xd9"), (b"\xff\xd0", b"\xff\xd9")],
+)
+def test_filling_of_any_length_is_read_in_linear_time(filling: bytes, before: bytes) -> None:
+    source = encoded(four_corners(), "JPEG")
+    place = source.rindex(before)
+    began = time.perf_counter()
+    filled = normalize(source[:place] + filling * (40_000_000 // len(filling)) + source[place:], "image/jpeg")
+    assert decoded(source).tobytes() == decoded(filled.data).tobytes()
+    assert 2 * PATIENCE > time.perf_counter() - began
+
+
 def test_a_broken_profile_is_ignored() -> None:
     source = png_of(4, 4, chunk(b"iCCP", b"name\0\0no zlib"), chunk(b"IDAT", zlib.compress(bytes(20))))
     assert 4 == normalize(source, "image/png").width
@@ -194,6 +207,27 @@ def test_the_limit_is_exact() -> None:
     assert 10_000 == normalize(exact, "image/png").width
     above = png_of(10_001, 10_000, chunk(b"IDAT", rows), depth=1)
     assert "The image has 10001 x 10000 pixels; expected at most 100 megapixels." == refusal(above, "image/png")
+
+
+def test_an_edge_that_the_decoder_cannot_take_is_told_in_pixels() -> None:
+    jpeg = bytearray(encoded(four_corners(), "JPEG"))
+    frame = jpeg.index(b"\xff\xc0")
+    jpeg[frame + 5 : frame + 9] = struct.pack(">HH", 16, 65_501)
+    avif = bytearray(encoded(four_corners(), "AVIF"))
+    extent = avif.index(b"ispe")
+    avif[extent + 8 : extent + 16] = struct.pack(">II", 32_769, 16)
+    assert [refusal(bytes(jpeg), "image/jpeg"), refusal(bytes(avif), "image/avif")] == [
+        "The image has 65501 x 16 pixels; expected at most 65500 an edge of JPEG.",
+        "The image has 32769 x 16 pixels; expected at most 32768 an edge of AVIF.",
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_too_large_to_be_decoded_here_is_told_from_the_header(kind: str) -> None:
+    source, content_type = encoded(four_corners(100, 100), kind), f"image/{kind.lower()}"
+    with pytest.raises(HeavyImageError):
+        normalize(source, content_type, 9_999)
+    assert 100 == normalize(source, content_type, 10_000).width
 
 
 @pytest.mark.parametrize("size", [(0, 10), (10, 0)])
