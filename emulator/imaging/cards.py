@@ -3,24 +3,25 @@
 from collections.abc import Sequence
 
 from emulator.domain.recipes import CardRecipe
-from emulator.imaging.captions import Chip, Plaque
-from emulator.imaging.composition import CARD_LETTERS, Composition, captioned, framed
+from emulator.imaging.captions import CARD_LETTERS, Chip, Plaque, captioned
+from emulator.imaging.composition import Composition, framed
 from emulator.imaging.decoding import load
-from emulator.imaging.drawing import Dice, cover, opaque, pale_wall, trimmed
+from emulator.imaging.drawing import chance, cover, opaque, pale_wall, trimmed
 from emulator.imaging.layout import arrange
 
 
 def card(recipe: CardRecipe, inputs: Sequence[bytes]) -> Composition:
     """One whole source picture, by the recipe's `index`, above its name; the other sources are swatches."""
     enough = max(recipe.width, recipe.height)
-    sources = [trimmed(load(data, enough)) for data in inputs]
+    sources = [load(data, enough) for data in inputs]
     main = sources.pop(recipe.index % len(sources))
     if recipe.kind == "background":  # it will stand behind subjects: no words in it
         ground = cover(opaque(main), recipe.width / recipe.height)
         return Composition(recipe.width, recipe.height, ground, ())
-    swatches = tuple(Chip("", "", opaque(source)) for source in sources)
+    swatches = tuple(Chip("", opaque(source)) for source in sources)
     plaque = Plaque(recipe.name, recipe.kind.replace("_", " ").capitalize(), chips=swatches)
     room, words = captioned(recipe.width, recipe.height, plaque, CARD_LETTERS)
+    main = trimmed(main)
     [box] = arrange([main.width / main.height], room, 0)
-    ground = pale_wall(Dice(recipe.name, *recipe.inputs).throw())
+    ground = pale_wall(chance(recipe.name, *recipe.inputs))
     return Composition(recipe.width, recipe.height, ground, (*framed(main, box, recipe.width / 64), *words))

@@ -8,16 +8,11 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from emulator.imaging.captions import Plaque
-from emulator.imaging.drawing import BLACK, WHITE, flat, rounded_mask, soft_mask
+from emulator.imaging.drawing import BLACK, WHITE, flat, soft_mask
 from emulator.imaging.encoding import Picture
 from emulator.imaging.layout import Box
 
 _DOUBLED_FROM = 3000  # pixels an edge
-_SMALLEST_WITH_WORDS = 160  # pixels of the shorter edge; below it no word can be read
-CARD_LETTERS = 1 / 18  # of the longer edge: cards are looked at small
-_DENSE_EDGE = 2048  # pixels; words in larger pictures are stretched, which is seen only there
-_WIDE = 1.4  # from this width by height on, the plaque stands beside the picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,35 +94,6 @@ def framed(image: Image.Image, box: Box, border: float, has_shadow: bool = True)
         spread = Box(box.left - box.width * 0.1, box.top - box.height * 0.09, box.width * 1.2, box.height * 1.2)
     shadow = place(flat(BLACK), spread, soft_mask(is_round=image.mode == "RGBA", opacity=90))
     return [shadow, *layers] if has_shadow else layers
-
-
-def captioned(width: int, height: int, plaque: Plaque, size: float = 1 / 24) -> tuple[Box, list[Layer]]:
-    """The room of a picture that its plaque, below or beside it, leaves free; and the plaque's layers.
-
-    `size` is that of its letters, as a share of the picture's longer edge.
-    """
-    short, long = min(width, height), max(width, height)
-    margin = short * 0.04
-    frame = Box(0, 0, width, height).grown(-margin)
-    if short < _SMALLEST_WITH_WORDS:
-        return frame, []
-    is_wide = width / height > _WIDE
-    if is_wide:
-        place_for_words, room = frame.split("left", width * 0.32, margin)
-    else:
-        place_for_words, room = frame.split("bottom", frame.height * 0.42, 0)
-    layer, box = _plaque_layer(plaque, place_for_words, long * size, min(1.0, _DENSE_EDGE / long))
-    if not is_wide:
-        _, room = frame.split("bottom", box.height, margin)
-    return room, [layer]
-
-
-def _plaque_layer(plaque: Plaque, room: Box, size: float, density: float) -> tuple[Layer, Box]:
-    """A plaque at the lower edge of a room, and its box; it is drawn at `density` pixels a pixel, then stretched."""
-    image = plaque.draw(round(room.width * density), round(room.height * density), size * density)
-    height = image.height / density
-    box = Box(room.left, room.top + room.height - height, room.width, height)
-    return place(image, box, rounded_mask(box.width, box.height, size * 0.5)), box
 
 
 def _up(value: int, step: int) -> int:

@@ -20,18 +20,9 @@ _SMOOTHING = 2  # shapes are drawn this much larger, then reduced, for soft edge
 _MASK_EDGE = 512  # pixels; larger masks are stretched, which nobody sees
 
 
-class Dice:
-    """Numbers that follow from the words it is made of: the same words, the same throws."""
-
-    def __init__(self, *words: object) -> None:
-        self._digest = hashlib.sha256("\x1f".join(map(str, words)).encode("utf-8", "surrogatepass")).digest()
-        self._next = 0
-
-    def throw(self) -> float:
-        """The next number from 0 to 1."""
-        number = self._digest[self._next % len(self._digest)] / 255
-        self._next += 1
-        return number
+def chance(*words: object) -> float:
+    """A number from 0 to 1 that follows from the words: the same words, the same number."""
+    return hashlib.sha256("\x1f".join(map(str, words)).encode("utf-8", "surrogatepass")).digest()[0] / 255
 
 
 def color_of_hex(text: str) -> Color:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from emulator.domain.recipes import EditRecipe
-from emulator.imaging.captions import Plaque
-from emulator.imaging.composition import Composition, captioned, framed
+from emulator.imaging.captions import Plaque, captioned
+from emulator.imaging.composition import Composition, framed
 from emulator.imaging.decoding import load
-from emulator.imaging.drawing import Dice, pale_wall, trimmed
+from emulator.imaging.drawing import chance, pale_wall, trimmed
 from emulator.imaging.layout import arrange
 
 _INPUT_EDGE = 1280  # pixels; more is not seen
@@ -14,9 +14,9 @@ _INPUT_EDGE = 1280  # pixels; more is not seen
 
 def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Composition:
     """The picture that an Edit Images asks for: every input whole, and the instructions on the plaque."""
-    hue = Dice("edit", recipe.instructions, *recipe.inputs).throw()
+    hue = chance("edit", recipe.instructions, *recipe.inputs)
     count = f"{len(inputs)} input{'s' * (len(inputs) > 1)}"
-    plaque = Plaque("Edit images", f"{count} · {recipe.resolution}", recipe.instructions)
+    plaque = Plaque("Edit images", f"{count} · {recipe.resolution}", words=recipe.instructions)
     room, words = captioned(recipe.width, recipe.height, plaque)
     longest = min(_INPUT_EDGE, round(max(room.width, room.height)))
     images = [trimmed(load(data, longest)) for data in inputs]

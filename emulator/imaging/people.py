@@ -16,7 +16,7 @@ _FIGURE_HEIGHT = 640  # pixels
 FIGURE_ASPECT = 0.5  # width by height
 
 _SKINS: tuple[Color, ...] = ((224, 178, 144), (136, 90, 64), (244, 213, 190), (188, 134, 98), (98, 62, 46))
-_HAIRS: tuple[Color, ...] = ((58, 42, 34), (30, 28, 30), (120, 78, 44), (92, 56, 40), (142, 60, 38))
+_HAIRS: tuple[Color, ...] = ((58, 42, 34), (30, 28, 30), (120, 78, 44), (92, 56, 40), (70, 44, 40))
 _CLOTHES: tuple[Color, ...] = ((92, 112, 138), (168, 110, 96), (104, 128, 108), (198, 164, 112), (120, 104, 140))
 _GREY: Mapping[str, float] = {"45-55": 0.55, "55+": 1.0}
 """How grey the hair is, by age range."""
@@ -49,13 +49,13 @@ def draw_portrait(gender: str, age_range: str, index: int, edge: int) -> Image.I
         draw.rounded_rectangle(box(0.29, 0.16, 0.71, 0.60), unit * 0.18, fill=mix(hair, BLACK, 0.15))
     half = 0.37 if gender == "male" else 0.32
     draw.rounded_rectangle(box(0.5 - half, 0.76, 0.5 + half, 1.3), unit * 0.17, fill=cloth)
-    draw.rounded_rectangle(box(0.43, 0.55, 0.57, 0.84), unit * 0.07, fill=mix(skin, BLACK, 0.14))
+    draw.rounded_rectangle(box(0.43, 0.55, 0.57, 0.81), unit * 0.07, fill=mix(skin, BLACK, 0.14))
     draw.rounded_rectangle(box(0.345, 0.22, 0.655, 0.66), unit * 0.155, fill=skin)
-    draw.chord(box(0.32, 0.155, 0.68, 0.60), 182, 358, fill=hair)
+    draw.chord(box(0.32, 0.155, 0.68, 0.60), *((196, 344) if gender == "male" else (182, 358)), fill=hair)
     if gender != "male":
         draw.chord(box(0.36, 0.27, 0.78, 0.66), 180, 270, fill=skin)
     for x in (0.435, 0.565):
-        draw.ellipse(box(x - 0.014, 0.43, x + 0.014, 0.458), fill=mix(hair, BLACK, 0.5))
+        draw.ellipse(box(x - 0.014, 0.43, x + 0.014, 0.458), fill=(44, 36, 36))
     draw.arc(box(0.44, 0.47, 0.56, 0.565), 25, 155, fill=mix(skin, (140, 40, 40), 0.55), width=max(1, unit // 70))
     return image.reduce(_SMOOTHING)
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from PIL import Image, ImageColor
 
 from emulator.domain.recipes import PhotographRecipe
-from emulator.imaging.captions import Chip, Plaque
-from emulator.imaging.composition import Composition, Layer, captioned, framed, place
+from emulator.imaging.captions import Chip, Plaque, captioned
+from emulator.imaging.composition import Composition, Layer, framed, place
 from emulator.imaging.decoding import load
 from emulator.imaging.drawing import (
     WHITE,
     Color,
-    Dice,
+    chance,
     color_of_hex,
     color_of_hue,
     cover,
@@ -25,7 +25,7 @@ from emulator.imaging.drawing import (
     rounded_mask,
     trimmed,
 )
-from emulator.imaging.layout import Box, Edge, arrange
+from emulator.imaging.layout import Box, Edge, around, arrange
 from emulator.imaging.people import draw_portrait
 
 _SUBJECT_EDGE = 1280  # pixels; more is not seen
@@ -51,26 +51,24 @@ def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Composition
     models = [opaque(load(next(pictures), _PORTRAIT_EDGE)) for _ in range(recipe.model_input_count)]
     chips = _chips(recipe, [opaque(load(data, _SWATCH_EDGE)) for data in pictures])
 
-    is_solid = recipe.background_kind != "transparent"
     room, words = captioned(recipe.width, recipe.height, _plaque(recipe, chips))
-    people_room, room = _split(recipe, room, models)
     share, across, down = _ARRANGEMENTS[(recipe.slot - 1) % len(_ARRANGEMENTS)]
+    people, room = _people(recipe, models, room, down)
     room = room.part(share * _DISTANCES.get(recipe.camera_distance, 1.0), across)
     ground, layers = _background(recipe, scene, room)
-    layers += _people(recipe, models, people_room, down)
-    layers += _subjects(recipe, subjects, room, is_solid)
-    return Composition(recipe.width, recipe.height, ground, (*layers, *words))
+    products = _products(recipe, subjects, room)
+    return Composition(recipe.width, recipe.height, ground, (*layers, *people, *products, *words))
 
 
 # ---------------------------------------------------------------------------------------------------------------- words
 
 
 def _plaque(recipe: PhotographRecipe, chips: tuple[Chip, ...]) -> Plaque:
-    distance = recipe.camera_distance and f"{recipe.camera_distance} distance"
-    facts = (recipe.resolution, f"{recipe.width} x {recipe.height}", distance)
+    has_distance = recipe.camera_distance is not None
+    detail = f"{recipe.camera_distance} distance" if has_distance else f"{recipe.width} x {recipe.height}"
     return Plaque(
         title="Product photography",
-        facts=" · ".join(fact for fact in facts if fact),
+        facts=f"{recipe.resolution} · {detail}",
         words=recipe.directions,
         chips=chips,
         badge=f"{recipe.slot}/{recipe.slot_count}",
@@ -80,10 +78,9 @@ def _plaque(recipe: PhotographRecipe, chips: tuple[Chip, ...]) -> Plaque:
 
 def _chips(recipe: PhotographRecipe, swatches: Sequence[Image.Image]) -> tuple[Chip, ...]:
     pictures = iter(swatches)
-    chosen = (("Style", recipe.photography_style), ("Pose", recipe.pose))
-    chips = [Chip(kind, name, next(pictures)) for kind, name in chosen if name is not None]
+    chips = [Chip(name, next(pictures)) for name in (recipe.photography_style, recipe.pose) if name is not None]
     if recipe.colorway is not None:
-        chips.append(Chip("Colorway", recipe.colorway, _colorway(recipe)))
+        chips.append(Chip(recipe.colorway, _colorway(recipe)))
     return tuple(chips)
 
 
@@ -105,7 +102,7 @@ def _background(recipe: PhotographRecipe, scene: bytes | None, room: Box) -> tup
         return None, []
     if recipe.background_kind == "color":
         return flat(color_of_hex(recipe.background_hex or "")), []
-    hue = Dice("backdrop", *recipe.inputs).throw()
+    hue = chance("backdrop", *recipe.inputs)
     edge = min(room.width, room.height)
     box = Box(room.left + (room.width - edge) / 2, room.top + (room.height - edge) / 2, edge, edge)
     roundness = _SHAPES[(recipe.slot - 1) % len(_SHAPES)] * edge
@@ -115,54 +112,44 @@ def _background(recipe: PhotographRecipe, scene: bytes | None, room: Box) -> tup
 # --------------------------------------------------------------------------------------------------------------- people
 
 
-def _split(recipe: PhotographRecipe, room: Box, models: Sequence[Image.Image]) -> tuple[Box, Box]:
-    """A strip for people along an edge that depends on the slot, and the room for the products."""
-    aspects = _aspects(recipe, models)
-    if not aspects:
-        return room, room
-    gap = min(recipe.width, recipe.height) * 0.04
-    gaps = gap * (len(aspects) - 1)
-    edges: Sequence[Edge] = ("right", "left") if room.width > room.height * 0.95 else ("top", "bottom")
-    edge = edges[(recipe.slot - 1) % len(edges)]
-    if edge in ("left", "right"):
-        size = min(room.width * 0.32, (room.height - gaps) / sum(1 / aspect for aspect in aspects))
-    else:
-        size = min(room.height * 0.32, (room.width - gaps) / sum(aspects))
-    return room.split(edge, max(1.0, size), gap)
+def _people(recipe: PhotographRecipe, models: Sequence[Image.Image], room: Box, down: float) -> tuple[list[Layer], Box]:
+    """Portraits in a strip along an edge that depends on the slot, and the room that is left for the products.
 
-
-def _aspects(recipe: PhotographRecipe, models: Sequence[Image.Image]) -> list[float]:
-    automatic = max(0, recipe.people - len(models))
-    return [model.width / model.height for model in models] + [1.0] * automatic
-
-
-def _people(recipe: PhotographRecipe, models: Sequence[Image.Image], room: Box, down: float) -> list[Layer]:
-    """Chosen Fashion Models as prints, automatic ones as round portraits."""
+    Chosen Fashion Models are prints of their pictures, automatic people are round.
+    """
+    people = max(recipe.people, len(models))
+    if people == 0:
+        return [], room
     short = min(recipe.width, recipe.height)
-    aspects = _aspects(recipe, models)
-    is_solid = recipe.background_kind != "transparent"
+    gap, rim = short * 0.04, short * 0.008
+    is_beside = room.width > room.height * 0.8
+    edges: Sequence[Edge] = ("right", "left") if is_beside else ("top", "bottom")
+    edge = edges[(recipe.slot - 1) % 2]
+    aspects = [model.width / model.height for model in models] + [1.0] * (people - len(models))
+    strip, _ = room.split(edge, (room.width if is_beside else room.height) * 0.32, gap)
+    needed = around(arrange(aspects, strip, gap))
+    strip, rest = room.split(edge, needed.width if is_beside else needed.height, gap)
     layers: list[Layer] = []
-    for number, box in enumerate(arrange(aspects, room, short * 0.04, down) if aspects else ()):
+    for number, box in enumerate(arrange(aspects, strip, gap, down)):
         if number < len(models):
-            layers += framed(models[number], box, short * 0.008, is_solid)
-            continue
-        dice = Dice("person", number, *recipe.inputs)
-        gender = ("female", "male", "neutral")[round(dice.throw() * 255) % 3]
-        portrait = draw_portrait(gender, "25-35", round(dice.throw() * 255), _PORTRAIT_EDGE)
-        layers.append(place(flat(WHITE), box, ellipse_mask()))
-        layers.append(place(portrait, box.grown(-short * 0.008), ellipse_mask()))
-    return layers
+            layers += framed(models[number], box, rim, recipe.background_kind != "transparent")
+        else:
+            look = round(chance("person", number, *recipe.inputs) * 255)
+            portrait = draw_portrait(("female", "male", "neutral")[look % 3], "25-35", look, _PORTRAIT_EDGE)
+            layers += [place(flat(WHITE), box, ellipse_mask()), place(portrait, box.grown(-rim), ellipse_mask())]
+    return layers, rest
 
 
 # ------------------------------------------------------------------------------------------------------------- products
 
 
-def _subjects(recipe: PhotographRecipe, files: Sequence[bytes], room: Box, is_solid: bool) -> list[Layer]:
+def _products(recipe: PhotographRecipe, files: Sequence[bytes], room: Box) -> list[Layer]:
     """Products side by side, beginning with another one in each slot; cut out where transparent, else as prints."""
     first = (recipe.slot - 1) % len(files)
     longest = min(_SUBJECT_EDGE, round(max(room.width, room.height)))
     images = [trimmed(load(data, longest)) for data in (*files[first:], *files[:first])]
     short = min(recipe.width, recipe.height)
     boxes = arrange([image.width / image.height for image in images], room, short * 0.04)
+    has_shadow = recipe.background_kind != "transparent"
     pairs = zip(images, boxes, strict=True)
-    return [layer for image, box in pairs for layer in framed(image, box, short * 0.012, is_solid)]
+    return [layer for image, box in pairs for layer in framed(image, box, short * 0.012, has_shadow)]

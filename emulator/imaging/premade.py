@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from PIL import Image, ImageDraw, ImageOps
 
 from emulator.domain.recipes import PremadeRecipe
-from emulator.imaging.captions import Plaque
-from emulator.imaging.composition import CARD_LETTERS, Composition, Layer, captioned, place
+from emulator.imaging.captions import CARD_LETTERS, Plaque, captioned
+from emulator.imaging.composition import Composition, Layer, place
 from emulator.imaging.drawing import (
     BLACK,
     WHITE,
     Color,
-    Dice,
+    chance,
     color_of_hue,
     ellipse_mask,
     flat,
@@ -71,7 +71,7 @@ def _backdrop_color(name: str, index: int) -> Color:
     known: Mapping[str, Color] = {
         "white": (246, 246, 244), "warm grey": (186, 178, 170), "grey": (176, 178, 180), "black": (44, 44, 48),
     }  # fmt: skip
-    hue = Dice("backdrop", name, index).throw()
+    hue = chance("backdrop", name, index)
     return next((color for word, color in known.items() if word in name), color_of_hue(hue, 0.2, 0.9))
 
 
@@ -97,9 +97,8 @@ def _street() -> Image.Image:
     image = Image.new("RGB", (512, 512), (206, 196, 184))
     draw = ImageDraw.Draw(image)
     for row in range(16):
-        dice = Dice("bricks", row)
         for left in range(-32 * (row % 2), 512, 64):
-            color = mix((158, 82, 62), (112, 54, 46), dice.throw())
+            color = mix((158, 82, 62), (112, 54, 46), chance("brick", row, left))
             draw.rectangle((left + 2, row * 26 + 2, left + 61, row * 26 + 23), fill=color)
     draw.rectangle((0, 416, 512, 512), fill=(172, 170, 166))
     draw.rectangle((0, 416, 512, 424), fill=(140, 136, 132))
@@ -152,10 +151,13 @@ def _mood_of(name: str) -> _Mood:
     for word, mood in _MOODS.items():
         if word in name.casefold():
             return mood
-    dice = Dice("mood", name)
-    hue = dice.throw()
+    hue = chance("mood", name)
     return _Mood(
-        color_of_hue(hue, 0.15, 0.9), color_of_hue(hue + 0.45, 0.5, 0.8), (255, 252, 244), -1, 0.3 + dice.throw() / 2
+        color_of_hue(hue, 0.15, 0.9),
+        color_of_hue(hue + 0.45, 0.5, 0.8),
+        (255, 252, 244),
+        -1,
+        0.3 + chance("shade", name) / 2,
     )
 
 
@@ -177,7 +179,7 @@ def _ball(mood: _Mood, box: Box, color: Color) -> list[Layer]:
 
 
 def _pose(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
-    hue = Dice("pose", recipe.name).throw()
+    hue = chance("pose", recipe.name)
     [box] = arrange([FIGURE_ASPECT], room, 0)
     figure = place(flat(color_of_hue(hue, 0.5, 0.56)), box.part(0.94), draw_figure(recipe.name, recipe.index))
     return pale_wall(hue), [figure]
@@ -189,4 +191,4 @@ def _fashion_model(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[
     [box] = arrange([1.0], room, 0)
     portrait = draw_portrait(gender, age_range, recipe.index, _PORTRAIT_EDGE)
     ring = place(flat(WHITE), box.part(0.98), ellipse_mask())
-    return pale_wall(Dice("model", recipe.name).throw()), [ring, place(portrait, box.part(0.94), ellipse_mask())]
+    return pale_wall(chance("model", recipe.name)), [ring, place(portrait, box.part(0.94), ellipse_mask())]

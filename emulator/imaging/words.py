@@ -1,0 +1,52 @@
+"""Words made drawable with the font that Pillow carries: control characters, missing glyphs, any script, any length.
+
+Never raises for text.
+"""
+
+import unicodedata
+
+from PIL import ImageFont
+
+_ELLIPSIS = "…"
+_LONGEST_TEXT = 600  # characters looked at; more never fits a picture
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+
+
+def plain_text(text: str) -> str:
+    """One line without control characters, invisible marks, lone surrogates, and accents that the font has not."""
+    decomposed = unicodedata.normalize("NFKD", text[:_LONGEST_TEXT].replace("–", "-").replace("—", "-"))
+    kept = (
+        character if unicodedata.category(character)[0] not in "CM" else " " if character.isspace() else ""
+        for character in decomposed.replace("...", _ELLIPSIS)
+    )
+    return " ".join("".join(kept).split())
+
+
+def shorten(text: str, font: Font, width: float) -> str:
+    """As much of one line as fits `width` pixels, with an ellipsis where something is left out."""
+    if font.getlength(text) <= width:
+        return text
+    fitting, too_long = 0, len(text)
+    while too_long - fitting > 1:
+        middle = (fitting + too_long) // 2
+        if font.getlength(text[:middle].rstrip() + _ELLIPSIS) <= width:
+            fitting = middle
+        else:
+            too_long = middle
+    return text[:fitting].rstrip() + _ELLIPSIS
+
+
+def wrap(text: str, font: Font, width: float, most_lines: int) -> list[str]:
+    """The text in lines of at most `width` pixels; the last one takes what is left, shortened."""
+    words = plain_text(text).split()
+    lines: list[str] = []
+    while words:
+        count = len(words)
+        if len(lines) < most_lines - 1:
+            count = 1
+            while count < len(words) and font.getlength(" ".join(words[: count + 1])) <= width:
+                count += 1
+        lines.append(shorten(" ".join(words[:count]), font, width))
+        words = words[count:]
+    return lines
