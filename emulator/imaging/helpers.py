@@ -21,13 +21,13 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from pathlib import Path
 
 from emulator.imaging.messages import IS_HEAVY, Head, Message, receive_message, send_message
 
 LIGHT_PLACES = 2
 LIGHT_PIXELS = 1 << 24
-_DIRECTORY = Path(__file__).parents[2]  # where `-m` finds this package, and no file of the user's own directory
+_START = "import sys; sys.path[:] = sys.argv[1:]; from emulator.imaging.worker import main; main()"
+"""What a helper runs: it finds the same modules as the server, and in the same places."""
 
 
 class LostHelperError(Exception):
@@ -38,9 +38,8 @@ class _Helper:
     """One process and the pipes to it."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "emulator.imaging.worker"],
-            cwd=_DIRECTORY,
+        self._process = subprocess.Popen(  # noqa: S603 (the interpreter that runs this)
+            [sys.executable, "-P", "-c", _START, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

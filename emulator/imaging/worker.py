@@ -109,6 +109,3 @@ _JOBS: Mapping[str, Callable[[Head, Sequence[bytes]], Message]] = {
     "render": _render,
     "examine": _examine,
 }
-
-if __name__ == "__main__":
-    main()
