@@ -17,7 +17,8 @@ BLACK: Color = (0, 0, 0)
 INK: Color = (30, 32, 38)
 
 _SMOOTHING = 2  # shapes are drawn this much larger, then reduced, for soft edges
-_MASK_EDGE = 512  # pixels; larger masks are stretched, which nobody sees
+_MASK_EDGE = 1024  # pixels; larger masks are stretched, which nobody sees
+_ELLIPSE_EDGE = 384  # pixels
 
 
 def chance(*words: object) -> float:
@@ -68,7 +69,7 @@ def flat(color: Color) -> Image.Image:
 
 def ellipse_mask() -> Image.Image:
     """A mask of an ellipse that fills its box, with soft edges."""
-    return rounded_mask(_MASK_EDGE, _MASK_EDGE, _MASK_EDGE / 2)
+    return rounded_mask(_ELLIPSE_EDGE, _ELLIPSE_EDGE, _ELLIPSE_EDGE / 2)
 
 
 def rounded_mask(width: float, height: float, radius: float) -> Image.Image:

@@ -49,7 +49,7 @@ def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Composition
     subjects = [next(pictures) for _ in range(recipe.subject_count)]
     scene = next(pictures) if recipe.background_kind == "picture" else None
     models = [opaque(load(next(pictures), _PORTRAIT_EDGE)) for _ in range(recipe.model_input_count)]
-    chips = _chips(recipe, [opaque(load(data, _SWATCH_EDGE)) for data in pictures])
+    chips = _chips(recipe, [_without_words(load(data, _SWATCH_EDGE)) for data in pictures])
 
     room, words = captioned(recipe.width, recipe.height, _plaque(recipe, chips))
     share, across, down = _ARRANGEMENTS[(recipe.slot - 1) % len(_ARRANGEMENTS)]
@@ -82,6 +82,11 @@ def _chips(recipe: PhotographRecipe, swatches: Sequence[Image.Image]) -> tuple[C
     if recipe.colorway is not None:
         chips.append(Chip(recipe.colorway, _colorway(recipe)))
     return tuple(chips)
+
+
+def _without_words(card: Image.Image) -> Image.Image:
+    """The upper part of an ingredient's card, above its plaque."""
+    return opaque(card).crop((0, 0, card.width, max(1, round(card.height * 0.74))))
 
 
 def _colorway(recipe: PhotographRecipe) -> Color | None:
