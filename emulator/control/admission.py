@@ -6,6 +6,7 @@ from emulator.control.calls import Call
 from emulator.control.fields import whole_number, word
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.problems import Problem
+from emulator.service import scenarios
 
 _LONGEST_WAIT_SECONDS = 86_400
 
@@ -26,4 +27,5 @@ def set_admission(call: Call) -> dict[str, Any]:
     call.sandbox.pause = AdmissionPause(state == "paused")
     if retry_after is not None:
         call.sandbox.pause.retry_after = retry_after
+    call.sandbox.feed.note("scenario", scenarios.EVERYONE)
     return show_admission(call)

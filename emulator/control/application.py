@@ -19,6 +19,7 @@ from emulator.control import (
     about,
     admission,
     clock,
+    events,
     gallery,
     guard,
     journal,
@@ -80,6 +81,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     },
     "/requests/counts": {"GET": Action(journal.count_requests)},
     "/requests/{request}": {"GET": Action(journal.show_request)},
+    "/events": {"GET": Action(events.stream_events)},
     "/admission": {"GET": Action(admission.show_admission), "PUT": Action(admission.set_admission, "json")},
     "/work": {"GET": Action(work.list_work, query=work.LIST_QUERY)},
     "/assets": {

@@ -94,7 +94,7 @@ def show_clock(call: Call) -> dict[str, Any]:
 
 def set_clock(call: Call) -> dict[str, Any]:
     """PUT /clock: run otherwise from now on, without a jump."""
-    call.sandbox.clock.set_mode(clock_fields(call.fields("mode", "rate")))
+    engine.set_clock(call.sandbox, clock_fields(call.fields("mode", "rate")))
     return _with_events(call.sandbox, call.now)
 
 

@@ -300,6 +300,13 @@ def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, An
     }
 
 
+def describe_arrival(journal: Journal, entry: Entry, masks: Masks) -> dict[str, Any]:
+    """Return an entry as it was when its request arrived, whatever has become of it since."""
+    arrived = Entry(entry.sequence, entry.at, entry.request_id, entry.method, entry.path, entry.caller)
+    arrived.arrived_at, arrived.user_agent = entry.arrived_at, entry.user_agent
+    return describe_entry(journal, arrived, masks)
+
+
 def _describe_headers(entry: Entry, masks: Masks) -> dict[str, str] | None:
     """Return the headers of the answer by name; null until there is one."""
     if entry.response_headers is None:

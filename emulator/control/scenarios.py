@@ -27,7 +27,7 @@ _TEXT: Final = "scenario"
 
 def show_scenario(call: Call) -> dict[str, Any]:
     """GET /scenario: the running one and how often its rules acted; `scenario` is null where none runs."""
-    return _describe(call.sandbox, _team_id(call), call.now)
+    return describe_scenario(call.sandbox, _team_id(call), call.now)
 
 
 def put_scenario(call: Call) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def put_scenario(call: Call) -> dict[str, Any]:
     names = {"seed": "seed", "clock": "clock", "start": "clock"}
     at_reset = dict.fromkeys(names[name] for name, value in waiting.items() if value is not None)
     return {
-        **_describe(sandbox, team_id, call.now),
+        **describe_scenario(sandbox, team_id, call.now),
         "takes_effect_at_reset": [] if team_id else list(at_reset),
     }
 
@@ -164,7 +164,8 @@ def _team_id(call: Call) -> str:
     return scenarios.EVERYONE if team is None else find_account(call.sandbox, team).team.id
 
 
-def _describe(sandbox: Sandbox, team_id: str, now: int) -> dict[str, Any]:
+def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> dict[str, Any]:
+    """Return the scenario that runs for a Team, or for all of them, as the control plane shows it."""
     playbook = sandbox.playbooks.get(team_id)
     return {
         "scenario": playbook.scenario.name if playbook else None,

@@ -26,10 +26,11 @@ def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
     credentials: dict[str, list[Credential]] = {team_id: [] for team_id in sandbox.accounts}
     for held in sandbox.credentials.values():
         credentials[held.credential.team_id].append(held.credential)
-    return [_describe_team(account, credentials[team_id]) for team_id, account in sandbox.accounts.items()]
+    return [describe_team(account, credentials[team_id]) for team_id, account in sandbox.accounts.items()]
 
 
-def _describe_team(account: TeamAccount, credentials: list[Credential]) -> dict[str, Any]:
+def describe_team(account: TeamAccount, credentials: list[Credential]) -> dict[str, Any]:
+    """Return a Team as the control plane shows it."""
     team, ledger = account.team, account.ledger
     return {
         "id": team.id,
@@ -71,17 +72,17 @@ def create_team(call: Call) -> JsonResponse:
     name = fields.need("name", text)
     change = _read_change(call, name)
     account = call.sandbox.add_team(WorldTeam(name), call.now)
-    scenarios.change_team(account, change, call.now)
+    scenarios.change_team(call.sandbox, account, change, call.now)
     credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
-    return JsonResponse(_describe_team(account, credentials), 201)
+    return JsonResponse(describe_team(account, credentials), 201)
 
 
 def change_team(call: Call) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
     _need_any(call, *_CHANGES)
-    scenarios.change_team(account, _read_change(call, account.team.name), call.now)
-    return _describe_team(account, call.sandbox.credentials_of(account.team.id))
+    scenarios.change_team(call.sandbox, account, _read_change(call, account.team.name), call.now)
+    return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 
 def create_credential(call: Call) -> JsonResponse:
@@ -100,7 +101,7 @@ def change_credential(call: Call) -> dict[str, Any]:
     fields = call.fields("state", "expires_at")
     state = cast("CredentialState | None", fields.get("state", word(*CREDENTIAL_STATES)))
     change = CredentialChange(held.credential.key, state, fields.get("expires_at", instant))
-    scenarios.change_credential(held, change)
+    scenarios.change_credential(call.sandbox, held, change)
     return _describe_credential(held.credential)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from emulator.domain import lifecycles
 from emulator.domain.resources import Generation, Operation
+from emulator.kernel.clock import ClockSetting
 from emulator.kernel.timeline import Event
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.service import authoring, generations, scenarios, uploads
@@ -56,13 +57,15 @@ class _Kind(NamedTuple):
     subjects: Callable[[Sandbox], Collection[str]]
     due: Callable[[Sandbox, Event], int] | None = None
     """When it happens, for the kind whose subject says so as well."""
+    work: Callable[[Sandbox], Mapping[str, Operation | Generation]] | None = None
+    """The work that it changes, for the kind that does."""
 
 
-def _operations(sandbox: Sandbox) -> Collection[str]:
+def _operations(sandbox: Sandbox) -> Mapping[str, Operation]:
     return sandbox.store.operations.items
 
 
-def _generations(sandbox: Sandbox) -> Collection[str]:
+def _generations(sandbox: Sandbox) -> Mapping[str, Generation]:
     return sandbox.store.generations.items
 
 
@@ -75,10 +78,10 @@ def _end_of_window(sandbox: Sandbox, event: Event) -> int:
 
 
 _KINDS: Mapping[str, _Kind] = {
-    "operation_started": _Kind(_start_operation, _operations),
-    "operation_finished": _Kind(_finish_operation, _operations),
-    "generation_started": _Kind(_start_generation, _generations),
-    "output_finished": _Kind(_finish_output, _generations),
+    "operation_started": _Kind(_start_operation, _operations, work=_operations),
+    "operation_finished": _Kind(_finish_operation, _operations, work=_operations),
+    "generation_started": _Kind(_start_generation, _generations, work=_generations),
+    "output_finished": _Kind(_finish_output, _generations, work=_generations),
     "upload_expired": _Kind(_expire_upload, _uploads, _end_of_window),
     scenarios.CHANGE_EVENT: _Kind(_change_state, lambda sandbox: [scenarios.EVERYONE, *sandbox.accounts]),
     HOLD_EVENT: _Kind(_end_hold, lambda sandbox: sandbox.held_admissions),
@@ -97,9 +100,19 @@ def settle(sandbox: Sandbox, now: int) -> int:
     """Apply what is due by now, in order, each at its own instant; return how many events that were."""
     fired = 0
     while (event := sandbox.timeline.pop_due(now)) is not None:
-        _KINDS[event.kind].apply(sandbox, event)
+        kind = _KINDS[event.kind]
+        kind.apply(sandbox, event)
+        if kind.work is not None:
+            _note_change(sandbox, kind.work(sandbox)[event.subject])
         fired += 1
     return fired
+
+
+def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:
+    """Tell who watches what became of work, and of its Team's Credits."""
+    sandbox.feed.note("work", (work.id, work.status))
+    if work.status in lifecycles.TERMINAL:
+        sandbox.feed.note("team", work.team_id)
 
 
 def enter(sandbox: Sandbox) -> int:
@@ -112,7 +125,16 @@ def enter(sandbox: Sandbox) -> int:
 def advance(sandbox: Sandbox, instant: int) -> int:
     """Move the clock forward and settle; return how many events fired."""
     sandbox.clock.advance_to(instant)
-    return settle(sandbox, sandbox.clock.now())
+    now = sandbox.clock.now()
+    fired = settle(sandbox, now)
+    sandbox.feed.note("clock", now)
+    return fired
+
+
+def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
+    """Let the clock run otherwise from now on, without a jump."""
+    sandbox.clock.set_mode(setting)
+    sandbox.feed.note("clock", sandbox.clock.now())
 
 
 def idle_at(sandbox: Sandbox) -> int | None:

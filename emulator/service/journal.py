@@ -16,6 +16,7 @@ from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Credential
 from emulator.kernel.clock import host_elapsed_ms, host_now
 from emulator.scenario.rules import RequestRule, WorkRule
+from emulator.service.feed import Feed
 from emulator.service.teams import TeamAccount
 
 MAXIMUM_ENTRIES = 10_000
@@ -77,6 +78,8 @@ class Entry:
     arrived_at: int = 0
     """When it arrived by the host's clock, as an instant."""
     arrived_ms: float = 0.0
+    change: int = 0
+    """The number of its arrival among the changes of its sandbox."""
     duration_ms: float | None = None
     """How long the answer took, in real time; None while the request is in flight."""
     note: str | None = None
@@ -112,6 +115,7 @@ Outcome: TypeAlias = tuple[str | None, int | None, str | None]
 class Journal:
     """The entries, oldest first."""
 
+    feed: Feed = field(default_factory=Feed)
     watchers: list[Watcher] = field(default_factory=list)
     """Told of each entry that is complete, or that stays in admission. They must be quick, and must not raise."""
     entries: deque[Entry] = field(default_factory=deque)
@@ -131,6 +135,7 @@ class Journal:
         entry = Entry(self.last_sequence, at, request_id, method, path, caller)
         entry.arrived_at, entry.arrived_ms = host_now(), host_elapsed_ms()
         self.entries.append(entry)
+        entry.change = self.feed.note("arrived", entry)
         if len(self.entries) > MAXIMUM_ENTRIES:
             self._drop_oldest()
         return entry
@@ -148,6 +153,7 @@ class Journal:
             self.held_bytes += _size_bytes(entry)
             while self.held_bytes > MAXIMUM_BYTES:
                 self._drop_oldest()
+        self.feed.note("left", entry)
         if self.watchers:
             self.tell(entry)
 
@@ -166,6 +172,7 @@ class Journal:
         """Forget every entry; a request still in flight leaves no trace either."""
         self.entries.clear()
         self.work_rules.clear()
+        self.feed.forget_before(self.feed.last_number + 1)
         self.held_bytes = 0
         self.dropped = 0
         self._cleared_up_to = self.last_sequence
@@ -185,7 +192,8 @@ class Journal:
 
     def at_sequence(self, sequence: int) -> Entry | None:
         """Return the entry of a sequence number, or None if there is none (any more)."""
-        return next((entry for entry in self.newest_first(sequence - 1) if entry.sequence == sequence), None)
+        index = sequence - self.entries[0].sequence if self.entries else -1  # each number has one entry
+        return self.entries[index] if 0 <= index < len(self.entries) else None
 
     def original_of(self, replay: Entry) -> Entry | None:
         """Return the entry of the request whose stored answer a replay sent again, or None if it was dropped."""
@@ -201,6 +209,7 @@ class Journal:
     def _drop_oldest(self) -> None:
         entry = self.entries.popleft()
         self.dropped += 1
+        self.feed.forget_before(entry.change + 1)
         if entry.is_complete:
             self.held_bytes -= _size_bytes(entry)
 

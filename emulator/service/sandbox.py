@@ -21,6 +21,7 @@ from emulator.kernel.timestamps import DAY_MS
 from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import Timings, WorldCredential, WorldFile, WorldTeam, changed_world
+from emulator.service.feed import Feed
 from emulator.service.images import ImageStore, MemoryBudget
 from emulator.service.journal import Journal
 from emulator.service.premade import add_premade_ingredients
@@ -100,6 +101,7 @@ class Sandbox(SandboxState):
     def __init__(self, identifier: str, memory: MemoryBudget, beginning: SandboxOptions | SandboxState) -> None:
         self.id = identifier
         self.memory = memory
+        self.feed = Feed()
         if isinstance(beginning, SandboxState):
             self.become(beginning)
         else:
@@ -130,6 +132,7 @@ class Sandbox(SandboxState):
         """Let a state be this sandbox's."""
         for part in fields(SandboxState):
             setattr(self, part.name, getattr(state, part.name))
+        self.journal.feed = self.feed
         self.identifiers = Identifiers(self.seed.value, self.counters)
         self.signer = Signer(self.seed.digest("signer", self.signing_name))
         self.images = ImageStore(self.memory, self.signer)
@@ -137,8 +140,14 @@ class Sandbox(SandboxState):
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule: what the rules of scenarios that were ended had counted."""
 
+    def take_over(self, feed: Feed) -> None:
+        """Go on telling the watchers of the sandbox in whose place this one is put."""
+        self.feed = self.journal.feed = feed
+        feed.begin_anew()
+
     def end(self) -> None:
-        """Let go of what is held: memory, and requests in admission."""
+        """Let go of what is held: memory, requests in admission, and who watches the requests that are still answered."""
+        self.journal.feed = Feed()
         for held in self.held_admissions.values():
             held.end()
         self.held_admissions = {}
@@ -167,6 +176,7 @@ class Sandbox(SandboxState):
         account = TeamAccount(team)
         account.ledger.grant(now, described.credits)
         self.accounts[team.id] = account
+        self.feed.note("team", team.id)
         for credential in described.credentials:
             self.add_credential(account, credential, now)
         return account
@@ -185,6 +195,7 @@ class Sandbox(SandboxState):
             state=described.state,
         )
         self.credentials[key] = CredentialAccount(credential)
+        self.feed.note("team", account.team.id)
         return self.credentials[key]
 
     def credentials_of(self, team_id: str) -> list[Credential]:

@@ -65,6 +65,7 @@ class Sandboxes:
         sandbox.end()
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
+        sandbox.feed.begin_anew()
         self.register(sandbox)
 
     def replace(self, sandbox: Sandbox) -> None:
@@ -82,6 +83,7 @@ class Sandboxes:
         old.end()
         sandbox.adopt(self.memory)
         self.by_id[sandbox.id] = sandbox
+        sandbox.take_over(old.feed)
         self.register(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:
@@ -90,6 +92,7 @@ class Sandboxes:
         self._forget_keys(sandbox)
         sandbox.end()
         del self.by_id[sandbox.id]
+        sandbox.feed.close()
 
     def register(self, sandbox: Sandbox) -> None:
         """Make the keys of a sandbox's credentials known, as far as they are not."""

@@ -24,15 +24,21 @@ EVERYONE = ""
 
 def begin(sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYONE) -> None:
     """Let a scenario begin now, in place of the one that ran for the same Teams."""
-    end(sandbox, team_id)
+    _stop(sandbox, team_id)
     playbook = Playbook(scenario, now, sandbox.seed, team_id or None)
     sandbox.playbooks[team_id] = playbook
     for index, (due, _) in enumerate(playbook.changes_due()):
         sandbox.timeline.schedule(due, CHANGE_EVENT, team_id, index)
+    sandbox.feed.note("scenario", team_id)
 
 
 def end(sandbox: Sandbox, team_id: str = EVERYONE) -> None:
     """Stop a scenario: its rules, and the changes it still has to make. What it changed stays changed."""
+    _stop(sandbox, team_id)
+    sandbox.feed.note("scenario", team_id)
+
+
+def _stop(sandbox: Sandbox, team_id: str) -> None:
     ended = sandbox.playbooks.pop(team_id, None)
     if ended is not None:
         count_rules(sandbox.past_rules, ended)
@@ -73,6 +79,7 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     (_, change), *later = sandbox.playbooks[team_id].changes_due()[index:]
     opens_at = next((due for due, then in later if then == AdmissionChange("open")), None)
     _apply(sandbox, team_id, change, now, opens_at)
+    sandbox.feed.note("scenario", team_id)
 
 
 def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str = EVERYONE) -> None:
@@ -80,12 +87,12 @@ def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str
     for change in changes.teams:
         accounts = _affected(sandbox, team_id, change.team.team)
         for account in accounts:
-            change_team(account, change.team, now)
+            change_team(sandbox, account, change.team, now)
             for credential in change.credentials:
                 _add_or_change_credential(sandbox, account, credential, now)
         if not accounts and not team_id and change.credentials:
             account = sandbox.add_team(WorldTeam(change.team.team, credentials=change.credentials), now)
-            change_team(account, change.team, now)
+            change_team(sandbox, account, change.team, now)
     timings = {f"{name}_ms": span_ms for name, span_ms in changes.timings_ms}
     sandbox.timings = dataclasses.replace(sandbox.timings, **timings)
 
@@ -100,9 +107,10 @@ def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described:
     held.credential = dataclasses.replace(
         old, name=described.name, profile=described.profile, state=described.state, expires_at=expires_at
     )
+    sandbox.feed.note("team", old.team_id)
 
 
-def change_team(account: TeamAccount, change: TeamChange, now: int) -> None:
+def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, now: int) -> None:
     """Set what a change names of a Team; the rest stays."""
     if change.credits is not None:
         account.ledger.set_available(now, change.credits)
@@ -113,9 +121,10 @@ def change_team(account: TeamAccount, change: TeamChange, now: int) -> None:
     }
     given = {name: value for name, value in new.items() if value is not None}
     account.team = dataclasses.replace(account.team, **given)  # type: ignore[arg-type]  # each of its field's type
+    sandbox.feed.note("team", account.team.id)
 
 
-def change_credential(held: CredentialAccount, change: CredentialChange) -> None:
+def change_credential(sandbox: Sandbox, held: CredentialAccount, change: CredentialChange) -> None:
     """Set what a change names of a credential; the rest stays."""
     old = held.credential
     held.credential = dataclasses.replace(
@@ -124,6 +133,7 @@ def change_credential(held: CredentialAccount, change: CredentialChange) -> None
         expires_at=old.expires_at if change.expires_at is None else change.expires_at,
         profile=change.profile or old.profile,
     )
+    sandbox.feed.note("team", old.team_id)
 
 
 def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[TeamAccount]:
@@ -144,7 +154,7 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: i
         case CredentialChange(key):
             held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
             if held is not None and (not team_id or held.credential.team_id == team_id):
-                change_credential(held, change)
+                change_credential(sandbox, held, change)
         case TeamChange():  # pragma: no branch (there is no other change)
             for account in _affected(sandbox, team_id, change.team):
-                change_team(account, change, now)
+                change_team(sandbox, account, change, now)

@@ -77,6 +77,8 @@ def admit(
         caller.sandbox.journal.note_work_rule(work_id, rule)
     caller.account.ledger.reserve(now, work_id, price)
     caller.account.budget.take(work_id, finishes_at)
+    caller.sandbox.feed.note("work", (work_id, "queued"))
+    caller.sandbox.feed.note("team", caller.team_id)
 
 
 def finish(account: TeamAccount, work_id: str, charge: int, now: int) -> None:

@@ -1,0 +1,183 @@
+"""The events of a sandbox as a stream (server-sent events): what changes is told as it changes.
+
+A stream holds nothing but the number of the last change that it told, so a slow reader costs no memory: what the record
+drops meanwhile it misses, and is told so. Its rate is limited, so that many changes at once delay the stream and not the
+service. Owns how a change reads.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import orjson
+from starlette.responses import Response, StreamingResponse
+
+from emulator.control.calls import Call, ControlPlane
+from emulator.control.clock import describe_clock
+from emulator.control.journal import Masks, describe_arrival, describe_entry
+from emulator.control.scenarios import describe_scenario
+from emulator.control.teams import describe_owner, describe_team
+from emulator.domain.problems import Problem, excerpt
+from emulator.kernel.timestamps import SECOND_MS
+from emulator.service import engine
+from emulator.service.feed import Change, Feed, Kind
+from emulator.service.journal import Entry
+from emulator.service.sandbox import Sandbox
+
+BATCH: Final = 100
+"""How many changes are told at once."""
+PAUSE_SECONDS: Final = 0.05
+"""What lies between two batches."""
+HEARTBEAT_SECONDS: Final = 15.0
+"""How long a stream may be silent: a comment finds out whether its reader is still there."""
+_MEDIA_TYPE: Final = "text/event-stream"
+_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
+"""A line break in JSON is white space, and would end a line of the stream."""
+_KINDS: Final[Mapping[Kind, str]] = {"arrived": "request", "left": "request"}
+"""How events are called that are not called as the change is."""
+
+
+async def stream_events(call: Call) -> Response:
+    """GET /events: from now on, or after the change that `Last-Event-ID` names."""
+    feed = call.sandbox.feed
+    number = _last_number(call, feed)
+    if call.request.method == "HEAD":
+        return Response(headers=_HEADERS, media_type=_MEDIA_TYPE)
+    return StreamingResponse(_events(call.plane, call.sandbox.id, feed, number), 200, _HEADERS, _MEDIA_TYPE)
+
+
+def _last_number(call: Call, feed: Feed) -> int:
+    """Return the number after which to begin. Raises Problem invalid_request."""
+    value = call.request.headers.get("last-event-id")
+    if value is None:
+        return feed.last_number
+    if not (value.isascii() and value.isdecimal() and len(value) <= 16):
+        raise Problem("invalid_request", f"Last-Event-ID: found {excerpt(value)}; expected the id of an event")
+    return int(value)
+
+
+async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int) -> AsyncIterator[bytes]:
+    woken = asyncio.Event()
+    feed.listeners.add(woken.set)
+    try:
+        yield b"retry: 1000\n" + _event_id(number)
+        while not feed.is_closed:
+            sandbox = plane.sandboxes.by_id[sandbox_id]
+            engine.enter(sandbox)  # what fell due since somebody last looked
+            woken.clear()
+            if number > feed.last_number:  # an id of another life of the emulator
+                number = feed.last_number
+                yield _written(number, "gap", {"missed": None})
+            elif missed := feed.missed_after(number):
+                number += missed
+                yield _written(number, "gap", {"missed": missed})
+            changes = feed.after(number, BATCH)
+            if changes:
+                number = changes[-1][0]
+                yield _told(sandbox, changes) or _event_id(number)
+                is_stopping = await plane.stop.cut_short(asyncio.sleep(PAUSE_SECONDS))
+            else:
+                is_stopping = await plane.stop.cut_short(_woken_within(woken, _patience_seconds(sandbox)))
+                if not woken.is_set():
+                    yield b": still here\n\n"
+            if is_stopping:
+                return
+    finally:
+        feed.listeners.discard(woken.set)
+
+
+async def _woken_within(woken: asyncio.Event, seconds: float) -> None:
+    """Wait for a change, but not for long."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(woken.wait(), seconds)
+
+
+def _patience_seconds(sandbox: Sandbox) -> float:
+    """Return how long nothing can change by itself, at most a heartbeat: only a real clock brings about what is due."""
+    due, setting = sandbox.timeline.next_due, sandbox.clock.setting
+    if due is None or setting.mode != "real":
+        return HEARTBEAT_SECONDS
+    left_ms = max(due - sandbox.clock.now(), 0) / setting.rate
+    return min(left_ms / SECOND_MS + 0.001, HEARTBEAT_SECONDS)
+
+
+# Wording --------------------------------------------------------------------------------------------------------------
+
+
+def _told(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
+    """Return changes as events; those of what is no longer there are left out."""
+    masks = Masks(sandbox)
+    parts = []
+    for number, (kind, subject) in changes:
+        data = _REPORTS[kind](sandbox, subject, masks)
+        if data is not None:
+            parts.append(_written(number, _KINDS.get(kind, kind), data))
+    return b"".join(parts)
+
+
+def _written(number: int, kind: str, data: Mapping[str, Any]) -> bytes:
+    return b"event: %s\ndata: %s\n%s" % (kind.encode(), orjson.dumps(data).translate(_ONE_LINE), _event_id(number))
+
+
+def _event_id(number: int) -> bytes:
+    """Return the end of an event: its id, which alone is no event, but tells where to go on."""
+    return b"id: %d\n\n" % number
+
+
+Report = Callable[[Sandbox, Any, Masks], Mapping[str, Any] | None]
+
+
+def _arrived(sandbox: Sandbox, entry: Entry, masks: Masks) -> Mapping[str, Any]:
+    return describe_arrival(sandbox.journal, entry, masks)
+
+
+def _left(sandbox: Sandbox, entry: Entry, masks: Masks) -> Mapping[str, Any]:
+    return describe_entry(sandbox.journal, entry, masks)
+
+
+def _work(sandbox: Sandbox, subject: tuple[str, str], _masks: Masks) -> Mapping[str, Any]:
+    work_id, status = subject
+    store = sandbox.store
+    operation, generation = store.operations.items.get(work_id), store.generations.items.get(work_id)
+    told = {"id": work_id, "status": status}
+    if operation is not None:
+        return {
+            **told,
+            "object": "operation",
+            "type": operation.type,
+            "team": describe_owner(sandbox, operation.team_id),
+        }
+    if generation is not None:
+        owner = describe_owner(sandbox, generation.team_id)
+        return {**told, "object": "generation", "workflow": generation.workflow, "team": owner}
+    return told
+
+
+def _clock(sandbox: Sandbox, instant: int, _masks: Masks) -> Mapping[str, Any]:
+    return describe_clock(sandbox, instant)
+
+
+def _team(sandbox: Sandbox, team_id: str, _masks: Masks) -> Mapping[str, Any] | None:
+    account = sandbox.accounts.get(team_id)
+    return None if account is None else describe_team(account, sandbox.credentials_of(team_id))
+
+
+def _scenario(sandbox: Sandbox, team_id: str, _masks: Masks) -> Mapping[str, Any]:
+    return describe_scenario(sandbox, team_id, sandbox.clock.now())
+
+
+def _reset(sandbox: Sandbox, _subject: None, _masks: Masks) -> Mapping[str, Any]:
+    return {"id": sandbox.id, "clock": describe_clock(sandbox, sandbox.clock.now())}
+
+
+_REPORTS: Final[Mapping[Kind, Report]] = {
+    "arrived": _arrived,
+    "left": _left,
+    "work": _work,
+    "clock": _clock,
+    "team": _team,
+    "scenario": _scenario,
+    "reset": _reset,
+}

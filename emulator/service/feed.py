@@ -1,0 +1,69 @@
+"""What changes in a sandbox, for whoever watches: a bounded record of changes in their order, and who is woken by one.
+
+Each change has a number, so that a watcher goes on where it stopped. The record reaches as far back as the journal does.
+Owns neither how a change reads nor how it is told: nothing here waits. To note one costs the same whoever watches.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+from typing import Any, Final, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["arrived", "left", "work", "clock", "team", "scenario", "reset"]
+Change: TypeAlias = tuple[Kind, Any]
+"""A kind and its subject: of a request the journal's entry, of work its id and status, of the clock its instant, of a Team
+its id, of a scenario the id of the Team that it is limited to."""
+
+MAXIMUM_CHANGES: Final = 100_000
+
+
+class Feed:
+    """The changes of one sandbox. It outlives resets and the loading of a state file."""
+
+    def __init__(self) -> None:
+        self.last_number = 0
+        self.listeners: set[Callable[[], object]] = set()
+        """Called at each change. They must be quick, and must not raise."""
+        self.is_closed = False
+        """Whether the sandbox is gone, so that nothing will ever change again."""
+        self._changes: deque[Change] = deque(maxlen=MAXIMUM_CHANGES)
+
+    @property
+    def first_number(self) -> int:
+        """The number of the oldest change that is known; one more than the last where none is."""
+        return self.last_number - len(self._changes) + 1
+
+    def note(self, kind: Kind, subject: Any = None) -> int:
+        """Record a change, and return its number."""
+        self.last_number += 1
+        self._changes.append((kind, subject))
+        for listener in self.listeners:
+            listener()
+        return self.last_number
+
+    def after(self, number: int, count: int) -> list[tuple[int, Change]]:
+        """Return the changes after a number, the oldest first, as far as they are known and no more than a count."""
+        first = max(number + 1, self.first_number)
+        skipped = first - self.first_number
+        return list(enumerate(islice(self._changes, skipped, skipped + count), start=first))
+
+    def missed_after(self, number: int) -> int:
+        """Count the changes after a number that are no longer known; those before a reset concern nobody."""
+        is_reset = bool(self._changes) and self._changes[0][0] == "reset"
+        return 0 if is_reset else max(self.first_number - number - 1, 0)
+
+    def forget_before(self, number: int) -> None:
+        """Drop the changes before a number: the journal no longer reaches back to them."""
+        while self._changes and self.first_number < number:
+            self._changes.popleft()
+
+    def begin_anew(self) -> None:
+        """Record that everything is as at a start; what changed before concerns nobody any more."""
+        self._changes.clear()
+        self.note("reset")
+
+    def close(self) -> None:
+        """Tell all listeners that the sandbox is gone."""
+        self.is_closed = True
+        for listener in self.listeners:
+            listener()
