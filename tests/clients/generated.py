@@ -3,8 +3,11 @@
 Knows the tools and how they are called; nothing of what a client then says.
 """
 
+import importlib.util
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,8 +22,9 @@ from tests.histories.emulator_process import run_emulator
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CONTRACT = CHECKOUT / "contract" / "openapi.yaml"
-TOURS = Path(__file__).with_name("tours")
-TYPESCRIPT = Path(__file__).with_name("typescript")
+CLIENTS = Path(__file__).parent
+TOURS = CLIENTS / "tours"
+TYPESCRIPT = CLIENTS / "typescript"
 PACKAGE = "service_client"
 """How the generated Python clients are called."""
 TIME_LIMIT_SECONDS = 300
@@ -55,6 +59,27 @@ def tool(name: str) -> Path:
     if not path.exists():
         pytest.skip(f"needs {name}, which `make verify` installs")
     return path
+
+
+def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None:
+    """Make a client in a folder, by the command of docs/clients.md that begins with these words."""
+    text = (CHECKOUT / "docs" / "clients.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    commands = [shlex.split(line) for line in re.findall(rf"^{' '.join(words)} .*$", text, re.MULTILINE)]
+    assert len(commands) == 1, words
+    ((_, *arguments),) = commands
+    if words[0] == "openapi-generator-cli":
+        need("java")
+    program = folder / "node_modules" / ".bin" / words[0]
+    shutil.copy(CONTRACT, folder / "openapi.yaml")
+    run([program if program.exists() else tool(words[0]), *arguments, *with_option], folder)
+
+
+def generator_jar() -> Path:
+    """Return the archive of openapi-generator."""
+    package = importlib.util.find_spec("openapi_generator_cli")
+    assert package is not None
+    assert package.origin is not None
+    return Path(package.origin).with_name("openapi-generator.jar")
 
 
 def npm_folder(folder: Path) -> Path:

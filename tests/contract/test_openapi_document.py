@@ -315,9 +315,12 @@ class TestProblems:
         assert len(CODES) == 24
         assert {*CODES} == {code for _, _, response in problems() for code in response["x-problem-codes"]}
 
-    def test_narrow_the_one_form_of_all_problems_without_contradicting_it(self) -> None:
-        assert "string" == SCHEMAS["Problem"]["properties"]["code"]["type"]
-        assert "enum" not in SCHEMAS["Problem"]["properties"]["code"]
+    def test_have_one_form_and_beside_it_their_code(self) -> None:
+        assert "code" not in SCHEMAS["ProblemDetails"]["properties"]
+        for _, _, response in problems():
+            form, own = resolve(response["content"]["application/problem+json"]["schema"])["allOf"]
+            assert form == {"$ref": "#/components/schemas/ProblemDetails"}
+            assert "code" in own["required"]
 
     def test_by_default_are_those_that_can_meet_any_request(self) -> None:
         found = {tuple(response["x-problem-codes"]) for _, status, response in problems() if status == "default"}

@@ -263,30 +263,34 @@ class ContractChecker:
 def closed(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the contract's schemas with every object closed that does not say that it is open.
 
-    An inline branch of an `allOf` narrows the object that stands beside it, and so stays open.
+    What is a part of others, in their `allOf`, stays open by itself.
     """
-    schemas = {name: _closed_schema(schema) for name, schema in document["components"]["schemas"].items()}
-    return {"components": {"schemas": schemas}}
+    schemas = document["components"]["schemas"]
+    parts = {
+        part["$ref"].rpartition("/")[2]
+        for schema in schemas.values()
+        for part in schema.get("allOf", ())
+        if "$ref" in part
+    }
+    return {"components": {"schemas": {name: _closed_schema(schemas[name], name in parts) for name in schemas}}}
 
 
-def _closed_schema(schema: Any, is_branch: bool = False) -> Any:
+def _closed_schema(schema: Any, is_part: bool = False) -> Any:
     if isinstance(schema, list):
-        return [_closed_schema(item) for item in schema]
+        return [_closed_schema(item, is_part) for item in schema]
     if not isinstance(schema, dict):
         return schema
     result = {
-        key: [_closed_schema(branch, is_branch=True) for branch in value]
-        if key == "allOf"
-        else {name: _closed_schema(inner) for name, inner in value.items()}
+        key: {name: _closed_schema(inner) for name, inner in value.items()}
         if key == "properties"
-        else _closed_schema(value)
+        else _closed_schema(value, is_part=key == "allOf")
         for key, value in schema.items()
         if key not in ("default", "example", "examples", "discriminator")
     }
     if schema.get("format") == "date-time":
         result["pattern"] = MILLISECONDS
-    if "properties" in schema and "additionalProperties" not in schema and not is_branch:
-        result["additionalProperties"] = False
+    if schema.keys() & {"properties", "allOf"} and "additionalProperties" not in schema and not is_part:
+        result["unevaluatedProperties"] = False
     return result
 
 

@@ -1,4 +1,4 @@
-"""The tour with the Python client that openapi-generator makes: upload, Product, fashion model, photoshoot, pictures, problem."""
+"""The tour with the Python client that openapi-generator makes."""
 
 import time
 from collections.abc import Mapping
@@ -22,12 +22,14 @@ from service_client.models.background_selection import BackgroundSelection
 from service_client.models.complete_upload import CompleteUpload
 from service_client.models.create_upload import CreateUpload
 from service_client.models.fashion_model import FashionModel
+from service_client.models.fashion_model_patch import FashionModelPatch
 from service_client.models.fashion_model_selection import FashionModelSelection
 from service_client.models.fashion_model_write import FashionModelWrite
 from service_client.models.gender import Gender
 from service_client.models.generation import Generation
 from service_client.models.generation_status import GenerationStatus
 from service_client.models.image_format import ImageFormat
+from service_client.models.operation import Operation
 from service_client.models.operation_status import OperationStatus
 from service_client.models.output_mode import OutputMode
 from service_client.models.product import Product
@@ -41,6 +43,7 @@ from service_client.models.upload_content_type import UploadContentType
 
 client = ApiClient(Configuration(host=around.BASE_URL, access_token=around.API_KEY))
 generations = GenerationsApi(client)
+models = FashionModelsApi(client)
 
 
 def header(headers: Mapping[str, str] | None, name: str) -> str | None:
@@ -68,11 +71,16 @@ def make_product(photo: Asset) -> Product:
 
 
 def make_fashion_model(photo: Asset) -> FashionModel:
-    """Have a fashion model made, and wait for it as long as Retry-After says."""
-    models, operations = FashionModelsApi(client), OperationsApi(client)
+    """Have a fashion model made."""
     body = FashionModelWrite(name="Kim", age_range=AgeRange("25-35"), gender=Gender.FEMALE, asset_ids=[photo.id])
     operation = models.create_fashion_model("fashion model", body)
     assert operation.started_at is None
+    return result_of(operation)
+
+
+def result_of(operation: Operation) -> FashionModel:
+    """Wait for an Operation as long as Retry-After says; return the fashion model that came of it."""
+    operations = OperationsApi(client)
     for _ in range(around.MOST_POLLS):
         answer = operations.get_operation_with_http_info(operation.id)
         operation = answer.data
@@ -82,6 +90,15 @@ def make_fashion_model(photo: Asset) -> FashionModel:
     assert operation.status is OperationStatus.COMPLETED
     assert operation.result is not None
     return models.get_fashion_model(operation.result.id)
+
+
+def change(model: FashionModel, photo: Asset) -> tuple[FashionModel, list[str]]:
+    """Change a fashion model at once, and then by an Operation; tell what each change was answered with."""
+    renamed = models.update_fashion_model(model.id, "rename", FashionModelPatch(name="Kim Lee")).actual_instance
+    assert isinstance(renamed, FashionModel)
+    admitted = models.update_fashion_model(model.id, "remake", FashionModelPatch(asset_ids=[photo.id])).actual_instance
+    assert isinstance(admitted, Operation)
+    return result_of(admitted), [renamed.object, admitted.object]
 
 
 def photoshoot(product: Product, model: FashionModel) -> ProductPhotography:
@@ -138,15 +155,18 @@ def main() -> None:
     """Take the tour."""
     photo = bring_in_photo()
     product = make_product(photo)
-    model = make_fashion_model(photo)
+    model, changes = change(make_fashion_model(photo), photo)
     order = photoshoot(product, model)
     generation, polls = take_pictures(order)
     pictures = download_pictures(generation)
     code = provoke(order)
+    assert generation.request.output_mode is not None
     around.tell(
         photo=[photo.format.value, photo.width, photo.height],
         product_photos=len(product.asset_ids),
         fashion_model=model.name,
+        changes=changes,
+        echo=generation.request.output_mode.value,
         pictures=pictures,
         polls=polls,
         problem=code,

@@ -1,4 +1,4 @@
-"""The tour with the client that openapi-python-client makes: upload, Product, fashion model, photoshoot, pictures, problem."""
+"""The tour with the client that openapi-python-client makes."""
 
 import time
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 import around
 from service_client import AuthenticatedClient
 from service_client.api.assets import get_asset
-from service_client.api.fashion_models import create_fashion_model, get_fashion_model
+from service_client.api.fashion_models import create_fashion_model, get_fashion_model, update_fashion_model
 from service_client.api.generations import create_product_photography_generation, get_generation
 from service_client.api.operations import get_operation
 from service_client.api.products import create_product
@@ -18,6 +18,7 @@ from service_client.models.asset import Asset
 from service_client.models.complete_upload import CompleteUpload
 from service_client.models.create_upload import CreateUpload
 from service_client.models.fashion_model import FashionModel
+from service_client.models.fashion_model_patch import FashionModelPatch
 from service_client.models.fashion_model_write import FashionModelWrite
 from service_client.models.gender import Gender
 from service_client.models.generation import Generation
@@ -64,11 +65,16 @@ def make_product(photo: Asset) -> Product:
 
 
 def make_fashion_model(photo: Asset) -> FashionModel:
-    """Have a fashion model made, and wait for it as long as Retry-After says."""
+    """Have a fashion model made."""
     body = FashionModelWrite(name="Kim", age_range=AgeRange("25-35"), gender=Gender.FEMALE, asset_ids=[photo.id])
-    ordered = create_fashion_model.sync(client=client, body=body, idempotency_key="fashion model")
-    assert isinstance(ordered, Operation)
-    assert ordered.started_at is None
+    operation = create_fashion_model.sync(client=client, body=body, idempotency_key="fashion model")
+    assert isinstance(operation, Operation)
+    assert operation.started_at is None
+    return result_of(operation)
+
+
+def result_of(ordered: Operation) -> FashionModel:
+    """Wait for an Operation as long as Retry-After says; return the fashion model that came of it."""
     for _ in range(around.MOST_POLLS):
         answer = get_operation.sync_detailed(ordered.id, client=client)
         operation = answer.parsed
@@ -86,6 +92,17 @@ def made_by(operation: Operation) -> FashionModel:
     model = get_fashion_model.sync(operation.result.id, client=client)
     assert isinstance(model, FashionModel)
     return model
+
+
+def change(model: FashionModel, photo: Asset) -> tuple[FashionModel, list[str]]:
+    """Change a fashion model at once, and then by an Operation; tell what each change was answered with."""
+    body = FashionModelPatch(name="Kim Lee")
+    renamed = update_fashion_model.sync(model.id, client=client, body=body, idempotency_key="rename")
+    assert isinstance(renamed, FashionModel)
+    body = FashionModelPatch(asset_ids=[photo.id])
+    admitted = update_fashion_model.sync(model.id, client=client, body=body, idempotency_key="remake")
+    assert isinstance(admitted, Operation)
+    return result_of(admitted), [renamed.object_, admitted.object_]
 
 
 def photoshoot(product: Product, model: FashionModel) -> ProductPhotography:
@@ -142,17 +159,20 @@ def main() -> None:
     """Take the tour."""
     photo = bring_in_photo()
     product = make_product(photo)
-    model = make_fashion_model(photo)
+    model, changes = change(make_fashion_model(photo), photo)
     order = photoshoot(product, model)
     generation, polls = take_pictures(order)
     pictures = download_pictures(generation)
     code = provoke(order)
     team = get_team.sync(client=client)
     assert isinstance(team, Team)
+    assert isinstance(generation.request.output_mode, OutputMode)
     around.tell(
         photo=[photo.format_.value, photo.width, photo.height],
         product_photos=len(product.asset_ids),
         fashion_model=model.name,
+        changes=changes,
+        echo=generation.request.output_mode.value,
         pictures=pictures,
         polls=polls,
         problem=code,

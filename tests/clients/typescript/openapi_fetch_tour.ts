@@ -1,27 +1,12 @@
-/**
- * The tour with a client that is all types: those that openapi-typescript makes, and openapi-fetch to send requests by
- * them. Upload, Product, fashion model, photoshoot, pictures, problem; then one line of JSON with what was seen.
- */
+/** The tour with a client that is all types: those that openapi-typescript makes, and openapi-fetch to send requests by them. */
 
-import { readFile } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import createClient from "openapi-fetch";
+import { API_KEY, BASE_URL, MOST_POLLS, PHOTO, downloadedBytes, sendPhoto, tell, wait } from "./around.js";
 import type { components, paths } from "./service.js";
 
 type Schemas = components["schemas"];
 
-const MOST_POLLS = 50;
-
-function required(name: string): string {
-  const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set`);
-  return value;
-}
-
-const client = createClient<paths>({
-  baseUrl: required("IMAGE_WORKFLOW_BASE_URL"),
-  headers: { Authorization: `Bearer ${required("IMAGE_WORKFLOW_API_KEY")}` },
-});
+const client = createClient<paths>({ baseUrl: BASE_URL, headers: { Authorization: `Bearer ${API_KEY}` } });
 
 function keyed(key: string): { header: { "Idempotency-Key": string } } {
   return { header: { "Idempotency-Key": key } };
@@ -34,35 +19,17 @@ function good<T>(answer: { data?: T; error?: unknown }): T {
 }
 
 async function bringInPhoto(): Promise<Schemas["Asset"]> {
-  const photo = await readFile(required("TOUR_PHOTO"));
-  const session = good(
-    await client.POST("/uploads", {
-      params: keyed("upload"),
-      body: { content_type: "image/jpeg", size_bytes: photo.length },
-    }),
-  );
+  const body = { content_type: "image/jpeg", size_bytes: PHOTO.length } as const;
+  const session = good(await client.POST("/uploads", { params: keyed("upload"), body }));
   const { method, url, headers } = session.upload;
-  const sent = await fetch(url, { method, headers, body: new Uint8Array(photo) });
-  if (sent.status !== 200) throw new Error(await sent.text());
-  const { upload_token } = (await sent.json()) as { upload_token: string };
-  return good(
-    await client.POST("/uploads/{upload_id}/complete", {
-      params: { ...keyed("complete"), path: { upload_id: session.id } },
-      body: { upload_token },
-    }),
-  );
+  const upload_token = await sendPhoto(method, url, headers);
+  const params = { ...keyed("complete"), path: { upload_id: session.id } };
+  return good(await client.POST("/uploads/{upload_id}/complete", { params, body: { upload_token } }));
 }
 
 async function makeProduct(photo: Schemas["Asset"]): Promise<Schemas["Product"]> {
   const body = { name: "Shirt", asset_ids: [photo.id], primary_asset_id: photo.id };
   return good(await client.POST("/products", { params: keyed("product"), body }));
-}
-
-/** Waits before the next look, as long as Retry-After says; unfinished work must say so. */
-async function wait(response: Response): Promise<void> {
-  const seconds = response.headers.get("Retry-After");
-  if (seconds === null) throw new Error("unfinished work does not say when to look again");
-  await sleep(Number(seconds) * 1000);
 }
 
 async function makeFashionModel(photo: Schemas["Asset"]): Promise<Schemas["FashionModel"]> {
@@ -72,14 +39,17 @@ async function makeFashionModel(photo: Schemas["Asset"]): Promise<Schemas["Fashi
     gender: "female",
     asset_ids: [photo.id],
   };
-  const { id } = good(await client.POST("/fashion-models", { params: keyed("fashion model"), body }));
+  return resultOf(good(await client.POST("/fashion-models", { params: keyed("fashion model"), body })));
+}
+
+async function resultOf({ id }: Schemas["Operation"]): Promise<Schemas["FashionModel"]> {
   for (let polls = 0; polls < MOST_POLLS; polls++) {
     const answer = await client.GET("/operations/{operation_id}", { params: { path: { operation_id: id } } });
     const operation = good(answer);
     switch (operation.status) {
       case "queued":
       case "processing":
-        await wait(answer.response);
+        await wait(answer.response.headers.get("Retry-After"));
         break;
       case "failed":
         throw new Error(operation.error?.code ?? "failed without a code");
@@ -91,6 +61,19 @@ async function makeFashionModel(photo: Schemas["Asset"]): Promise<Schemas["Fashi
     }
   }
   throw new Error("the fashion model does not come to be");
+}
+
+/** Changes a fashion model at once, and then by an Operation; tells what each change was answered with. */
+async function change(
+  { id }: Schemas["FashionModel"],
+  photo: Schemas["Asset"],
+): Promise<{ model: Schemas["FashionModel"]; changes: string[] }> {
+  const at = (key: string) => ({ ...keyed(key), path: { fashion_model_id: id } });
+  const path = "/fashion-models/{fashion_model_id}";
+  const renamed = good(await client.PATCH(path, { params: at("rename"), body: { name: "Kim Lee" } }));
+  const admitted = good(await client.PATCH(path, { params: at("remake"), body: { asset_ids: [photo.id] } }));
+  if (admitted.object !== "operation") throw new Error(`the new source was answered with ${admitted.name}`);
+  return { model: await resultOf(admitted), changes: [renamed.object, admitted.object] };
 }
 
 function photoshoot(product: Schemas["Product"], model: Schemas["FashionModel"]): Schemas["ProductPhotography"] {
@@ -117,7 +100,7 @@ async function takePictures(
     const generation = good(answer);
     if (generation.status === "completed") return { generation, polls };
     if (generation.status === "failed") throw new Error("the photoshoot failed");
-    await wait(answer.response);
+    await wait(answer.response.headers.get("Retry-After"));
   }
   throw new Error("the photoshoot does not end");
 }
@@ -126,8 +109,7 @@ async function downloadPicture(output: Schemas["GenerationOutput"]): Promise<[st
   if (output.asset === null) throw new Error("a slot has no picture");
   const params = { path: { asset_id: output.asset.id } };
   const asset = good(await client.GET("/assets/{asset_id}", { params }));
-  const file = await (await fetch(asset.url)).arrayBuffer();
-  return [asset.format, asset.width, asset.height, file.byteLength === asset.size_bytes];
+  return [asset.format, asset.width, asset.height, (await downloadedBytes(asset.url)) === asset.size_bytes];
 }
 
 async function provoke(order: Schemas["ProductPhotography"]): Promise<string> {
@@ -144,20 +126,17 @@ async function provoke(order: Schemas["ProductPhotography"]): Promise<string> {
 
 const photo = await bringInPhoto();
 const product = await makeProduct(photo);
-const model = await makeFashionModel(photo);
+const { model, changes } = await change(await makeFashionModel(photo), photo);
 const order = photoshoot(product, model);
 const { generation, polls } = await takePictures(order);
-const pictures = await Promise.all(generation.outputs.map(downloadPicture));
-const problem = await provoke(order);
-const team = good(await client.GET("/team"));
-console.log(
-  JSON.stringify({
-    photo: [photo.format, photo.width, photo.height],
-    product_photos: product.asset_ids.length,
-    fashion_model: model.name,
-    pictures,
-    polls,
-    problem,
-    credits: team.credits,
-  }),
-);
+tell({
+  photo: [photo.format, photo.width, photo.height],
+  product_photos: product.asset_ids.length,
+  fashion_model: model.name,
+  changes,
+  echo: generation.request.output_mode,
+  pictures: await Promise.all(generation.outputs.map(downloadPicture)),
+  polls,
+  problem: await provoke(order),
+  credits: good(await client.GET("/team")).credits,
+});

@@ -1,0 +1,99 @@
+"""Prism between a client and the emulator: somebody else's reading of the contract, held against every operation.
+
+Prism validates both the request and the answer, and tells in a header of the answer what it found.
+"""
+
+import itertools
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.clients.generated import CONTRACT, TIME_LIMIT_SECONDS
+from tests.histories.emulator_process import run_emulator
+from tests.support.emulator_client import FRESH, FULL, Answer, Call, EmulatorUnderTest
+from tests.support.every_operation import CALLS, SUCCESSES, prepare
+
+pytestmark = pytest.mark.verify
+
+VIOLATIONS = "sl-violations"
+
+
+class Proxied(EmulatorUnderTest):
+    """The client of the tests, with requests to operations sent by way of a proxy."""
+
+    def __init__(self, proxy: str) -> None:
+        self._http = httpx.Client(timeout=TIME_LIMIT_SECONDS, trust_env=False)
+        self._proxy = proxy
+        self._unique = itertools.count(1)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def send(self, call: Call) -> Answer:
+        headers = dict(call.headers)
+        if call.key is not None:
+            headers["Authorization"] = f"Bearer {call.key}"
+        if call.method in ("POST", "PATCH") and call.idempotency_key is not None:
+            is_fresh = call.idempotency_key == FRESH
+            headers["Idempotency-Key"] = f"key-{next(self._unique)}" if is_fresh else call.idempotency_key
+        url = call.target if call.target.startswith("http") else self._proxy + call.target
+        body: dict[str, Any] = {"content": call.content} if call.json is None else {"json": call.json}
+        response = self._http.request(call.method, url, headers=headers, **body)
+        return Answer(response.status_code, tuple(response.headers.multi_items()), response.content)
+
+    def advance(self, seconds: float) -> None:
+        """The clock takes waits by itself."""
+
+
+@pytest.fixture(scope="module")
+def proxied(typescript: Path) -> Iterator[Proxied]:
+    with run_emulator("--clock", "auto", "--rate-limits", "off") as emulator:
+        command = ["node_modules/.bin/prism", "proxy", "--port", "0", "--cors", "false", str(CONTRACT)]
+        with subprocess.Popen(
+            [*command, emulator.base_url], cwd=typescript, stdout=subprocess.PIPE, text=True
+        ) as prism:
+            try:
+                assert prism.stdout is not None
+                lines = (re.search(r"listening on (http://\S+)", line) for line in prism.stdout)
+                client = Proxied(next(found.group(1) for found in lines if found))
+                yield client
+                client.close()
+            finally:
+                prism.terminate()
+
+
+def test_a_validating_proxy_reports_nothing_on_any_operation(proxied: Proxied) -> None:
+    things = prepare(proxied)
+    removals = [name for name in CALLS if name.startswith("delete")]
+    answers = {name: proxied.send(build(things)) for name, build in CALLS.items() if name not in removals}
+    for work in [*proxied.items("/operations"), *proxied.items("/generations")]:
+        proxied.wait_for(work)  # what it is made from cannot be deleted before
+    answers |= {name: proxied.send(CALLS[name](things)) for name in removals}
+    assert {name: answer.status for name, answer in answers.items()} == SUCCESSES
+    assert reported(answers) == {}
+
+
+def test_a_validating_proxy_reports_nothing_on_problems_and_finds_a_request_that_is_wrong(proxied: Proxied) -> None:
+    photoshoot = {"output_mode": "photoshoot", "asset_ids": ["unknown"]}
+    answers = {
+        "an unknown Asset": proxied.get("/assets/unknown"),
+        "an unknown reference": proxied.post("/generations/product-photography", photoshoot),
+        "a wrong number of pictures": proxied.post(
+            "/generations/product-photography", {**photoshoot, "image_count": 3}
+        ),
+        "a cursor of another list": proxied.get("/assets?after=unknown"),
+        "a wrong key": proxied.get("/team", "wrong"),
+    }
+    assert [404, 422, 422, 400, 401] == [answer.status for answer in answers.values()]
+    assert reported(answers) == {}
+    assert VIOLATIONS in proxied.post("/products", {"name": "Shirt"}, FULL).headers
+
+
+def reported(answers: dict[str, Answer]) -> dict[str, str]:
+    """What the proxy says of answers and their requests."""
+    return {name: answer.headers[VIOLATIONS] for name, answer in answers.items() if VIOLATIONS in answer.headers}
