@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_written_is_told(server: Server) -> None:
     outcome = run_state(server, "save", "no/such.zip")
     assert (outcome.status, outcome.complaint) == (
         1,
-        "image-workflow-emulator: no/such.zip: No such file or directory\n",
+        "image-workflow-emulator: no/such.zip.part: No such file or directory\n",
     )
 
 
@@ -71,3 +71,17 @@ def test_a_sandbox_that_does_not_exist_cannot_be_loaded_either(server: Server, t
     outcome = run_state(server, "load", "--sandbox", "none", str(file))
     assert (outcome.status, outcome.output) == (1, "")
     assert "(404 not_found)" in outcome.complaint
+
+
+def test_a_save_that_fails_leaves_the_file_that_was_there(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    file.write_text("before")
+    assert run_state(server, "save", "--sandbox", "none", str(file)).status == 1
+    assert [file] == [*tmp_path.iterdir()]
+    assert file.read_text() == "before"
+
+
+def test_what_has_no_end_is_not_sent(server: Server) -> None:
+    outcome = run_state(server, "load", "/dev/zero")
+    assert (outcome.status, outcome.output) == (2, "")
+    assert outcome.complaint == "image-workflow-emulator: /dev/zero: expected a file, not a device or a pipe\n"
