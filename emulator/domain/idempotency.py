@@ -11,6 +11,8 @@ from typing import NamedTuple
 from emulator.kernel.timestamps import HOUR_MS
 
 RETENTION_MS = 24 * HOUR_MS
+MAXIMUM_RECORDS = 50_000
+"""Of one sandbox, whatever their age (D58)."""
 
 
 class Scope(NamedTuple):
@@ -36,6 +38,8 @@ class Record(NamedTuple):
 class IdempotencyRecords:
     """The records of one sandbox, oldest first."""
 
+    dropped: int = 0
+    """Records that had not run out when newer ones took their place."""
     _records: dict[Scope, Record] = field(default_factory=dict, init=False)
     _held: set[Scope] = field(default_factory=set, init=False)
 
@@ -57,13 +61,16 @@ class IdempotencyRecords:
         self._held.discard(scope)
 
     def bind(self, scope: Scope, record: Record) -> None:
-        """Keep the answer under its key, and drop the records that have run out."""
+        """Keep the answer under its key, and drop the records that have run out; the oldest too, if there are too many."""
         while self._records:
             oldest = next(iter(self._records))
             if record.admitted_at < self._records[oldest].admitted_at + RETENTION_MS:
                 break
             del self._records[oldest]
         self.restore(scope, record)
+        if len(self._records) > MAXIMUM_RECORDS:
+            del self._records[next(iter(self._records))]
+            self.dropped += 1
 
     def restore(self, scope: Scope, record: Record) -> None:
         """Take over a record of a state file; they come oldest first."""

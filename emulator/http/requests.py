@@ -21,6 +21,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
+MAXIMUM_KEY_CHARACTERS = 255
+"""Of an Idempotency-Key (D58)."""
 MAXIMUM_BODY_BYTES = 1024 * 1024
 MAXIMUM_DEPTH = 254
 """Levels of arrays and objects in JSON: as many as can be written again (D56)."""
@@ -81,7 +83,7 @@ class Request:
         return key.strip() if scheme.lower() == "bearer" else None
 
     def idempotency_key(self) -> str:
-        """Return the Idempotency-Key (section 4). Raises Problem invalid_request if there is not exactly one (D48)."""
+        """Return the Idempotency-Key (section 4). Raises Problem invalid_request if there is not exactly one (D48), or it is too long (D58)."""
         value = self.headers.get(b"idempotency-key", b"").strip()
         if not value or b"idempotency-key" in self.repeated:
             found = "more than one" if value else "none"
@@ -89,6 +91,12 @@ class Request:
                 "invalid_request",
                 f"Idempotency-Key: found {found}; expected one such header on every POST and PATCH",
                 remedy="send exactly one Idempotency-Key header",
+            )
+        if len(value) > MAXIMUM_KEY_CHARACTERS:
+            raise Problem(
+                "invalid_request",
+                f"Idempotency-Key: found {len(value)} characters; expected at most {MAXIMUM_KEY_CHARACTERS}",
+                remedy=f"send an Idempotency-Key of at most {MAXIMUM_KEY_CHARACTERS} characters",
             )
         return value.decode("latin-1")
 

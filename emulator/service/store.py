@@ -5,6 +5,7 @@ Owns membership and order only; what may be stored is decided by whoever calls.
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Generic, Protocol, TypeVar
 
 from emulator.domain.resources import (
@@ -16,6 +17,9 @@ from emulator.domain.resources import (
     Product,
     UploadSession,
 )
+
+MAXIMUM_FINISHED_UPLOADS = 10_000
+"""Upload Sessions that are completed, failed or past their window."""
 
 
 class Owned(Protocol):
@@ -78,12 +82,22 @@ class Store:
     operations: Collection[Operation] = field(default_factory=Collection)
     generations: Collection[Generation] = field(default_factory=Collection)
 
+    finished_uploads: list[str] = field(default_factory=list, init=False)
+    """A heap of the ids of the sessions that nothing more can happen to."""
     memberships: dict[str, dict[str, None]] = field(default_factory=dict)
     """By Asset: the Products that have it among their photos, in the order in which they took it."""
     operation_on_target: dict[str, str] = field(default_factory=dict)
     """By ingredient: its unfinished source-changing Operation."""
     operations_on_source: dict[str, dict[str, None]] = field(default_factory=dict)
     """By Asset: the unfinished Operations that use it as a source (D23)."""
+
+    def retire_upload(self, session_id: str) -> bool:
+        """Note that a session is finished; tell whether the oldest one had to be forgotten for it (D58)."""
+        heappush(self.finished_uploads, session_id)
+        if len(self.finished_uploads) <= MAXIMUM_FINISHED_UPLOADS:
+            return False
+        self.uploads.remove(self.uploads.items[heappop(self.finished_uploads)])
+        return True
 
     def index_product(self, product: Product) -> None:
         """Enter a Product's photos in the index of memberships."""

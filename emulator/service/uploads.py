@@ -201,6 +201,7 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
     session = sandbox.store.uploads.items[session_id]
     if session.status == "received":
         sandbox.images.release([session.id])
+    sandbox.dropped_uploads += sandbox.store.retire_upload(session_id)
 
 
 def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) -> None:
@@ -237,3 +238,4 @@ def _finish(sandbox: Sandbox, session: UploadSession, event: str) -> None:
     sandbox.store.uploads.replace(dataclasses.replace(session, status=status))
     sandbox.images.release([session.id])
     sandbox.timeline.cancel("upload_expired", session.id)
+    sandbox.dropped_uploads += sandbox.store.retire_upload(session.id)

@@ -17,7 +17,7 @@ def test_a_new_sandbox_tells_its_address_keys_and_clock(control: ControlledEmula
     assert answer.status == 201
     assert answer.headers["location"] == "/_emulator/sandboxes/mine"
     sandbox = answer.json
-    assert sandbox.keys() == {"id", "base_url", "env", "teams", "clock"}
+    assert sandbox.keys() == {"id", "base_url", "env", "teams", "clock", "dropped"}
     assert sandbox["env"] == {
         "IMAGE_WORKFLOW_BASE_URL": "http://emulator.test/v1",
         "IMAGE_WORKFLOW_API_KEY": "iwe_demo_full_mine",
@@ -238,3 +238,16 @@ def test_requests_that_a_reset_overtakes_are_answered(control: ControlledEmulato
     )
     assert reset.status == 200
     assert held.outcome == (500, "internal_error")
+
+
+def test_finished_upload_sessions_beyond_a_number_are_forgotten_and_counted(
+    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D58."""
+    monkeypatch.setattr("emulator.service.store.MAXIMUM_FINISHED_UPLOADS", 2)
+    sessions = [control.open_upload(10) for _ in range(4)]
+    control.advance(15 * 60)
+    seen = [control.get(f"/uploads/{session['id']}/complete").status for session in sessions]
+    completed = [control.complete(session, "upt_x", idempotency_key=session["id"]).status for session in sessions]
+    assert [404, 404, 410, 410] == completed, seen
+    assert {"idempotency_records": 0, "upload_sessions": 2} == control.told("GET", "/sandboxes/default")["dropped"]

@@ -374,3 +374,11 @@ def test_a_repeat_counts_as_a_request(emulator: EmulatorUnderTest) -> None:
     for _ in range(120):
         assert emulator.post("/uploads", UPLOAD, idempotency_key="k").status == 201
     assert emulator.post("/uploads", UPLOAD, idempotency_key="k").outcome == (429, "rate_limited")
+
+
+def test_a_key_has_at_most_255_characters(emulator: EmulatorUnderTest) -> None:
+    """D58."""
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="k" * 255).status == 201
+    refused = emulator.post("/uploads", UPLOAD, idempotency_key="k" * 256)
+    assert (400, "invalid_request") == refused.outcome
+    assert "Idempotency-Key: found 256 characters; expected at most 255" in refused.json["detail"]
