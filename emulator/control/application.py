@@ -46,7 +46,7 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "": {"GET": Action(page.show_page, query=("sandbox",))},
     "/reference": {"GET": Action(page.show_reference, query=("sandbox",))},
     "/page/{file}": {"GET": Action(page.show_file)},
-    "/health": {"GET": Action(about.health)},
+    "/health": {"GET": Action(about.health, settles=False)},
     "/contract": {"GET": Action(about.contract_as_json)},
     "/contract.json": {"GET": Action(about.contract_as_json)},
     "/contract.yaml": {"GET": Action(about.contract_as_yaml)},
@@ -63,7 +63,7 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
 """What concerns the whole process, by path and method."""
 
 SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
-    "/reset": {"POST": Action(sandboxes.reset_sandbox, "empty")},
+    "/reset": {"POST": Action(sandboxes.reset_sandbox, "empty", settles=False)},
     "/clock": {"GET": Action(clock.show_clock), "PUT": Action(clock.set_clock, "json")},
     "/clock/advance": {"POST": Action(clock.advance_clock, "json")},
     "/teams": {"GET": Action(teams.list_teams), "POST": Action(teams.create_team, "json")},
@@ -90,7 +90,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     },
     "/pictures/{picture}": {"GET": Action(gallery.show_picture)},
     "/first-photoshoot": {"POST": Action(work.start_first_photoshoot, "empty", query=("team",))},
-    "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file")},
+    "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file", settles=False)},
 }
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""
 

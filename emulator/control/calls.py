@@ -153,6 +153,8 @@ class Action:
     handler: Handler
     body: BodyKind = "none"
     query: tuple[str, ...] = ()
+    settles: bool = True
+    """Whether the sandbox is settled first. What tells about the process, or does away with the state, does without."""
 
 
 def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -187,7 +189,7 @@ async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
     content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))
     query = read_query(request.scope["query_string"], action.query)
     sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
-    now = engine.enter(sandbox)
+    now = engine.enter(sandbox) if action.settles else sandbox.began_at
     value = action.handler(Call(plane, request, sandbox, now, query, body or b"", content, sandbox.store))
     return await value if isinstance(value, Awaitable) else value
 

@@ -5,6 +5,7 @@ at the instant at which its hold ends, so a long move comes to the same as many 
 """
 
 import asyncio
+from contextlib import closing
 from typing import Any, Final
 
 from emulator.control.calls import Call
@@ -12,7 +13,7 @@ from emulator.control.fields import Fields, clock_fields, instant, number, only_
 from emulator.control.timelines import describe_timeline
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation
-from emulator.kernel.timeline import Event
+from emulator.kernel.timeline import Event, Timeline
 from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp
 from emulator.service import engine, scenarios
 from emulator.service.sandbox import Sandbox
@@ -150,7 +151,31 @@ async def _move(sandbox: Sandbox, target: int) -> int:
         if hold_ends_at is None or hold_ends_at > target:
             break
         fired += await _let_go_on(sandbox, hold_ends_at)
-    return fired + engine.advance(sandbox, target)
+    while sandbox.clock.now() < target:
+        fired += await _advance(sandbox, target)
+    return fired
+
+
+async def _advance(sandbox: Sandbox, instant: int) -> int:
+    """Move to an instant, and let other requests be answered on the way; return how many events fired.
+
+    It ends early where such a request is held in admission, and its hold ends before that instant.
+    """
+    timeline, fired = sandbox.timeline, 0
+    with closing(engine.move(sandbox, instant)) as slices:
+        for slice_fired in slices:
+            fired += slice_fired
+            await asyncio.sleep(0)
+            if (_next_hold_end(sandbox) or instant) < instant:
+                break
+    _check_goes_on(sandbox, timeline)
+    return fired
+
+
+def _check_goes_on(sandbox: Sandbox, timeline: Timeline) -> None:
+    """Raise Problem invalid_request with status 409 if the sandbox began anew while its clock moved."""
+    if sandbox.timeline is not timeline:
+        raise Problem("invalid_request", "the sandbox was reset while its clock moved", status=409)
 
 
 async def _move_until_idle(sandbox: Sandbox) -> int:
@@ -161,7 +186,7 @@ async def _move_until_idle(sandbox: Sandbox) -> int:
         if hold_ends_at is not None and (idle_at is None or hold_ends_at <= idle_at):
             fired += await _let_go_on(sandbox, hold_ends_at)
         elif idle_at is not None:
-            fired += engine.advance(sandbox, idle_at)
+            fired += await _advance(sandbox, idle_at)
         else:
             break
     return fired
@@ -179,7 +204,7 @@ async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
         Problem: invalid_request with status 409, the sandbox began anew meanwhile.
     """
     timeline, records, held = sandbox.timeline, sandbox.idempotency, list(sandbox.held_admissions.values())
-    fired = engine.advance(sandbox, instant)
+    fired = await _advance(sandbox, instant)
     for _ in range(_TURNS):
         await asyncio.sleep(0)
     released = {request.scope for request in held} - {request.scope for request in sandbox.held_admissions.values()}
@@ -187,6 +212,5 @@ async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
         if not any(scope is not None and records.is_held(scope) for scope in released):
             break
         await asyncio.sleep(_LOOK_SECONDS)
-    if sandbox.timeline is not timeline:
-        raise Problem("invalid_request", "the sandbox was reset while its clock moved", status=409)
+    _check_goes_on(sandbox, timeline)
     return fired

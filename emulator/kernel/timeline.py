@@ -27,6 +27,9 @@ class Timeline:
     _cancelled: set[tuple[str, str]] = field(default_factory=set, init=False)
     """Kind and subject of single events that will not happen; they are dropped when their time comes."""
 
+    moves: int = field(default=0, init=False)
+    """How many moves of the clock are under way, which go on after others have had their turn."""
+
     def __len__(self) -> int:
         return len(self._queue) - len(self._cancelled)
 
@@ -58,6 +61,8 @@ class Timeline:
 
     def pending(self) -> list[Event]:
         """Return what is to come, in no particular order."""
+        if not self._cancelled:
+            return self._queue.copy()
         return [event for event in self._queue if (event.kind, event.subject) not in self._cancelled]
 
     def first(self, count: int) -> list[Event]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, TypedDict, TypeVar
 
 from emulator.kernel.seed import Seed
-from emulator.scenario.changes import Change
+from emulator.scenario.changes import AdmissionChange, Change
 from emulator.scenario.faults import NO_FAULT, NO_OUTCOME, Fault, WorkOutcome
 from emulator.scenario.matching import EVERY, RequestFacts, WorkFacts, is_team
 from emulator.scenario.rules import RequestRule, WorkRule
@@ -96,6 +96,8 @@ class Playbook:
     """By the names of rules, in the order of the file."""
     _requests: Mapping[str, Sequence[_Live[RequestRule]]] = field(init=False)
     _works: Mapping[str, Sequence[_Live[WorkRule]]] = field(init=False)
+    _opens_at: list[int | None] = field(init=False)
+    """By change of the timeline: when a later one opens admission."""
 
     def __post_init__(self) -> None:
         rules = self.scenario.rules
@@ -104,6 +106,15 @@ class Playbook:
         works = [rule for rule in rules if isinstance(rule, WorkRule)]
         self._requests = self._indexed((rule, rule.match.operations) for rule in requests)
         self._works = self._indexed((rule, rule.match.works) for rule in works)
+        self._opens_at = self._openings()
+
+    def _openings(self) -> list[int | None]:
+        openings: list[int | None] = []
+        opens_at: int | None = None
+        for due, change in reversed(self.changes_due()):
+            openings.append(opens_at)
+            opens_at = due if change == AdmissionChange("open") else opens_at
+        return openings[::-1]
 
     def _indexed(self, rules: Iterable[tuple[AnyRule, frozenset[str]]]) -> Mapping[str, Sequence[_Live[AnyRule]]]:
         """Return the rules by what they name, in the order of the file; under `EVERY` those for what none names."""
@@ -133,6 +144,10 @@ class Playbook:
     def _first_due(self, matching: Sequence[_Live[AnyRule]], now: int) -> _Live[AnyRule] | None:
         due = [live for live in matching if live.is_due(now - self.began_at, self.seed)]
         return due[0] if due else None
+
+    def change(self, index: int) -> tuple[Change, int | None]:
+        """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
+        return self.scenario.timeline[index].change, self._opens_at[index]
 
     def changes_due(self) -> list[tuple[int, Change]]:
         """Return the changes of the timeline with the instant of each, in order, for the engine to schedule."""

@@ -4,18 +4,20 @@ There is no background task and no sleep. Every request first enters its sandbox
 observed does not depend on who looked when. Owns the list of what can fall due.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import NamedTuple
 
 from emulator.domain import lifecycles
 from emulator.domain.resources import Generation, Operation
-from emulator.kernel.clock import ClockSetting
+from emulator.kernel.clock import ClockSetting, host_elapsed_ms
 from emulator.kernel.timeline import Event
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.service import authoring, generations, scenarios, uploads
 from emulator.service.sandbox import Sandbox
 
 HOLD_EVENT = "hold_ended"
+SLICE_MS = 10
+"""How long, in real time, a move of the clock may keep others waiting."""
 STALLED_POLL_MS = 5 * SECOND_MS
 """What a poll of work that will never change by itself asks of its client (D47)."""
 
@@ -51,14 +53,10 @@ def _end_hold(sandbox: Sandbox, event: Event) -> None:
 
 
 class _Kind(NamedTuple):
-    """A kind of event: what it does, and what there is for it to happen to."""
+    """A kind of event: what it does, and for that of work, where the work is."""
 
     apply: Callable[[Sandbox, Event], None]
-    subjects: Callable[[Sandbox], Collection[str]]
-    due: Callable[[Sandbox, Event], int] | None = None
-    """When it happens, for the kind whose subject says so as well."""
     work: Callable[[Sandbox], Mapping[str, Operation | Generation]] | None = None
-    """The work that it changes, for the kind that does."""
 
 
 def _operations(sandbox: Sandbox) -> Mapping[str, Operation]:
@@ -69,43 +67,31 @@ def _generations(sandbox: Sandbox) -> Mapping[str, Generation]:
     return sandbox.store.generations.items
 
 
-def _uploads(sandbox: Sandbox) -> Collection[str]:
-    return sandbox.store.uploads.items
-
-
-def _end_of_window(sandbox: Sandbox, event: Event) -> int:
-    return sandbox.store.uploads.items[event.subject].expires_at
-
-
 _KINDS: Mapping[str, _Kind] = {
-    "operation_started": _Kind(_start_operation, _operations, work=_operations),
-    "operation_finished": _Kind(_finish_operation, _operations, work=_operations),
-    "generation_started": _Kind(_start_generation, _generations, work=_generations),
-    "output_finished": _Kind(_finish_output, _generations, work=_generations),
-    "upload_expired": _Kind(_expire_upload, _uploads, _end_of_window),
-    scenarios.CHANGE_EVENT: _Kind(_change_state, lambda sandbox: [scenarios.EVERYONE, *sandbox.accounts]),
-    HOLD_EVENT: _Kind(_end_hold, lambda sandbox: sandbox.held_admissions),
+    "operation_started": _Kind(_start_operation, _operations),
+    "operation_finished": _Kind(_finish_operation, _operations),
+    "generation_started": _Kind(_start_generation, _generations),
+    "output_finished": _Kind(_finish_output, _generations),
+    "upload_expired": _Kind(_expire_upload),
+    scenarios.CHANGE_EVENT: _Kind(_change_state),
+    HOLD_EVENT: _Kind(_end_hold),
 }
-
-
-def can_happen(sandbox: Sandbox, event: Event) -> bool:
-    """Tell whether an event is of a kind that there is, and has something to happen to, at that instant."""
-    kind = _KINDS.get(event.kind)
-    if kind is None or event.subject not in kind.subjects(sandbox):
-        return False
-    return kind.due is None or kind.due(sandbox, event) == event.due
 
 
 def settle(sandbox: Sandbox, now: int) -> int:
     """Apply what is due by now, in order, each at its own instant; return how many events that were."""
     fired = 0
     while (event := sandbox.timeline.pop_due(now)) is not None:
-        kind = _KINDS[event.kind]
-        kind.apply(sandbox, event)
-        if kind.work is not None:
-            _note_change(sandbox, kind.work(sandbox)[event.subject])
+        _apply(sandbox, event)
         fired += 1
     return fired
+
+
+def _apply(sandbox: Sandbox, event: Event) -> None:
+    kind = _KINDS[event.kind]
+    kind.apply(sandbox, event)
+    if kind.work is not None:
+        _note_change(sandbox, kind.work(sandbox)[event.subject])
 
 
 def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:
@@ -116,9 +102,13 @@ def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:
 
 
 def enter(sandbox: Sandbox) -> int:
-    """Read the sandbox's clock, settle it, and return the instant: the one reading of time that a request makes."""
+    """Read the sandbox's clock, settle it, and return the instant: the one reading of time that a request makes.
+
+    While a move of the clock is under way, it alone settles: what has happened so far, in order, is what can be seen.
+    """
     now = sandbox.clock.now()
-    settle(sandbox, now)
+    if not sandbox.timeline.moves:
+        settle(sandbox, now)
     return now
 
 
@@ -135,6 +125,34 @@ def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
     """Let the clock run otherwise from now on, without a jump."""
     sandbox.clock.set_mode(setting)
     sandbox.feed.note("clock", sandbox.clock.now())
+
+
+def move(sandbox: Sandbox, instant: int) -> Generator[int, None, None]:
+    """Do as `advance`, slice by slice: yields how many events fired in each, so that others can have their turn.
+
+    It ends early if the sandbox begins anew meanwhile.
+    """
+    timeline = sandbox.timeline
+    timeline.moves += 1
+    try:
+        while sandbox.timeline is timeline and (fired := _settle_slice(sandbox, instant)):
+            yield fired
+    finally:
+        timeline.moves -= 1
+    if sandbox.timeline is timeline:
+        yield advance(sandbox, instant)
+
+
+def _settle_slice(sandbox: Sandbox, instant: int) -> int:
+    """Let the clock go from event to event up to an instant, for a short while; return how many there were."""
+    fired, ends_at = 0, host_elapsed_ms() + SLICE_MS
+    while (event := sandbox.timeline.pop_due(instant)) is not None:
+        sandbox.clock.advance_to(event.due)
+        _apply(sandbox, event)
+        fired += 1
+        if host_elapsed_ms() >= ends_at:
+            break
+    return fired
 
 
 def idle_at(sandbox: Sandbox) -> int | None:

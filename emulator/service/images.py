@@ -192,9 +192,9 @@ class ImageStore:
         self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None, *, holds: int, is_public: bool
     ) -> None:
         """Take over a picture of a state file, with its holds. Raises ValueError if what it is made from is missing."""
-        missing = set(recipe.inputs if recipe else ()) - self.pictures.keys()
-        if missing:
-            raise ValueError(f"the recipe of {key} needs {min(missing)}, which does not come before it")
+        for source in recipe.inputs if recipe else ():
+            if source not in self.pictures:
+                raise ValueError(f"the recipe of {key} needs {source}, which does not come before it")
         if recipe is None:
             data = data or b""
             content = Content(None, data, len(data))

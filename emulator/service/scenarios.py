@@ -76,8 +76,7 @@ def _playbooks(caller: Caller) -> list[Playbook]:
 
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     """Make one change of a running scenario's timeline."""
-    (_, change), *later = sandbox.playbooks[team_id].changes_due()[index:]
-    opens_at = next((due for due, then in later if then == AdmissionChange("open")), None)
+    change, opens_at = sandbox.playbooks[team_id].change(index)
     _apply(sandbox, team_id, change, now, opens_at)
     sandbox.feed.note("scenario", team_id)
 

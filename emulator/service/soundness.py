@@ -16,6 +16,8 @@ from collections.abc import Collection as Sized
 from collections.abc import Iterable
 from typing import TypeVar
 
+import orjson
+
 from emulator.contract import Contract
 from emulator.domain.idempotency import Record
 from emulator.domain.intents import Intent, intent_of
@@ -179,6 +181,8 @@ def _check_resources(sandbox: Sandbox) -> None:
         _check_given(sandbox, f"{where}/id", "upl", session.id)
         _check_team(sandbox, where, session.team_id)
         _check_session(sandbox, where, session)
+        if _is_finished(sandbox, session):
+            store.finished_uploads.append(session.id)  # in ascending order, which is a heap
     for where, asset in _numbered("assets", store.assets.items.values()):
         _check_given(sandbox, f"{where}/id", "ast", asset.id)
         _check_team(sandbox, where, asset.team_id)
@@ -208,6 +212,10 @@ def _check_resources(sandbox: Sandbox) -> None:
 
 def _check_picture(sandbox: Sandbox, where: str, key: str) -> None:
     _expect(key in sandbox.images.pictures, where, key, "a picture of this key in /pictures")
+
+
+def _is_finished(sandbox: Sandbox, session: UploadSession) -> bool:
+    return session.status in TERMINAL or sandbox.clock.now() >= session.expires_at
 
 
 def _has_bytes(sandbox: Sandbox, session: UploadSession) -> bool:
@@ -468,7 +476,7 @@ def _expected_events(sandbox: Sandbox, started: dict[str, int]) -> Iterable[tupl
     yield from _expected_ends(sandbox, started)
     now = sandbox.clock.now()
     for session in sandbox.store.uploads.items.values():
-        if session.status not in TERMINAL and now < session.expires_at:
+        if not _is_finished(sandbox, session):
             yield "upload_expired", session.id, 0, session.expires_at
     for team_id, playbook in sandbox.playbooks.items():
         for index, (due, _) in enumerate(playbook.changes_due()):
@@ -532,11 +540,11 @@ def _captured(sandbox: Sandbox) -> Iterable[str]:
 def _check_records(sandbox: Sandbox) -> None:
     ids = {held.credential.id for held in sandbox.credentials.values()}
     admitted = []
-    for where, (scope, record) in _numbered("idempotency", sandbox.idempotency.records()):
+    for where, (scope, record) in _numbered("records", sandbox.idempotency.records()):
         _expect(scope.credential_id in ids, f"{where}/0/0", scope.credential_id, "the id of a credential")
         _check_answer(f"{where}/1", record)
         admitted.append(record.admitted_at)
-    _check_instants("/idempotency", admitted, sandbox.clock.now())
+    _check_instants("/records", admitted, sandbox.clock.now())
 
 
 def _check_answer(where: str, record: Record) -> None:
@@ -545,6 +553,12 @@ def _check_answer(where: str, record: Record) -> None:
     for name, value in record.headers:
         is_header = _HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value)
         _expect(is_header, f"{where}/3", name.decode("latin-1"), "headers of HTTP")
+    try:
+        is_object = not record.body or isinstance(orjson.loads(record.body), dict)
+    except orjson.JSONDecodeError:
+        is_object = False
+    _expect(is_object, f"{where}/4", len(record.body), "nothing, or an object in JSON")
+    _expect(b"request-id" in headers, f"{where}/3", list(headers), "a Request-Id")
     length = headers.get(b"content-length", b"0")
     _expect(
         length == b"%d" % len(record.body) and len(headers) == len(record.headers),

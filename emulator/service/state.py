@@ -17,12 +17,14 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import IO, Any, get_type_hints
 
 import orjson
 
 from emulator.contract import Contract
+from emulator.domain.admission import RateWindow
 from emulator.domain.idempotency import Record, Scope
 from emulator.domain.problems import excerpt, pointer
 from emulator.domain.recipes import Recipe
@@ -86,16 +88,27 @@ class _Table:
     kind: Any
     rows: Callable[[Sandbox], Iterable[Any]]
     add: Callable[[Sandbox, Any], None]
-    changes: bool = False
-    """Whether its rows are changed in place, so that a copy must be made before anything else happens."""
 
 
-def _in_dict(kind: Any, of: Callable[[Sandbox], dict[str, Any]], key: Callable[[Any], str]) -> _Table:
+def _in_dict(
+    kind: Any, of: Callable[[Sandbox], dict[str, Any]], key: Callable[[Any], str], copied: Callable[[Any], Any]
+) -> _Table:
+    """Return the table of what is changed in place: a copy is made before anything else happens."""
+
     def add(sandbox: Sandbox, item: Any) -> None:
         if of(sandbox).setdefault(key(item), item) is not item:
             raise StateError(f"found {excerpt(key(item))} a second time")
 
-    return _Table(kind, lambda sandbox: of(sandbox).values(), add, changes=True)
+    return _Table(kind, lambda sandbox: map(copied, of(sandbox).values()), add)
+
+
+def _copy_rate(rate: RateWindow) -> RateWindow:
+    return RateWindow(rate.admitted.copy())
+
+
+def _copy_account(account: TeamAccount) -> TeamAccount:
+    rate, pause = _copy_rate(account.rate), copy(account.pause)
+    return TeamAccount(account.team, copy(account.ledger), copy(account.budget), rate, pause)
 
 
 def _collection(kind: Any, of: Callable[[Sandbox], Collection[Any]]) -> _Table:
@@ -121,9 +134,19 @@ def _record(sandbox: Sandbox, row: tuple[Scope, Record]) -> None:
 
 
 _TABLES: Mapping[str, _Table] = {
-    "accounts": _in_dict(TeamAccount, lambda sandbox: sandbox.accounts, lambda account: account.team.id),
-    "credentials": _in_dict(CredentialAccount, lambda sandbox: sandbox.credentials, lambda held: held.credential.key),
-    "playbooks": _in_dict(Playbook, lambda sandbox: sandbox.playbooks, lambda playbook: playbook.team or ""),
+    "accounts": _in_dict(TeamAccount, lambda sandbox: sandbox.accounts, lambda account: account.team.id, _copy_account),
+    "credentials": _in_dict(
+        CredentialAccount,
+        lambda sandbox: sandbox.credentials,
+        lambda held: held.credential.key,
+        lambda held: CredentialAccount(held.credential, _copy_rate(held.rate)),
+    ),
+    "playbooks": _in_dict(
+        Playbook,
+        lambda sandbox: sandbox.playbooks,
+        lambda playbook: playbook.team or "",
+        lambda playbook: replace(playbook, counts={name: copy(counts) for name, counts in playbook.counts.items()}),
+    ),
     "uploads": _collection(UploadSession, lambda sandbox: sandbox.store.uploads),
     "assets": _collection(Asset, lambda sandbox: sandbox.store.assets),
     "products": _collection(Product, lambda sandbox: sandbox.store.products),
@@ -133,7 +156,7 @@ _TABLES: Mapping[str, _Table] = {
     "fashion_models": _ingredients(FashionModel),
     "operations": _collection(Operation, lambda sandbox: sandbox.store.operations),
     "generations": _collection(Generation, lambda sandbox: sandbox.store.generations),
-    "idempotency": _Table(tuple[Scope, Record], lambda sandbox: sandbox.idempotency.records(), _record),
+    "records": _Table(tuple[Scope, Record], lambda sandbox: sandbox.idempotency.records(), _record),
     "events": _Table(
         Event,
         lambda sandbox: [event for event in sandbox.timeline.pending() if event.kind != HOLD_EVENT],
@@ -143,7 +166,7 @@ _TABLES: Mapping[str, _Table] = {
 _ONCE = {
     name: kind
     for name, kind in get_type_hints(SandboxState).items()
-    if name not in ("accounts", "credentials", "playbooks", "store", "idempotency")
+    if name not in ("accounts", "credentials", "playbooks", "store")
 }
 """What a state has once, with its type."""
 
@@ -156,16 +179,13 @@ def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
 
     The sandbox may change while the pieces are fetched, from whatever thread: they tell of the moment of this call.
     """
-    codec = Codec(_read_no_scenario)
-    clock = Clock(sandbox.clock.setting, now, elapsed_ms=lambda: 0.0)
-    once = {name: codec.write(clock if name == "clock" else getattr(sandbox, name)) for name in _ONCE}
-    head = {"format": FORMAT, "version": VERSION, "sandbox": sandbox.id, **once}
-    tables = {
-        name: [codec.write(row) for row in table.rows(sandbox)] if table.changes else list(table.rows(sandbox))
-        for name, table in _TABLES.items()
-    }
-    pictures = [(key, picture.recipe, picture.data, picture.scene) for key, picture in sandbox.images.pictures.items()]
-    return _pieces(codec, head, tables, pictures)
+    once = {name: copy(getattr(sandbox, name)) for name in _ONCE}
+    once["clock"] = Clock(sandbox.clock.setting, now, elapsed_ms=lambda: 0.0)
+    tables = {name: list(table.rows(sandbox)) for name, table in _TABLES.items()}
+    pictures = [
+        (key, picture.content.recipe, picture.data, picture.scene) for key, picture in sandbox.images.pictures.items()
+    ]
+    return _pieces(sandbox.id, once, tables, pictures)
 
 
 def _read_no_scenario(text: str, file: str) -> Scenario:
@@ -192,23 +212,25 @@ class _Sink(io.RawIOBase):
 
 
 def _pieces(
-    codec: Codec,
-    head: dict[str, Any],
+    identifier: str,
+    once: dict[str, Any],
     tables: dict[str, list[Any]],
     pictures: list[tuple[str, Recipe | None, bytes | None, Scene | None]],
 ) -> Iterator[bytes]:
-    sink = _Sink()
+    codec, sink = Codec(_read_no_scenario), _Sink()
+    head = {"format": FORMAT, "version": VERSION, "sandbox": identifier}
+    head.update({name: codec.write(value) for name, value in once.items()})
     with zipfile.ZipFile(sink, "w") as archive:
         written, saved = set[str](), []
         for key, recipe, data, scene in pictures:
             digest = None
-            if recipe is None:
-                digest = hashlib.sha256(data or b"").hexdigest()
+            if data is not None:
+                digest = hashlib.sha256(data).hexdigest()
                 if digest not in written:
                     written.add(digest)
-                    archive.writestr(zipfile.ZipInfo(_PICTURES + digest, _EPOCH), data or b"", zipfile.ZIP_STORED)
+                    archive.writestr(zipfile.ZipInfo(_PICTURES + digest, _EPOCH), data, zipfile.ZIP_STORED)
                     yield sink.take()
-            saved.append(SavedPicture(key, recipe, digest, scene))
+            saved.append(SavedPicture(key, recipe if data is None else None, digest, scene))
         member = zipfile.ZipInfo(_STATE, _EPOCH)
         member.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(member, "w", force_zip64=True) as file:

@@ -275,3 +275,40 @@ def test_a_move_waits_for_an_image_only_so_long(control: ControlledEmulator, mon
     completed, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
     assert (completed.status, completed.json["created_at"]) == (201, "2026-01-01T00:01:00.000Z")
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
+
+
+def test_a_move_lets_others_see_how_far_it_has_come(
+    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
+    for _ in range(3):
+        control.admitted_upscale()
+        control.advance(1)
+    before = control.told("GET", "/clock")["pending"]
+    moved, look = control.together(
+        control_call("POST", "/clock/advance", {"seconds": 60}), control_call("GET", "/clock")
+    )
+    assert (before, 0) == (moved.json["fired"], moved.json["pending"])
+    assert 0 < look.json["pending"] < before
+    assert look.json["now"] < moved.json["now"]
+
+
+def test_a_state_that_is_saved_in_the_middle_of_a_move_is_settled(
+    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
+    for _ in range(5):
+        control.admitted_upscale()
+    _, saved = control.together(control_call("POST", "/clock/advance", {"seconds": 60}), control_call("GET", "/state"))
+    assert control.ask("PUT", "/state", content=saved.body).status == 200
+
+
+def test_a_reset_ends_a_move(control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
+    for _ in range(5):
+        control.admitted_upscale()
+    moved, reset = control.together(
+        control_call("POST", "/clock/advance", {"seconds": 60}), control_call("POST", "/reset")
+    )
+    assert (409, 200) == (moved.status, reset.status)
+    assert "2026-01-01T00:00:00.000Z" == control.clock_now()

@@ -374,16 +374,16 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     ),
     "an event of no kind": (lambda parts: parts["events"].append([2**50, 2, "no_such", "x", 0]), "/events/"),
     "an event that was due": (lambda parts: parts["events"][0].__setitem__(0, 5), "/events/0/0: found 5"),
-    "a key twice": (twice("idempotency"), "a second time"),
-    "a key of nobody": (lambda parts: parts["idempotency"][0][0].__setitem__(0, "x"), "/idempotency/0/0/0"),
-    "an answer that is no status": (lambda parts: parts["idempotency"][0][1].__setitem__(2, 99), "/idempotency/0/1/2"),
+    "a key twice": (twice("records"), "a second time"),
+    "a key of nobody": (lambda parts: parts["records"][0][0].__setitem__(0, "x"), "/records/0/0/0"),
+    "an answer that is no status": (lambda parts: parts["records"][0][1].__setitem__(2, 99), "/records/0/1/2"),
     "an answer of another length": (
-        lambda parts: parts["idempotency"][0][1].__setitem__(4, "YQ=="),
-        "/idempotency/0/1/3",
+        lambda parts: parts["records"][0][1].__setitem__(4, "e30="),
+        "/records/0/1/3",
     ),
     "a header in a header": (
-        lambda parts: parts["idempotency"][0][1][3].append(["YQ==", b64encode(b"b\r\nc: d").decode()]),
-        "/idempotency/0/1/3",
+        lambda parts: parts["records"][0][1][3].append(["YQ==", b64encode(b"b\r\nc: d").decode()]),
+        "/records/0/1/3",
     ),
 }
 """By what they make of a state: a change, and the complaint about it."""
