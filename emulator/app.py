@@ -3,7 +3,7 @@
 `/v1` is the service, `/files` and `/direct-uploads` are the byte surfaces it links to, `/_emulator` is the control plane.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from emulator.contract import BASE_PATH, Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.documents import shipped_path
-from emulator.domain.problems import Check, Problem, excerpt
-from emulator.http.requests import Receive, Request, Scope, Send, send_response
-from emulator.http.responses import problem_response
+from emulator.http.requests import Receive, Scope, Send
 from emulator.http.stopping import Stop
 from emulator.imaging.helpers import Helpers
 from emulator.kernel.timestamps import format_timestamp
@@ -25,10 +23,12 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.sandboxes import Sandboxes
 from emulator.settings import Settings
 from emulator.web.direct_uploads import DirectUploads
+from emulator.web.exchange import Service, Surface
 from emulator.web.files import Files
 from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from emulator.web.pictures import PictureWorker
-from emulator.web.road import Road
+from emulator.web.stray_paths import StrayPaths
+from emulator.web.v1 import V1
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -52,27 +52,25 @@ class Application:
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         self._helpers = helpers or Helpers()
-        self._pictures = pictures = PictureWorker(self._helpers)
+        self._pictures = PictureWorker(self._helpers)
         self._stop = Stop()
-        self._road = Road(self.contract, self.sandboxes, pictures, settings.public_url, self._stop)
-        self._files = Files(self.sandboxes, pictures, settings.public_url)
-        self._direct_uploads = DirectUploads(self.sandboxes, settings.public_url)
+        surfaces: Mapping[str, Surface] = {
+            BASE_PATH + "/": V1(self.contract, self.sandboxes),
+            FILES_PREFIX: Files(self.sandboxes),
+            DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
+        }
+        strays = StrayPaths(self.sandboxes)
+        self._service = Service(self.sandboxes, self._pictures, surfaces, strays, settings.public_url, self._stop)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request to the surface that its path belongs to."""
+        """Hand a request to the control plane or to the service."""
         if scope["type"] != "http":
             return
         path: str = scope["path"]
-        if path.startswith(BASE_PATH + "/"):
-            await self._road(scope, receive, send)
-        elif path.startswith(FILES_PREFIX):
-            await self._files(scope, receive, send)
-        elif path.startswith(DIRECT_UPLOADS_PREFIX):
-            await self._direct_uploads(scope, receive, send)
-        elif path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/"):
+        if path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/"):
             await self._control(scope, receive, send)
         else:
-            await self._refuse(scope, send)
+            await self._service(scope, receive, send)
 
     @cached_property
     def _control(self) -> "ASGIApp":
@@ -80,24 +78,6 @@ class Application:
         from emulator.control.application import create_control
 
         return create_control(self.sandboxes, self.contract, self.settings, self._options, self._pictures, self._stop)
-
-    async def _refuse(self, scope: Scope, send: Send) -> None:
-        """Refuse a path that belongs to no surface; whose key it brought finds it in the journal."""
-        request = Request(scope, self.settings.public_url)
-        caller = self.sandboxes.find_caller(request.bearer_key() or "")
-        sandbox = caller.sandbox if caller else self.sandboxes.default
-        journal, request_id = sandbox.journal, sandbox.identifiers.next("req")
-        entry = journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
-        entry.problem = Problem(
-            "not_found",
-            f"{excerpt(request.path)}: there is no such path; the API is under {BASE_PATH}",
-            check=Check.ROUTE,
-            remedy=f"put {BASE_PATH} before the path, or use one that the contract has",
-        )
-        response = problem_response(entry.problem, request_id, None)
-        entry.status, entry.response_body = response.status, response.body
-        journal.leave(entry)
-        await send_response(send, response)
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

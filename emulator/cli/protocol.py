@@ -16,8 +16,8 @@ import sys
 
 from emulator.cli.server_parts import FlowControl, HttpToolsProtocol
 from emulator.domain.problems import Problem
-from emulator.http.extensions import CONNECTION_EXTENSION
-from emulator.http.responses import problem_response
+from emulator.http.connection import CONNECTION_EXTENSION
+from emulator.http.problems import problem_response
 
 MAXIMUM_HEAD_BYTES = 64 * 1024
 MAXIMUM_FRAMING_BYTES = 64 * 1024

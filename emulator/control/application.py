@@ -34,8 +34,8 @@ from emulator.control.calls import Action, ControlPlane, Pictures, endpoint, hea
 from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http import requests
+from emulator.http.problems import not_allowed, problem_response
 from emulator.http.requests import Body, ClientDisconnectedError
-from emulator.http.responses import problem_response
 from emulator.http.stopping import Stop
 from emulator.scenario.library import ScenarioLibrary
 from emulator.service.sandbox import SandboxOptions
@@ -173,6 +173,5 @@ async def _refuse_route(request: Request, refusal: Exception) -> Response:
     if refusal.status_code == 404:
         detail = f"{excerpt(head_of(request).path)}: there is no such path"
         return await _refuse(request, Problem("not_found", detail, check=Check.ROUTE))
-    allow = ", ".join(sorted((refusal.headers or {}).get("Allow", "").split(", ")))
-    detail = f"{excerpt(request.method)} is not allowed here; allowed: {allow}"
-    return await _refuse(request, Problem("invalid_request", detail, status=405, check=Check.ROUTE, allow=allow))
+    allowed = (refusal.headers or {}).get("Allow", "").split(", ")
+    return await _refuse(request, not_allowed(request.method, allowed))

@@ -18,7 +18,7 @@ from emulator.contract import Contract
 from emulator.control.fields import Fields
 from emulator.domain.problems import Problem, excerpt
 from emulator.http import requests
-from emulator.http.failures import internal_error
+from emulator.http.problems import internal_error
 from emulator.http.requests import (
     MAXIMUM_BODY_BYTES,
     Body,
@@ -32,11 +32,11 @@ from emulator.kernel.identifiers import Identifiers
 from emulator.scenario.library import LibraryEntry, ScenarioLibrary
 from emulator.scenario.vocabulary import OperationFacts
 from emulator.service import engine
+from emulator.service.calls import DecodedUpload
 from emulator.service.images import ImageStore
 from emulator.service.sandbox import Sandbox, SandboxOptions
 from emulator.service.sandboxes import Sandboxes
 from emulator.service.store import Store
-from emulator.service.uploads import DecodedUpload
 from emulator.settings import Settings
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 
 from emulator.control.calls import Call
-from emulator.control.explanations import describe_rule, explain, rules_of
+from emulator.control.explanations import describe_rule, explain, rules_that_acted
 from emulator.control.queries import unfit_query, whole_number
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, count_of, excerpt
@@ -274,8 +274,8 @@ def mask_key(key: str) -> str:
 
 def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, Any]:
     """Return an entry as JSON."""
-    acted = [rule for rule in rules_of(journal, entry) if rule is not entry.rule or entry.has_rule_acted]
-    notes = [] if entry.note is None else [entry.note]
+    acted = rules_that_acted(entry)
+    notes = _notes(entry)
     return {
         "sequence": entry.sequence,
         "at": format_timestamp(entry.at),
@@ -312,6 +312,14 @@ def _describe_headers(entry: Entry, masks: Masks) -> dict[str, str] | None:
     if entry.response_headers is None:
         return None
     return {name.decode("latin-1"): masks.of_text(value.decode("latin-1")) for name, value in entry.response_headers}
+
+
+_NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
+
+
+def _notes(entry: Entry) -> list[str]:
+    notes = [] if entry.byte_surface is None else [_NOTES[entry.byte_surface]]
+    return [*notes, "the client went away before its request was whole"] if entry.outcome == "abandoned" else notes
 
 
 def _describe_credential(caller: Identity) -> dict[str, Any]:

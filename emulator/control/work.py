@@ -1,7 +1,5 @@
 """Work for who watches: the Operations and Generations of all Teams, with the slots on their way and what became of them."""
 
-import re
-from collections.abc import Iterator
 from typing import Any, Final
 
 from emulator.control.calls import Call, JsonResponse
@@ -15,14 +13,13 @@ from emulator.domain.recipes import PremadeRecipe
 from emulator.domain.resources import Asset, Generation, Operation, WorkError
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service import generations
-from emulator.service.journal import Journal
+from emulator.service.calls import Call as ServiceCall
+from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import TeamAccount
 
 LIST_QUERY: Final = ("limit",)
 _SAMPLE_EDGE: Final = 1024
-_WORK: Final = re.compile(rb'\{"object":"(?:operation|generation)","id":"([^"]+)"')
-"""How an answer begins that tells of admitted work."""
 _FIRST_PHOTOSHOOT: Final = {"output_mode": "photoshoot"}
 
 
@@ -32,8 +29,8 @@ def list_work(call: Call) -> dict[str, Any]:
     store = call.sandbox.store
     all_work: list[Operation | Generation] = [*store.operations.items.values(), *store.generations.items.values()]
     newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[:limit]
-    sequences = dict(_admissions(call.sandbox.journal))
-    return {"data": [describe_work(call.sandbox, work, sequences.get(work.id)) for work in newest]}
+    admissions = {entry.work_id: entry for entry in call.sandbox.journal.entries if entry.work_id}
+    return {"data": [describe_work(call.sandbox, work, admissions.get(work.id)) for work in newest]}
 
 
 def start_first_photoshoot(call: Call) -> JsonResponse:
@@ -52,20 +49,20 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     asset_ids = sandbox.store.assets.ids(account.team.id)
     asset_id = asset_ids[-1] if asset_ids else _add_sample(sandbox, account, call.now)
     intent = intent_of("ProductPhotography", {**_FIRST_PHOTOSHOOT, "asset_ids": [asset_id]})
-    generation = generations.create_product_photography(caller, intent, call.now)
-    return JsonResponse(describe_work(sandbox, generation, None), 201)
+    commit = generations.create_product_photography(ServiceCall(sandbox, caller, call.now, [], intent=intent))
+    return JsonResponse(describe_work(sandbox, commit(), None), 201)
 
 
-def describe_work(sandbox: Sandbox, work: Operation | Generation, sequence: int | None) -> dict[str, Any]:
-    """Return a piece of work as JSON; `sequence` is the journal's number of the request that was admitted with it."""
-    rule = sandbox.journal.work_rules.get(work.id)
+def describe_work(sandbox: Sandbox, work: Operation | Generation, admission: Entry | None) -> dict[str, Any]:
+    """Return a piece of work as JSON; `admission` is the journal's entry of the request that was admitted with it."""
+    rule = admission.work_rule if admission else None
     shown = {
         "object": "operation" if isinstance(work, Operation) else "generation",
         "id": work.id,
         "team": describe_owner(sandbox, work.team_id),
         "status": work.status,
         "credits": {"reserved": work.reserved_credits, "charged": work.charged_credits},
-        "request": sequence,
+        "request": admission.sequence if admission else None,
         "rule": describe_rule(rule) if rule else None,
         "created_at": format_timestamp(work.created_at),
         "started_at": _instant(work.started_at),
@@ -73,15 +70,6 @@ def describe_work(sandbox: Sandbox, work: Operation | Generation, sequence: int 
         "body": work.request,
     }
     return shown | (_of_operation(sandbox, work) if isinstance(work, Operation) else _of_generation(sandbox, work))
-
-
-def _admissions(journal: Journal) -> Iterator[tuple[str, int]]:
-    """Go through the requests that work was admitted with: its id and the journal's number of the request."""
-    for entry in journal.entries:
-        if entry.status == 202 and entry.replay_of is None:
-            work = _WORK.match(entry.response_body or b"")
-            if work:
-                yield work[1].decode(), entry.sequence
 
 
 def _of_operation(sandbox: Sandbox, operation: Operation) -> dict[str, Any]:

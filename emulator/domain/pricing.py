@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-AUTHORING_RESERVATION: Mapping[str, int] = {
+AUTHORING_PRICES: Mapping[str, int] = {
     "photography_style": 0,
     "background": 1,  # D30: reserved always, charged only if foreground removal ran
     "pose": 1,
@@ -27,7 +27,9 @@ def generation_price(workflow: str, intent: Mapping[str, Any]) -> int:
     return _PER_OUTPUT[intent["resolution"]] * int(intent["image_count"])
 
 
-def generation_charge(workflow: str, intent: Mapping[str, Any], completed: int, slots: int) -> int:
-    """Return the Credits taken at the end: only completed outputs are charged (section 4; a photoshoot by D37)."""
-    price = generation_price(workflow, intent)
+def generation_charge(price: int, completed: int, slots: int) -> int:
+    """Return the Credits taken at the end of a Generation: only completed outputs are charged (section 4, D37).
+
+    `price` is what its admission reserved.
+    """
     return -(-price * completed // slots)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Self
 
 
 class Check(StrEnum):
@@ -31,7 +30,7 @@ class Check(StrEnum):
     CREDITS = "Credits"
 
 
-HANDLER_CHECKS = (
+OPERATION_CHECKS = (
     Check.RESOURCE,
     Check.READ_ONLY,
     Check.STATE,
@@ -40,7 +39,7 @@ HANDLER_CHECKS = (
     Check.CONCURRENCY,
     Check.CREDITS,
 )
-"""What is checked last, by the operation itself, as far as it applies to it."""
+"""The last checks: those of the operation itself, as far as they apply to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ CONTROL_CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType(
         )
     }
 )
-"""What only the control plane answers (interfaces, section 6)."""
+"""What only the control plane answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +146,12 @@ KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 
 @dataclass(eq=False)
 class Problem(Exception):
-    """A refusal: raised anywhere below the road of a request, turned into an answer in one place.
+    """A refusal: raised by any check, turned into an answer in one place.
 
-    `detail` says where, what was found and what was expected (D08). `remedy` is the smallest change with which the
-    request would have been let in, as an order ("add 3 Credits"); it is told by the journal alone. `status` differs from
-    the catalogue's only for 405 and 413, which share the code `invalid_request` (D03, D06).
+    `detail` says where, what was found and what was expected (D08). `remedy` is the smallest change that would have let
+    the request in, as an instruction ("add 3 Credits"); only the journal shows it. `status` differs from the
+    catalogue's only where statuses share the code `invalid_request` (405, 413, 416; D03, D06). `headers` are those that
+    the status requires, such as Allow. `is_injected` marks what a scenario or the header Emulator-Fault asked for.
     """
 
     code: str
@@ -161,8 +161,9 @@ class Problem(Exception):
     retry_after: int | None = None
     retry_wait_ms: int = 0
     active_operation_id: str | None = None
-    allow: str | None = None
     remedy: str | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    is_injected: bool = False
     kind: ProblemKind = field(init=False)
 
     def __post_init__(self) -> None:
@@ -170,11 +171,6 @@ class Problem(Exception):
         self.status = self.status or self.kind.status
         self.check = self.check or self.kind.check
         super().__init__(self.detail)
-
-    def at(self, check: Check) -> Self:
-        """Name the check that decided, where it is not the usual one of the code."""
-        self.check = check
-        return self
 
 
 def invalid_input(

@@ -214,8 +214,9 @@ class Operation(RenderedOnce):
 
 @dataclass(frozen=True, slots=True)
 class OperationOutcome:
-    """What an Operation will come to; `finishes_at` is None where it never does (a scenario stalled it)."""
+    """What an Operation will come to; `finishes_at` is None if it never finishes (a scenario stalls it)."""
 
+    starts_at: int
     finishes_at: int | None
     failure: WorkError | None
     charge: int

@@ -136,9 +136,9 @@ class Body:
 
     __slots__ = ("_receive", "has_more", "size_bytes")
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, receive: Receive, is_announced: bool = True) -> None:
         self._receive = receive
-        self.has_more = True
+        self.has_more = is_announced
         """Whether there is more to take."""
         self.size_bytes = 0
         """How many have come so far."""

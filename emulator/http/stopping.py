@@ -1,8 +1,10 @@
-"""The end of the emulator, as far as requests take notice of it: what only a scenario keeps waiting waits no longer."""
+"""The end of the emulator, as requests see it: what only a scenario keeps waiting waits no longer."""
 
 import asyncio
 from collections.abc import Awaitable
 from typing import Any
+
+from emulator.kernel.timestamps import SECOND_MS
 
 
 class Stop:
@@ -17,6 +19,10 @@ class Stop:
         self.has_begun = True
         for waiting in self._waiting:
             waiting.cancel()
+
+    async def pause(self, span_ms: int) -> None:
+        """Wait for a span of real time, but only until the emulator is about to stop."""
+        await self.cut_short(asyncio.sleep(span_ms / SECOND_MS))
 
     async def cut_short(self, awaitable: Awaitable[Any]) -> bool:
         """Wait for something, but only until the emulator is about to stop; return whether it came to that."""

@@ -12,8 +12,9 @@ from typing import Final, Generic, TypedDict, TypeVar
 
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import AdmissionChange, Change
-from emulator.scenario.faults import NO_FAULT, NO_OUTCOME, Fault, WorkOutcome
+from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.matching import EVERY, RequestFacts, WorkFacts, is_team
+from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario
 
@@ -38,7 +39,7 @@ class RequestDecision:
     rule: RequestRule | None = None
     _counts: RuleCounts | None = None
 
-    def has_come_about(self) -> None:
+    def mark_fired(self) -> None:
         """Count that it has happened. To be called once at most."""
         if self._counts is not None:
             self._counts.fired += 1

@@ -1,4 +1,4 @@
-"""How a scenario file spells rules: their `match` and `when`; what stands under `then` is `fault_words`'."""
+"""How a scenario file spells rules: their `match` and `when`; what stands under `then` is read by `faults` and `outcome_format`."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -7,9 +7,10 @@ from typing import Any, Final, cast
 from emulator.documents.complaints import NOWHERE
 from emulator.documents.yaml_nodes import ListNode, MappingNode, json_value
 from emulator.domain.problems import excerpt
-from emulator.scenario.fault_words import read_fault, read_outcome
-from emulator.scenario.faults import OUTCOME_WORDS
+from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, EVERY, Nth, RequestMatch, When, WorkMatch
+from emulator.scenario.outcome_format import read_outcome
+from emulator.scenario.outcomes import OUTCOME_WORDS
 from emulator.scenario.reading import Cursor, Fields, Report
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.vocabulary import WORKS, Vocabulary

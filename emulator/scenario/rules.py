@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from emulator.scenario.faults import Fault, WorkOutcome
+from emulator.scenario.faults.base import Fault
 from emulator.scenario.matching import ALL_WORK, ALWAYS, EVERY_REQUEST, RequestMatch, When, WorkMatch
+from emulator.scenario.outcomes import WorkOutcome
 
 
 @dataclass(frozen=True, slots=True)

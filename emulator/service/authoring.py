@@ -11,7 +11,7 @@ from typing import Any
 
 from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
-from emulator.domain.pricing import AUTHORING_RESERVATION
+from emulator.domain.pricing import AUTHORING_PRICES
 from emulator.domain.problems import Check, Problem, excerpt, invalid_reference
 from emulator.domain.recipes import CardRecipe
 from emulator.domain.resources import (
@@ -23,10 +23,11 @@ from emulator.domain.resources import (
     PhotographyStyle,
     Pose,
 )
-from emulator.scenario.faults import WorkOutcome
-from emulator.service import scenarios, work
-from emulator.service.accounts import Caller
-from emulator.service.library import check_assets, remedy_for_asset
+from emulator.scenario.outcomes import WorkOutcome
+from emulator.service import remedies, work
+from emulator.service.admission import check_budget, check_credits
+from emulator.service.calls import Call, Commit
+from emulator.service.library import check_assets
 from emulator.service.premade import CARD_SIZE
 from emulator.service.sandbox import Sandbox
 
@@ -62,109 +63,111 @@ KINDS: Mapping[str, IngredientKind] = {
 }
 
 
-def get(caller: Caller, kind: str, identifier: str) -> Ingredient:
-    """Return a usable ingredient, the Team's or a global one. Raises Problem not_found."""
-    ingredient = caller.sandbox.store.ingredients[kind].visible(caller.team_id, identifier)
+def find(call: Call, kind: str) -> Ingredient:
+    """Return the ingredient that the path names, the Team's or a global one. Raises Problem not_found."""
+    ingredient = call.sandbox.store.ingredients[kind].visible(call.team_id, call.resource_id)
     if ingredient is None:
-        words = kind.replace("_", " ")
         raise Problem(
             "not_found",
-            f"{kind}_id: found {excerpt(identifier)}; expected a {words} that the Team can use",
-            remedy=remedy_for_ingredient(caller, kind, identifier),
+            f"{kind}_id: found {excerpt(call.resource_id)}; expected a {kind.replace('_', ' ')} that the Team can use",
+            remedy=remedies.for_ingredient(call, kind, call.resource_id),
         )
+    call.passed.append(Check.RESOURCE)
     return ingredient
 
 
-def remedy_for_ingredient(caller: Caller, kind: str, identifier: str) -> str:
-    """Say what to do about an ingredient that is absent to the Team."""
-    item = caller.sandbox.store.ingredients[kind].items.get(identifier)
-    return caller.remedy_for_absent(item, f"use the id of one that GET /{kind.replace('_', '-')}s lists")
+def find_operation(call: Call) -> Operation:
+    """Return the Operation that the path names. Raises Problem not_found."""
+    operation = call.sandbox.store.operations.visible(call.team_id, call.resource_id)
+    if operation is None:
+        item = call.sandbox.store.operations.items.get(call.resource_id)
+        raise Problem(
+            "not_found",
+            f"operation_id: found {excerpt(call.resource_id)}; expected an Operation of this Team",
+            remedy=remedies.for_absent(call, item, "use the id of an Operation that GET /operations lists"),
+        )
+    call.passed.append(Check.RESOURCE)
+    return operation
 
 
-def create(caller: Caller, kind: str, intent: Intent, now: int) -> Operation:
+def create(call: Call, kind: str) -> Commit[Operation]:
     """Admit the making of an ingredient; until it succeeds there is no trace of it (section 3, rule 3).
 
     Raises:
         Problem: invalid_reference, concurrency_limit_reached, insufficient_credits.
     """
-    return _admit(caller, kind, None, intent, now)
+    return _admission(call, kind, None)
 
 
-def update(caller: Caller, kind: str, identifier: str, intent: Intent, now: int) -> Ingredient | Operation:
+def update(call: Call, kind: str) -> Commit[Ingredient] | Commit[Operation]:
     """Change metadata at once, or admit the replacement of the sources (section 4; metadata sent along waits, D25).
 
     Raises:
         Problem: not_found, permission_denied, resource_operation_in_progress, and those of `create`.
     """
-    ingredient = _changeable(caller, kind, identifier)
-    if KINDS[kind].sources in intent:
-        return _admit(caller, kind, ingredient, intent, now)
-    caller.before_commit()
-    changed = dataclasses.replace(ingredient, updated_at=now, **_metadata(kind, intent))
-    caller.sandbox.store.ingredients[kind].replace(changed)
-    return changed
+    ingredient = _find_changeable(call, kind)
+    if KINDS[kind].sources in call.intent:
+        return _admission(call, kind, ingredient)
+
+    def commit() -> Ingredient:
+        changed = dataclasses.replace(ingredient, updated_at=call.now, **_metadata(kind, call.intent))
+        call.sandbox.store.ingredients[kind].replace(changed)
+        return changed
+
+    return commit
 
 
-def delete(caller: Caller, kind: str, identifier: str) -> None:
+def delete(call: Call, kind: str) -> Commit[None]:
     """Delete a Team's ingredient for good; admitted Generations captured what they need of it.
 
     Raises:
         Problem: not_found, permission_denied, resource_operation_in_progress.
     """
-    ingredient = _changeable(caller, kind, identifier)
-    caller.before_commit()
-    caller.sandbox.store.ingredients[kind].remove(ingredient)
-    for key in ingredient.picture_keys:
-        caller.sandbox.images.withdraw(key)
+    ingredient = _find_changeable(call, kind)
+
+    def commit() -> None:
+        call.sandbox.store.ingredients[kind].remove(ingredient)
+        for key in ingredient.picture_keys:
+            call.sandbox.images.withdraw(key)
+
+    return commit
 
 
-def get_operation(caller: Caller, operation_id: str) -> Operation:
-    """Return an Operation of the Team. Raises Problem not_found."""
-    operation = caller.sandbox.store.operations.visible(caller.team_id, operation_id)
-    if operation is None:
-        item = caller.sandbox.store.operations.items.get(operation_id)
-        raise Problem(
-            "not_found",
-            f"operation_id: found {excerpt(operation_id)}; expected an Operation of this Team",
-            remedy=caller.remedy_for_absent(item, "use the id of an Operation that GET /operations lists"),
-        )
-    return operation
-
-
-def _changeable(caller: Caller, kind: str, identifier: str) -> Ingredient:
+def _find_changeable(call: Call, kind: str) -> Ingredient:
     """Return an ingredient that may be changed now: the Team's own (D21), with no source-changing work on it."""
-    ingredient = get(caller, kind, identifier)
+    ingredient = find(call, kind)
     if ingredient.scope == "global":
         raise Problem(
             "permission_denied",
-            f"{kind}_id: {identifier} is premade and read-only; expected one of the Team's own",
+            f"{kind}_id: {ingredient.id} is premade and read-only; expected one of the Team's own",
             check=Check.READ_ONLY,
             remedy=f"create a {kind.replace('_', ' ')} of the Team's own, and use its id",
         )
-    operation_id = caller.sandbox.store.operation_on_target.get(identifier)
+    call.passed.append(Check.READ_ONLY)
+    operation_id = call.sandbox.store.operation_on_target.get(ingredient.id)
     if operation_id is not None:
         raise Problem(
             "resource_operation_in_progress",
-            f"{kind}_id: found {identifier}, whose sources the unfinished Operation {operation_id} replaces; "
+            f"{kind}_id: found {ingredient.id}, whose sources the unfinished Operation {operation_id} replaces; "
             "expected it to be finished",
             active_operation_id=operation_id,
-            remedy=work.remedy_for_work(caller.sandbox.store.operations.items[operation_id]),
+            remedy=remedies.for_unfinished(call.sandbox.store.operations.items[operation_id]),
         )
+    call.passed.append(Check.STATE)
     return ingredient
 
 
-def _source_ids(kind: str, intent: Intent) -> list[str]:
-    sources = intent[KINDS[kind].sources]
-    return [sources] if isinstance(sources, str) else sources
-
-
-def _check_sources(caller: Caller, kind: str, intent: Intent) -> None:
+def _check_sources(call: Call, kind: str) -> tuple[str, ...]:
+    """Return the Assets that the work is made from. Raises Problem invalid_reference."""
     field = KINDS[kind].sources
+    sources = call.intent[field]
     if field == "asset_ids":
-        check_assets(caller, "/asset_ids", intent[field])
-    elif caller.sandbox.store.assets.visible(caller.team_id, intent[field]) is None:
-        remedy = remedy_for_asset(caller, intent[field])
-        raise invalid_reference(f"/{field}", intent[field], "a live Asset of this Team", remedy)
+        check_assets(call, "/asset_ids", sources)
+        return tuple(sources)
+    if call.sandbox.store.assets.visible(call.team_id, sources) is None:
+        raise invalid_reference(f"/{field}", sources, "a live Asset of this Team", remedies.for_asset(call, sources))
+    call.passed.append(Check.REFERENCES)
+    return (sources,)
 
 
 def _metadata(kind: str, intent: Intent) -> dict[str, Any]:
@@ -175,32 +178,32 @@ def _metadata(kind: str, intent: Intent) -> dict[str, Any]:
     }
 
 
-def source_to_examine(caller: Caller, intent: Intent) -> str | None:
+def source_to_examine(call: Call) -> str | None:
     """Return the Asset whose scene a Background's admission must know (D30), if it is not known yet."""
-    asset_id = intent.get("asset_id")
-    if asset_id is None or caller.sandbox.store.assets.visible(caller.team_id, asset_id) is None:
+    asset_id = call.intent.get("asset_id")
+    if asset_id is None or call.sandbox.store.assets.visible(call.team_id, asset_id) is None:
         return None
-    return None if caller.sandbox.images.pictures[asset_id].scene else str(asset_id)
+    return None if call.sandbox.images.pictures[asset_id].scene else str(asset_id)
 
 
-def _admit(caller: Caller, kind: str, target: Ingredient | None, intent: Intent, now: int) -> Operation:
-    sandbox = caller.sandbox
-    _check_sources(caller, kind, intent)
-    work.check_budget(caller, now)
-    price = AUTHORING_RESERVATION[kind]
-    work.check_credits(caller, price)
-    caller.before_commit()
+def _admission(call: Call, kind: str, target: Ingredient | None) -> Commit[Operation]:
+    source_ids = _check_sources(call, kind)
+    check_budget(call)
+    price = AUTHORING_PRICES[kind]
+    check_credits(call, price)
+    return lambda: _admit(call, kind, target, source_ids, price)
 
-    source_ids = tuple(_source_ids(kind, intent))
+
+def _admit(call: Call, kind: str, target: Ingredient | None, source_ids: tuple[str, ...], price: int) -> Operation:
+    sandbox, now = call.sandbox, call.now
     operation_type = f"{kind}.{'create' if target is None else 'update'}"
-    decision = scenarios.decide_work(caller, operation_type, now)
-    outcome = _plan(caller, kind, decision.outcome, source_ids, now)
+    outcome = _plan(call, kind, work.decide(call, operation_type), source_ids, price)
     operation = Operation(
         id=sandbox.identifiers.next("op"),
-        team_id=caller.team_id,
+        team_id=call.team_id,
         type=operation_type,
         status="queued",
-        request=intent,
+        request=call.intent,
         target_id=target.id if target else None,
         result_id=None,
         error=None,
@@ -212,28 +215,28 @@ def _admit(caller: Caller, kind: str, target: Ingredient | None, intent: Intent,
         finished_at=None,
         outcome=outcome,
     )
-    work.admit(caller, operation.id, price, outcome.finishes_at, now, decision.rule)
-    store = sandbox.store
-    store.operations.add(operation)
-    store.index_operation(operation)
+    work.admit(call, operation.id, price, outcome.finishes_at)
+    sandbox.store.operations.add(operation)
+    sandbox.store.index_operation(operation)
     sandbox.images.hold(source_ids)
-    sandbox.timeline.schedule(now + sandbox.timings.queue_ms, "operation_started", operation.id)
+    sandbox.timeline.schedule(outcome.starts_at, "operation_started", operation.id)
     if outcome.finishes_at is not None:
         sandbox.timeline.schedule(outcome.finishes_at, "operation_finished", operation.id)
     return operation
 
 
-def _plan(caller: Caller, kind: str, planned: WorkOutcome, source_ids: tuple[str, ...], now: int) -> OperationOutcome:
+def _plan(call: Call, kind: str, planned: WorkOutcome, source_ids: tuple[str, ...], price: int) -> OperationOutcome:
     """Decide at admission what the work will come to, from the scenario and a look at the source (D30)."""
-    sandbox = caller.sandbox
-    charge = AUTHORING_RESERVATION[kind]
+    sandbox = call.sandbox
+    charge = price
     if kind == "background":
         scene = planned.scene or sandbox.images.pictures[source_ids[0]].scene
-        charge = 1 if scene == "foreground" else 0
+        charge = price if scene == "foreground" else 0
     duration_ms = getattr(sandbox.timings, f"{kind}_ms") if planned.duration_ms is None else planned.duration_ms
-    finishes_at = None if planned.stall else now + sandbox.timings.queue_ms + duration_ms
+    starts_at = call.now + sandbox.timings.queue_ms
+    finishes_at = None if planned.stall else starts_at + duration_ms
     failed = work.failure(planned.fail) if planned.fail else None
-    return OperationOutcome(finishes_at, failed, 0 if failed else charge, source_ids)
+    return OperationOutcome(starts_at, finishes_at, failed, 0 if failed else charge, source_ids)
 
 
 def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:

@@ -166,12 +166,12 @@ def idle_at(sandbox: Sandbox) -> int | None:
     return max(due, default=None)
 
 
-def next_change_ms(work: Operation | Generation, sandbox: Sandbox, now: int) -> int | None:
+def next_change_ms(work: Operation | Generation, now: int) -> int | None:
     """Return the time until unfinished work next changes (D42); None once it is terminal."""
     if work.status in lifecycles.TERMINAL:
         return None
     if work.status == "queued":
-        starts_at = work.starts_at if isinstance(work, Generation) else work.created_at + sandbox.timings.queue_ms
+        starts_at = work.starts_at if isinstance(work, Generation) else work.outcome.starts_at
         return max(starts_at - now, 0)
     if isinstance(work, Operation):
         due = [work.outcome.finishes_at]

@@ -16,11 +16,11 @@ from emulator.domain.problems import Check, Problem, excerpt, invalid_input, inv
 from emulator.domain.product_photos import pack
 from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
 from emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose, Product
-from emulator.scenario.faults import WorkOutcome
-from emulator.service import scenarios, work
-from emulator.service.accounts import Caller
-from emulator.service.authoring import remedy_for_ingredient
-from emulator.service.library import check_assets, remedy_for_asset, remedy_for_product
+from emulator.scenario.outcomes import WorkOutcome
+from emulator.service import remedies, work
+from emulator.service.admission import check_budget, check_credits
+from emulator.service.calls import Call, Commit
+from emulator.service.library import check_assets
 from emulator.service.sandbox import Sandbox
 
 TIME_FACTOR_AT_4K = 2
@@ -35,46 +35,49 @@ class Plan:
     recipes: tuple[Recipe, ...]
 
 
-def get(caller: Caller, generation_id: str) -> Generation:
-    """Return a Generation of the Team. Raises Problem not_found."""
-    generation = caller.sandbox.store.generations.visible(caller.team_id, generation_id)
+def find(call: Call) -> Generation:
+    """Return the Generation that the path names. Raises Problem not_found."""
+    generation = call.sandbox.store.generations.visible(call.team_id, call.resource_id)
     if generation is None:
-        item = caller.sandbox.store.generations.items.get(generation_id)
+        item = call.sandbox.store.generations.items.get(call.resource_id)
         raise Problem(
             "not_found",
-            f"generation_id: found {excerpt(generation_id)}; expected one of this Team's",
-            remedy=caller.remedy_for_absent(item, "use the id of a Generation that GET /generations lists"),
+            f"generation_id: found {excerpt(call.resource_id)}; expected one of this Team's",
+            remedy=remedies.for_absent(call, item, "use the id of a Generation that GET /generations lists"),
         )
+    call.passed.append(Check.RESOURCE)
     return generation
 
 
-def create_product_photography(caller: Caller, intent: Intent, now: int) -> Generation:
+def create_product_photography(call: Call) -> Commit[Generation]:
     """Admit single shots or a photoshoot.
 
     Raises:
         Problem: invalid_reference, invalid_input, concurrency_limit_reached, insufficient_credits, service_unavailable.
     """
-    return _admit(caller, "product_photography", intent, _plan_photography, now)
+    return _admission(call, "product_photography", _plan_photography)
 
 
-def create_edit_images(caller: Caller, intent: Intent, now: int) -> Generation:
+def create_edit_images(call: Call) -> Commit[Generation]:
     """Admit one picture made from one to eight Assets and an instruction; raises as product photography does."""
-    return _admit(caller, "edit_images", intent, _plan_edit, now)
+    return _admission(call, "edit_images", _plan_edit)
 
 
-def create_upscale(caller: Caller, intent: Intent, now: int) -> Generation:
+def create_upscale(call: Call) -> Commit[Generation]:
     """Admit the enlargement of an Asset; also raises Problem already_at_target_resolution."""
-    return _admit(caller, "upscale", intent, _plan_upscale, now)
+    return _admission(call, "upscale", _plan_upscale)
 
 
-def _plan_photography(caller: Caller, intent: Intent) -> Plan:
-    products = _products(caller, intent["product_ids"])
-    check_assets(caller, "/asset_ids", intent["asset_ids"])
-    style = _ingredient(caller, "photography_style", "/photography_style_id", intent.get("photography_style_id"))
-    background = _background_keys(caller, intent["background"])
-    models = _model_keys(caller, intent["fashion_model"])
-    pose = _ingredient(caller, "pose", "/pose_id", intent.get("pose_id"))
-    _check_camera_distance(caller, intent)
+def _plan_photography(call: Call) -> Plan:
+    intent = call.intent
+    products = _products(call, intent["product_ids"])
+    check_assets(call, "/asset_ids", intent["asset_ids"])
+    style = _ingredient(call, "photography_style", "/photography_style_id", intent.get("photography_style_id"))
+    background = _background_keys(call, intent["background"])
+    models = _model_keys(call, intent["fashion_model"])
+    pose = _ingredient(call, "pose", "/pose_id", intent.get("pose_id"))
+    call.passed.append(Check.REFERENCES)
+    _check_camera_distance(call, intent)
 
     subjects = pack([(product.primary_asset_id, product.asset_ids) for product in products], intent["asset_ids"])
     width, height = output_size(intent["aspect_ratio"], intent["resolution"])
@@ -108,8 +111,9 @@ def _plan_photography(caller: Caller, intent: Intent) -> Plan:
     return Plan(subjects, recipes)
 
 
-def _plan_edit(caller: Caller, intent: Intent) -> Plan:
-    check_assets(caller, "/asset_ids", intent["asset_ids"])
+def _plan_edit(call: Call) -> Plan:
+    intent = call.intent
+    check_assets(call, "/asset_ids", intent["asset_ids"])
     width, height = output_size(intent["aspect_ratio"], intent["resolution"])
     recipe = EditRecipe(
         width=width,
@@ -122,11 +126,12 @@ def _plan_edit(caller: Caller, intent: Intent) -> Plan:
     return Plan(recipe.inputs, (recipe,))
 
 
-def _plan_upscale(caller: Caller, intent: Intent) -> Plan:
-    asset_id, target = intent["asset_id"], intent["target_resolution"]
-    asset: Asset | None = caller.sandbox.store.assets.visible(caller.team_id, asset_id)
+def _plan_upscale(call: Call) -> Plan:
+    asset_id, target = call.intent["asset_id"], call.intent["target_resolution"]
+    asset: Asset | None = call.sandbox.store.assets.visible(call.team_id, asset_id)
     if asset is None:
-        raise invalid_reference("/asset_id", asset_id, "a live Asset of this Team", remedy_for_asset(caller, asset_id))
+        raise invalid_reference("/asset_id", asset_id, "a live Asset of this Team", remedies.for_asset(call, asset_id))
+    call.passed.append(Check.REFERENCES)
     if reaches(asset.width, asset.height, target):
         raise Problem(
             "already_at_target_resolution",
@@ -135,90 +140,91 @@ def _plan_upscale(caller: Caller, intent: Intent) -> Plan:
             remedy=_remedy_at_target(asset),
         )
     width, height = size_of_ratio(asset.width, asset.height, target)
-    recipe = UpscaleRecipe(width=width, height=height, format=intent["output_format"], inputs=(asset_id,))
+    recipe = UpscaleRecipe(width=width, height=height, format=call.intent["output_format"], inputs=(asset_id,))
+    call.passed.append(Check.RULES)
     return Plan((asset_id,), (recipe,))
 
 
 def _remedy_at_target(asset: Asset) -> str:
     larger = not reaches(asset.width, asset.height, LARGEST_TARGET)
-    return f"let /target_resolution be {LARGEST_TARGET}" if larger else "use the Asset as it is"
+    return f"set /target_resolution to {LARGEST_TARGET}" if larger else "use the Asset as it is"
 
 
-def _products(caller: Caller, product_ids: Sequence[str]) -> list[Product]:
+def _products(call: Call, product_ids: Sequence[str]) -> list[Product]:
     products = []
     for index, product_id in enumerate(product_ids):
-        product = caller.sandbox.store.products.visible(caller.team_id, product_id)
+        product = call.sandbox.store.products.visible(call.team_id, product_id)
         if product is None:
-            remedy = remedy_for_product(caller, product_id)
+            remedy = remedies.for_product(call, product_id)
             raise invalid_reference(f"/product_ids/{index}", product_id, "a Product of this Team", remedy)
         products.append(product)
     return products
 
 
-def _ingredient(caller: Caller, kind: str, where: str, identifier: str | None) -> Ingredient | None:
+def _ingredient(call: Call, kind: str, where: str, identifier: str | None) -> Ingredient | None:
     """Return the ingredient that is referred to, if one is. Raises Problem invalid_reference."""
     if identifier is None:
         return None
-    ingredient = caller.sandbox.store.ingredients[kind].visible(caller.team_id, identifier)
+    ingredient = call.sandbox.store.ingredients[kind].visible(call.team_id, identifier)
     if ingredient is None:
-        remedy = remedy_for_ingredient(caller, kind, identifier)
+        remedy = remedies.for_ingredient(call, kind, identifier)
         raise invalid_reference(where, identifier, f"a {kind.replace('_', ' ')} that the Team can use", remedy)
     return ingredient
 
 
-def _background_keys(caller: Caller, background: Intent) -> list[str]:
-    chosen = _ingredient(caller, "background", "/background/background_id", background.get("background_id"))
+def _background_keys(call: Call, background: Intent) -> list[str]:
+    chosen = _ingredient(call, "background", "/background/background_id", background.get("background_id"))
     return chosen.picture_keys if chosen else []
 
 
-def _model_keys(caller: Caller, chosen: Intent) -> list[str]:
+def _model_keys(call: Call, chosen: Intent) -> list[str]:
     where, identifiers = "/fashion_model/fashion_model_id", chosen.get("fashion_model_ids", ())
     references = {f"{where}s/{index}": identifier for index, identifier in enumerate(identifiers)}
     if chosen["type"] == "selected":
         references = {where: chosen["fashion_model_id"]}
-    models = [_ingredient(caller, "fashion_model", *reference) for reference in references.items()]
+    models = [_ingredient(call, "fashion_model", *reference) for reference in references.items()]
     return [key for model in models if model for key in model.picture_keys]
 
 
-def _check_camera_distance(caller: Caller, intent: Intent) -> None:
+def _check_camera_distance(call: Call, intent: Intent) -> None:
     """A chosen distance must be one that the chosen pose supports (D34)."""
-    if "pose_id" not in intent or "camera_distance" not in intent:
-        return
-    pose = caller.sandbox.store.ingredients["pose"].items[intent["pose_id"]]
-    assert isinstance(pose, Pose)
-    if intent["camera_distance"] not in pose.supported_camera_distances:
-        supported = ", ".join(pose.supported_camera_distances)
-        raise invalid_input(
-            "/camera_distance",
-            intent["camera_distance"],
-            f"one that the pose supports: {supported}",
-            Check.RULES,
-            remedy=f"let /camera_distance be {supported.replace(', ', ' or ')}",
-        )
+    if "pose_id" in intent and "camera_distance" in intent:
+        pose = call.sandbox.store.ingredients["pose"].items[intent["pose_id"]]
+        assert isinstance(pose, Pose)
+        if intent["camera_distance"] not in pose.supported_camera_distances:
+            supported = ", ".join(pose.supported_camera_distances)
+            raise invalid_input(
+                "/camera_distance",
+                intent["camera_distance"],
+                f"one that the pose supports: {supported}",
+                Check.RULES,
+                remedy=f"set /camera_distance to {supported.replace(', ', ' or ')}",
+            )
+    call.passed.append(Check.RULES)
 
 
-def _admit(
-    caller: Caller, workflow: str, intent: Intent, plan_of: Callable[[Caller, Intent], Plan], now: int
-) -> Generation:
-    sandbox = caller.sandbox
-    sandbox.check_memory()
-    plan = plan_of(caller, intent)
-    work.check_budget(caller, now)
-    price = generation_price(workflow, intent)
-    work.check_credits(caller, price)
-    caller.before_commit()
+def _admission(call: Call, workflow: str, plan_of: Callable[[Call], Plan]) -> Commit[Generation]:
+    call.sandbox.check_memory()
+    plan = plan_of(call)
+    check_budget(call)
+    price = generation_price(workflow, call.intent)
+    check_credits(call, price)
+    return lambda: _admit(call, workflow, plan, price)
 
-    decision = scenarios.decide_work(caller, workflow, now)
+
+def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:
+    sandbox, now = call.sandbox, call.now
+    outcome = work.decide(call, workflow)
     starts_at = now + sandbox.timings.queue_ms
-    slots = _plan_slots(sandbox, plan, intent, decision.outcome, starts_at)
+    slots = _plan_slots(sandbox, plan, call.intent, outcome, starts_at)
     generation = Generation(
         id=sandbox.identifiers.next("gen"),
-        team_id=caller.team_id,
+        team_id=call.team_id,
         workflow=workflow,
         status="queued",
-        credential_id=caller.credential.id,
-        credential_name=caller.credential.name,
-        request=intent,
+        credential_id=call.caller.credential.id,
+        credential_name=call.caller.credential.name,
+        request=call.intent,
         resolved_asset_ids=plan.resolved_asset_ids,
         outputs=(Output(),) * len(slots),
         reserved_credits=price,
@@ -230,8 +236,7 @@ def _admit(
         starts_at=starts_at,
         plan=slots,
     )
-    last = slots[-1].finishes_at
-    work.admit(caller, generation.id, price, last, now, decision.rule)
+    work.admit(call, generation.id, price, slots[-1].finishes_at)
     sandbox.store.generations.add(generation)
     sandbox.timeline.schedule(starts_at, "generation_started", generation.id)
     for slot, planned in enumerate(slots):
@@ -244,7 +249,7 @@ def _admit(
 def _plan_slots(
     sandbox: Sandbox, plan: Plan, intent: Intent, outcome: WorkOutcome, starts_at: int
 ) -> tuple[PlannedOutput, ...]:
-    """Decide when each slot ends and how: one after another (interfaces, section 4), unless the scenario says otherwise."""
+    """Decide when each slot ends and how: one after another, unless the scenario says otherwise."""
     timings = sandbox.timings
     factor = TIME_FACTOR_AT_4K if "4k" in (intent.get("resolution"), intent.get("target_resolution")) else 1
     usual_ms = [(timings.first_output_ms + slot * timings.next_output_ms) * factor for slot in range(len(plan.recipes))]
@@ -316,7 +321,7 @@ def _add_asset(sandbox: Sandbox, generation: Generation, recipe: Recipe, now: in
 
 def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
     completed = sum(output.status == "completed" for output in generation.outputs)
-    charge = generation_charge(generation.workflow, generation.request, completed, len(generation.outputs))
+    charge = generation_charge(generation.reserved_credits, completed, len(generation.outputs))
     work.finish(sandbox.accounts[generation.team_id], generation.id, charge, now)
     event = "succeeded" if completed else "failed"
     return dataclasses.replace(

@@ -1,8 +1,8 @@
-"""The journal of a sandbox: every request, written when it arrives and completed when it leaves (interfaces, section 6).
+"""The journal of a sandbox: every request, written when it arrives and completed when it leaves.
 
 Bounded by entries and by bytes; what is dropped is counted. Entries keep what happened, not how it reads: the control
-plane words them when somebody asks. Never holds image bytes. Must not know who reads it: whoever wants to hear of
-requests as they leave puts a watcher in, and is told; nothing here waits.
+plane words them when somebody asks. Never holds image bytes. Must not know who reads it: watchers are called with each
+entry that is complete; nothing here waits.
 """
 
 from collections import Counter, deque
@@ -25,6 +25,12 @@ MAXIMUM_BODY_BYTES = 64 * 1024
 """A longer body is left out of an entry; its size is kept."""
 
 
+EntryOutcome = Literal["in flight", "answered", "replayed", "refused", "replaced", "failed", "lost", "abandoned"]
+"""How a request ended. `replaced`: a scenario hid what was done behind a problem. `lost`: a scenario lost it before
+anything was done. `failed`: by a defect of the emulator. `abandoned`: its client left before it was whole."""
+ByteSurface = Literal["upload", "download"]
+
+
 class Identity(Protocol):
     """Who sent a request."""
 
@@ -35,9 +41,6 @@ class Identity(Protocol):
     @property
     def account(self) -> TeamAccount:
         """The account of the credential's Team."""
-
-
-GONE_NOTE = "the client went away before its request was whole"
 
 
 @dataclass(slots=True)
@@ -53,28 +56,36 @@ class Entry:
     caller: Identity | None = None
     operation: str | None = None
     idempotency_key: str | None = None
+    """The key that it came with, whatever became of it."""
+    user_agent: str | None = None
+    byte_surface: ByteSurface | None = None
+    """Which of the byte surfaces it came to; None for an operation."""
     request_body: bytes | None = None
     request_body_bytes: int = 0
-    """The size of a request's body that is not kept: it is long, or no JSON."""
+    """The size of a request's body that is not kept: it is long, or not JSON."""
     checks: tuple[Check, ...] = ()
     """The checks that its operation has, in their order."""
+    passed: list[Check] = field(default_factory=list)
+    """Those that it has passed."""
+    is_committed: bool = False
+    """Whether it was carried out."""
     rule: RequestRule | None = None
     """The rule that was due."""
     has_rule_acted: bool = False
     """Whether what the rule says has come about."""
+    work_id: str | None = None
+    """The Operation or Generation that it admitted."""
+    work_rule: WorkRule | None = None
+    """The rule that decided what becomes of the work that it admitted."""
+    outcome: EntryOutcome = "in flight"
     status: int | None = None
     problem: Problem | None = None
-    is_injected: bool = False
-    """Whether that problem is a scenario's, or was asked for by the header `Emulator-Fault`: not the service's own."""
     replay_of: str | None = None
     """The id of the request whose stored answer was sent again (D11)."""
+    response_headers: tuple[tuple[bytes, bytes], ...] | None = None
     response_body: bytes | None = None
     response_body_bytes: int = 0
     """The size of an answer's body that is not kept."""
-    response_headers: tuple[tuple[bytes, bytes], ...] | None = None
-    user_agent: str | None = None
-    byte_surface: Literal["upload", "download"] | None = None
-    """Which byte surface it came to, if it came to one."""
     arrived_at: int = 0
     """When it arrived by the host's clock, as an instant."""
     arrived_ms: float = 0.0
@@ -82,13 +93,16 @@ class Entry:
     """The number of its arrival among the changes of its sandbox."""
     duration_ms: float | None = None
     """How long the answer took, in real time; None while the request is in flight."""
-    note: str | None = None
-    """What else must be said: that it is about bytes, or that its client went away."""
 
     @property
     def is_complete(self) -> bool:
         """Whether the request has left: answered, or given up by its client."""
         return self.duration_ms is not None
+
+    @property
+    def is_injected(self) -> bool:
+        """Whether its problem was asked for, by a scenario or the header Emulator-Fault: not the service's own."""
+        return self.problem is not None and self.problem.is_injected
 
     @property
     def answered_id(self) -> str:
@@ -124,12 +138,10 @@ class Journal:
     held_bytes: int = 0
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     """Every complete request since the sandbox began, those included whose entries were dropped or cleared."""
-    work_rules: dict[str, WorkRule] = field(default_factory=dict)
-    """By Operation or Generation: the rule that decided, at its admission, what becomes of it."""
     _cleared_up_to: int = 0
     _outcomes_at_clearing: Counter[Outcome] = field(default_factory=Counter)
 
-    def arrive(self, at: int, request_id: str, method: str, path: str, caller: Identity | None = None) -> Entry:
+    def arrive(self, at: int, request_id: str, method: str, path: str, caller: Identity | None) -> Entry:
         """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
         self.last_sequence += 1
         entry = Entry(self.last_sequence, at, request_id, method, path, caller)
@@ -162,16 +174,9 @@ class Journal:
         for watcher in tuple(self.watchers):
             watcher(entry)
 
-    def note_work_rule(self, work_id: str, rule: WorkRule) -> None:
-        """Remember which rule decided what becomes of admitted work."""
-        self.work_rules[work_id] = rule
-        if len(self.work_rules) > MAXIMUM_ENTRIES:
-            del self.work_rules[next(iter(self.work_rules))]
-
     def clear(self) -> None:
         """Forget every entry; a request still in flight leaves no trace either."""
         self.entries.clear()
-        self.work_rules.clear()
         self.feed.forget_before(self.feed.last_number + 1)
         self.held_bytes = 0
         self.dropped = 0

@@ -47,31 +47,28 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
     pause.opens_at = None  # the change that would have ended it is gone
 
 
-def decide_request(caller: Caller, operation: str, body: object, now: int) -> RequestDecision:
+def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDecision:
     """Ask what happens to a request, once: the Team's own scenario, and everyone's if that has nothing in mind."""
-    team = caller.account.team
-    facts = RequestFacts(operation, team.id, team.name, body)
-    for playbook in _playbooks(caller):
+    for playbook in _playbooks(sandbox, facts.team_id):
         decision = playbook.for_request(facts, now)
         if decision.rule is not None:
             return decision
     return NOTHING_HAPPENS
 
 
-def decide_work(caller: Caller, work: str, now: int) -> WorkDecision:
+def decide_work(sandbox: Sandbox, caller: Caller, work: str, now: int) -> WorkDecision:
     """Ask what becomes of work that is being admitted, once, in the same order."""
     team = caller.account.team
     facts = WorkFacts(work, team.id, team.name)
-    for playbook in _playbooks(caller):
+    for playbook in _playbooks(sandbox, team.id):
         decision = playbook.for_work(facts, now)
         if decision.rule is not None:
             return decision
     return AS_USUAL
 
 
-def _playbooks(caller: Caller) -> list[Playbook]:
-    running = caller.sandbox.playbooks
-    return [running[key] for key in (caller.team_id, EVERYONE) if key in running]
+def _playbooks(sandbox: Sandbox, team_id: str) -> list[Playbook]:
+    return [sandbox.playbooks[key] for key in (team_id, EVERYONE) if key in sandbox.playbooks]
 
 
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:

@@ -1,18 +1,17 @@
 """Upload Sessions: from the signed URL over the bytes to the Asset (sections 1 and 4, D15 to D18).
 
-A session's raw bytes lie in the image store under its id until it is exchanged, refused or past its window. Decoding is
-done by the caller, outside the event loop, between `to_decode` and `complete`.
+A session's raw bytes lie in the image store under its id until it is exchanged, refused or past its window. Decoding
+happens outside the event loop, between `to_decode` and `complete`.
 """
 
 import dataclasses
-from dataclasses import dataclass
 
 from emulator.domain import lifecycles
-from emulator.domain.intents import Intent
 from emulator.domain.problems import Check, Problem, excerpt, invalid_input
-from emulator.domain.resources import Asset, ImageFormat, Scene, UploadSession
+from emulator.domain.resources import Asset, UploadSession
 from emulator.kernel.timestamps import MINUTE_MS, format_timestamp
-from emulator.service.accounts import Caller
+from emulator.service import remedies
+from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.sandbox import Sandbox
 
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS
@@ -22,34 +21,24 @@ BINDING_HEADER = "X-Upload-Binding"
 """The header that binds a direct upload to its session (D15)."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedUpload:
-    """What became of a session's bytes: a normalized picture, or the reason why there is none."""
+def create(call: Call) -> Commit[UploadSession]:
+    """Open a session; no Asset exists yet (section 3). Raises Problem service_unavailable."""
+    call.sandbox.check_memory()
 
-    data: bytes = b""
-    format: ImageFormat = "png"
-    width: int = 0
-    height: int = 0
-    scene: Scene = "clean"
-    refusal: str | None = None
+    def commit() -> UploadSession:
+        session = UploadSession(
+            id=call.sandbox.identifiers.next("upl"),
+            team_id=call.team_id,
+            content_type=call.intent["content_type"],
+            size_bytes=call.intent["size_bytes"],
+            created_at=call.now,
+            expires_at=call.now + UPLOAD_WINDOW_MS,
+        )
+        call.sandbox.store.uploads.add(session)
+        call.sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
+        return session
 
-
-def create(caller: Caller, intent: Intent, now: int) -> UploadSession:
-    """Open a session; no Asset exists yet (section 3)."""
-    sandbox = caller.sandbox
-    sandbox.check_memory()
-    caller.before_commit()
-    session = UploadSession(
-        id=sandbox.identifiers.next("upl"),
-        team_id=caller.team_id,
-        content_type=intent["content_type"],
-        size_bytes=intent["size_bytes"],
-        created_at=now,
-        expires_at=now + UPLOAD_WINDOW_MS,
-    )
-    sandbox.store.uploads.add(session)
-    sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
-    return session
+    return commit
 
 
 def signature(sandbox: Sandbox, session: UploadSession) -> str:
@@ -67,21 +56,38 @@ def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
     return {"Content-Type": session.content_type, BINDING_HEADER: binding(sandbox, session)}
 
 
-def find_signed(sandbox: Sandbox, session_id: str, signed: str) -> UploadSession:
+def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> UploadSession:
     """Find the session of a signed URL.
 
     Raises:
         Problem: upload_not_found, for an unknown session, an altered URL (D16), or one that is gone (D45).
     """
-    session = sandbox.store.uploads.items.get(session_id)
-    if session is None or not sandbox.signer.verify(
-        signed, "upload", session.id, session.content_type, session.size_bytes, session.expires_at
+    session = None if sandbox is None else sandbox.store.uploads.items.get(session_id)
+    if (
+        sandbox is None
+        or session is None
+        or not sandbox.signer.verify(
+            signed, "upload", session.id, session.content_type, session.size_bytes, session.expires_at
+        )
     ):
         raise Problem(
             "upload_not_found",
             "the address: expected upload.url exactly as the session gave it",
-            remedy="send the bytes to upload.url as it is, unchanged",
+            remedy="send the bytes to upload.url unchanged",
         )
+    _check_present(session)
+    return session
+
+
+def find_present(sandbox: Sandbox, session_id: str) -> UploadSession:
+    """Return a session as it is after its bytes came.
+
+    Raises:
+        Problem: upload_not_found, it was exchanged, failed or dropped by a reset meanwhile.
+    """
+    session = sandbox.store.uploads.items.get(session_id)
+    if session is None:
+        raise Problem("upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session")
     _check_present(session)
     return session
 
@@ -106,32 +112,30 @@ def check_window(session: UploadSession, now: int) -> None:
         )
 
 
-def accept(sandbox: Sandbox, session_id: str, digest: str, data: bytes, now: int) -> str:
-    """Take a session's bytes once they are all here, and return the upload token.
+def accept(sandbox: Sandbox, session_id: str, digest: str, data: bytes, now: int) -> Commit[str]:
+    """Take a session's bytes once they are all here; the commit returns the upload token.
 
     Raises:
         Problem: upload_not_found, upload_expired, upload_bytes_conflict.
     """
-    session = sandbox.store.uploads.items[session_id]
-    _check_present(session)
+    session = find_present(sandbox, session_id)
     check_window(session, now)
     if session.digest is not None:
-        check_same_bytes(session, digest)
-    else:
+        _check_same_bytes(session, digest)
+        return lambda: token(sandbox, session, digest)
+
+    def commit() -> str:
         status = lifecycles.move(lifecycles.UPLOAD, session.status, "bytes_accepted")
-        session = dataclasses.replace(session, status=status, digest=digest)
-        sandbox.store.uploads.replace(session)
+        sandbox.store.uploads.replace(dataclasses.replace(session, status=status, digest=digest))
         sandbox.images.put(session.id, data)
         sandbox.images.pictures[session.id].is_public = False
-    return token(sandbox, session, digest)
+        return token(sandbox, session, digest)
+
+    return commit
 
 
-def check_same_bytes(session: UploadSession, digest: str | None) -> None:
-    """Refuse bytes other than those accepted, of whatever length (D16).
-
-    Raises:
-        Problem: upload_bytes_conflict.
-    """
+def _check_same_bytes(session: UploadSession, digest: str) -> None:
+    """Refuse bytes other than those accepted, of whatever length (D16). Raises Problem upload_bytes_conflict."""
     if session.digest != digest:
         raise Problem(
             "upload_bytes_conflict",
@@ -140,59 +144,68 @@ def check_same_bytes(session: UploadSession, digest: str | None) -> None:
         )
 
 
-def to_decode(caller: Caller, session_id: str, upload_token: str, now: int) -> tuple[bytes, str] | None:
+def to_decode(call: Call) -> tuple[bytes, str] | None:
     """Return the bytes that a completion needs decoded and their declared type; None if it will be refused anyway."""
-    session = caller.sandbox.store.uploads.visible(caller.team_id, session_id)
-    if session is None or session.digest is None or session.status != "received" or now >= session.expires_at:
+    session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
+    if session is None or session.digest is None or session.status != "received" or call.now >= session.expires_at:
         return None
-    if upload_token != token(caller.sandbox, session, session.digest):
+    if call.intent["upload_token"] != token(call.sandbox, session, session.digest):
         return None
-    return caller.sandbox.images.pictures[session.id].data or b"", session.content_type
+    return call.sandbox.images.pictures[session.id].data or b"", session.content_type
 
 
-def complete(caller: Caller, session_id: str, intent: Intent, decoded: DecodedUpload | None, now: int) -> Asset:
+def complete(call: Call) -> Commit[Asset | Problem]:
     """Exchange a session's upload token for an Asset; a failed session leaves nothing behind (D17).
+
+    Bytes that cannot be read fail the session: the commit then returns the Problem invalid_input.
 
     Raises:
         Problem: upload_not_found, upload_expired, invalid_input, service_unavailable.
     """
-    sandbox = caller.sandbox
-    session = sandbox.store.uploads.visible(caller.team_id, session_id)
+    session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
     if session is None:
-        item = sandbox.store.uploads.items.get(session_id)
+        item = call.sandbox.store.uploads.items.get(call.resource_id)
         raise Problem(
             "upload_not_found",
-            f"upload_id: found {excerpt(session_id)}; expected a session of this Team",
-            remedy=caller.remedy_for_absent(item, "use the id of a session that POST /uploads gave"),
+            f"upload_id: found {excerpt(call.resource_id)}; expected a session of this Team",
+            remedy=remedies.for_absent(call, item, "use the id of a session that POST /uploads gave"),
         )
     _check_present(session)
-    check_window(session, now)
-    _check_token(sandbox, session, intent["upload_token"])
+    call.passed.append(Check.RESOURCE)
+    check_window(session, call.now)
+    _check_token(call.sandbox, session, call.intent["upload_token"])
+    call.passed.append(Check.STATE)
+    decoded = call.decoded
     assert decoded is not None, "a completion that passes its checks was decoded before"
-    sandbox.check_memory(len(decoded.data) - session.size_bytes)  # these bytes take the place of the session's
-    caller.before_commit()
+    # The picture takes the place of the session's bytes.
+    call.sandbox.check_memory(len(decoded.data) - session.size_bytes)
+    return lambda: _exchange(call, session, decoded)
+
+
+def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Asset | Problem:
     if decoded.refusal is not None:
-        _finish(sandbox, session, "refused")
-        raise invalid_input(
+        _finish(call.sandbox, session, "refused")
+        return invalid_input(
             "(the uploaded bytes)",
             decoded.refusal,
             f"a whole {session.content_type} image",
             Check.RULES,
             remedy=f"create a new session, and send a whole {session.content_type} image to it",
         )
-    _finish(sandbox, session, "exchanged")
+    call.passed.append(Check.RULES)
+    _finish(call.sandbox, session, "exchanged")
     asset = Asset(
-        id=sandbox.identifiers.next("ast"),
-        team_id=caller.team_id,
+        id=call.sandbox.identifiers.next("ast"),
+        team_id=call.team_id,
         source="upload",
         source_generation_id=None,
         format=decoded.format,
         width=decoded.width,
         height=decoded.height,
-        created_at=now,
+        created_at=call.now,
     )
-    sandbox.images.put(asset.id, decoded.data, decoded.scene)
-    sandbox.store.assets.add(asset)
+    call.sandbox.images.put(asset.id, decoded.data, decoded.scene)
+    call.sandbox.store.assets.add(asset)
     return asset
 
 
@@ -220,7 +233,7 @@ def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) ->
             upload_token,
             "the token the direct upload gave",
             Check.STATE,
-            remedy="let /upload_token be what the direct upload of this session answered with",
+            remedy="set /upload_token to what the direct upload of this session answered with",
         )
 
 

@@ -1,4 +1,4 @@
-"""The signed addresses that take the raw bytes of Upload Sessions (section 4, D15, D16, D45).
+"""The surface of signed addresses that take the raw bytes of Upload Sessions (section 4, D15, D16, D45).
 
 Not authenticated with the credential; a request that brings one is refused. Bytes are hashed as they come, and never
 more of them are kept than the session declared.
@@ -6,98 +6,127 @@ more of them are kept than the session declared.
 
 import hashlib
 
-from emulator.domain.problems import Problem, count_of, excerpt
+from emulator.domain.problems import Check, Problem, count_of, excerpt
 from emulator.domain.resources import UploadSession
-from emulator.http.failures import internal_error
-from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send, send_response
-from emulator.http.responses import JSON_TYPE, Response, problem_response
+from emulator.http.problems import not_allowed
+from emulator.http.requests import Body, Request
+from emulator.http.responses import JSON_TYPE, Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.service import engine, uploads
-from emulator.service.journal import GONE_NOTE
+from emulator.service.accounts import Caller
+from emulator.service.calls import Commit
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
+from emulator.web.exchange import Exchange, Route, Step
+from emulator.web.files import BYTE_CODES
 from emulator.web.links import DIRECT_UPLOADS_PREFIX
 
 _BINDING = uploads.BINDING_HEADER.lower().encode()
 
 
 class DirectUploads:
-    """The ASGI application of the direct uploads."""
+    """Upload Sessions by their signed addresses."""
 
-    def __init__(self, sandboxes: Sandboxes, public_url: str | None) -> None:
+    def __init__(self, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
-        self._public_url = public_url
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        request = Request(scope, self._public_url)
-        sandbox_id, session_id, signature = _parts(request)
-        sandbox = self._sandboxes.by_id.get(sandbox_id)
-        home = sandbox or self._sandboxes.default
-        journal, request_id = home.journal, home.identifiers.next("req")
-        entry = journal.arrive(home.clock.now(), request_id, request.method, request.path)
-        entry.note = "direct upload"
-        body = Body(receive)
-        try:
-            token = await self._receive(request, sandbox, session_id, signature, body)
-            content = json_bytes({"upload_token": token})
-            length = (b"content-length", b"%d" % len(content))
-            response = Response(200, (JSON_TYPE, length, (b"request-id", request_id.encode())), content)
-        except Problem as problem:
-            entry.problem = problem
-            response = problem_response(problem, request_id, problem.retry_after)
-        except ClientDisconnectedError:
-            entry.note, entry.request_body_bytes = GONE_NOTE, body.size_bytes
-            journal.leave(entry)
-            return
-        except Exception as error:
-            entry.problem = internal_error(error, request, request_id)
-            response = problem_response(entry.problem, request_id, None)
-        entry.request_body_bytes = body.size_bytes
-        entry.status, entry.response_body = response.status, response.body
-        journal.leave(entry)
-        await send_response(send, response, body)  # who sends too much hears of it at once (D16)
+    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+        """Find the sandbox by the address."""
+        return self._sandboxes.by_id.get(_parts(request)[0]), None
 
-    async def _receive(
-        self, request: Request, sandbox: Sandbox | None, session_id: str, signature: str, body: Body
-    ) -> str:
-        if sandbox is None or request.query_string:
-            raise Problem(
-                "upload_not_found",
-                "the address: expected upload.url exactly as the session gave it",
-                remedy="send the bytes to upload.url as it is, unchanged",
-            )
-        now = engine.enter(sandbox)
-        session = uploads.find_signed(sandbox, session_id, signature)
-        if request.method != "POST":
-            raise Problem(
-                "invalid_request",
-                f"{request.method}: expected upload.method, POST",
-                status=405,
-                allow="POST",
-                remedy="send it with the method POST",
-            )
-        if b"authorization" in request.headers:
-            raise Problem(
-                "invalid_request",
-                "Authorization: found; expected none: the address is signed by itself",
-                remedy="leave out the header Authorization",
-            )
-        uploads.check_window(session, now)
-        _check_headers(request, sandbox, session)
-        request.check_encoding()
-        _check_announced_size(request, session)
-        data, digest = await _read(body, session, sandbox)
-        if sandbox.store.uploads.items.get(session.id) is None:
-            raise Problem(
-                "upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session"
-            )
-        return uploads.accept(sandbox, session.id, digest, data, engine.enter(sandbox))
+    async def enter(self, exchange: Exchange) -> Route:
+        """Note that bytes are sent; they are read when everything about their head is checked."""
+        exchange.entry.byte_surface, exchange.entry.checks = "upload", _UPLOAD.checks
+        sandbox_id, exchange.resource_id, _ = _parts(exchange.request)
+        if sandbox_id not in self._sandboxes.by_id or exchange.request.query_string:
+            uploads.find_signed(None, "", "")  # raises: nothing was signed there
+        return _UPLOAD
+
+    def recognize(self, exchange: Exchange) -> None:
+        """Settle the sandbox; nobody has to be known."""
+        exchange.now = engine.enter(exchange.sandbox)
 
 
 def _parts(request: Request) -> tuple[str, str, str]:
+    """Return the ids of sandbox and session and the signature; empty ones for what is no such address."""
     parts = request.path.removeprefix(DIRECT_UPLOADS_PREFIX).split("/")
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 else ("", "", "")
+
+
+def _check_address(exchange: Exchange) -> None:
+    """404: the address is one that a session gave out, and the session is open."""
+    uploads.find_signed(exchange.sandbox, exchange.resource_id, _parts(exchange.request)[2])
+
+
+def _check_method(exchange: Exchange) -> None:
+    """405: bytes are posted."""
+    if exchange.request.method != "POST":
+        raise not_allowed(exchange.request.method, ["POST"])
+
+
+def _check_credential(exchange: Exchange) -> None:
+    """400: the credential is never sent here (section 5, rule 7)."""
+    if b"authorization" in exchange.request.headers:
+        raise Problem(
+            "invalid_request",
+            "Authorization: found; expected none: the address is signed by itself",
+            check=Check.CREDENTIAL,
+            remedy="remove the header Authorization",
+        )
+
+
+def _check_window(exchange: Exchange) -> None:
+    """410: the window is open; decided before the bytes are looked at (D16)."""
+    uploads.check_window(_session(exchange), exchange.now)
+
+
+def _check_head(exchange: Exchange) -> None:
+    """400: the headers are those of upload.headers, and the announced size is the declared one."""
+    session = _session(exchange)
+    _check_headers(exchange.request, exchange.sandbox, session)
+    exchange.request.check_encoding()
+    _check_announced_size(exchange.request, session)
+
+
+async def _read_bytes(exchange: Exchange) -> None:
+    """Take the bytes, and hash them on the way."""
+    exchange.content, exchange.fingerprint = await _read(exchange.body, _session(exchange), exchange.sandbox)
+
+
+def _check(exchange: Exchange) -> Commit[str]:
+    data, digest = exchange.content or b"", exchange.fingerprint.hex()
+    return uploads.accept(exchange.sandbox, exchange.resource_id, digest, data, exchange.now)
+
+
+async def _render(exchange: Exchange, token: object) -> Response:
+    content = json_bytes({"upload_token": token})
+    length = (b"content-length", b"%d" % len(content))
+    headers = exchange.fault.headers(exchange, is_refusal=False)
+    return Response(200, (JSON_TYPE, length, (b"request-id", exchange.request_id.encode()), *headers), content)
+
+
+_UPLOAD = Route(
+    operation=None,
+    byte_surface="upload",
+    is_read=False,
+    success=200,
+    codes=BYTE_CODES,
+    checks=(Check.RESOURCE, Check.ROUTE, Check.CREDENTIAL, Check.STATE, Check.SHAPE),
+    entrance=(
+        Step(Check.RESOURCE, _check_address),
+        Step(Check.ROUTE, _check_method),
+        Step(Check.CREDENTIAL, _check_credential),
+    ),
+    before_admission=(Step(Check.STATE, _check_window), Step(Check.SHAPE, _check_head)),
+    prepare=_read_bytes,
+    after_admission=(),
+    check=_check,
+    render=_render,
+)
+
+
+def _session(exchange: Exchange) -> UploadSession:
+    return uploads.find_present(exchange.sandbox, exchange.resource_id)
 
 
 def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -> None:
@@ -135,8 +164,8 @@ def _wrong_size(session: UploadSession, found: str) -> Problem:
     )
 
 
-async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[bytes, str]:
-    """Read exactly the declared bytes, and hash them on the way.
+async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[bytes, bytes]:
+    """Read exactly the declared bytes; return them and their SHA-256. Bytes that were accepted before are not kept again.
 
     Raises:
         Problem: there are more or fewer, or more than may be held.
@@ -156,4 +185,4 @@ async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[b
                 pieces.append(piece)
     if body.size_bytes < session.size_bytes:
         raise _wrong_size(session, count_of(body.size_bytes, "byte"))
-    return b"".join(pieces), hasher.hexdigest()
+    return b"".join(pieces), hasher.digest()

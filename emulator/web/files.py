@@ -1,100 +1,111 @@
-"""The public files of pictures (section 1, rule 7; D19): found from the link alone, with ETag and ranges."""
+"""The surface of public picture files (section 1, rule 7; D19): found from the link alone, with ETag and ranges."""
 
 import re
 from hmac import compare_digest
 
-from emulator.domain.problems import Problem, excerpt
-from emulator.http.failures import internal_error
-from emulator.http.requests import Receive, Request, Scope, Send
-from emulator.http.responses import Header, Response, problem_response
+from emulator.domain.problems import Check, Problem, excerpt
+from emulator.http.problems import not_allowed
+from emulator.http.requests import Request
+from emulator.http.responses import Header, Response
 from emulator.service import engine
-from emulator.service.images import ImageStore
+from emulator.service.accounts import Caller
+from emulator.service.calls import Commit
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
+from emulator.web.exchange import Exchange, Route, Step
 from emulator.web.links import EXTENSIONS, FILES_PREFIX, MEDIA_TYPES
-from emulator.web.pictures import PictureWorker
 
-_CHUNK_BYTES = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
+_METHODS = ("GET", "HEAD")
+BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
+"""The problems that a byte surface can be asked to answer with."""
 
 
 class Files:
-    """The ASGI application of picture files."""
+    """Pictures by their links."""
 
-    def __init__(self, sandboxes: Sandboxes, pictures: PictureWorker, public_url: str | None) -> None:
+    def __init__(self, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
-        self._pictures = pictures
-        self._public_url = public_url
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        request = Request(scope, self._public_url)
-        sandbox_id, _, name = request.path.removeprefix(FILES_PREFIX).partition("/")
-        sandbox = self._sandboxes.by_id.get(sandbox_id)
-        home = sandbox or self._sandboxes.default
-        journal, request_id = home.journal, home.identifiers.next("req")
-        entry = journal.arrive(home.clock.now(), request_id, request.method, request.path)
-        entry.note = "file of a picture"
+    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+        """Find the sandbox by the link."""
+        sandbox_id = request.path.removeprefix(FILES_PREFIX).partition("/")[0]
+        return self._sandboxes.by_id.get(sandbox_id), None
+
+    async def enter(self, exchange: Exchange) -> Route:
+        """Note that bytes are asked for."""
+        sandbox_id, _, exchange.resource_id = exchange.request.path.removeprefix(FILES_PREFIX).partition("/")
+        exchange.entry.byte_surface, exchange.entry.checks = "download", _DOWNLOAD.checks
+        if sandbox_id not in self._sandboxes.by_id:
+            raise _no_such_file(exchange.resource_id)
+        return _DOWNLOAD
+
+    def recognize(self, exchange: Exchange) -> None:
+        """Settle the sandbox; nobody has to be known."""
+        exchange.now = engine.enter(exchange.sandbox)
+
+
+def _check_link(exchange: Exchange) -> None:
+    """404: the link was handed out, and its picture is alive."""
+    _find_picture(exchange.sandbox, exchange.resource_id)
+
+
+def _check_method(exchange: Exchange) -> None:
+    """405: a file can be read, and nothing else."""
+    if exchange.request.method not in _METHODS:
+        raise not_allowed(exchange.request.method, list(_METHODS))
+
+
+def _check(exchange: Exchange) -> Commit[str]:
+    key = _find_picture(exchange.sandbox, exchange.resource_id)
+    return lambda: key
+
+
+async def _render(exchange: Exchange, found: object) -> Response:
+    """Answer with the file, a part of it, or that the client's copy is still good."""
+    key, images, request = str(found), exchange.sandbox.images, exchange.request
+    etag = b'"' + exchange.sandbox.signer.sign("etag", key).encode() + b'"'
+    headers = ((b"request-id", exchange.request_id.encode()), (b"etag", etag), (b"accept-ranges", b"bytes"))
+    if _matches(request.headers.get(b"if-none-match"), etag):
+        return Response(304, headers, b"")
+    data = images.pictures[key].data
+    if data is None:
+        images.hold([key])
         try:
-            response = await self._answer(request, sandbox, name, request_id)
-            entry.response_body_bytes = len(response.body)
-        except Problem as problem:
-            entry.problem = problem
-            response = problem_response(problem, request_id, None)
-            entry.response_body = response.body
-            if problem.status == 416:
-                response = response._replace(headers=(*response.headers, (b"content-range", problem.detail.encode())))
-        except Exception as error:
-            entry.problem = internal_error(error, request, request_id)
-            response = problem_response(entry.problem, request_id, None)
-            entry.response_body = response.body
-        entry.status = response.status
-        journal.leave(entry)
-        await _send(send, response, is_head=request.method == "HEAD")
-
-    async def _answer(self, request: Request, sandbox: Sandbox | None, name: str, request_id: str) -> Response:
-        if sandbox is None:
-            raise _no_such_file(name)
-        engine.enter(sandbox)
-        key, media_type = _read_name(sandbox, name)
-        images = sandbox.images
-        if request.method not in ("GET", "HEAD"):
-            raise Problem(
-                "invalid_request",
-                f"{request.method}: expected GET or HEAD",
-                status=405,
-                allow="GET, HEAD",
-                remedy="send it with the method GET or HEAD",
-            )
-        etag = b'"' + sandbox.signer.sign("etag", key).encode() + b'"'
-        identified = ((b"request-id", request_id.encode()), (b"etag", etag), (b"accept-ranges", b"bytes"))
-        if _matches(request.headers.get(b"if-none-match"), etag):
-            return Response(304, identified, b"")
-        data = await self._data(images, key)
-        return _whole_or_part(request, data, etag, ((b"content-type", media_type), *identified))
-
-    async def _data(self, images: ImageStore, key: str) -> bytes:
-        data = images.pictures[key].data
-        if data is None:
-            images.hold([key])
-            try:
-                data = await self._pictures.data(images, key)
-            finally:
-                images.release([key])
-        return data
+            data = await exchange.pictures.data(images, key)
+        finally:
+            images.release([key])
+    media_type = MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
+    return _whole_or_part(request, data, etag, ((b"content-type", media_type), *headers))
 
 
-def _read_name(sandbox: Sandbox, name: str) -> tuple[str, bytes]:
-    """Find the picture of a link. Raises Problem not_found for anything but a link that was handed out and is alive."""
+_DOWNLOAD = Route(
+    operation=None,
+    byte_surface="download",
+    is_read=True,
+    success=200,
+    codes=BYTE_CODES,
+    checks=(Check.RESOURCE, Check.ROUTE),
+    entrance=(Step(Check.RESOURCE, _check_link), Step(Check.ROUTE, _check_method)),
+    before_admission=(),
+    prepare=None,
+    after_admission=(),
+    check=_check,
+    render=_render,
+)
+
+
+def _find_picture(sandbox: Sandbox, name: str) -> str:
+    """Return the key of a link's picture. Raises Problem not_found for anything but a link that is alive."""
     stem, _, extension = name.rpartition(".")
     key, _, secret = stem.rpartition("-")
     picture = sandbox.images.public(key)
     if picture is None or not compare_digest(secret.encode(), picture.secret.encode()):
         raise _no_such_file(name)
     asset = sandbox.store.assets.items.get(key)
-    if extension != EXTENSIONS[asset.format if asset else "png"]:  # all that is no Asset is a PNG
+    if extension != EXTENSIONS[asset.format if asset else "png"]:  # pictures of ingredients are PNG
         raise _no_such_file(name)
-    return key, MEDIA_TYPES[extension]
+    return key
 
 
 def _no_such_file(name: str) -> Problem:
@@ -115,7 +126,7 @@ def _whole_or_part(request: Request, data: bytes, etag: bytes, headers: tuple[He
     """Answer with the file, or with the one range that was asked for.
 
     Raises:
-        Problem: status 416, the range lies outside the file; its detail is the Content-Range to send.
+        Problem: status 416, the range lies outside the file.
     """
     asked = request.headers.get(b"range")
     condition = request.headers.get(b"if-range")
@@ -131,17 +142,13 @@ def _whole_or_part(request: Request, data: bytes, etag: bytes, headers: tuple[He
         start, end = max(len(data) - int(last), 0), len(data) - 1
     if start > end:
         remedy = f"ask for a range that begins before byte {len(data)}"
-        raise Problem("invalid_request", f"bytes */{len(data)}", status=416, remedy=remedy)
+        raise Problem(
+            "invalid_request",
+            f"Range: found {excerpt(asked.decode('latin-1') if asked else '')}; expected a part of {len(data)} bytes",
+            status=416,
+            headers=(("Content-Range", f"bytes */{len(data)}"),),
+            remedy=remedy,
+        )
     part = data[start : end + 1]
     content_range = b"bytes %d-%d/%d" % (start, end, len(data))
     return Response(206, (*headers, (b"content-length", b"%d" % len(part)), (b"content-range", content_range)), part)
-
-
-async def _send(send: Send, response: Response, is_head: bool) -> None:
-    """Send an answer in pieces, so that a slow reader holds little memory and nobody else."""
-    await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-    body = b"" if is_head else response.body
-    for start in range(0, len(body), _CHUNK_BYTES):
-        piece = body[start : start + _CHUNK_BYTES]
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-    await send({"type": "http.response.body", "body": b""})

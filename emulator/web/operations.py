@@ -1,305 +1,223 @@
-"""What each of the 38 operations does: one row an operation id, one short handler a row (section 4).
+"""What each of the 38 operations does: one row an operation id (section 4).
 
-A handler runs without waiting, from the checks of its resource to its reply. It takes the call and returns a reply; how
-the reply looks on the wire is the renderer's business, and what came before the road's.
+A row names the check, a function of the service room from a call to a commit, and how what came of the commit becomes
+a reply. How the reply looks on the wire is the renderer's business.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from emulator.contract import OperationContract
-from emulator.domain.intents import Intent
 from emulator.domain.pagination import Page, PageRequest, paginate
-from emulator.domain.problems import CATALOGUE, HANDLER_CHECKS, Check
-from emulator.domain.resources import Asset, Generation, Operation
+from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
+from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation
 from emulator.kernel.timestamps import seconds_up
 from emulator.service import authoring, engine, generations, library, uploads
-from emulator.service.accounts import Caller
+from emulator.service.calls import Call, Commit
 from emulator.service.store import Collection
+from emulator.web.exchange import Exchange
 from emulator.web.requests import page_limit
-
-if TYPE_CHECKING:
-    from emulator.web.pictures import PictureWorker
 
 Item = TypeVar("Item")
 Work = TypeVar("Work", Operation, Generation)
 
 
-@dataclass(slots=True)
-class Call:
-    """An operation being called: what the road has found out, for the handler."""
-
-    caller: Caller
-    now: int
-    resource_id: str = ""
-    query: dict[str, str] = field(default_factory=dict)
-    intent: Intent = field(default_factory=dict)
-    decoded: uploads.DecodedUpload | None = None
-
-
 class Reply(NamedTuple):
-    """What a handler answers: a status and a resource, and the headers that the contract promises with it."""
+    """The answer to an operation: a status and a resource, and the headers that the contract promises with it."""
 
     status: int
     resource: object = None
     location: str | None = None
     retry_after: int | None = None
 
-    def assets(self) -> list[str]:
-        """Return the keys of the pictures whose size the answer will tell."""
+    def asset_ids(self) -> list[str]:
+        """Return the Assets whose size the answer tells."""
         if isinstance(self.resource, Page):
             return [item.id for item in self.resource.items if isinstance(item, Asset)]
         return [self.resource.id] if isinstance(self.resource, Asset) else []
 
 
-Handler = Callable[[Call], Reply]
-Preparation = Callable[[Call, "PictureWorker"], Awaitable[None]]
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An operation: its check, and the reply to what came of its commit."""
+
+    check: Callable[[Call], Commit[Any]]
+    reply: Callable[[Any], Reply]
 
 
-# Team, uploads ------------------------------------------------------------------------------------------------------
+# Replies --------------------------------------------------------------------------------------------------------------
 
 
-def get_team(call: Call) -> Reply:
-    """GET /team."""
-    return Reply(200, call.caller)
+def _ok(resource: object) -> Reply:
+    return Reply(200, resource)
 
 
-def create_upload(call: Call) -> Reply:
-    """POST /uploads (no Location: D38)."""
-    return Reply(201, uploads.create(call.caller, call.intent, call.now))
+def _opened(session: object) -> Reply:
+    return Reply(201, session)  # no Location: D38
 
 
-async def prepare_completion(call: Call, pictures: "PictureWorker") -> None:
-    """Decode the session's bytes, if the completion is going to get that far."""
-    found = uploads.to_decode(call.caller, call.resource_id, call.intent["upload_token"], call.now)
-    if found is not None:
-        call.decoded = await pictures.decode(*found)
+def _created(collection: str) -> Callable[[Any], Reply]:
+    return lambda resource: Reply(201, resource, f"/{collection}/{resource.id}")
 
 
-def complete_upload(call: Call) -> Reply:
-    """POST /uploads/{upload_id}/complete."""
-    asset = uploads.complete(call.caller, call.resource_id, call.intent, call.decoded, call.now)
-    return Reply(201, asset, f"/assets/{asset.id}")
+def _accepted(work: object) -> Reply:
+    if isinstance(work, Operation):
+        return Reply(202, work, f"/operations/{work.id}")
+    return Reply(202, work)  # no Location: D38
 
 
-# Assets, Products ---------------------------------------------------------------------------------------------------
+def _changed_or_accepted(result: object) -> Reply:
+    return _accepted(result) if isinstance(result, Operation) else _ok(result)
 
 
-def list_assets(call: Call) -> Reply:
-    """GET /assets."""
-    return _list(call, "assets", call.caller.sandbox.store.assets, lambda asset: _has(call, source=asset.source))
-
-
-def get_asset(call: Call) -> Reply:
-    """GET /assets/{asset_id}."""
-    return Reply(200, library.get_asset(call.caller, call.resource_id))
-
-
-def delete_asset(call: Call) -> Reply:
-    """DELETE /assets/{asset_id}."""
-    return Reply(200, library.delete_asset(call.caller, call.resource_id, call.now))
-
-
-def list_products(call: Call) -> Reply:
-    """GET /products."""
-    return _list(call, "products", call.caller.sandbox.store.products)
-
-
-def create_product(call: Call) -> Reply:
-    """POST /products."""
-    product = library.create_product(call.caller, call.intent, call.now)
-    return Reply(201, product, f"/products/{product.id}")
-
-
-def get_product(call: Call) -> Reply:
-    """GET /products/{product_id}."""
-    return Reply(200, library.get_product(call.caller, call.resource_id))
-
-
-def update_product(call: Call) -> Reply:
-    """PATCH /products/{product_id}."""
-    return Reply(200, library.update_product(call.caller, call.resource_id, call.intent, call.now))
-
-
-def delete_product(call: Call) -> Reply:
-    """DELETE /products/{product_id}."""
-    library.delete_product(call.caller, call.resource_id)
+def _deleted(_nothing: None) -> Reply:
     return Reply(204)
 
 
-# Ingredients: five operations for each of the four kinds ------------------------------------------------------------
+def _polled(poll: tuple[object, int | None]) -> Reply:
+    work, retry_after = poll
+    return Reply(200, work, retry_after=retry_after)
 
 
-def _ingredient_handlers(kind: str, noun: str) -> dict[str, Handler]:
-    """Return the handlers of one kind's operations, by operation id."""
+# Reads ----------------------------------------------------------------------------------------------------------------
 
-    def list_all(call: Call) -> Reply:
+
+def _read(find: Callable[[Call], Item]) -> Callable[[Call], Commit[Item]]:
+    """Return the check of a read: there is nothing to commit."""
+
+    def check(call: Call) -> Commit[Item]:
+        found = find(call)
+        return lambda: found
+
+    return check
+
+
+def _poll(find: Callable[[Call], Work]) -> Callable[[Call], Commit[tuple[Work, int | None]]]:
+    """Return the check of a poll, which answers with the work and the time to its next change in seconds (D42).
+
+    On an auto clock the poll takes that wait, and shows what then is.
+    """
+
+    def check(call: Call) -> Commit[tuple[Work, int | None]]:
+        work = find(call)
+        return lambda: poll(call, work)
+
+    def poll(call: Call, work: Work) -> tuple[Work, int | None]:
+        wait_ms = engine.next_change_ms(work, call.now)
+        if wait_ms is None:
+            return work, None
+        if not call.sandbox.clock.takes_waits:
+            return work, max(seconds_up(wait_ms), 1)
+        engine.advance(call.sandbox, call.now + wait_ms)
+        work = find(call)
+        return work, None if engine.next_change_ms(work, call.now) is None else 0
+
+    return check
+
+
+def _get_team(call: Call) -> Commit[object]:
+    return lambda: call.caller
+
+
+# Lists ----------------------------------------------------------------------------------------------------------------
+
+
+def _list(name: str, selected: Callable[[Call, Any], bool] | None = None) -> Callable[[Call], Commit[Page[Any]]]:
+    """Return the check of a list of one of the store's collections; `selected` None: all of it."""
+
+    def check(call: Call) -> Commit[Page[Any]]:
+        page = _page(call, name, getattr(call.sandbox.store, name), [call.team_id], selected)
+        return lambda: page
+
+    return check
+
+
+def _list_ingredients(kind: str) -> Callable[[Call], Commit[Page[Any]]]:
+    def check(call: Call) -> Commit[Page[Any]]:
         scope = call.query.get("scope", "all")
-        return _list(
-            call,
-            kind,
-            call.caller.sandbox.store.ingredients[kind],
-            owners=[
-                owner
-                for owner in (None, call.caller.team_id)
-                if scope == "all" or (owner is None) == (scope == "global")
-            ],
-        )
+        owners = [owner for owner in (None, call.team_id) if scope == "all" or (owner is None) == (scope == "global")]
+        page = _page(call, kind, call.sandbox.store.ingredients[kind], owners, None)
+        return lambda: page
 
-    def create(call: Call) -> Reply:
-        return _admitted(authoring.create(call.caller, kind, call.intent, call.now))
-
-    def get(call: Call) -> Reply:
-        return Reply(200, authoring.get(call.caller, kind, call.resource_id))
-
-    def update(call: Call) -> Reply:
-        result = authoring.update(call.caller, kind, call.resource_id, call.intent, call.now)
-        return _admitted(result) if isinstance(result, Operation) else Reply(200, result)
-
-    def delete(call: Call) -> Reply:
-        authoring.delete(call.caller, kind, call.resource_id)
-        return Reply(204)
-
-    return {
-        f"list{noun}s": list_all,
-        f"create{noun}": create,
-        f"get{noun}": get,
-        f"update{noun}": update,
-        f"delete{noun}": delete,
-    }
+    return check
 
 
-async def prepare_background(call: Call, pictures: "PictureWorker") -> None:
-    """Look at the source of a Background, which its price depends on (D30)."""
-    asset_id = authoring.source_to_examine(call.caller, call.intent)
-    if asset_id is not None:
-        await pictures.examine(call.caller.sandbox.images, asset_id)
-
-
-def _admitted(operation: Operation) -> Reply:
-    return Reply(202, operation, f"/operations/{operation.id}")
-
-
-# Operations, Generations --------------------------------------------------------------------------------------------
-
-
-def list_operations(call: Call) -> Reply:
-    """GET /operations; reading a list is not a poll."""
-
-    def selected(operation: Operation) -> bool:
-        return _has(call, status=operation.status, type=operation.type, target_id=operation.target_id)
-
-    return _list(call, "operations", call.caller.sandbox.store.operations, selected)
-
-
-def get_operation(call: Call) -> Reply:
-    """GET /operations/{operation_id}."""
-    return _poll(call, lambda: authoring.get_operation(call.caller, call.resource_id))
-
-
-def list_generations(call: Call) -> Reply:
-    """GET /generations; reading a list is not a poll."""
-
-    def selected(generation: Generation) -> bool:
-        return _has(call, workflow=generation.workflow, status=generation.status)
-
-    return _list(call, "generations", call.caller.sandbox.store.generations, selected)
-
-
-def get_generation(call: Call) -> Reply:
-    """GET /generations/{generation_id}."""
-    return _poll(call, lambda: generations.get(call.caller, call.resource_id))
-
-
-def create_product_photography(call: Call) -> Reply:
-    """POST /generations/product-photography (no Location: D38)."""
-    return Reply(202, generations.create_product_photography(call.caller, call.intent, call.now))
-
-
-def create_edit_images(call: Call) -> Reply:
-    """POST /generations/edit-images."""
-    return Reply(202, generations.create_edit_images(call.caller, call.intent, call.now))
-
-
-def create_upscale(call: Call) -> Reply:
-    """POST /generations/upscale."""
-    return Reply(202, generations.create_upscale(call.caller, call.intent, call.now))
-
-
-# What several of them share -----------------------------------------------------------------------------------------
-
-
-def _has(call: Call, **values: str | None) -> bool:
-    """Tell whether a resource has every value that the query filters by."""
-    return all(call.query.get(name, value) == value for name, value in values.items())
-
-
-def _list(
+def _page(
     call: Call,
     name: str,
     collection: Collection[Any],
-    selected: Callable[[Any], bool] | None = None,
-    owners: list[str | None] | None = None,
-) -> Reply:
-    """Return a page of what is selected (None: of all); `limit` is not part of what a cursor is bound to (D02)."""
+    owners: list[str | None],
+    selected: Callable[[Call, Any], bool] | None,
+) -> Page[Any]:
+    """Return a page of what is selected; `limit` is not part of what a cursor is bound to (D02)."""
     filters = sorted(
         f"{key}={value}"
         for key, value in call.query.items()
-        if key not in ("limit", "after") and (key, value) != ("scope", "all")  # what is meant where nothing is said
+        if key not in ("limit", "after") and (key, value) != ("scope", "all")  # the meaning of an absent scope
     )
-    request = PageRequest(page_limit(call.query), call.query.get("after"), (call.caller.team_id, name, *filters))
+    request = PageRequest(page_limit(call.query), call.query.get("after"), (call.team_id, name, *filters))
 
-    sections = [collection.ids(owner) for owner in owners or [call.caller.team_id]]
-    load = collection.items.get if selected is None else _only(selected, collection.items)
-    return Reply(200, paginate(sections, load, request, call.caller.sandbox.signer))
+    def load(identifier: str) -> Any:
+        item = collection.items[identifier]
+        return item if selected is None or selected(call, item) else None
 
-
-def _only(selected: Callable[[Item], bool], items: Mapping[str, Item]) -> Callable[[str], Item | None]:
-    def load(identifier: str) -> Item | None:
-        item = items[identifier]
-        return item if selected(item) else None
-
-    return load
+    sections = [collection.ids(owner) for owner in owners]
+    return paginate(sections, collection.items.get if selected is None else load, request, call.sandbox.signer)
 
 
-def _poll(call: Call, read: Callable[[], Work]) -> Reply:
-    """Answer a poll: with the time to the next change (D42), or, on an auto clock, after having taken that wait."""
-    sandbox = call.caller.sandbox
-    work = read()
-    wait_ms = engine.next_change_ms(work, sandbox, call.now)
-    if wait_ms is None:
-        return Reply(200, work)
-    if not sandbox.clock.takes_waits:
-        return Reply(200, work, retry_after=max(seconds_up(wait_ms), 1))
-    engine.advance(sandbox, call.now + wait_ms)
-    work = read()
-    return Reply(200, work, retry_after=0 if engine.next_change_ms(work, sandbox, call.now) is not None else None)
+def _has(call: Call, **values: str | None) -> bool:
+    """Whether a resource has every value that the query filters by."""
+    return all(call.query.get(name, value) == value for name, value in values.items())
 
 
-HANDLERS: Mapping[str, Handler] = {
-    "getTeam": get_team,
-    "createUpload": create_upload,
-    "completeUpload": complete_upload,
-    "listAssets": list_assets,
-    "getAsset": get_asset,
-    "deleteAsset": delete_asset,
-    "listProducts": list_products,
-    "createProduct": create_product,
-    "getProduct": get_product,
-    "updateProduct": update_product,
-    "deleteProduct": delete_product,
-    **_ingredient_handlers("photography_style", "PhotographyStyle"),
-    **_ingredient_handlers("background", "Background"),
-    **_ingredient_handlers("pose", "Pose"),
-    **_ingredient_handlers("fashion_model", "FashionModel"),
-    "listOperations": list_operations,
-    "getOperation": get_operation,
-    "listGenerations": list_generations,
-    "getGeneration": get_generation,
-    "createProductPhotographyGeneration": create_product_photography,
-    "createEditImagesGeneration": create_edit_images,
-    "createUpscaleGeneration": create_upscale,
+def _is_asset_asked_for(call: Call, asset: Asset) -> bool:
+    return _has(call, source=asset.source)
+
+
+def _is_operation_asked_for(call: Call, operation: Operation) -> bool:
+    return _has(call, status=operation.status, type=operation.type, target_id=operation.target_id)
+
+
+def _is_generation_asked_for(call: Call, generation: Generation) -> bool:
+    return _has(call, workflow=generation.workflow, status=generation.status)
+
+
+# The operations -------------------------------------------------------------------------------------------------------
+
+
+def _ingredient_rows(kind: str) -> dict[str, Row]:
+    noun = "".join(word.capitalize() for word in kind.split("_"))
+    return {
+        f"list{noun}s": Row(_list_ingredients(kind), _ok),
+        f"create{noun}": Row(partial(authoring.create, kind=kind), _accepted),
+        f"get{noun}": Row(_read(partial(authoring.find, kind=kind)), _ok),
+        f"update{noun}": Row(partial(authoring.update, kind=kind), _changed_or_accepted),
+        f"delete{noun}": Row(partial(authoring.delete, kind=kind), _deleted),
+    }
+
+
+OPERATIONS: Mapping[str, Row] = {
+    "getTeam": Row(_get_team, _ok),
+    "createUpload": Row(uploads.create, _opened),
+    "completeUpload": Row(uploads.complete, _created("assets")),
+    "listAssets": Row(_list("assets", _is_asset_asked_for), _ok),
+    "getAsset": Row(_read(library.find_asset), _ok),
+    "deleteAsset": Row(library.delete_asset, _ok),
+    "listProducts": Row(_list("products"), _ok),
+    "createProduct": Row(library.create_product, _created("products")),
+    "getProduct": Row(_read(library.find_product), _ok),
+    "updateProduct": Row(library.update_product, _ok),
+    "deleteProduct": Row(library.delete_product, _deleted),
+    **{name: row for kind in INGREDIENT_KINDS for name, row in _ingredient_rows(kind).items()},
+    "listOperations": Row(_list("operations", _is_operation_asked_for), _ok),
+    "getOperation": Row(_poll(authoring.find_operation), _polled),
+    "listGenerations": Row(_list("generations", _is_generation_asked_for), _ok),
+    "getGeneration": Row(_poll(generations.find), _polled),
+    "createProductPhotographyGeneration": Row(generations.create_product_photography, _accepted),
+    "createEditImagesGeneration": Row(generations.create_edit_images, _accepted),
+    "createUpscaleGeneration": Row(generations.create_upscale, _accepted),
 }
 """The 38 operations; the contract must name exactly these."""
 
@@ -313,19 +231,35 @@ _CHECKS_WITHOUT_CODE: Mapping[str, tuple[Check, ...]] = {
         for noun in ("PhotographyStyle", "Background", "Pose", "FashionModel")
     },
 }
-"""What operations check although they share the code of the refusal with an earlier check."""
+"""Checks that share the code of their refusal with an earlier check."""
 
 
-def handler_checks(operation: OperationContract) -> tuple[Check, ...]:
-    """Return what the handler of an operation checks, in the order of D01: what its codes tell, and the rest."""
+def own_checks(operation: OperationContract) -> tuple[Check, ...]:
+    """Return what an operation itself checks, in the order of D01: those that its codes tell of, and the rest."""
     own = {CATALOGUE[code].check for code in operation.all_codes}
     own.update(_CHECKS_WITHOUT_CODE.get(operation.id, ()))
-    return tuple(check for check in HANDLER_CHECKS if check in own)
+    return tuple(check for check in OPERATION_CHECKS if check in own)
 
 
-PREPARATIONS: Mapping[str, Preparation] = {
-    "completeUpload": prepare_completion,
-    "createBackground": prepare_background,
-    "updateBackground": prepare_background,
+# Image work that an admission waits for, while its key is in progress (D13) -------------------------------------------
+
+
+async def _decode_upload(exchange: Exchange) -> None:
+    """Decode the session's bytes, if the completion is going to get that far."""
+    found = uploads.to_decode(exchange.call)
+    if found is not None:
+        exchange.call.decoded = await exchange.pictures.decode(*found)
+
+
+async def _examine_background(exchange: Exchange) -> None:
+    """Look at the source of a Background, which its price depends on (D30)."""
+    asset_id = authoring.source_to_examine(exchange.call)
+    if asset_id is not None:
+        await exchange.pictures.examine(exchange.sandbox.images, asset_id)
+
+
+PREPARATIONS: Mapping[str, Callable[[Exchange], Awaitable[None]]] = {
+    "completeUpload": _decode_upload,
+    "createBackground": _examine_background,
+    "updateBackground": _examine_background,
 }
-"""The image work that an admission waits for, while its key is in progress (D13)."""

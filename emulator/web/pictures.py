@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 from emulator.domain.recipes import Recipe, recipe_to_dict
 from emulator.imaging.helpers import Helpers, LostHelperError
+from emulator.service.calls import DecodedUpload
 from emulator.service.images import ImageStore
-from emulator.service.uploads import DecodedUpload
 
 _TOO_DEMANDING = "Decoding it took more time or memory than any usable image needs."
 

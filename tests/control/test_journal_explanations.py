@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.domain.problems import CATALOGUE, HANDLER_CHECKS, Check, source_of
+from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check, source_of
 from tests.control.controlled_emulator import ControlledEmulator, control_call
 from tests.service.test_every_problem import CAUSES
 from tests.support.emulator_client import BROKE, FULL, OTHER, READ_ONLY, REVOKED, Answer, Call, Json, ingredient_body
@@ -120,9 +120,11 @@ def test_every_code_is_explained(control: ControlledEmulator, code: str) -> None
         assert why["remedy"] not in (None, why["recovery"])
 
 
-def test_a_defect_of_the_emulator_tells_that_the_checks_are_not_known(control: ControlledEmulator) -> None:
+def test_a_defect_of_the_emulator_tells_how_far_the_request_came(control: ControlledEmulator) -> None:
     why = _why(control, CAUSES["internal_error"][1](control))
-    assert ("failed", {"not known"}) == (why["outcome"], set(_results(why).values()))
+    results = list(_results(why).values())
+    assert ("failed", [PASSED, PASSED]) == (why["outcome"], results[:2])
+    assert DECIDED not in results
 
 
 def test_every_check_and_code_has_a_source_and_every_decision_is_in_the_ledger() -> None:
@@ -132,7 +134,7 @@ def test_every_check_and_code_has_a_source_and_every_decision_is_in_the_ledger()
     sources += [source_of(kind.check, code) for code, kind in CATALOGUE.items()]
     assert not {decision for source in sources for decision in source.decisions} - ledger
     assert all(source.section[0] in "123456789" for source in sources)
-    assert len(set(HANDLER_CHECKS)) == len(HANDLER_CHECKS)
+    assert len(set(OPERATION_CHECKS)) == len(OPERATION_CHECKS)
 
 
 # What would have helped -----------------------------------------------------------------------------------------------
@@ -221,7 +223,7 @@ def test_the_remedy_of_work_in_the_way_is_the_instant_of_its_end(control: Contro
 def test_the_remedy_of_a_camera_distance_names_those_of_the_pose(control: ControlledEmulator) -> None:
     pose = control.author("pose", supported_camera_distances=["close", "medium"])["id"]
     answer = control.photograph(pose_id=pose, camera_distance="far")
-    assert "let /camera_distance be close or medium" == _why(control, answer)["remedy"]
+    assert "set /camera_distance to close or medium" == _why(control, answer)["remedy"]
 
 
 @pytest.mark.parametrize(
@@ -243,7 +245,7 @@ def test_the_remedy_of_a_wrong_upload_token_does_not_tell_the_right_one(control:
     session = control.open_upload(len(picture()))
     token = control.send_bytes(session, picture()).json["upload_token"]
     why = _why(control, control.complete(session, "upt_wrong"))
-    assert "let /upload_token be what the direct upload of this session answered with" == why["remedy"]
+    assert "set /upload_token to what the direct upload of this session answered with" == why["remedy"]
     assert token not in str(why)
 
 
@@ -332,7 +334,7 @@ def test_an_upload_of_bytes_is_explained_too(control: ControlledEmulator) -> Non
     control.send_bytes(session, b"bytes")
     assert ("answered", ["the bytes were accepted"]) == (_why(control)["outcome"], _why(control)["effects"])
     control.send_bytes(session, b"other")
-    assert {"state of the resource": DECIDED} == _results(_why(control))
+    assert DECIDED == _results(_why(control))["state of the resource"]
 
 
 # Scenarios ------------------------------------------------------------------------------------------------------------
@@ -372,7 +374,7 @@ def test_a_problem_of_a_scenario_comes_after_the_operation_s_own_checks(control:
 def test_a_rule_that_the_service_forestalled_came_to_nothing(control: ControlledEmulator) -> None:
     control.told("PUT", "/scenario", content=_scenario("createUpload", "{problem: service_unavailable}"))
     why = _why(control, control.post("/uploads", {}))
-    assert ("the service", "came to nothing: decided before service_unavailable was due") == (
+    assert ("the service", "did nothing: the request was decided before service_unavailable was due") == (
         why["decided_by"]["who"],
         why["rules"][0]["did"],
     )
@@ -389,7 +391,7 @@ def test_an_answer_that_was_replaced_tells_that_everything_was_done(control: Con
 def test_a_problem_that_the_request_asked_for_says_so(control: ControlledEmulator) -> None:
     headers = {"Emulator-Fault": "service_unavailable"}
     why = _why(control, control.post("/uploads", UPLOAD, headers=headers))
-    assert ("the header Emulator-Fault", "leave out the header Emulator-Fault", []) == (
+    assert ("the header Emulator-Fault", "remove the header Emulator-Fault", []) == (
         why["decided_by"]["who"],
         why["remedy"],
         why["rules"],
@@ -409,8 +411,8 @@ def test_a_lost_answer_tells_what_became_of_it(control: ControlledEmulator, kind
     control.told("PUT", "/scenario", content=_scenario("createUpload", f"{{network: {kind}, at: after_commit}}"))
     _lose(control, Call("POST", "/uploads", UPLOAD, idempotency_key="one"))
     why = _why(control)
-    assert ("answered", f"{words}, after everything had been done") == (why["outcome"], why["rules"][0]["did"])
-    assert "201: it passed every check. But a scenario lost the answer on the wire." == why["summary"]
+    assert ("answered", f"{words}; the request had been carried out") == (why["outcome"], why["rules"][0]["did"])
+    assert "201: it passed every check. A scenario lost the answer on the wire." == why["summary"]
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncate", "stall", "garbage"])
@@ -446,7 +448,7 @@ def test_a_held_request_tells_how_far_it_came(control: ControlledEmulator) -> No
         results["idempotency record"],
         results["admission pause"],
     )
-    did = "keeps it in admission for 10000 ms of emulator time, once it comes that far"
+    did = "keeps it in admission for 10000 ms of emulator time, once it gets that far"
     assert did == _why(control)["rules"][0]["did"]
 
 
@@ -490,7 +492,7 @@ def test_work_that_no_rule_is_about_names_none(control: ControlledEmulator) -> N
 def test_a_delayed_answer_tells_how_long(control: ControlledEmulator) -> None:
     control.told("PUT", "/scenario", content=_scenario("getTeam", "{network: {latency: 1ms}}"))
     (rule,) = _why(control, control.get("/team"))["rules"]
-    assert "delayed the answer by 1 ms of real time" == rule["did"]
+    assert "delayed the answer by 1 ms of real time, before the request was looked at" == rule["did"]
 
 
 def test_a_deprecated_answer_names_its_rule(control: ControlledEmulator) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.domain.pricing import AUTHORING_RESERVATION, generation_charge, generation_price
+from emulator.domain.pricing import AUTHORING_PRICES, generation_charge, generation_price
 
 SINGLE_SHOTS = {
     (count, resolution): count * price
@@ -39,8 +39,7 @@ def test_an_upscale_costs_one_credit_to_2k_and_two_to_4k(expected: int, target: 
 @pytest.mark.parametrize(("expected", "completed"), [(0, 0), (1, 1), (1, 2), (2, 3), (2, 4)])
 def test_a_photoshoot_is_charged_by_halves_rounded_up(expected: int, completed: int) -> None:
     """D37."""
-    order = {"output_mode": "photoshoot", "image_count": 4, "resolution": "1k"}
-    assert expected == generation_charge("product_photography", order, completed, 4)
+    assert expected == generation_charge(2, completed, 4)
 
 
 @pytest.mark.parametrize("resolution", ["1k", "4k"])
@@ -48,10 +47,9 @@ def test_single_shots_are_charged_for_each_that_completed(resolution: str) -> No
     each = 2 if resolution == "4k" else 1
     for count in range(1, 7):
         for completed in range(count + 1):
-            assert completed * each == generation_charge(
-                "product_photography", shots(count, resolution), completed, count
-            )
+            price = generation_price("product_photography", shots(count, resolution))
+            assert completed * each == generation_charge(price, completed, count)
 
 
 def test_only_styles_are_free_to_author() -> None:
-    assert AUTHORING_RESERVATION == {"photography_style": 0, "background": 1, "pose": 1, "fashion_model": 1}
+    assert AUTHORING_PRICES == {"photography_style": 0, "background": 1, "pose": 1, "fashion_model": 1}

@@ -55,7 +55,7 @@ def test_a_problem_has_the_status_and_check_of_its_code() -> None:
 
 
 def test_a_problem_can_have_a_status_and_check_of_its_own() -> None:
-    problem = Problem("invalid_request", "wrong method", status=405).at(Check.ROUTE)
+    problem = Problem("invalid_request", "wrong method", status=405, check=Check.ROUTE)
     assert (problem.status, problem.check) == (405, Check.ROUTE)
 
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
+from emulator.web.road import Road
 
 from emulator.domain import lifecycles
 from emulator.domain.idempotency import IdempotencyRecords
@@ -23,7 +24,6 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web import faults, operations, road
 from emulator.web.operations import Call, Reply
-from emulator.web.road import Road
 
 # The auto clock --------------------------------------------------------------------------------------------------------
 

@@ -19,9 +19,11 @@ from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from emulator.documents.yaml_nodes import read_document
 from emulator.domain.problems import CATALOGUE, CONTROL_CATALOGUE
 from emulator.kernel.clock import CLOCK_MODES
-from emulator.scenario.fault_words import THEN_WORDS
-from emulator.scenario.faults import FAILURE_CODES, MOMENTS, NETWORK_KINDS, SCENES
+from emulator.scenario.faults.base import MOMENTS
+from emulator.scenario.faults.network import NETWORK_KINDS
+from emulator.scenario.faults.registry import THEN_WORDS
 from emulator.scenario.format import parse_scenario
+from emulator.scenario.outcomes import FAILURE_CODES, SCENES
 from emulator.scenario.vocabulary import WORKS
 from emulator.scenario.world import BUILT_IN_WORLD, WorldCredential, world_names
 from emulator.scenario.world_format import parse_world

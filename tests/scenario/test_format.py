@@ -8,16 +8,15 @@ import pytest
 from emulator.kernel.clock import ClockSetting
 from emulator.kernel.timestamps import DAY_MS, parse_timestamp
 from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
-from emulator.scenario.faults import (
-    DeprecatedFault,
-    Fault,
-    HoldFault,
-    NetworkFault,
-    ProblemFault,
-    WorkOutcome,
-)
+from emulator.scenario.faults.base import Fault
+from emulator.scenario.faults.deprecated import DeprecatedFault
+from emulator.scenario.faults.hold import HoldFault
+from emulator.scenario.faults.latency import LatencyFault
+from emulator.scenario.faults.loss import LossFault
+from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
 from emulator.scenario.matching import ALWAYS, Nth, RequestMatch, When, WorkMatch
+from emulator.scenario.outcomes import WorkOutcome
 from emulator.scenario.reading import MAXIMUM_COMPLAINTS
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario, ScenarioClock
@@ -86,7 +85,7 @@ def test_the_text_of_a_scenario_reads_as_the_same_again(operations: OperationFac
     data: Any = {"scenario": "x", "rules": [{"then": {"network": {"latency": 0.25}}}]}
     scenario = scenario_of(data, FILE, operations)
     again = parse_scenario(scenario.text, FILE, operations)
-    assert [NetworkFault("latency", 250)] * 2 == [
+    assert [LatencyFault(250)] * 2 == [
         rule.fault for rule in (*scenario.rules, *again.rules) if isinstance(rule, RequestRule)
     ]
 
@@ -102,12 +101,12 @@ def test_the_text_of_a_scenario_reads_as_the_same_again(operations: OperationFac
         ),
         (ProblemFault("internal_error"), "[getTeam, deletePose]", "{problem: internal_error, at: before_commit}"),
         (HoldFault(10_000), "createUpload", "{hold: 10s}"),
-        (NetworkFault("latency", 250), "getTeam", "{network: {latency: 250ms}}"),
-        (NetworkFault("latency", 250, "after_commit"), "getTeam", "{network: {latency: 250ms}, at: after_commit}"),
-        (NetworkFault("reset", 0, "after_commit"), "getTeam", "{network: reset, at: after_commit}"),
-        (NetworkFault("truncate"), "getTeam", "{network: truncate}"),
-        (NetworkFault("stall"), "getTeam", "{network: stall}"),
-        (NetworkFault("garbage"), "getTeam", "{network: garbage}"),
+        (LatencyFault(250), "getTeam", "{network: {latency: 250ms}}"),
+        (LatencyFault(250, "after_commit"), "getTeam", "{network: {latency: 250ms}, at: after_commit}"),
+        (LossFault("reset", "after_commit"), "getTeam", "{network: reset, at: after_commit}"),
+        (LossFault("truncate"), "getTeam", "{network: truncate}"),
+        (LossFault("stall"), "getTeam", "{network: stall}"),
+        (LossFault("garbage"), "getTeam", "{network: garbage}"),
         (DeprecatedFault(), "getTeam", "{deprecated: {}}"),
         (
             DeprecatedFault(parse_timestamp("2027-06-30T00:00:00.000Z"), "https://docs.example/a?b=c"),

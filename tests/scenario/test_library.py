@@ -10,9 +10,11 @@ import pytest
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.timestamps import MINUTE_MS
 from emulator.scenario.changes import AdmissionChange
-from emulator.scenario.faults import HoldFault, ProblemFault, WorkOutcome
+from emulator.scenario.faults.hold import HoldFault
+from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.format import ScenarioError
 from emulator.scenario.library import ScenarioLibrary
+from emulator.scenario.outcomes import WorkOutcome
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import GENERATIONS, OperationFacts

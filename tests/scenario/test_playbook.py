@@ -4,8 +4,12 @@ import pytest
 
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import AdmissionChange, TimedChange
-from emulator.scenario.faults import NO_FAULT, NO_OUTCOME, HoldFault, NetworkFault, ProblemFault, WorkOutcome
+from emulator.scenario.faults.base import NO_FAULT
+from emulator.scenario.faults.hold import HoldFault
+from emulator.scenario.faults.loss import LossFault
+from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.matching import Nth, RequestFacts, RequestMatch, When, WorkFacts, WorkMatch
+from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
 from emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
@@ -13,7 +17,7 @@ from emulator.scenario.scenario import NO_SCENARIO, Scenario
 SEED = Seed(0)
 BEGAN_AT = 1_000_000
 ERROR = ProblemFault("internal_error")
-RESET = NetworkFault("reset")
+RESET = LossFault("reset")
 FAIL = WorkOutcome(fail="timed_out")
 GET_TEAM = RequestFacts("getTeam", "team_1", "Demo")
 GET_POSE = RequestFacts("getPose", "team_1", "Demo")
@@ -71,7 +75,7 @@ def test_each_rule_counts_every_match_whatever_its_neighbours_do() -> None:
     decisions = [book.for_request(GET_TEAM, BEGAN_AT) for _ in range(3)]
     assert [ERROR, RESET, NO_FAULT] == [decision.fault for decision in decisions]
     for decision in decisions[1:]:
-        decision.has_come_about()
+        decision.mark_fired()
     assert book.rules_report() == [
         {"name": "first", "matched": 3, "fired": 0},
         {"name": "second", "matched": 3, "fired": 1},

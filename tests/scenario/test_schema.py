@@ -12,9 +12,9 @@ from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import json_value, read_document
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
-from emulator.scenario.fault_words import THEN_WORDS
-from emulator.scenario.faults import FAILURE_CODES
+from emulator.scenario.faults.registry import THEN_WORDS
 from emulator.scenario.format import SCENARIO_KEYS, ScenarioError, parse_scenario
+from emulator.scenario.outcomes import FAILURE_CODES
 from emulator.scenario.vocabulary import OperationFacts
 from emulator.scenario.world_format import TEAM_KEYS
 

@@ -406,7 +406,7 @@ def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(service: Service, t
     entry = service.told("GET", "/requests")["data"][0]
     assert entry["rule"] is None
     told = service.told("GET", f"/requests/{entry['request_id']}")
-    assert "came to nothing" in str(told)
+    assert "did nothing" in str(told)
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,13 @@ import weakref
 import pytest
 
 from emulator.domain.problems import Problem
-from emulator.scenario.faults import WorkOutcome
-from emulator.scenario.rules import WorkRule
 from emulator.service.journal import MAXIMUM_BODY_BYTES, MAXIMUM_BYTES, MAXIMUM_ENTRIES, Entry, Journal
 
 AT = 1_767_225_600_000
 
 
 def _arrive(journal: Journal, path: str = "/v1/team") -> Entry:
-    return journal.arrive(AT, f"req_{journal.last_sequence + 1}", "GET", path)
+    return journal.arrive(AT, f"req_{journal.last_sequence + 1}", "GET", path, None)
 
 
 def _pass(journal: Journal, size_bytes: int = 0) -> Entry:
@@ -114,11 +112,3 @@ def test_a_problem_keeps_nothing_alive_of_where_it_was_raised() -> None:
     gc.collect()
     assert looked_at() is None
     assert "invalid_input" == entry.code
-
-
-def test_the_oldest_rules_of_work_are_forgotten() -> None:
-    journal = Journal()
-    for number in range(MAXIMUM_ENTRIES + 1):
-        journal.note_work_rule(f"gen_{number}", WorkRule("a rule", WorkOutcome(stall=True)))
-    assert MAXIMUM_ENTRIES == len(journal.work_rules)
-    assert journal.work_rules.keys() & {"gen_0", "gen_1"} == {"gen_1"}

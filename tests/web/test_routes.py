@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.web.operations import HANDLERS
-from emulator.web.road import RoutingError
+from emulator.web.operations import OPERATIONS
+from emulator.web.v1 import RoutingError
 from tests.support.emulator_client import HOST, Call, EmulatorUnderTest, MakeEmulator
 from tests.support.pictures import picture
 
@@ -118,7 +118,7 @@ def test_an_encoded_slash_separates_nothing(emulator: EmulatorUnderTest) -> None
 def test_an_emulator_without_a_handler_for_each_operation_does_not_start(
     make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    handlers = {name: handler for name, handler in HANDLERS.items() if name != "getTeam"}
-    monkeypatch.setattr("emulator.web.road.HANDLERS", handlers)
-    with pytest.raises(RoutingError, match=r"^only one of contract and handlers has: getTeam$"):
+    handlers = {name: handler for name, handler in OPERATIONS.items() if name != "getTeam"}
+    monkeypatch.setattr("emulator.web.v1.OPERATIONS", handlers)
+    with pytest.raises(RoutingError, match=r"^only one of the contract and the code has: getTeam$"):
         make_emulator()

@@ -1,0 +1,146 @@
+"""What a fault is: a frozen value with hooks that do nothing by default, and what it may see and do.
+
+Theory of operation. A request passes its checks, commits, is rendered and sent (emulator/web/exchange.py); a scenario
+may attach one fault to it. The exchange calls the fault's hooks at fixed moments, in this order:
+
+    entrance           once the fault is known: the credential is accepted, nothing else was looked at
+    after_check        after each check that the request passed
+    admission          before the last checks of a write, while its Idempotency-Key is taken
+    before_operation   before the operation's own checks
+    before_commit      when nothing but the commit is left; what is raised here leaves no trace
+    headers            when the answer is rendered
+    answer             when the answer is rendered and bound to its key
+    wire               in place of sending the answer
+
+The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
+fault is one file in this folder with its spelling (`read`), a word in `registry`, its place in the schema, and a
+scenario in the library.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal, Protocol, get_args
+
+from emulator.domain.problems import Check, Problem
+from emulator.http.responses import Header, Response
+
+Moment = Literal["before_commit", "after_commit"]
+"""`before_commit`: nothing happened. `after_commit`: everything happened, only the answer is lost or replaced."""
+MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
+
+
+class Exchange(Protocol):
+    """What a fault may know of a request on its way, and do to it."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the request changes nothing."""
+
+    @property
+    def began_at(self) -> int:
+        """The instant at which the sandbox began, in milliseconds."""
+
+    @property
+    def rule_header(self) -> tuple[Header, ...]:
+        """The header that names the scenario's rule; empty if the header Emulator-Fault asked for the fault."""
+
+    def fire(self) -> None:
+        """Count that what the rule says has come about."""
+
+    def forget_rate(self) -> None:
+        """Take back the count of this request against its rate (D41)."""
+
+    def problem(self, code: str, detail: str | None, retry_after: int | None) -> Problem:
+        """Return the problem that the service itself would answer with; what is given takes the place of its own."""
+
+    def refuse(self, problem: Problem) -> Response:
+        """Render a problem as the answer to this request."""
+
+    def unanswered(self) -> Response:
+        """End the request before anything is done; return the beginning of the answer that is lost."""
+
+    async def pause(self, span_ms: int) -> None:
+        """Wait for a span of real time, then look at the clock and the sandbox again."""
+
+    async def hold(self, span_ms: int) -> None:
+        """Keep the request in admission for a span of emulator time, then look at the clock and the sandbox again."""
+
+
+class Wire(Protocol):
+    """The connection under a request."""
+
+    async def send(self, response: Response) -> None:
+        """Send an answer whole."""
+
+    async def send_half(self, response: Response) -> None:
+        """Send the head and the first half of the body."""
+
+    async def pause(self, span_ms: int) -> None:
+        """Wait for a span of real time."""
+
+    async def stall(self) -> None:
+        """Send nothing until the client has gone or the emulator stops."""
+
+    async def close(self) -> None:
+        """Close the connection after what was sent, and wait until it is closed."""
+
+    async def reset(self) -> None:
+        """Break the connection off, and wait until it is closed."""
+
+
+class Record(Protocol):
+    """What the journal's entry tells a fault that explains what it did."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the request has ended."""
+
+    @property
+    def has_rule_acted(self) -> bool:
+        """Whether what the rule says came about."""
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether the request was carried out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Nothing goes wrong: the base of all faults, and itself an ordinary one."""
+
+    loses_answer: ClassVar[bool] = False
+    """Whether the client does not get the answer that the journal shows."""
+
+    async def entrance(self, exchange: Exchange) -> Response | None:
+        """Called once the fault is known. A response ends the request here, with nothing done."""
+        return None
+
+    def after_check(self, exchange: Exchange, check: Check) -> None:
+        """Called after each check that the request passed. May raise a Problem."""
+
+    async def admission(self, exchange: Exchange) -> None:
+        """Called while the request is being admitted, before admission is checked (D13)."""
+
+    def before_operation(self, exchange: Exchange) -> None:
+        """Called before the operation's own checks. May raise a Problem."""
+
+    def before_commit(self, exchange: Exchange) -> None:
+        """Called when every check was passed and nothing was changed. May raise a Problem."""
+
+    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+        """Return the headers that the service's own answer gets."""
+        return () if is_refusal else exchange.rule_header
+
+    def answer(self, exchange: Exchange, response: Response) -> Response:
+        """Return what takes the place of the answer, which is bound to its key already."""
+        return response
+
+    async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
+        """Send the answer."""
+        await wire.send(response)
+
+    def did(self, record: Record) -> str:
+        """Say in words what came of the fault."""
+        return "nothing"
+
+
+NO_FAULT: Final = Fault()

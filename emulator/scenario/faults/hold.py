@@ -1,0 +1,32 @@
+"""`hold: SPAN`: the request stays in admission, so that a second one with its key is answered 409 (D13)."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from emulator.scenario.faults.base import Exchange, Fault, Record
+from emulator.scenario.faults.spelling import DETAILS, Then
+from emulator.scenario.reading import Cursor
+
+
+@dataclass(frozen=True, slots=True)
+class HoldFault(Fault):
+    """The request stays in admission for a span of emulator time, in milliseconds."""
+
+    duration_ms: int
+
+    async def admission(self, exchange: Exchange) -> None:
+        """Hold it."""
+        if self.duration_ms:
+            await exchange.hold(self.duration_ms)
+
+    def did(self, record: Record) -> str:
+        """Say whether it was held."""
+        if record.is_complete and not record.has_rule_acted:
+            return "did nothing: the request was decided before it was to be held"
+        return f"keeps it in admission for {self.duration_ms} ms of emulator time, once it gets that far"
+
+    @classmethod
+    def read(cls, then: Then) -> Self:
+        """Read `hold: 10s`."""
+        then.fields.refuse(DETAILS, 'nothing beside "hold"')
+        return cls(then.fields.get("hold", Cursor.duration_ms, 0))

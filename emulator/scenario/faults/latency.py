@@ -1,0 +1,37 @@
+"""`network: {latency: SPAN}`: the true answer comes late, in real time."""
+
+from dataclasses import dataclass
+
+from emulator.http.responses import Header, Response
+from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyFault(Fault):
+    """The request is looked at `latency_ms` later, or carried out at once and answered that much later."""
+
+    latency_ms: int
+    at: Moment = "before_commit"
+
+    async def entrance(self, exchange: Exchange) -> Response | None:
+        """Wait before the request is looked at."""
+        exchange.fire()
+        if self.at == "before_commit":
+            await exchange.pause(self.latency_ms)
+        return None
+
+    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+        """An answer that is delayed on the wire gets its header there: its repetition must not have it."""
+        return () if is_refusal or self.at == "after_commit" else exchange.rule_header
+
+    async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
+        """Wait before the answer is sent."""
+        if self.at == "after_commit":
+            response = response._replace(headers=(*response.headers, *exchange.rule_header))
+            await wire.pause(self.latency_ms)
+        await wire.send(response)
+
+    def did(self, record: Record) -> str:
+        """Say how long it waited, and when."""
+        moment = "before the request was looked at" if self.at == "before_commit" else "after it had been carried out"
+        return f"delayed the answer by {self.latency_ms} ms of real time, {moment}"

@@ -1,0 +1,72 @@
+"""`network: reset`, `truncate`, `stall` or `garbage`: the answer is lost on the wire.
+
+Before the commit nothing happens but that; after it the request was carried out, and only its answer is lost: what an
+Idempotency-Key is for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal, get_args
+
+from emulator.http.responses import JSON_TYPE, Header, Response
+from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
+
+LossKind = Literal["reset", "truncate", "stall", "garbage"]
+LOSS_KINDS: Final[tuple[LossKind, ...]] = get_args(LossKind)
+
+_GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
+_WORDS: Final[Mapping[LossKind, str]] = {
+    "reset": "reset the connection in place of an answer",
+    "truncate": "broke the answer off half way",
+    "stall": "never sent the answer",
+    "garbage": "sent garbage in place of the answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LossFault(Fault):
+    """The answer is lost: the connection is reset, closed half way through the body, silent, or carries no JSON."""
+
+    loses_answer: ClassVar[bool] = True
+
+    kind: LossKind
+    at: Moment = "before_commit"
+
+    async def entrance(self, exchange: Exchange) -> Response | None:
+        """End the request here, if nothing is to happen."""
+        exchange.fire()
+        return exchange.unanswered() if self.at == "before_commit" else None
+
+    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+        """The answer that is lost is the service's own, as its repetition will show it."""
+        return ()
+
+    async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
+        """Lose the answer."""
+        response = response._replace(headers=(*response.headers, *exchange.rule_header))
+        match self.kind:
+            case "reset":
+                await wire.reset()
+            case "truncate":
+                await wire.send_half(response)
+                await wire.close()
+            case "stall":
+                await wire.stall()
+            case "garbage":
+                await wire.send(_garbled(response))
+
+    def did(self, record: Record) -> str:
+        """Say how the answer was lost, and whether anything had been done."""
+        if self.at == "before_commit":
+            return f"{_WORDS[self.kind]}, before anything was done"
+        done = (
+            "the request had been carried out" if record.is_committed else "the answer was a refusal: nothing was done"
+        )
+        return f"{_WORDS[self.kind]}; {done}"
+
+
+def _garbled(response: Response) -> Response:
+    kept = [header for header in response.headers if header[0] not in (b"content-type", b"content-length")]
+    headers = (JSON_TYPE, (b"content-length", b"%d" % len(_GARBAGE)), *kept)
+    status = response.status if response.body else 200  # no other status without a body may have one
+    return Response(status, headers, _GARBAGE)

@@ -1,0 +1,106 @@
+"""`problem: CODE`: the answer is a problem of the service, with the consequences that it has there.
+
+Before the commit it is raised at the very check that would raise it, so that it binds or frees the Idempotency-Key as
+the real one does. After the commit it takes the place of the answer: everything has happened.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+from emulator.domain.problems import CATALOGUE, Check, excerpt
+from emulator.http.responses import Header, Response
+from emulator.scenario.faults.base import Exchange, Fault, Moment, Record
+from emulator.scenario.faults.spelling import Then, read_moment
+from emulator.scenario.reading import Cursor
+from emulator.scenario.vocabulary import CODES, RETRY_AFTER_CODES
+
+AFTER_COMMIT_CODES: Final = frozenset({"internal_error", "service_unavailable"})
+"""The problems that can hide that a request was carried out."""
+_AT_ENTRANCE: Final = (Check.CREDENTIAL, Check.RATE)
+_NAMED_OPERATIONS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemFault(Fault):
+    """The answer is a problem. `retry_after` (seconds) and `detail` None: what the service itself would say."""
+
+    code: str
+    retry_after: int | None = None
+    detail: str | None = None
+    at: Moment = "before_commit"
+
+    async def entrance(self, exchange: Exchange) -> Response | None:
+        """Raise what the service decides before it looks at the request itself."""
+        if CATALOGUE[self.code].check in _AT_ENTRANCE:
+            if self.code == "rate_limited":
+                exchange.forget_rate()
+            self._raise(exchange)
+        return None
+
+    def after_check(self, exchange: Exchange, check: Check) -> None:
+        """Raise it at its check."""
+        if self.at == "before_commit" and CATALOGUE[self.code].check is check:
+            self._raise(exchange)
+
+    def before_operation(self, exchange: Exchange) -> None:
+        """Raise what no later check stands for: a read has nothing to commit, and internal_error belongs to none."""
+        if self.at == "before_commit" and (exchange.is_read or self.code == "internal_error"):
+            self._raise(exchange)
+
+    def before_commit(self, exchange: Exchange) -> None:
+        """Raise what an operation's own check would raise, once the others have been passed."""
+        if self.at == "before_commit":
+            self._raise(exchange)
+
+    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+        """The answer that is replaced is the service's own, as its repetition will show it."""
+        return ()
+
+    def answer(self, exchange: Exchange, response: Response) -> Response:
+        """Hide what was done behind the problem."""
+        if self.at == "before_commit":
+            return response
+        return exchange.refuse(exchange.problem(self.code, self.detail, self.retry_after))
+
+    def did(self, record: Record) -> str:
+        """Say whether it came to the problem."""
+        if record.has_rule_acted:
+            return f"answered with {self.code}"
+        return f"did nothing: the request was decided before {self.code} was due"
+
+    def _raise(self, exchange: Exchange) -> None:
+        raise exchange.problem(self.code, self.detail, self.retry_after)
+
+    @classmethod
+    def read(cls, then: Then) -> Self | None:
+        """Read `problem: CODE` with `retry_after`, `detail` and `at`."""
+        fields = then.fields
+        possible = then.vocabulary.common_codes(then.vocabulary.named(then.match.operations))
+        kind = f"a code that every operation of this rule can return: {', '.join(sorted(possible))}"
+        code = fields.get("problem", lambda at: at.word(CODES, kind), "")
+        if not code:
+            return None
+        _check_possible(code, then, kind)
+        if code not in RETRY_AFTER_CODES:
+            fields.refuse(["retry_after"], f"it only with {', '.join(sorted(RETRY_AFTER_CODES))}")
+        at = read_moment(fields)
+        if at == "after_commit" and code not in AFTER_COMMIT_CODES:
+            words = ", ".join(sorted(AFTER_COMMIT_CODES))
+            fields.cursors["at"].complain(f"before_commit; after_commit goes with network and the problems {words}")
+        return cls(
+            code,
+            fields.get("retry_after", lambda cursor: cursor.integer(minimum=1), None),
+            fields.get("detail", Cursor.text, None),
+            at,
+        )
+
+
+def _check_possible(code: str, then: Then, expected: str) -> None:
+    """Refuse a code unless the contract lets each operation that is meant return it."""
+    unable = then.vocabulary.unable(code, then.vocabulary.named(then.match.operations))
+    if not unable:
+        return
+    names = ", ".join(unable[:_NAMED_OPERATIONS])
+    if len(unable) > _NAMED_OPERATIONS:
+        names += f" and {len(unable) - _NAMED_OPERATIONS} more"
+    then.fields.cursors["problem"].complain(expected, found=f"{excerpt(code)}, which {names} cannot return")

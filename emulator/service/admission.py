@@ -1,0 +1,132 @@
+"""Who is let in: the checks of every operation that look at the credential, the Team and the state of admission.
+
+In the order of D01. A check raises a Problem or returns; counting a request against its rate is the only change.
+"""
+
+from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS, TEAM_REQUESTS_PER_MINUTE
+from emulator.domain.problems import Check, Problem, count_of
+from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
+from emulator.service import remedies
+from emulator.service.calls import Call
+
+
+def check_credential(call: Call) -> None:
+    """401: the credential is neither revoked nor past its expiry (section 5, rule 5)."""
+    credential = call.caller.credential
+    if credential.state == "revoked":
+        raise Problem(
+            "credential_revoked",
+            f"Authorization: found the credential {credential.name!r}, which was revoked; expected an active one",
+            remedy=remedies.by_another_credential(call),
+        )
+    if call.now >= credential.expires_at:
+        raise Problem(
+            "credential_expired",
+            f"Authorization: found the credential {credential.name!r}, which expired at "
+            f"{format_timestamp(credential.expires_at)}; expected one that has not",
+            remedy=remedies.by_another_credential(call),
+        )
+
+
+def check_rate(call: Call) -> None:
+    """429: count the request against the credential's and the Team's limit, or refuse it (section 8, D41, D42)."""
+    if not call.sandbox.rate_limits:
+        return
+    caller, now = call.caller, call.now
+    limit = caller.account.team.requests_per_minute
+    wait_ms = caller.rate.wait_ms(now, limit)
+    team_wait_ms = caller.account.rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
+    if wait_ms or team_wait_ms:
+        whose = (
+            f"this credential: found {count_of(limit, 'request')}"
+            if wait_ms >= team_wait_ms
+            else f"this Team: found {TEAM_REQUESTS_PER_MINUTE} requests"
+        )
+        wait_ms = max(wait_ms, team_wait_ms)
+        raise Problem(
+            "rate_limited",
+            f"{whose} within 60 s; expected a wait of {wait_ms} ms",
+            retry_after=seconds_up(wait_ms),
+            retry_wait_ms=wait_ms,
+            remedy=f"wait {wait_ms} ms",
+        )
+    caller.rate.admit(now)
+    caller.account.rate.admit(now)
+
+
+def forget_request(call: Call) -> None:
+    """Take back the count of a request that is refused for its rate after all: it does not count (D41)."""
+    if call.sandbox.rate_limits:
+        call.caller.rate.take_back()
+        call.caller.account.rate.take_back()
+
+
+def check_profile(call: Call) -> None:
+    """403: only a full credential writes (section 5, rule 2)."""
+    profile = call.caller.credential.profile
+    if profile != "full":
+        raise Problem(
+            "permission_denied",
+            f"Authorization: found a {profile} credential; expected a full one, for a write",
+            remedy=remedies.by_another_credential(call, only_full=True),
+        )
+
+
+def check_pause(call: Call) -> None:
+    """503: new writes are let in, for all Teams and for this one (section 7)."""
+    for pause in (call.sandbox.pause, call.caller.account.pause):
+        if pause.paused:
+            name = call.caller.account.team.name
+            where = "all Teams" if pause is call.sandbox.pause else f"the Team {name!r}"
+            raise Problem(
+                "service_unavailable",
+                f"{where}: found new writes paused; expected a wait until they are let in again",
+                retry_after=pause.retry_after,
+                retry_wait_ms=max(pause.retry_after * SECOND_MS, (pause.opens_at or call.now) - call.now),
+                remedy=f"wait until {format_timestamp(pause.opens_at)}, when new writes are let in again"
+                if pause.opens_at is not None
+                else "wait until new writes are let in again, and send the same request",
+            )
+
+
+def check_subscription(call: Call) -> None:
+    """403: creative writes need an active Subscription (section 5, rule 4; D20)."""
+    team = call.caller.account.team
+    if not team.subscription_active:
+        raise Problem(
+            "subscription_required",
+            f"the Team {team.name!r}: found an inactive Subscription; expected an active one",
+            remedy=f"restore the Subscription of the Team {team.name!r}",
+        )
+
+
+def check_budget(call: Call) -> None:
+    """429: the Team's concurrency budget has a place for more work (section 8, D40, D42)."""
+    budget, team = call.caller.account.budget, call.caller.account.team
+    if budget.used >= team.concurrency_limit:
+        wait_ms = budget.wait_ms(call.now)
+        if wait_ms is None:
+            wait_ms = NOTHING_DUE_RETRY_SECONDS * SECOND_MS  # D47
+        raise Problem(
+            "concurrency_limit_reached",
+            f"the Team {team.name!r}: found {count_of(budget.used, 'piece')} of creative work in progress; "
+            f"expected fewer than {team.concurrency_limit}",
+            retry_after=max(seconds_up(wait_ms), 1),
+            retry_wait_ms=wait_ms,
+            remedy="wait until some of it has finished",
+        )
+    call.passed.append(Check.CONCURRENCY)
+
+
+def check_credits(call: Call, price: int) -> None:
+    """402: the Team can pay the full price (section 4)."""
+    account = call.caller.account
+    available = account.ledger.available
+    if available < price:
+        raise Problem(
+            "insufficient_credits",
+            f"the Team {account.team.name!r}: found {count_of(available, 'Credit')} available; "
+            f"expected at least {price}, the full price of this request",
+            remedy=f"add {count_of(price - available, 'Credit')}",
+        )
+    call.passed.append(Check.CREDITS)

@@ -1,0 +1,57 @@
+"""An operation being called: who calls it, when, and with what. Lives as long as its request.
+
+Every operation is a function from a call to a commit: it checks without changing anything, and returns the function
+that carries out what it found to be allowed. Nothing happens between the two that could forbid it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeAlias, TypeVar
+
+from emulator.domain.intents import Intent
+from emulator.domain.problems import Check
+from emulator.domain.resources import ImageFormat, Scene
+from emulator.scenario.rules import WorkRule
+from emulator.service.accounts import Caller
+from emulator.service.sandbox import Sandbox
+
+Result = TypeVar("Result")
+Commit: TypeAlias = Callable[[], Result]
+"""Carries out what was checked, and returns what came of it. It cannot fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedUpload:
+    """What became of an upload's bytes: a normalized picture, or the reason why there is none."""
+
+    data: bytes = b""
+    format: ImageFormat = "png"
+    width: int = 0
+    height: int = 0
+    scene: Scene = "clean"
+    refusal: str | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """An operation being called. `now` is the instant of the last look at the clock, in milliseconds."""
+
+    sandbox: Sandbox
+    caller: Caller
+    now: int
+    passed: list[Check]
+    """The checks that the request has passed so far; every check of an operation adds itself."""
+    resource_id: str = ""
+    query: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    intent: Intent = field(default_factory=dict)
+    decoded: DecodedUpload | None = None
+    work_id: str | None = None
+    """The Operation or Generation that this call admitted."""
+    work_rule: WorkRule | None = None
+    """The rule of a scenario that decided what becomes of it."""
+
+    @property
+    def team_id(self) -> str:
+        """The Team that calls."""
+        return self.caller.team_id

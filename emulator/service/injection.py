@@ -1,0 +1,47 @@
+"""The problems that a scenario asks for, as the service itself would answer with them at this moment (D42, D47)."""
+
+from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
+from emulator.domain.problems import CATALOGUE, Problem
+from emulator.kernel.timestamps import SECOND_MS, seconds_up
+from emulator.service.accounts import Caller
+from emulator.service.sandbox import Sandbox
+
+_RATE_RETRY_SECONDS = 5
+
+
+def injected_problem(
+    sandbox: Sandbox, caller: Caller | None, now: int, code: str, detail: str | None, retry_after: int | None
+) -> Problem:
+    """Return the problem of a code. `detail` and `retry_after` (seconds) None: what the service itself would say."""
+    kind, wait_ms = CATALOGUE[code], 0
+    if retry_after is None and kind.status in (429, 503):
+        wait_ms = _wait_ms(sandbox, caller, now, code)
+        retry_after = max(seconds_up(wait_ms), 1)
+    return Problem(
+        code,
+        detail or f"{kind.title.lower()}: {kind.recovery}",
+        retry_after=retry_after,
+        retry_wait_ms=wait_ms,
+        active_operation_id=_active_operation_id(sandbox, caller) if code == "resource_operation_in_progress" else None,
+        is_injected=True,
+    )
+
+
+def _wait_ms(sandbox: Sandbox, caller: Caller | None, now: int, code: str) -> int:
+    if code == "rate_limited":
+        return _RATE_RETRY_SECONDS * SECOND_MS
+    if code == "service_unavailable":
+        pause = caller.account.pause if caller is not None and caller.account.pause.paused else sandbox.pause
+        return pause.retry_after * SECOND_MS
+    wait_ms = None if caller is None else caller.account.budget.wait_ms(now)
+    return NOTHING_DUE_RETRY_SECONDS * SECOND_MS if wait_ms is None else wait_ms
+
+
+def _active_operation_id(sandbox: Sandbox, caller: Caller | None) -> str:
+    """Return an Operation to be polled: the Team's newest, an unfinished one first; if it has none, an unknown id."""
+    operations = sandbox.store.operations
+    found = [] if caller is None else [work for work in caller.account.budget.finishes_at if work in operations.items]
+    if not found and caller is not None:
+        found = operations.ids(caller.team_id)
+    # An id of a kind of its own, so that those of Operations to come stay what they are (D09).
+    return found[-1] if found else "op" + sandbox.identifiers.next("fault").removeprefix("fault")

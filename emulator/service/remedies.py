@@ -1,0 +1,50 @@
+"""What a caller can do about a refusal, in words. Looks at the state; changes and refuses nothing."""
+
+from emulator.domain.resources import Operation
+from emulator.kernel.timestamps import format_timestamp
+from emulator.service.calls import Call
+from emulator.service.store import Owned
+
+
+def for_absent(call: Call, item: Owned | None, otherwise: str) -> str:
+    """Say what to do about a resource that this Team cannot see; another Team's is visible to that Team's keys only."""
+    owner = None if item is None or item.team_id is None else call.sandbox.accounts.get(item.team_id)
+    if owner is None or owner is call.caller.account:
+        return otherwise
+    return f"send it with a credential of the Team {owner.team.name!r}, which owns it"
+
+
+def by_another_credential(call: Call, only_full: bool = False) -> str:
+    """Name a credential of the same Team that would be accepted."""
+    for credential in call.sandbox.credentials_of(call.team_id):
+        is_good = credential.state == "active" and call.now < credential.expires_at
+        if is_good and (credential.profile == "full" or not only_full):
+            return f"use the Team's credential {credential.name!r}"
+    profile = "full " if only_full else ""
+    return f"create a {profile}credential for the Team {call.caller.account.team.name!r}: it has no valid one"
+
+
+def for_unfinished(operation: Operation) -> str:
+    """Say what to do about an Operation that is in the way."""
+    if operation.outcome.finishes_at is None:
+        return f"reset the sandbox: a scenario stalls {operation.id} for ever"
+    return f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
+
+
+def for_ingredient(call: Call, kind: str, identifier: str) -> str:
+    """Say what to do about an ingredient that the Team cannot see."""
+    item = call.sandbox.store.ingredients[kind].items.get(identifier)
+    return for_absent(call, item, f"use the id of one that GET /{kind.replace('_', '-')}s lists")
+
+
+def for_asset(call: Call, asset_id: str) -> str:
+    """Say what to do about an Asset that the Team cannot see."""
+    return for_absent(
+        call, call.sandbox.store.assets.items.get(asset_id), "use the id of an Asset that GET /assets lists"
+    )
+
+
+def for_product(call: Call, product_id: str) -> str:
+    """Say what to do about a Product that the Team cannot see."""
+    item = call.sandbox.store.products.items.get(product_id)
+    return for_absent(call, item, "use the id of a Product that GET /products lists")

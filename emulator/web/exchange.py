@@ -1,0 +1,394 @@
+"""The way of every request but the control plane's: one straight coroutine, from its arrival to the last byte out.
+
+    arrive -> route -> body read (the last wait) -> clock read, sandbox settled -> checks, each noted as it is passed
+    -> commit -> render once -> bind the Idempotency-Key -> journal -> wire
+
+A scenario's fault has its say at fixed moments between these (emulator/scenario/faults/base.py). Up to the read body
+nothing is looked at that can change; from there to the answer nothing waits, so an admission is atomic without a lock.
+The one exception is a wait *in* admission (image work, a held request): the key is in progress meanwhile (D13), and
+everything after it is looked at again.
+
+Must not know what an operation does, nor any single fault or surface.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+from urllib.parse import quote
+
+import orjson
+
+from emulator.domain.idempotency import Record
+from emulator.domain.idempotency import Scope as KeyScope
+from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
+from emulator.http.problems import internal_error, problem_response
+from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send
+from emulator.http.responses import JSON_TYPE, Header, Response
+from emulator.http.stopping import Stop
+from emulator.kernel.timestamps import SECOND_MS
+from emulator.scenario.faults.base import NO_FAULT, Fault
+from emulator.scenario.matching import RequestFacts
+from emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
+from emulator.service import admission, engine, scenarios
+from emulator.service.accounts import Caller
+from emulator.service.calls import Call, Commit
+from emulator.service.injection import injected_problem
+from emulator.service.journal import ByteSurface, Entry
+from emulator.service.sandbox import Sandbox
+from emulator.service.sandboxes import Sandboxes
+from emulator.web import holding
+from emulator.web.pictures import PictureWorker
+from emulator.web.wire import Wire
+
+FAULT_HEADER = b"emulator-fault"
+_HEADER_SAFE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
+
+
+class Step(NamedTuple):
+    """A check, by name and as a function that raises a Problem or returns."""
+
+    check: Check
+    run: Callable[["Exchange"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What a request is about and how it is answered: an operation of `/v1`, or one of the byte surfaces."""
+
+    operation: str | None
+    byte_surface: ByteSurface | None
+    is_read: bool
+    success: int
+    codes: frozenset[str]
+    """The problem codes that it can be asked to answer with."""
+    checks: tuple[Check, ...]
+    """Every check that it has, in order."""
+    entrance: tuple[Step, ...]
+    """Before the scenario is asked."""
+    before_admission: tuple[Step, ...]
+    prepare: Callable[["Exchange"], Awaitable[None]] | None
+    """The wait in admission, if there is one."""
+    after_admission: tuple[Step, ...]
+    check: Callable[["Exchange"], Commit[object]]
+    """The last checks; what they allow is carried out by the commit."""
+    render: Callable[["Exchange", object], Awaitable[Response]]
+
+
+class Surface(Protocol):
+    """A part of the emulator's paths with a way of its own to find who asks for what."""
+
+    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+        """Return the sandbox that a request belongs to, and who sends it; None for what is not known."""
+
+    async def enter(self, exchange: "Exchange") -> Route:
+        """Find the route, and read the body that belongs to the request's head. Raises Problem."""
+
+    def recognize(self, exchange: "Exchange") -> None:
+        """Find the sender again, now that nothing waits any more. Raises Problem."""
+
+
+class Exchange:
+    """One request on its way: what is known of it so far, and what a fault can do to it."""
+
+    __slots__ = (
+        "_decision",
+        "_service",
+        "body",
+        "call",
+        "caller",
+        "content",
+        "entry",
+        "fault",
+        "fingerprint",
+        "key_scope",
+        "now",
+        "request",
+        "request_id",
+        "resource_id",
+        "route",
+        "sandbox",
+        "stored",
+    )
+
+    call: Call
+    """The operation being called; byte surfaces have none."""
+    route: Route
+
+    def __init__(
+        self, service: "Service", request: Request, body: Body, sandbox: Sandbox, caller: Caller | None, entry: Entry
+    ) -> None:
+        self._service = service
+        self.request = request
+        self.body = body
+        self.sandbox = sandbox
+        self.caller = caller
+        self.entry = entry
+        self.request_id = entry.request_id
+        self.now = entry.at
+        self.resource_id = ""
+        self.content: bytes | None = b""
+        self.key_scope: KeyScope | None = None
+        self.fingerprint = b""
+        self.stored: Response | None = None
+        """The answer to be replayed."""
+        self.fault: Fault = NO_FAULT
+        self._decision = NOTHING_HAPPENS
+
+    # The way --------------------------------------------------------------------------------------------------------
+
+    async def answer(self, surface: Surface) -> Response:
+        """Turn the request into a response; whatever goes wrong on the way becomes one here."""
+        try:
+            self.route = route = await surface.enter(self)
+            surface.recognize(self)
+            self._pass(route.entrance)
+            lost = await self._ask_scenario()
+            if lost is not None:
+                return lost
+            self._pass(route.before_admission)
+            if self.stored is not None:
+                self.entry.outcome = "replayed"
+                return self.fault.answer(self, self.stored)
+            if route.prepare is not None or self.fault is not NO_FAULT:
+                await self._wait_in_admission()
+            self._pass(route.after_admission)
+            self.fault.before_operation(self)
+            commit = route.check(self)
+            self.fault.before_commit(self)
+            return await self._carry_out(commit)
+        except Problem as problem:
+            response = self.refuse(problem)
+            return self._bind(response) if problem.code in KEY_BINDING_CODES else response
+        except ClientDisconnectedError:
+            raise
+        except Exception as error:
+            return self.refuse(internal_error(error, self.request, self.request_id), is_defect=True)
+
+    def _pass(self, steps: tuple[Step, ...]) -> None:
+        for check, run in steps:
+            run(self)
+            if self.stored is not None:  # a replay: this check decided
+                return
+            self.entry.passed.append(check)
+            self.fault.after_check(self, check)
+
+    async def _ask_scenario(self) -> Response | None:
+        """Ask once what is to go wrong with this request. A response ends it here: it is to be lost."""
+        header = self.request.headers.get(FAULT_HEADER)
+        if header is not None and self.route.operation is not None:
+            self._decision = RequestDecision(_requested_fault(header, self.route.codes))
+        elif self.sandbox.playbooks and self.caller is not None and self.route.operation is not None:
+            team = self.caller.account.team
+            facts = RequestFacts(self.route.operation, team.id, team.name, _json_or_none(self.content))
+            self._decision = scenarios.decide_request(self.sandbox, facts, self.now)
+        else:
+            return None
+        self.fault, self.entry.rule = self._decision.fault, self._decision.rule
+        return await self.fault.entrance(self)
+
+    async def _wait_in_admission(self) -> None:
+        """Let the key be in progress during the wait (D13); then look at time and state again."""
+        records, scope = self.sandbox.idempotency, self.key_scope
+        if scope is not None:
+            records.hold(scope)
+        try:
+            await self.fault.admission(self)
+            if self.route.prepare is not None:
+                await self.route.prepare(self)
+        finally:
+            if scope is not None:
+                records.let_go(scope)
+        self.look_again()
+
+    async def _carry_out(self, commit: Commit[object]) -> Response:
+        result = commit()
+        if isinstance(result, Problem):
+            return self.refuse(result)
+        self.entry.is_committed, self.entry.outcome = True, "answered"
+        response = await self.route.render(self, result)
+        return self.fault.answer(self, self._bind(response))
+
+    def _bind(self, response: Response) -> Response:
+        """Bind the key, where there is one, to the answer (D10)."""
+        if self.key_scope is not None:
+            self.sandbox.idempotency.bind(self.key_scope, Record(self.now, self.fingerprint, *response))
+        return response
+
+    # What surfaces use ----------------------------------------------------------------------------------------------
+
+    @property
+    def pictures(self) -> PictureWorker:
+        """Who does image work."""
+        return self._service.pictures
+
+    def look_again(self) -> None:
+        """Read the clock after a wait, and see that the sandbox is still the one that the request came to.
+
+        Raises:
+            Problem: internal_error, it was reset or deleted meanwhile.
+        """
+        if (
+            self.caller is not None
+            and self._service.sandboxes.find_caller(self.caller.credential.key) is not self.caller
+        ):
+            raise Problem("internal_error", "the sandbox was reset while this request was being answered")
+        self.now = engine.enter(self.sandbox)
+        if self.caller is not None:
+            self.call.now = self.now
+
+    def complete(self, response: Response) -> None:
+        """Write down how the request ended."""
+        entry = self.entry
+        if entry.outcome != "lost":
+            entry.status, entry.response_headers = response.status, response.headers
+            if entry.byte_surface == "download" and entry.problem is None:
+                entry.response_body_bytes = len(response.body)
+            else:
+                entry.response_body = response.body
+        if entry.byte_surface == "upload":
+            entry.request_body_bytes = self.body.size_bytes
+
+    # What a fault can do (emulator.scenario.faults.base.Exchange) ----------------------------------------------------
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the request changes nothing."""
+        return self.route.is_read
+
+    @property
+    def began_at(self) -> int:
+        """The instant at which the sandbox began."""
+        return self.sandbox.began_at
+
+    @property
+    def rule_header(self) -> tuple[Header, ...]:
+        """The header that names the scenario's rule: what is not ASCII is percent-encoded, as UTF-8."""
+        rule = self._decision.rule
+        return () if rule is None else ((b"emulator-rule", quote(rule.name, safe=_HEADER_SAFE).encode()),)
+
+    def fire(self) -> None:
+        """Count that what the rule says has come about."""
+        self._decision.mark_fired()
+        self.entry.has_rule_acted = self._decision.rule is not None
+
+    def forget_rate(self) -> None:
+        """Take back the count of this request against its rate (D41)."""
+        admission.forget_request(self.call)
+
+    def problem(self, code: str, detail: str | None, retry_after: int | None) -> Problem:
+        """Return the problem that the service itself would answer with."""
+        self.fire()
+        return injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after)
+
+    def refuse(self, problem: Problem, is_defect: bool = False) -> Response:
+        """Render a problem; an auto clock then takes the wait that it asks of the client."""
+        entry, retry_after = self.entry, problem.retry_after
+        takes_wait = retry_after is not None and self.sandbox.clock.takes_waits
+        if is_defect:
+            entry.outcome = "failed"
+        elif problem.is_injected and (entry.is_committed or entry.replay_of is not None):
+            entry.outcome = "replaced"
+        else:
+            entry.outcome = "refused"
+        entry.problem = problem
+        headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
+        response = problem_response(problem, self.request_id, 0 if takes_wait else retry_after, headers)
+        if takes_wait and retry_after is not None:
+            wait_ms = problem.retry_wait_ms or retry_after * SECOND_MS
+            engine.advance(self.sandbox, self.sandbox.clock.now() + wait_ms)
+        return response
+
+    def unanswered(self) -> Response:
+        """End the request before anything is done; return the beginning of the answer that is lost."""
+        self.entry.outcome = "lost"
+        status = self.route.success if self.route.success != 204 else 200
+        headers = (JSON_TYPE, (b"content-length", b"100"), (b"request-id", self.request_id.encode()))
+        return Response(status, headers, b'{"object":'.ljust(100))
+
+    async def pause(self, span_ms: int) -> None:
+        """Wait for a span of real time, then look again."""
+        await self._service.stop.pause(span_ms)
+        self.look_again()
+
+    async def hold(self, span_ms: int) -> None:
+        """Keep the request in admission for a span of emulator time, then look again."""
+        if not self._service.stop.has_begun:
+            self.fire()
+            self.sandbox.journal.tell(self.entry)
+            await holding.hold(self.sandbox, self.key_scope, self.now, span_ms)
+            self.look_again()
+
+
+class Service:
+    """The ASGI application of the service: every path but the control plane's."""
+
+    def __init__(
+        self,
+        sandboxes: Sandboxes,
+        pictures: PictureWorker,
+        surfaces: Mapping[str, Surface],
+        strays: Surface,
+        public_url: str | None,
+        stop: Stop,
+    ) -> None:
+        """`surfaces` are found by how a path begins, such as `/v1/`; `strays` takes what belongs to none of them."""
+        self.sandboxes = sandboxes
+        self.pictures = pictures
+        self.stop = stop
+        self._surfaces = surfaces
+        self._strays = strays
+        self._public_url = public_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, self._public_url)
+        surface = self._surfaces.get(request.path[: request.path.find("/", 1) + 1], self._strays)
+        body = Body(receive, request.has_body())
+        exchange = self._arrive(surface, request, body)
+        entry, journal = exchange.entry, exchange.sandbox.journal
+        try:
+            response = await exchange.answer(surface)
+        except ClientDisconnectedError:
+            entry.outcome = "abandoned"
+            if entry.byte_surface is not None:
+                entry.request_body_bytes = body.size_bytes
+            journal.leave(entry)
+            return
+        exchange.complete(response)
+        journal.leave(entry)
+        await exchange.fault.wire(exchange, response, Wire(scope, receive, send, body, self.stop))
+
+    def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:
+        """Note the arrival. A stranger's request takes no Request-Id from under a test: it has a sequence of its own."""
+        home, caller = surface.home(request)
+        sandbox = home or self.sandboxes.default
+        kind = "req" if home is not None else "stray"
+        request_id = "req" + sandbox.identifiers.next(kind).removeprefix(kind)
+        entry = sandbox.journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
+        headers = request.headers
+        if b"idempotency-key" in headers:
+            entry.idempotency_key = headers[b"idempotency-key"].decode("latin-1").strip()
+        if b"user-agent" in headers:
+            entry.user_agent = headers[b"user-agent"].decode("latin-1")
+        return Exchange(self, request, body, sandbox, caller, entry)
+
+
+def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
+    """Read the header Emulator-Fault. Raises Problem invalid_request for a code that the operation cannot return."""
+    from emulator.scenario.faults.problem import ProblemFault
+
+    code = header.decode("latin-1").strip()
+    if code not in codes:
+        raise Problem(
+            "invalid_request",
+            f"Emulator-Fault: found {excerpt(code)}; expected one of {', '.join(sorted(codes))}",
+            remedy="ask for a code that this operation can return",
+        )
+    return ProblemFault(code)
+
+
+def _json_or_none(body: bytes | None) -> object:
+    try:
+        return orjson.loads(body) if body else None
+    except orjson.JSONDecodeError:
+        return None

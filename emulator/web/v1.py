@@ -1,0 +1,161 @@
+"""The surface `/v1`: which operation a method and path mean (D06), who calls it, and how its reply is rendered."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from emulator.contract import BASE_PATH, Contract, OperationContract
+from emulator.domain.problems import Check, Problem, excerpt
+from emulator.http.problems import not_allowed
+from emulator.http.requests import MAXIMUM_BODY_BYTES, Request
+from emulator.http.responses import Response
+from emulator.service import engine
+from emulator.service.accounts import Caller
+from emulator.service.calls import Call
+from emulator.service.sandbox import Sandbox
+from emulator.service.sandboxes import Sandboxes
+from emulator.web.checks import build_steps
+from emulator.web.exchange import Exchange, Route
+from emulator.web.links import Links
+from emulator.web.operations import OPERATIONS, PREPARATIONS, Reply, own_checks
+from emulator.web.rendering import json_response
+
+
+class RoutingError(RuntimeError):
+    """The contract and the code name different operations: a defect, found when the server starts."""
+
+
+class V1:
+    """The 38 operations."""
+
+    def __init__(self, contract: Contract, sandboxes: Sandboxes) -> None:
+        self._sandboxes = sandboxes
+        self._routes = build_routes(contract)
+
+    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+        """Find the sandbox by the key."""
+        caller = self._sandboxes.find_caller(request.bearer_key())
+        return (None, None) if caller is None else (caller.sandbox, caller)
+
+    async def enter(self, exchange: Exchange) -> Route:
+        """Find the operation, and read its body."""
+        request, entry = exchange.request, exchange.entry
+        route, exchange.resource_id = self._find_route(request)
+        entry.operation, entry.checks = route.operation, route.checks
+        entry.passed.append(Check.ROUTE)
+        if exchange.body.has_more:
+            is_too_large = request.announces_more_than(MAXIMUM_BODY_BYTES)
+            exchange.content = entry.request_body = None if is_too_large else await exchange.body.read()
+        return route
+
+    def recognize(self, exchange: Exchange) -> None:
+        """Find the caller; only now, since reading the body took its time. Raises Problem authentication_required."""
+        home, exchange.caller = self.home(exchange.request)
+        if home is None or exchange.caller is None:
+            exchange.now = engine.enter(exchange.sandbox)
+            raise Problem(
+                "authentication_required",
+                "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
+                remedy=_remedy_for_key(exchange.request),
+            )
+        exchange.sandbox = home
+        exchange.now = engine.enter(home)
+        exchange.call = Call(home, exchange.caller, exchange.now, exchange.entry.passed, exchange.resource_id)
+
+    def _find_route(self, request: Request) -> tuple[Route, str]:
+        """Find the operation of a method and path, and the id in the path (D06).
+
+        Raises:
+            Problem: not_found; invalid_request with status 405.
+        """
+        steps = request.path.split("/")  # "", "v1", collection[, id or name[, act]]
+        methods = self._routes.get(request.path)
+        resource_id = ""
+        if methods is None and len(steps) in (4, 5) and steps[3]:
+            resource_id = steps[3]
+            steps[3] = "{}"
+            methods = self._routes.get("/".join(steps))
+        if methods is None:
+            raise Problem(
+                "not_found",
+                f"{excerpt(request.path)}: there is no such path",
+                check=Check.ROUTE,
+                remedy="remove the slash at the end of the path"
+                if request.path.rstrip("/") in self._routes
+                else "use a path of the contract, which GET /_emulator/contract shows",
+            )
+        route = methods.get(request.method)
+        if route is None:
+            raise not_allowed(request.method, sorted(methods))
+        return route, resource_id
+
+
+def _remedy_for_key(request: Request) -> str:
+    if b"authorization" not in request.headers:
+        return "send the header Authorization with `Bearer` and an API key"
+    if b"authorization" in request.repeated:
+        return "send the header Authorization once"
+    if request.bearer_key() is None:
+        return "write `Bearer` and a space before the API key"
+    return "use an API key of this emulator, which GET /_emulator/teams lists"
+
+
+def build_routes(contract: Contract) -> Mapping[str, Mapping[str, Route]]:
+    """Return the routes by path (an id in it written `{}`) and method.
+
+    Raises:
+        RoutingError: the contract and the code do not name the same operations.
+    """
+    differing = contract.operations.keys() ^ OPERATIONS.keys()
+    if differing:
+        raise RoutingError(f"only one of the contract and the code has: {', '.join(sorted(differing))}")
+    routes: dict[str, dict[str, Route]] = {}
+    for operation in contract.operations.values():
+        steps = ["{}" if step.startswith("{") else step for step in operation.path.split("/")]
+        routes.setdefault(BASE_PATH + "/".join(steps), {})[operation.method] = _build_route(contract, operation)
+    return routes
+
+
+def _build_route(contract: Contract, operation: OperationContract) -> Route:
+    row = OPERATIONS[operation.id]
+    entrance, before, after = build_steps(contract, operation)
+    return Route(
+        operation=operation.id,
+        byte_surface=None,
+        is_read=operation.method == "GET",
+        success=operation.success,
+        codes=operation.all_codes,
+        checks=(Check.ROUTE, *(step.check for step in (*entrance, *before, *after)), *own_checks(operation)),
+        entrance=entrance,
+        before_admission=before,
+        prepare=PREPARATIONS.get(operation.id),
+        after_admission=after,
+        check=lambda exchange: row.check(exchange.call),
+        render=_renderer(row.reply),
+    )
+
+
+def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object], Awaitable[Response]]:
+    async def render(exchange: Exchange, result: object) -> Response:
+        reply, images = reply_of(result), exchange.sandbox.images
+        exchange.entry.work_id, exchange.entry.work_rule = exchange.call.work_id, exchange.call.work_rule
+        keys = reply.asset_ids()
+        if not keys or not images.undeveloped(keys):
+            return _render(exchange, reply)
+        images.hold(keys)
+        try:
+            await exchange.pictures.develop(images, keys)
+            exchange.look_again()
+            return _render(exchange, reply)
+        finally:
+            images.release(keys)
+
+    return render
+
+
+def _render(exchange: Exchange, reply: Reply) -> Response:
+    links = Links(exchange.sandbox, exchange.request.origin)
+    headers = exchange.fault.headers(exchange, is_refusal=False)
+    if reply.location is not None:
+        headers = (*headers, (b"location", (links.base_url + reply.location).encode("latin-1")))
+    if reply.retry_after is not None:
+        headers = (*headers, (b"retry-after", b"%d" % reply.retry_after))
+    return json_response(reply.status, reply.resource, exchange.request_id, links, headers)

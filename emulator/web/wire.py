@@ -1,0 +1,79 @@
+"""The connection under a request: how an answer leaves, whole, half or not at all.
+
+An answer is sent in pieces, so that a slow reader costs little memory. A body that was refused before it was read is
+read to its end and dropped, so that its sender sees the answer instead of a reset.
+"""
+
+from emulator.http.connection import CONNECTION_EXTENSION, Connection
+from emulator.http.requests import Body, Receive, Scope, Send, until_gone
+from emulator.http.responses import Response
+from emulator.http.stopping import Stop
+
+_PIECE_BYTES = 256 * 1024
+
+
+class LostAnswerError(ConnectionResetError):
+    """The answer is lost, and the server gave no connection to lose it on: what in-process clients see instead."""
+
+
+class Wire:
+    """The way back to one client."""
+
+    __slots__ = ("_body", "_receive", "_scope", "_send", "_stop")
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send, body: Body, stop: Stop) -> None:
+        self._scope = scope
+        self._receive = receive
+        self._send = send
+        self._body = body
+        self._stop = stop
+
+    async def send(self, response: Response) -> None:
+        """Send an answer whole, without its body in answer to HEAD."""
+        send, body, is_refused_early = self._send, response.body, self._body.has_more
+        if self._scope["method"] == "HEAD":
+            body = b""
+        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        if len(body) > _PIECE_BYTES:
+            for start in range(0, len(body), _PIECE_BYTES):
+                piece = body[start : start + _PIECE_BYTES]
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            body = b""
+        if is_refused_early:
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+            await self._body.drain()
+            body = b""
+        await send({"type": "http.response.body", "body": body})
+
+    async def send_half(self, response: Response) -> None:
+        """Send the head and the first half of the body."""
+        await self._send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        half = response.body[: len(response.body) // 2]
+        await self._send({"type": "http.response.body", "body": half, "more_body": True})
+
+    async def pause(self, span_ms: int) -> None:
+        """Wait for a span of real time, or until the emulator stops."""
+        await self._stop.pause(span_ms)
+
+    async def stall(self) -> None:
+        """Send nothing until the client has gone or the emulator stops."""
+        if await self._stop.cut_short(until_gone(self._receive)):
+            await self.close()
+
+    async def close(self) -> None:
+        """Close the connection after what was sent, and wait until it is closed."""
+        self._connection().close()
+        await until_gone(self._receive)
+
+    async def reset(self) -> None:
+        """Break the connection off, and wait until it is closed."""
+        self._connection().reset()
+        await until_gone(self._receive)
+
+    def _connection(self) -> Connection:
+        connection: Connection | None = (
+            self._scope.get("extensions", {}).get(CONNECTION_EXTENSION, {}).get("connection")
+        )
+        if connection is None:
+            raise LostAnswerError("a scenario lost the answer")
+        return connection
