@@ -1,22 +1,55 @@
-"""What can be typed: commands, their options and their help. Knows no command's work, only its name and arguments.
+"""What can be typed: the table of commands, and how words become the options of one of them.
 
-The text of an option is checked where its meaning is known (emulator.settings, emulator.cli.remote), so that a complaint is
-the same whether the text came from the command line or from the environment.
+The text of an option is checked where its meaning is known (emulator.settings, the commands, the emulator itself), so that a
+complaint is the same whether the text came from the command line or from the environment.
 """
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple
 
 from emulator import __version__
-from emulator.settings import DEFAULT_URL, OPTIONS
+from emulator.settings import OPTIONS
 
 PROGRAM = "image-workflow-emulator"
-_EXEC_ENVIRONMENT = """\
-The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
-a report about the run is printed to standard error. Each option of the emulator can be given as an environment variable
-too: --rate-limits is EMULATOR_RATE_LIMITS."""
-_ENVIRONMENT = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
+ENVIRONMENT = "Each option can be given as an environment variable too: --rate-limits is EMULATOR_RATE_LIMITS."
+
+
+class Command(NamedTuple):
+    """A row of the table: what a command does, and the verb that it has where none is typed."""
+
+    summary: str
+    verb: str | None = None
+
+
+COMMANDS: Mapping[str, Command] = {
+    "serve": Command("run the emulator until interrupted"),
+    "exec": Command("run a command with an emulator of its own, and exit with its status"),
+    "wait": Command("wait until an emulator is ready"),
+    "requests": Command("list, follow, explain or clear recorded requests", "list"),
+    "scenario": Command("show, change or end the running scenario", "show"),
+    "scenarios": Command("look at the library of scenarios, or check files"),
+    "clock": Command("look at the clock of a running emulator, move it forward, or change how it runs"),
+    "teams": Command("list or change Teams", "list"),
+    "credentials": Command("list, revoke or restore credentials", "list"),
+    "sandboxes": Command("list, create or delete sandboxes", "list"),
+    "reset": Command("reset a running emulator"),
+    "state": Command("save a sandbox of a running emulator to a file, or load one from it"),
+    "operations": Command("list the operations of the API with their prices and problem codes"),
+    "contract": Command("print the machine-readable contract (OpenAPI 3.1)"),
+    "schema": Command("print the JSON Schema of a kind of file, for editors"),
+}
+"""Every command: its module is `emulator.cli.commands.NAME`, with `add_arguments` and `run`."""
+
+_WITHOUT_VALUE = ("-h", "--help", "--follow")
+
+
+def module_of(command: str) -> ModuleType:
+    """Return the module of a command."""
+    return import_module(f"emulator.cli.commands.{command}")
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
@@ -25,10 +58,12 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     Exits with status 2 after a message when they cannot be read, with 0 after `--help` and `--version`.
     """
     given = sys.argv[1:] if arguments is None else arguments
-    if given[:1] != ["exec"]:
-        return _parser().parse_args(given)
+    typed = next(iter(given), "")
+    parser = build_parser(typed)
+    if typed != "exec":
+        return parser.parse_args(with_verb(given))
     end = given.index("--") if "--" in given else len(given)
-    options, unknown = _parser().parse_known_args(given[:end])
+    options, unknown = parser.parse_known_args(given[:end])
     options.words = given[end + 1 :]
     if unknown:
         options.refuse(f"unrecognized arguments: {' '.join(unknown)} (the command comes after --)")
@@ -37,52 +72,53 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def _parser() -> argparse.ArgumentParser:
+def with_verb(given: Sequence[str]) -> list[str]:
+    """Return the arguments with the verb that goes without saying, where none is typed: the first word that is no option."""
+    command = COMMANDS.get(next(iter(given), ""))
+    if command is None or command.verb is None:
+        return list(given)
+    rest = iter(given[1:])
+    for word in rest:
+        if word in ("-h", "--help"):
+            return list(given)
+        if not word.startswith("-"):
+            return list(given)
+        if word not in _WITHOUT_VALUE and "=" not in word:
+            next(rest, None)
+    return [given[0], command.verb, *given[1:]]
+
+
+def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
+    """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="A local emulator of the Image Workflow Service API v1.", allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_serve(commands)
-    _add_exec(commands)
-    _add_wait(commands)
-    _add_scenarios(commands)
-    _add_contract(commands)
-    _add_clock(commands)
-    _add_reset(commands)
-    _add_state(commands)
+    for name, command in COMMANDS.items():
+        added = _add(commands, name, command.summary)
+        if typed in (None, name):
+            module_of(name).add_arguments(added)
     return parser
 
 
-_Commands = argparse._SubParsersAction  # noqa: SLF001 (the type has no public name)
+_Parsers = argparse._SubParsersAction  # noqa: SLF001 (the type has no public name)
 
 
-def _add(
-    commands: "_Commands[argparse.ArgumentParser]", name: str, summary: str, epilog: str = ""
-) -> argparse.ArgumentParser:
-    return commands.add_parser(
+def _add(parsers: "_Parsers[argparse.ArgumentParser]", name: str, summary: str) -> argparse.ArgumentParser:
+    return parsers.add_parser(
         name,
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
-        epilog=epilog,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
 
-def _add_serve(commands: "_Commands[argparse.ArgumentParser]") -> None:
-    add_settings(_add(commands, "serve", "run the emulator until interrupted", _ENVIRONMENT))
-
-
-def _add_exec(commands: "_Commands[argparse.ArgumentParser]") -> None:
-    parser = _add(
-        commands, "exec", "run a command with an emulator of its own, and exit with its status", _EXEC_ENVIRONMENT
-    )
-    parser.usage = f"{PROGRAM} exec [OPTIONS] -- COMMAND [ARGUMENT ...]"
-    parser.set_defaults(refuse=parser.error)
-    parser.add_argument("--report", metavar="FILE", help="write the report about the run as JSON too")
-    parser.add_argument("--quiet", action="store_true", help="do not print the report")
-    add_settings(parser, {"port": "a free one"})
+def add_verbs(parser: argparse.ArgumentParser, **summaries: str) -> list[argparse.ArgumentParser]:
+    """Give a command its verbs, as `action` of the result; return a parser for each."""
+    verbs = parser.add_subparsers(dest="action", metavar="VERB", required=True)
+    return [_add(verbs, name, summary) for name, summary in summaries.items()]
 
 
 def add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | None = None) -> None:
@@ -94,64 +130,3 @@ def add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | 
         default = (defaults or {}).get(option.field, option.default)
         help_text = f"{option.description} (default: {default})"
         parser.add_argument(option.flag, dest=option.field, metavar=option.placeholder, help=help_text)
-
-
-def _add_connection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", metavar="URL", help=f"a running emulator (default: EMULATOR_URL, else {DEFAULT_URL})")
-    parser.add_argument("--sandbox", metavar="ID", help="which of its sandboxes (default: default)")
-    parser.add_argument("--control-token", metavar="TOKEN", help="its control token (default: EMULATOR_CONTROL_TOKEN)")
-
-
-def _add_wait(commands: "_Commands[argparse.ArgumentParser]") -> None:
-    parser = _add(commands, "wait", "wait until an emulator is ready")
-    parser.add_argument("--timeout", metavar="SECONDS", default="30", help="give up after this long (default: 30)")
-    _add_connection(parser)
-
-
-def _add_scenarios(commands: "_Commands[argparse.ArgumentParser]") -> None:
-    parser = _add(commands, "scenarios", "look at the library of scenarios, or check files")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    _add(actions, "list", "name every scenario of the library")
-    _add(actions, "show", "print a scenario of the library").add_argument("name", metavar="NAME")
-    check = _add(actions, "check", "check scenario files")
-    check.add_argument("files", metavar="FILE", nargs="+")
-    check.add_argument(
-        "--world",
-        metavar="FILE",
-        help="the world whose Teams and keys they name (default: EMULATOR_WORLD, else built in)",
-    )
-
-
-def _add_contract(commands: "_Commands[argparse.ArgumentParser]") -> None:
-    parser = _add(commands, "contract", "print the machine-readable contract (OpenAPI 3.1)")
-    parser.add_argument("--format", choices=("yaml", "json"), default="yaml", help="(default: yaml)")
-
-
-def _add_clock(commands: "_Commands[argparse.ArgumentParser]") -> None:
-    actions = """\
-actions:
-  show             print the time (what is done without an action)
-  advance SPAN     move forward by a span such as 90s, 250ms, 2m or 1h
-  to TIMESTAMP     move forward to an instant such as 2026-01-01T00:01:00.000Z
-  next             move forward to the next event
-  idle             move forward until no work is unfinished"""
-    parser = _add(commands, "clock", "look at the clock of a running emulator, or move it forward", actions)
-    parser.add_argument("action", nargs="?", default="show", metavar="ACTION", choices=("show", *CLOCK_MOVES))
-    parser.add_argument("value", nargs="?", metavar="VALUE")
-    _add_connection(parser)
-
-
-CLOCK_MOVES = ("advance", "to", "next", "idle")
-
-
-def _add_reset(commands: "_Commands[argparse.ArgumentParser]") -> None:
-    _add_connection(_add(commands, "reset", "take a running emulator back to its start"))
-
-
-def _add_state(commands: "_Commands[argparse.ArgumentParser]") -> None:
-    parser = _add(commands, "state", "save a sandbox of a running emulator to a file, or load one from it")
-    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    for name, summary in (("save", "write all of a sandbox to a file"), ("load", "make a sandbox what a file says")):
-        action = _add(actions, name, summary)
-        action.add_argument("file", metavar="FILE")
-        _add_connection(action)

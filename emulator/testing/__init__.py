@@ -7,15 +7,15 @@ The pytest plugin and the command line's own clients stand on this, and it stand
 an emulator's objects, since most run in another process.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from emulator.testing.emulator import Emulator
-from emulator.testing.errors import EmulatorError
-from emulator.testing.records import Explanation, RecordedRequest, Rule
-from emulator.testing.sandbox import Clock, Sandbox, Team
 
 if TYPE_CHECKING:
     from emulator.testing.application import EmulatorApplication, create_app
+    from emulator.testing.emulator import Emulator
+    from emulator.testing.errors import EmulatorError
+    from emulator.testing.records import Explanation, RecordedRequest, Rule
+    from emulator.testing.sandbox import Clock, Sandbox, Team
 
 __all__ = [
     "Clock",
@@ -30,11 +30,18 @@ __all__ = [
     "create_app",
 ]
 
+_HOMES = {
+    "application": ("EmulatorApplication", "create_app"),
+    "emulator": ("Emulator",),
+    "errors": ("EmulatorError",),
+    "records": ("Explanation", "RecordedRequest", "Rule"),
+    "sandbox": ("Clock", "Sandbox", "Team"),
+}
+
 
 def __getattr__(name: str) -> Any:
-    # An emulator in this process needs all of its modules: they are imported for those alone who want one.
-    if name in ("EmulatorApplication", "create_app"):
-        from emulator.testing import application
-
-        return getattr(application, name)
+    # Imported when first used: the command line needs little of it, and starts quickly.
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"emulator.testing.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

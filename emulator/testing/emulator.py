@@ -66,21 +66,8 @@ class Emulator:
         `rate_limits`. `scenario` may be a name of the library, a mapping or a YAML file, `world` a mapping or a YAML file,
         `start` a timestamp or an aware datetime. Raises EmulatorError; of a bad scenario file with file, line and column.
         """
-        body = {name: value for name, value in options.items() if value is not None}
-        if isinstance(body.get("start"), datetime):
-            body["start"] = timestamp_text(body["start"])
-        if "world" in body:
-            body["world"] = world_value(body["world"])
-        made = self._create(body, body.get("scenario"))
+        made = create_sandbox(self._plane, options)
         return Sandbox(self._plane.of(made["id"]), made["id"])
-
-    def _create(self, body: dict[str, Any], scenario: Any) -> Mapping[str, Any]:
-        file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
-        if file is not None:
-            body["scenario"] = read_file(file).decode("utf-8", "replace")
-        with naming(file):
-            made: Mapping[str, Any] = self._plane.call("POST", "sandboxes", body)
-        return made
 
     def close(self) -> None:
         """Let go of it; one that was started here stops."""
@@ -96,3 +83,19 @@ class Emulator:
 
     def __repr__(self) -> str:
         return f"<Emulator at {self.url}>"
+
+
+def create_sandbox(plane: ControlPlane, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Make a sandbox as `Emulator.sandbox` does, and return what the control plane answers."""
+    body = {name: value for name, value in options.items() if value is not None}
+    if isinstance(body.get("start"), datetime):
+        body["start"] = timestamp_text(body["start"])
+    if "world" in body:
+        body["world"] = world_value(body["world"])
+    scenario = body.get("scenario")
+    file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
+    if file is not None:
+        body["scenario"] = read_file(file).decode("utf-8", "replace")
+    with naming(file):
+        made: Mapping[str, Any] = plane.of(None).call("POST", "sandboxes", body)
+    return made

@@ -59,19 +59,7 @@ class Sandbox:
     @property
     def api_key(self) -> str:
         """The key of Demo's full credential; where there is no such Team, the first full one that can be used."""
-        shown = self._show()
-        usable = [
-            (team["name"], credential["key"])
-            for team in shown["teams"]
-            for credential in team["credentials"]
-            if credential["profile"] == "full"
-            and credential["state"] == "active"
-            and credential["expires_at"] > shown["clock"]["now"]
-        ]
-        keys = [key for team, key in usable if team == PREFERRED_TEAM] + [key for _, key in usable]
-        if not keys:
-            raise EmulatorError("not_found", f"the sandbox {self.id!r} has no full credential that can be used")
-        return str(keys[0])
+        return usable_key(self._show())
 
     def key(self, key: str) -> str:
         """Return this sandbox's form of a key of the world, such as `iwe_demo_read`."""
@@ -79,23 +67,12 @@ class Sandbox:
 
     def credential(self, key: str) -> Mapping[str, Any]:
         """Return the credential of a key, which is in this sandbox's form or the world's."""
-        credentials = [credential for team in self.teams() for credential in team["credentials"]]
-        for form in (key, f"{key}_{self.id}"):
-            for credential in credentials:
-                if credential["key"] == form:
-                    return dict(credential)
-        known = ", ".join(credential["key"] for credential in credentials[:EXAMPLE_KEYS])
-        raise EmulatorError("not_found", f"{key!r}: the sandbox {self.id!r} has no such key; it has {known}")
+        return find_credential(self._plane, self.id, key)
 
     @property
     def env(self) -> dict[str, str]:
         """What a program or the command line finds this sandbox by, as environment variables."""
-        return {
-            "IMAGE_WORKFLOW_BASE_URL": self.base_url,
-            "IMAGE_WORKFLOW_API_KEY": self.api_key,
-            "EMULATOR_URL": self._plane.transport.url,
-            "EMULATOR_SANDBOX": self.id,
-        }
+        return variables(self._show(), self._plane.transport.url)
 
     # The scenario ---------------------------------------------------------------------------------------------------
 
@@ -105,13 +82,7 @@ class Sandbox:
         `team`, a name or id, limits it to one Team. A bad one changes nothing: the error's `detail` names each complaint
         with file, line and column.
         """
-        if isinstance(scenario, Mapping):
-            self._plane.call("PUT", "scenario", scenario, query={"team": team})
-        elif (file := scenario_file(scenario)) is not None:
-            with naming(file):
-                self._plane.exchange("PUT", "scenario", read_file(file), YAML, query={"team": team})
-        else:
-            self._plane.call("PUT", "scenario", {"use": scenario}, query={"team": team})
+        use_scenario(self._plane, scenario, team)
 
     def no_scenario(self, *, team: str | None = None) -> None:
         """End the scenario. What it has changed, such as a pause, stays changed until a reset."""
@@ -333,3 +304,53 @@ def explained(plane: ControlPlane, identifier: str) -> Any:
             raise EmulatorError("not_found", "the journal is empty: no request has come yet")
         identifier = str(newest[0]["sequence"])
     return plane.call("GET", f"requests/{path_step(identifier)}")
+
+
+def use_scenario(plane: ControlPlane, scenario: "str | Mapping[str, Any] | Path", team: str | None = None) -> None:
+    """Run another scenario from now on, as `Sandbox.use` does."""
+    query = {"team": team}
+    if isinstance(scenario, Mapping):
+        plane.call("PUT", "scenario", scenario, query=query)
+    elif (file := scenario_file(scenario)) is not None:
+        with naming(file):
+            plane.exchange("PUT", "scenario", read_file(file), YAML, query=query)
+    else:
+        plane.call("PUT", "scenario", {"use": scenario}, query=query)
+
+
+def find_credential(plane: ControlPlane, sandbox: str, key: str) -> Mapping[str, Any]:
+    """Return the credential of a key, in the sandbox's form or the world's. Raises EmulatorError `not_found`."""
+    teams = plane.call("GET", "teams")["data"]
+    credentials = [credential for team in teams for credential in team["credentials"]]
+    for form in (key, f"{key}_{sandbox}"):
+        for credential in credentials:
+            if credential["key"] == form:
+                return dict(credential)
+    known = ", ".join(credential["key"] for credential in credentials[:EXAMPLE_KEYS])
+    raise EmulatorError("not_found", f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}")
+
+
+def usable_key(shown: Mapping[str, Any]) -> str:
+    """Return the key that a client is configured with, of a sandbox as the control plane shows it. Raises EmulatorError."""
+    usable = [
+        (team["name"], credential["key"])
+        for team in shown["teams"]
+        for credential in team["credentials"]
+        if credential["profile"] == "full"
+        and credential["state"] == "active"
+        and credential["expires_at"] > shown["clock"]["now"]
+    ]
+    keys = [key for team, key in usable if team == PREFERRED_TEAM] + [key for _, key in usable]
+    if not keys:
+        raise EmulatorError("not_found", f"the sandbox {shown['id']!r} has no full credential that can be used")
+    return str(keys[0])
+
+
+def variables(shown: Mapping[str, Any], url: str) -> dict[str, str]:
+    """Return what a program finds a sandbox by, of one as the control plane shows it, as environment variables."""
+    return {
+        "IMAGE_WORKFLOW_BASE_URL": shown["base_url"],
+        "IMAGE_WORKFLOW_API_KEY": usable_key(shown),
+        "EMULATOR_URL": url,
+        "EMULATOR_SANDBOX": shown["id"],
+    }

@@ -6,10 +6,11 @@ afterwards.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from emulator.domain.recipes import Recipe, recipe_to_dict
 from emulator.imaging.helpers import Helpers, LostHelperError
+from emulator.imaging.messages import Head, Message
 from emulator.service.calls import DecodedUpload
 from emulator.service.images import ImageStore
 
@@ -63,7 +64,7 @@ class PictureWorker:
         """Learn the scene of a picture (D30)."""
         images.hold([key])
         try:
-            found, _ = await self._helpers.run({"job": "examine"}, [await self.data(images, key)])
+            found, _ = await self._work({"job": "examine"}, [await self.data(images, key)])
             images.pictures[key].scene = found["scene"]
         finally:
             images.release([key])
@@ -78,6 +79,13 @@ class PictureWorker:
         return await asyncio.shield(drawing)
 
     async def _draw(self, images: ImageStore, recipe: Recipe, inputs: list[bytes]) -> bytes:
-        _, parts = await self._helpers.run({"job": "render", "recipe": recipe_to_dict(recipe)}, inputs)
+        _, parts = await self._work({"job": "render", "recipe": recipe_to_dict(recipe)}, inputs)
         images.develop(recipe, parts[0])
         return parts[0]
+
+    async def _work(self, head: Head, parts: Sequence[bytes]) -> Message:
+        """Do a job whose pictures are usable: if its helper is lost, something else ended it, and another one is tried."""
+        try:
+            return await self._helpers.run(head, parts)
+        except LostHelperError:
+            return await self._helpers.run(head, parts)

@@ -65,7 +65,7 @@ def test_the_next_event_is_shown_if_there_is_one(server: Server) -> None:
 
 def test_a_clock_that_would_run_backwards_is_refused_in_the_emulator_s_words(server: Server) -> None:
     outcome = run(server, "clock", "to", "2020-01-01T00:00:00Z")
-    assert (outcome.status, outcome.output) == (1, "")
+    assert (outcome.status, outcome.output) == (2, "")
     assert "2020-01-01T00:00:00.000Z" in outcome.complaint
     assert outcome.complaint.endswith("(400 invalid_request)\n")
 

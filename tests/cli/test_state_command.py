@@ -55,7 +55,7 @@ def test_a_file_that_cannot_be_written_is_told(server: Server) -> None:
     outcome = run_state(server, "save", "no/such.zip")
     assert (outcome.status, outcome.complaint) == (
         1,
-        "image-workflow-emulator: no/such.zip.part: No such file or directory\n",
+        "image-workflow-emulator: no/such.zip: No such file or directory\n",
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.arguments import PROGRAM, _parser, parse_arguments
+from emulator.cli.arguments import PROGRAM, build_parser, parse_arguments
 from emulator.contract import load_contract
 from emulator.control import PREFIX
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
@@ -88,11 +88,13 @@ def commands(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[
 def test_every_command_is_in_the_table() -> None:
     spans = [span for row in rows(page("Commands and options")) for span in CODE.findall(row[0])]
     leading = (re.match(r"[a-z]+(?: [a-z]+)?\b(?!-)", span.replace("[", "").replace("]", "")) for span in spans)
-    assert {name for name, _ in commands(_parser())} == {match[0].strip() for match in leading if match}
+    assert {name for name, _ in commands(build_parser())} == {match[0].strip() for match in leading if match}
 
 
 def test_every_option_of_every_command_is_named() -> None:
-    flags = {flag for _, parser in commands(_parser()) for action in parser._actions for flag in action.option_strings}
+    flags = {
+        flag for _, parser in commands(build_parser()) for action in parser._actions for flag in action.option_strings
+    }
     assert set() == {flag for flag in flags - {"-h", "--help"} if not re.search(rf"{flag}\b", EVERYTHING)}
 
 

@@ -7,6 +7,7 @@ import zlib
 import pytest
 from PIL import Image
 
+from emulator.imaging.helpers import Helpers, LostHelperError
 from tests.support.emulator_client import OTHER, Answer, EmulatorUnderTest
 from tests.support.pictures import SIZE, decode, encode, picture
 
@@ -235,3 +236,17 @@ def test_uploads_cost_no_credits_and_no_place_in_the_budget(emulator: EmulatorUn
 def test_the_same_file_twice_makes_two_assets(emulator: EmulatorUnderTest) -> None:
     one, two = emulator.assets(2)
     assert one != two
+
+
+def test_bytes_that_cost_their_helper_are_refused_like_what_is_no_image(
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lose(*_: object) -> None:
+        raise LostHelperError
+
+    session = emulator.open_upload(len(picture()))
+    token = {"upload_token": emulator.send_bytes(session, picture()).json["upload_token"]}
+    monkeypatch.setattr(Helpers, "run", lose)
+    refused = emulator.post(f"/uploads/{session['id']}/complete", token)
+    assert (refused.outcome, "time or memory" in refused.json["detail"]) == ((422, "invalid_input"), True)
+    assert emulator.post(f"/uploads/{session['id']}/complete", token).outcome == (404, "upload_not_found")

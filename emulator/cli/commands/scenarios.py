@@ -1,40 +1,46 @@
-"""The commands that need no running emulator: `contract` and `scenarios`. They look at what is shipped, and at files."""
+"""`scenarios`: the library of scenarios that is shipped, and a check of files. Needs no running emulator."""
 
-import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import unreadable
-from emulator.documents import shipped_document, shipped_path
+from emulator.cli.output import print_bytes
+from emulator.documents import shipped_path
 from emulator.documents.complaints import Complaint, DocumentError
 
 if TYPE_CHECKING:
     from emulator.scenario.library import ScenarioLibrary
 
 
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take a verb and what it looks at."""
+    _, show, check = add_verbs(
+        parser,
+        list="name every scenario of the library",
+        show="print a scenario of the library",
+        check="check scenario files",
+    )
+    show.add_argument("name", metavar="NAME")
+    check.add_argument("files", metavar="FILE", nargs="+")
+    check.add_argument(
+        "--world",
+        metavar="FILE",
+        help="the world whose Teams and keys they name (default: EMULATOR_WORLD, else built in)",
+    )
+
+
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and DocumentError."""
-    if options.command == "contract":
-        _print_contract(options.format)
-    elif options.action == "list":
+    if options.action == "list":
         _list_scenarios()
     elif options.action == "show":
-        _write(_library().text(options.name).encode())
+        print_bytes(_library().text(options.name).encode())
     else:
         _check_scenarios(options.files, options.world or environment.get("EMULATOR_WORLD"))
     return 0
-
-
-def _print_contract(form: str) -> None:
-    if form == "yaml":
-        _write(shipped_path("contract/openapi.yaml").read_bytes())
-    else:
-        import orjson
-
-        document = shipped_document("contract/openapi.yaml")
-        _write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def _list_scenarios() -> None:
@@ -81,9 +87,3 @@ def _read(file: str) -> bytes:
         return Path(file).read_bytes()
     except OSError as error:
         raise unreadable(error) from error
-
-
-def _write(content: bytes) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()

@@ -1,0 +1,29 @@
+"""`exec`: run a command with an emulator of its own, and exit with its status."""
+
+import gc
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+
+from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
+
+_EPILOG = f"""\
+The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
+a report about the run is printed to standard error. {ENVIRONMENT}"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take the options of a running emulator and of the report, and then the command."""
+    parser.usage = f"{PROGRAM} exec [OPTIONS] -- COMMAND [ARGUMENT ...]"
+    parser.epilog = _EPILOG
+    parser.set_defaults(refuse=parser.error)
+    parser.add_argument("--report", metavar="FILE", help="write the report about the run as JSON too")
+    parser.add_argument("--quiet", action="store_true", help="do not print the report")
+    add_settings(parser, {"port": "a free one"})
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Run the command. Raises as `emulator.cli.execution.execute` does."""
+    gc.disable()
+    from emulator.cli.execution import execute
+
+    return execute(options, environment)

@@ -1,0 +1,176 @@
+"""`requests`: the journal of a running emulator, listed, followed, explained and cleared."""
+
+import json
+import shlex
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from emulator.cli.arguments import add_verbs
+from emulator.cli.connection import add_connection, control_plane
+from emulator.cli.har import as_har
+from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
+from emulator.settings import UsageError
+from emulator.testing.control import ControlPlane
+from emulator.testing.records import RecordedRequest, record, request_line
+from emulator.testing.sandbox import explained
+
+WAIT_MS: Final = 20_000
+"""How long one look for new requests waits."""
+LOOK_AGAIN_SECONDS: Final = 0.2
+"""How long until another look while a request is in flight, which keeps a look from waiting."""
+_FILTERS: Final = ("operation", "status", "code", "team", "limit")
+_HEADERS: Final = ("SEQUENCE", "TIME", "STATUS", "OPERATION", "CODE", "DURATION", "TEAM")
+_RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take a verb, filters, and what to show."""
+    listing, show, clear = add_verbs(
+        parser,
+        list="list recorded requests, the newest last (what is done without a verb)",
+        show="explain one request",
+        clear="forget all recorded requests",
+    )
+    listing.add_argument("--operation", metavar="ID", help="those of an operation; `none`: of none")
+    listing.add_argument("--status", metavar="STATUS", help="a status, a class such as 4xx, or `none`")
+    listing.add_argument("--code", metavar="CODE", help="those refused with a problem code, or `none`")
+    listing.add_argument("--team", metavar="TEAM", help="those of a Team, by name or id")
+    listing.add_argument("--limit", metavar="N", help="at most so many, the newest (default: 100)")
+    listing.add_argument("--follow", action="store_true", help="go on with each request as it is answered")
+    add_format(listing, "table", "json", "har")
+    show.add_argument("request", metavar="last|SEQUENCE|REQUEST_ID")
+    add_format(show, "text", "json", "curl")
+    for verb in (parser, listing, show, clear):
+        add_connection(verb)
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Do it. Raises UsageError and EmulatorError."""
+    control = control_plane(options, environment)
+    match options.action:
+        case "clear":
+            control.call("DELETE", "requests")
+            print("cleared")
+        case "show":
+            _show(explained(control, options.request), options.format, control, out(environment))
+        case _ if options.follow:
+            _follow(control, options, out(environment))
+        case _:
+            _list(control, options, out(environment))
+    return 0
+
+
+# The list -------------------------------------------------------------------------------------------------------------
+
+
+def _query(options: Namespace) -> dict[str, str]:
+    return {name: vars(options)[name] for name in _FILTERS if vars(options)[name] is not None}
+
+
+def _list(control: ControlPlane, options: Namespace, style: Style) -> None:
+    answer = control.call("GET", "requests", query=_query(options))
+    entries = list(reversed(answer["data"]))
+    if options.format == "json":
+        print_json(answer)
+    elif options.format == "har":
+        print_json(as_har(entries, control.transport.url))
+    else:
+        print_table(_HEADERS, (_cells(record(RecordedRequest, entry)) for entry in entries), style)
+
+
+def _cells(request: RecordedRequest) -> tuple[Any, ...]:
+    took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
+    what = request.operation or f"{request.method} {request.path}"
+    return request.sequence, request.at, request.status, what, request.code, took, request.team
+
+
+def _follow(control: ControlPlane, options: Namespace, style: Style) -> None:
+    if options.format == "har":
+        raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
+    for entry in _answered(control, _query(options)):
+        request = record(RecordedRequest, entry)
+        line = json.dumps(entry) if options.format == "json" else style.status(request_line(request), request.status)
+        print(line, flush=True)
+
+
+def _answered(control: ControlPlane, query: dict[str, str]) -> Iterator[Any]:
+    """Go through requests once they are answered, without end; those that are in flight meanwhile come when they are."""
+    since, told = 0, set[int]()
+    while True:
+        wait = {} if since == 0 and not told else {"wait_ms": WAIT_MS}
+        seconds = WAIT_MS / 1000 + 10
+        found = control.call("GET", "requests", query={**query, **wait, "since": since}, seconds=seconds)
+        entries = list(reversed(found["data"]))
+        new = [entry for entry in entries if entry["duration_ms"] is not None and entry["sequence"] not in told]
+        yield from new
+        told |= {entry["sequence"] for entry in new}
+        in_flight = [entry["sequence"] for entry in entries if entry["duration_ms"] is None]
+        since = min(in_flight) - 1 if in_flight else max([found["last_sequence"], since] if new else [since])
+        told = {sequence for sequence in told if sequence > since}
+        if not new:
+            time.sleep(LOOK_AGAIN_SECONDS)  # noqa: TID251 (clients of the emulator go on meanwhile, in real time)
+
+
+# One request ----------------------------------------------------------------------------------------------------------
+
+
+def _show(found: Mapping[str, Any], form: str, control: ControlPlane, style: Style) -> None:
+    if form == "json":
+        print_json(found)
+    elif form == "curl":
+        print(as_curl(found, control.transport.url))
+    else:
+        for line in _text(found, style):
+            print(line)
+
+
+def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:
+    request, why = record(RecordedRequest, found), found["explanation"]
+    yield style.status(f"{request.sequence}  {request_line(request)}", request.status)
+    yield why["summary"]
+    if why["remedy"]:
+        yield f"{style('remedy', BOLD)}  {why['remedy']}"
+    yield ""
+    for check in why["checks"]:
+        mark, colour = _RESULTS.get(check["result"], ("·", DIM))
+        detail = f"  {check['detail']}" if check["detail"] else ""
+        yield f"  {style(mark, colour)} {check['check']}: {check['result']}{detail}"
+    notes = [("effect", text) for text in why["effects"]]
+    notes += [("rule", f"{rule['name']} ({_place(rule)}): {rule['did']}") for rule in why["rules"]]
+    if why["related"]:
+        notes.append(("related", f"request {why['related']['sequence']}: {why['related']['why']}"))
+    names = ("request_id", "idempotency_key", "note")
+    notes += [(name, str(found[name])) for name in names if found.get(name)]
+    yield ""
+    for name, text in notes:
+        yield f"{style(name, BOLD)}  {text}"
+    for name in ("request_body", "response_body"):
+        if found[name] is not None:
+            yield style(name, BOLD)
+            yield json.dumps(found[name], indent=2, ensure_ascii=False)
+
+
+def _place(rule: Mapping[str, Any]) -> str:
+    return f"{rule['file']}, line {rule['line']}" if rule.get("file") else "no file"
+
+
+def as_curl(entry: Mapping[str, Any], url: str) -> str:
+    """Word a request as a command for a shell, with the key of the environment: the journal does not tell keys."""
+    is_service = entry["path"].startswith("/v1")
+    words = ["curl", "--include"]
+    if entry["method"] != "GET":
+        words += ["--request", entry["method"]]
+    lines = [shlex.join(words)]
+    if is_service and entry["credential"] is not None:
+        lines.append('--header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"')
+    if entry["idempotency_key"] is not None:
+        lines.append(shlex.join(["--header", f"Idempotency-Key: {entry['idempotency_key']}"]))
+    if entry["request_body"] is not None:
+        lines.append("--header 'Content-Type: application/json'")
+        lines.append(shlex.join(["--data", json.dumps(entry["request_body"], ensure_ascii=False)]))
+    elif entry["method"] != "GET" and not is_service:
+        lines.append("--data-binary @FILE")
+    lines.append(shlex.quote(url + entry["path"]))
+    return " \\\n  ".join(lines)

@@ -1,0 +1,15 @@
+"""`reset`: take a sandbox of a running emulator back to its start."""
+
+from argparse import Namespace
+from collections.abc import Mapping
+
+from emulator.cli.connection import add_connection, control_plane
+
+add_arguments = add_connection
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Reset it. Raises SettingError and EmulatorError."""
+    control_plane(options, environment).call("POST", "reset")
+    print("reset")
+    return 0

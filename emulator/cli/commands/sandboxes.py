@@ -1,0 +1,82 @@
+"""`sandboxes`: the sandboxes of a running emulator, listed, created and deleted."""
+
+import shlex
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from emulator.cli.arguments import add_verbs
+from emulator.cli.connection import add_connection, control_plane
+from emulator.cli.output import Style, add_format, out, print_json, print_table
+from emulator.testing.control import path_step
+from emulator.testing.emulator import create_sandbox
+from emulator.testing.sandbox import variables
+
+_OPTIONS = {
+    "clock": ("MODE", "real, manual, auto, or a rate such as x60"),
+    "seed": ("N", "what everything follows from that a client does not give"),
+    "start": ("TIMESTAMP", "its time at start"),
+    "world": ("FILE", "how its world differs from the built-in one (YAML)"),
+    "scenario": ("NAME|FILE", "what goes wrong: a scenario of the library, or a file (YAML)"),
+    "rate_limits": ("on|off", "whether request rates are limited"),
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take a verb and what a sandbox begins with."""
+    listing, create, delete = add_verbs(
+        parser,
+        list="list sandboxes (what is done without a verb)",
+        create="create a sandbox; what is not given it takes from the options of the process",
+        delete="delete a sandbox with all that it holds",
+    )
+    create.add_argument("id", metavar="ID", nargs="?", help="1 to 40 of a-z, 0-9 and hyphens (default: a free one)")
+    for name, (placeholder, text) in _OPTIONS.items():
+        create.add_argument(f"--{name.replace('_', '-')}", metavar=placeholder, help=text)
+    add_format(listing, "table", "json")
+    add_format(create, "table", "json", "env")
+    delete.add_argument("id", metavar="ID")
+    for verb in (parser, listing, create, delete):
+        add_connection(verb)
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Do it. Raises UsageError and EmulatorError."""
+    control, style = control_plane(options, environment).of(None), out(environment)
+    match options.action:
+        case "delete":
+            control.call("DELETE", f"sandboxes/{path_step(options.id)}")
+            print(f"deleted {options.id}")
+        case "create":
+            made = create_sandbox(control, {"id": options.id, **_begin(options)})
+            _print([made], made, options.format, control.transport.url, style)
+        case _:
+            found = control.call("GET", "sandboxes")
+            _print(found["data"], found, options.format, control.transport.url, style)
+    return 0
+
+
+def _begin(options: Namespace) -> dict[str, Any]:
+    given = {name: vars(options)[name] for name in _OPTIONS}
+    seed = given["seed"]
+    if seed is not None and seed.isascii() and seed.isdigit() and len(seed) < 20:
+        given["seed"] = int(seed)
+    return given
+
+
+def _print(shown: Sequence[Mapping[str, Any]], answer: Any, form: str, url: str, style: Style) -> None:
+    if form == "json":
+        print_json(answer)
+    elif form == "env":
+        for name, value in variables(shown[0], url).items():
+            print(f"{name}={shlex.quote(value)}")
+    else:
+        print_table(("ID", "BASE URL", "CLOCK", "NOW", "KEYS"), map(_cells, shown), style)
+
+
+def _cells(sandbox: Mapping[str, Any]) -> Sequence[Any]:
+    clock = sandbox["clock"]
+    mode = clock["mode"] if clock["rate"] in (None, 1) else f"x{clock['rate']:g}"
+    keys = [credential["key"] for team in sandbox["teams"] for credential in team["credentials"]]
+    shown = ", ".join([*keys[:1], *([f"and {len(keys) - 1} more"] if len(keys) > 1 else [])])
+    return sandbox["id"], sandbox["base_url"], mode, clock["now"], shown or None

@@ -1,0 +1,61 @@
+"""`teams`: the Teams of a running emulator, listed and changed."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from emulator.cli.arguments import add_verbs
+from emulator.cli.connection import add_connection, control_plane
+from emulator.cli.output import add_format, out, print_json, print_table
+from emulator.settings import SettingError
+from emulator.testing.control import path_step
+
+_COLUMNS = ("name", "id", "credits", "reserved", "subscription", "concurrency_limit", "requests_per_minute")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take a verb, a Team and what to change."""
+    listing, change = add_verbs(
+        parser, list="list Teams (what is done without a verb)", set="change a Team from now on"
+    )
+    change.add_argument("team", metavar="TEAM", help="by name or id")
+    change.add_argument(
+        "changes",
+        metavar="NAME=VALUE",
+        nargs="+",
+        help="credits=5, subscription=inactive, concurrency_limit=1 or requests_per_minute=30",
+    )
+    for verb in (listing, change):
+        add_format(verb, "table", "json")
+        add_connection(verb)
+    add_connection(parser)
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Do it. Raises UsageError and EmulatorError."""
+    control = control_plane(options, environment)
+    if options.action == "set":
+        body = dict(map(_change, options.changes))
+        answer = control.call("PATCH", f"teams/{path_step(options.team)}", body)
+        teams = [answer]
+    else:
+        answer = control.call("GET", "teams")
+        teams = answer["data"]
+    if options.format == "json":
+        print_json(answer)
+    else:
+        headers = [name.replace("_", " ").upper() for name in _COLUMNS]
+        print_table(headers, _rows(teams), out(environment))
+    return 0
+
+
+def _rows(teams: Iterable[Mapping[str, Any]]) -> Iterable[list[Any]]:
+    return ([team.get(name) for name in _COLUMNS] for team in teams)
+
+
+def _change(text: str) -> tuple[str, Any]:
+    """Read `credits=5`; the emulator judges name and value. Raises SettingError."""
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise SettingError("teams set", text, "NAME=VALUE, such as credits=5")
+    return name, int(value) if value.isascii() and value.lstrip("-").isdigit() and len(value) < 20 else value

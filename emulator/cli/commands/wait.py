@@ -1,0 +1,39 @@
+"""`wait`: return when an emulator is ready."""
+
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+
+from emulator.cli.connection import add_connection, control_plane
+from emulator.cli.errors import CommandError
+from emulator.kernel.clock import host_elapsed_ms
+from emulator.kernel.timestamps import parse_duration_ms
+from emulator.settings import SettingError
+from emulator.testing.errors import EmulatorError
+
+POLL_MS = 50
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take how long to wait, and for whom."""
+    parser.add_argument("--timeout", metavar="SECONDS", default="30", help="give up after this long (default: 30)")
+    add_connection(parser)
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Wait. Raises SettingError; CommandError if no emulator is ready in time."""
+    control = control_plane(options, environment)
+    try:
+        timeout_ms = parse_duration_ms(options.timeout)
+    except ValueError:
+        raise SettingError("--timeout", options.timeout, "seconds, such as 30 or 0.5") from None
+    deadline = host_elapsed_ms() + timeout_ms
+    while True:
+        try:
+            control.health(max(deadline - host_elapsed_ms(), POLL_MS) / 1000)
+        except EmulatorError as error:
+            if host_elapsed_ms() + POLL_MS >= deadline:
+                raise CommandError(f"no emulator is ready after {timeout_ms / 1000:g} s: {error}") from None
+        else:
+            return 0
+        time.sleep(POLL_MS / 1000)  # noqa: TID251 (another process starts meanwhile, in real time)

@@ -1,0 +1,81 @@
+"""Recorded requests as an HTTP Archive (HAR 1.2), which browsers' tools and proxies open. Knows nothing but their JSON."""
+
+import json
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from emulator import __version__
+
+_UNKNOWN = -1
+"""What HAR has for a size or a time that nobody measured."""
+_OWN = ("sequence", "operation", "code", "request_id", "replayed", "rule", "note", "sandbox")
+"""What the journal knows beyond HTTP, as custom fields, which begin with an underscore."""
+
+
+def as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:
+    """Return recorded requests, oldest first, as HAR; `url` is the address of the emulator."""
+    creator = {"name": "image-workflow-emulator", "version": __version__}
+    return {"log": {"version": "1.2", "creator": creator, "entries": [_entry(entry, url) for entry in entries]}}
+
+
+def _entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
+    took = entry["duration_ms"] if entry["duration_ms"] is not None else 0
+    return {
+        "startedDateTime": entry.get("arrived_at") or entry["at"],
+        "time": took,
+        "request": _request(entry, url),
+        "response": _response(entry),
+        "cache": {},
+        "timings": {"send": 0, "wait": took, "receive": 0},
+        **{f"_{name}": entry[name] for name in _OWN if entry.get(name) is not None},
+    }
+
+
+def _request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
+    headers = {
+        "Authorization": entry["credential"] and f"Bearer {entry['credential']['key']}",
+        "Idempotency-Key": entry["idempotency_key"],
+        "User-Agent": entry.get("user_agent"),
+    }
+    query = entry["path"].partition("?")[2]
+    request = {
+        "method": entry["method"],
+        "url": url + entry["path"],
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _pairs(headers),
+        "queryString": [_pair(*part.partition("=")[::2]) for part in query.split("&") if part],
+        "headersSize": _UNKNOWN,
+        "bodySize": _UNKNOWN,
+    }
+    if entry["request_body"] is not None:
+        text = json.dumps(entry["request_body"], ensure_ascii=False)
+        request["postData"] = {"mimeType": "application/json", "text": text}
+    return request
+
+
+def _response(entry: Mapping[str, Any]) -> dict[str, Any]:
+    status = entry["status"] or 0
+    text = "" if entry["response_body"] is None else json.dumps(entry["response_body"], ensure_ascii=False)
+    told = entry.get("response_headers") or {}
+    media_type = "application/problem+json" if status >= 400 else "application/json"
+    return {
+        "status": status,
+        "statusText": HTTPStatus(status).phrase if status in set(HTTPStatus) else "",
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _pairs(told if isinstance(told, Mapping) else dict(told)),
+        "content": {"size": len(text.encode()), "mimeType": media_type, "text": text},
+        "redirectURL": "",
+        "headersSize": _UNKNOWN,
+        "bodySize": _UNKNOWN,
+    }
+
+
+def _pairs(values: Mapping[str, Any]) -> list[dict[str, str]]:
+    return [_pair(name, value) for name, value in values.items() if value]
+
+
+def _pair(name: str, value: Any) -> dict[str, str]:
+    return {"name": name, "value": str(value)}

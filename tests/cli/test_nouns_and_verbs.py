@@ -1,0 +1,223 @@
+"""The commands that look at a running emulator and change it: `requests`, `scenario`, `teams`, `credentials`, `sandboxes`."""
+
+import http.client
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from emulator.cli.arguments import with_verb
+from tests.cli.command import ROOT, Outcome, Server, environment, run_command, serving
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[Server]:
+    with serving("--clock", "manual") as running:
+        yield running
+
+
+@pytest.fixture
+def server(emulator: Server) -> Server:
+    """The running emulator, back at its start."""
+    ask(emulator, "/_emulator/reset", None, method="POST")
+    return emulator
+
+
+def ask(server: Server, path: str, key: str | None = "iwe_demo_full", body: Any = None, method: str = "GET") -> Any:
+    """Send a request; return the JSON that is answered."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "it's one"}
+    headers |= {} if key is None else {"Authorization": f"Bearer {key}"}
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    answer = connection.getresponse().read()
+    connection.close()
+    return json.loads(answer) if answer else None
+
+
+def run(server: Server, line: str, **variables: str) -> Outcome:
+    return run_command(*line.split(), EMULATOR_URL=server.url, **variables)
+
+
+def told(server: Server, line: str, **variables: str) -> str:
+    """What a command prints that succeeds."""
+    outcome = run(server, line, **variables)
+    assert (0, "") == (outcome.status, outcome.complaint)
+    return outcome.output
+
+
+def table(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("requests", "requests list"),
+        ("requests --status 402 --follow", "requests list --status 402 --follow"),
+        ("requests --sandbox show clear", "requests --sandbox show clear"),
+        ("scenario --team=Demo", "scenario show --team=Demo"),
+        ("teams set Demo credits=5", "teams set Demo credits=5"),
+        ("requests --help", "requests --help"),
+        ("clock", "clock"),
+    ],
+)
+def test_a_noun_alone_has_the_verb_that_goes_without_saying(typed: str, meant: str) -> None:
+    assert meant.split() == with_verb(typed.split())
+
+
+def test_requests_are_listed_as_a_table_as_json_and_as_har(server: Server) -> None:
+    ask(server, "/v1/team")
+    ask(server, "/v1/team", "iwe_demo_expired")
+    _, first, second = table(told(server, "requests"))
+    assert (["1", "200", "getTeam", "-"], ["2", "401", "getTeam", "credential_expired"]) == (
+        [first[0], *first[2:5]],
+        [second[0], *second[2:5]],
+    )
+    assert 2 == len(table(told(server, "requests list --status 401 --operation getTeam --team Demo --limit 5")))
+    assert ask(server, "/_emulator/requests?code=credential_expired") == json.loads(
+        told(server, "requests --code credential_expired --format json")
+    )
+    (entry,) = json.loads(told(server, "requests --status 401 --format har"))["log"]["entries"]
+    assert (401, "GET", f"{server.url}/v1/team") == (
+        entry["response"]["status"],
+        entry["request"]["method"],
+        entry["request"]["url"],
+    )
+    assert "credential_expired" == json.loads(entry["response"]["content"]["text"])["code"]
+    assert told(server, "requests clear") == "cleared\n"
+    assert [] == table(told(server, "requests"))[1:]
+
+
+def test_a_request_is_explained_and_told_as_json_and_as_a_command(server: Server) -> None:
+    ask(server, "/v1/uploads", body={"content_type": "image/png", "size_bytes": 5}, method="POST")
+    assert "  ✓ credential: passed\n" in told(server, "requests show last")
+    assert ask(server, "/_emulator/requests/1") == json.loads(told(server, "requests show 1 --format json"))
+    assert told(server, "requests show last --format curl").splitlines() == [
+        "curl --include --request POST \\",
+        '  --header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY" \\',
+        "  --header 'Idempotency-Key: it'\"'\"'s one' \\",
+        "  --header 'Content-Type: application/json' \\",
+        '  --data \'{"content_type": "image/png", "size_bytes": 5}\' \\',
+        f"  {server.url}/v1/uploads",
+    ]
+
+
+def test_requests_are_followed_as_they_are_answered(server: Server) -> None:
+    ask(server, "/v1/team")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "emulator", "requests", "--follow", "--format", "json", "--url", server.url],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert 1 == json.loads(process.stdout.readline())["sequence"]
+        ask(server, "/v1/products")
+        assert "listProducts" == json.loads(process.stdout.readline())["operation"]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_scenario_is_used_shown_and_ended(server: Server) -> None:
+    assert told(server, "scenario") == "none\n"
+    assert told(server, "scenario use batch-runs-dry") == "using batch-runs-dry\n"
+    shown = told(server, "scenario show")
+    assert shown.startswith("batch-runs-dry since 2026-01-01T00:00:00.000Z\n")
+    assert ["photoshoots", "lose", "two", "slots", "0", "0"] in table(shown)
+    assert ask(server, "/_emulator/scenario") == json.loads(told(server, "scenario --format json"))
+    assert told(server, "scenario off") == "off\n"
+    told(server, "scenario use rate-limited --team Other")
+    assert told(server, "scenario") == "none\n"
+    assert told(server, "scenario show --team Other").startswith("rate-limited since ")
+
+
+def test_teams_are_listed_and_changed(server: Server) -> None:
+    assert ["Demo", "100", "active"] == [table(told(server, "teams"))[1][column] for column in (0, 2, 4)]
+    changed = table(told(server, "teams set Demo credits=5 subscription=inactive"))[1]
+    assert ["Demo", "5", "inactive"] == [changed[column] for column in (0, 2, 4)]
+    assert ask(server, "/_emulator/teams") == json.loads(told(server, "teams list --format json"))
+
+
+@pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_other"])
+def test_credentials_are_listed_revoked_and_restored(server: Server, key: str) -> None:
+    told(server, "sandboxes create other")
+    try:
+        rows = [row[1] for row in table(told(server, "credentials --sandbox other"))]
+        assert "iwe_demo_full_other" in rows
+        assert told(server, f"credentials revoke {key} --sandbox other") == "iwe_demo_full_other is revoked\n"
+        assert "credential_revoked" == ask(server, "/v1/team", "iwe_demo_full_other")["code"]
+        assert told(server, f"credentials restore {key}", EMULATOR_SANDBOX="other").endswith(" is active\n")
+        assert "Demo" == ask(server, "/v1/team", "iwe_demo_full_other")["name"]
+    finally:
+        told(server, "sandboxes delete other")
+
+
+def test_sandboxes_are_created_for_people_programs_and_shells(server: Server) -> None:
+    line = "sandboxes create {} --clock auto --scenario some-outputs-fail --rate-limits off --seed 3"
+    assert "auto" == table(told(server, line.format("a")))[1][2]
+    made = json.loads(told(server, line.format("b") + " --start 2030-01-01T00:00:00.000Z --format json"))
+    assert ask(server, "/_emulator/sandboxes/b") == made
+    assert told(server, line.format("c") + " --format env").splitlines() == [
+        f"IMAGE_WORKFLOW_BASE_URL={server.url}/v1",
+        "IMAGE_WORKFLOW_API_KEY=iwe_demo_full_c",
+        f"EMULATOR_URL={server.url}",
+        "EMULATOR_SANDBOX=c",
+    ]
+    assert ["ID", "default", "a", "b", "c"] == [row[0] for row in table(told(server, "sandboxes"))]
+    assert ["deleted a\n", "deleted b\n", "deleted c\n"] == [told(server, f"sandboxes delete {name}") for name in "abc"]
+
+
+def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
+    assert "mode     auto\n" in told(server, "clock mode auto")
+    assert ask(server, "/_emulator/clock") == json.loads(told(server, "clock --format json"))
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "complaint"),
+    [
+        ("requests --operation fly", 2, 'operation: found "fly"; expected an operation id'),
+        ("requests --follow --format har", 2, "--follow: found --format har, expected table or json"),
+        ("requests show 99", 1, '"99": found no such entry'),
+        ("requests show last", 1, "the journal is empty"),
+        ("scenario use no-such", 2, 'scenarios: found "no-such"'),
+        ("scenario use none.yaml", 1, "cannot read none.yaml: no such file"),
+        ("teams set Demo credits=lots", 2, '/credits: found "lots"'),
+        ("teams set Demo credits", 2, "teams set: found 'credits', expected NAME=VALUE"),
+        ("teams set Nobody credits=1", 1, '"Nobody": there is no such Team'),
+        ("credentials revoke nothing", 1, "'nothing': the sandbox 'default' has no such key"),
+        ("sandboxes create --clock fast", 2, '/clock: found "fast"'),
+        ("sandboxes delete nothing", 1, '"nothing": there is no such sandbox'),
+        ("clock mode fast", 2, '/mode: found "fast"'),
+        ("clock --sandbox nothing", 1, '"nothing": there is no such sandbox'),
+    ],
+)
+def test_a_bad_value_ends_with_2_and_what_does_not_exist_with_1(
+    server: Server, line: str, status: int, complaint: str
+) -> None:
+    outcome = run(server, line)
+    assert (status, "") == (outcome.status, outcome.output)
+    assert outcome.complaint.startswith(f"image-workflow-emulator: {complaint}")
+
+
+def test_the_address_is_that_of_host_and_port_where_no_url_is_given(server: Server) -> None:
+    assert 0 == run_command("clock", EMULATOR_HOST="0.0.0.0", EMULATOR_PORT=str(server.port)).status
+    assert 1 == run_command("clock", "--url", "http://127.0.0.1:9", EMULATOR_PORT=str(server.port)).status
+
+
+def test_operations_are_listed_without_an_emulator() -> None:
+    operations = json.loads(run_command("operations", "--format", "json").output)["data"]
+    prices = {row["operation"]: row["credits"] for row in operations}
+    assert (38, "0", "1") == (len(prices), prices["getTeam"], prices["createPose"])
+    assert "1 an image, 2 at 4k" == prices["createUpscaleGeneration"]
+    (team,) = [row for row in table(run_command("operations").output) if row[0] == "getTeam"]
+    assert ["getTeam", "GET", "/v1/team", "0", "200", "401"] == team[:6]
+
+
+def test_the_schema_of_scenario_files_is_printed() -> None:
+    assert run_command("schema", "scenario").output == (ROOT / "contract/scenario.schema.json").read_text("utf-8")
