@@ -6,7 +6,7 @@ from typing import Any
 
 from emulator.cli.output import add_format, out, print_json, print_table
 from emulator.contract import BASE_PATH, OperationContract, load_contract
-from emulator.domain.pricing import AUTHORING_RESERVATION, PHOTOSHOOT_CREDITS, generation_price
+from emulator.domain.pricing import AUTHORING_PRICES, PHOTOSHOOT_CREDITS, generation_price
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def _credits(operation: str) -> str:
         shot = {"output_mode": "single_shots", "image_count": 1}
         usual, large = (generation_price(workflow, {**shot, field: size}) for size in ("2k", "4k"))
         return f"{before}{usual} an image, {large} at 4k"
-    for kind, price in AUTHORING_RESERVATION.items():
+    for kind, price in AUTHORING_PRICES.items():
         name = "".join(word.capitalize() for word in kind.split("_"))
         if operation == f"create{name}":
             return str(price)
