@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from emulator.documents.values import CLOCK_WORDS, parse_clock, parse_size
+from emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
 from emulator.kernel.clock import ClockSetting
-from emulator.kernel.seed import LARGEST_SEED
 from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
 DEFAULT_PORT: Final = 8038
@@ -107,10 +106,6 @@ def _within(number: int, least: int, most: int) -> int:
     return number
 
 
-def _parse_seed(text: str) -> int:
-    return _within(_parse_whole_number(text), 0, LARGEST_SEED)
-
-
 def _parse_text(text: str) -> str:
     if not text.strip():
         raise ValueError(text)
@@ -142,7 +137,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     ),
     Option(
         "seed",
-        _parse_seed,
+        parse_seed,
         "a whole number from 0 to 2^63-1",
         "N",
         "0",

@@ -3,12 +3,11 @@
 import re
 from typing import Any, Final
 
-import orjson
 from starlette.responses import Response
 
 from emulator import __version__
 from emulator.contract import BASE_PATH, DOCUMENT
-from emulator.control.calls import Call, JsonResponse
+from emulator.control.calls import Call
 from emulator.documents import shipped_path
 
 SCHEMA_TYPE: Final = "application/schema+json"
@@ -37,17 +36,13 @@ def contract_as_yaml(call: Call) -> Response:
 
 def scenario_schema(_call: Call) -> Response:
     """GET /scenario.schema.json."""
-    return JsonResponse(_scenario_schema(), media_type=SCHEMA_TYPE)
+    return _schema("scenario")
 
 
 def world_schema(_call: Call) -> Response:
-    """GET /world.schema.json: the world of a scenario is the world of a file."""
-    schema = _scenario_schema()
-    world = {name: schema[name] for name in ("$schema", "$defs")}
-    heading = {"$id": "urn:image-workflow-emulator:world", "title": "World of the image workflow emulator"}
-    return JsonResponse({**heading, **world, "$ref": "#/$defs/world"}, media_type=SCHEMA_TYPE)
+    """GET /world.schema.json."""
+    return _schema("world")
 
 
-def _scenario_schema() -> dict[str, Any]:
-    schema: dict[str, Any] = orjson.loads(shipped_path("contract/scenario.schema.json").read_bytes())
-    return schema
+def _schema(name: str) -> Response:
+    return Response(shipped_path(f"contract/{name}.schema.json").read_bytes(), media_type=SCHEMA_TYPE)

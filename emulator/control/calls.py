@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from emulator.contract import Contract
-from emulator.control.fields import Fields
+from emulator.control.fields import read_fields
 from emulator.domain.problems import Problem, excerpt
 from emulator.http import requests
 from emulator.http.problems import internal_error
@@ -132,9 +132,9 @@ class Call:
             raise Problem("invalid_request", "the sandbox was reset while this request was being answered", status=409)
         self.now = engine.enter(self.sandbox)
 
-    def fields(self, *known: str) -> Fields:
-        """Return the fields of the JSON body. Raises Problem invalid_request: it has others, or is no object."""
-        return Fields(self._json, known)
+    def fields(self, shape: str) -> dict[str, Any]:
+        """Return the fields of a body that has the shape of this name in the schema. Raises Problem invalid_request."""
+        return read_fields(shape, self._json, len(self.body))
 
 
 Handler: TypeAlias = Callable[[Call], Any]
@@ -212,7 +212,7 @@ def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type:
         found = f"more than {limit_bytes} bytes"
         raise Problem("invalid_request", f"(body): found {found}; expected fewer", status=413)
     elif kind == "empty" and body:
-        Fields(parse_json(body, content_type), ())
+        read_fields("nothing", parse_json(body, content_type), len(body))
     return None
 
 

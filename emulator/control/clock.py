@@ -5,20 +5,20 @@ at the instant at which its hold ends, so a long move comes to the same as many 
 """
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, Final
 
 from emulator.control.calls import Call
-from emulator.control.fields import Fields, clock_fields, instant, number, only_true, unfit
+from emulator.control.fields import clock_of, unfit
 from emulator.control.timelines import describe_timeline
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation
 from emulator.kernel.timeline import Event, Timeline
-from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp
+from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, parse_timestamp
 from emulator.service import engine, scenarios
 from emulator.service.sandbox import Sandbox
 
-MOVES: Final = ("seconds", "to", "next_event", "until_idle")
 SHOWN_EVENTS: Final = 100
 MAXIMUM_STEPS: Final = 10_000
 """Steps of one move: more means that clients make new work as fast as the clock moves."""
@@ -95,52 +95,37 @@ def show_clock(call: Call) -> dict[str, Any]:
 
 def set_clock(call: Call) -> dict[str, Any]:
     """PUT /clock: run otherwise from now on, without a jump."""
-    engine.set_clock(call.sandbox, clock_fields(call.fields("mode", "rate")))
+    engine.set_clock(call.sandbox, clock_of(call.fields("clock")))
     return _with_events(call.sandbox, call.now)
 
 
 async def advance_clock(call: Call) -> dict[str, Any]:
     """POST /clock/advance: move forward by a span, to an instant, to the next event, or until nothing is unfinished."""
-    fields = call.fields(*MOVES)
-    target = _target(fields, call.sandbox, call.now)
+    target = _target(call.fields("move"), call.sandbox, call.now)
     fired = await (_move_until_idle(call.sandbox) if target is None else _move(call.sandbox, target))
     now = engine.enter(call.sandbox)
     return {**_with_events(call.sandbox, now), "fired": fired}
 
 
-def _target(fields: Fields, sandbox: Sandbox, now: int) -> int | None:
+def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None:
     """Return the instant to move to; None stands for idle. Raises Problem invalid_request."""
-    given = [name for name in MOVES if name in fields]
-    if len(given) != 1:
-        found = " and ".join(given) or "none of them"
-        raise Problem("invalid_request", f"(body): found {found}; expected exactly one of {', '.join(MOVES)}")
-    match given[0]:
-        case "seconds":
-            return fields.need("seconds", lambda where, value: _after_seconds(where, value, now))
-        case "to":
-            return fields.need("to", lambda where, value: _not_before(where, value, now))
-        case "next_event":
-            fields.need("next_event", only_true)
+    match fields:
+        case {"seconds": seconds}:
+            longest = (LATEST_INSTANT - now) // SECOND_MS
+            if not 0 <= seconds <= longest:
+                raise unfit("/seconds", seconds, f"seconds from 0 to {longest}, the end of the year 9999")
+            elapsed_ms: int = round(seconds * SECOND_MS)
+            return now + elapsed_ms
+        case {"to": text}:
+            target = parse_timestamp(text)
+            if target < now:
+                expected = f"an instant not before now, {format_timestamp(now)}: a clock never runs backwards"
+                raise unfit("/to", text, expected)
+            return target
+        case {"next_event": _}:
             next_due = sandbox.timeline.next_due
             return now if next_due is None else next_due
-        case _:
-            fields.need("until_idle", only_true)
-            return None
-
-
-def _after_seconds(where: str, value: Any, now: int) -> int:
-    seconds = number(where, value)
-    longest = (LATEST_INSTANT - now) // SECOND_MS
-    if not 0 <= seconds <= longest:
-        raise unfit(where, value, f"seconds from 0 to {longest}, the end of the year 9999")
-    return now + round(seconds * SECOND_MS)
-
-
-def _not_before(where: str, value: Any, now: int) -> int:
-    target = instant(where, value)
-    if target < now:
-        raise unfit(where, value, f"an instant not before now, {format_timestamp(now)}: a clock never runs backwards")
-    return target
+    return None
 
 
 async def _move(sandbox: Sandbox, target: int) -> int:

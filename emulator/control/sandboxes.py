@@ -1,18 +1,18 @@
 """Sandboxes: made, shown, reset and ended."""
 
 import dataclasses
-import re
 from typing import Any, Final
 
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.control.calls import Call, JsonResponse
 from emulator.control.clock import describe_clock
-from emulator.control.fields import clock_setting, instant, switch, unfit, whole_number
+from emulator.control.fields import clock_of
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams, full_keys
+from emulator.documents.values import optional
 from emulator.domain.problems import Problem
-from emulator.kernel.seed import LARGEST_SEED
+from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.scenario import NO_SCENARIO
 from emulator.scenario.world import WorldFile, world_names
 from emulator.scenario.world_format import WorldError, world_of
@@ -20,27 +20,25 @@ from emulator.service import engine
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from emulator.service.sandboxes import SandboxConflictError
 
-_FIELDS: Final = ("id", "seed", "clock", "start", "world", "scenario", "rate_limits")
 PREFERRED_TEAM: Final = "Demo"
 """Whose key is handed to a client that needs one."""
-_IDENTIFIER: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 
 
 def create_sandbox(call: Call) -> JsonResponse:
     """POST /sandboxes: what is not said is as the process's options have it (but for the scenario: none)."""
-    fields, plane = call.fields(*_FIELDS), call.plane
+    fields, plane = call.fields("sandbox"), call.plane
     asked = {
-        "seed": fields.get("seed", whole_number(0, LARGEST_SEED)),
-        "clock": fields.get("clock", clock_setting),
-        "start": fields.get("start", instant),
-        "rate_limits": fields.get("rate_limits", switch),
-        "world": fields.get("world", _world),
+        "seed": optional(fields, "seed", int),
+        "clock": optional(fields, "clock", lambda clock: clock_of(clock, "/clock")),
+        "start": optional(fields, "start", parse_timestamp),
+        "rate_limits": optional(fields, "rate_limits", lambda switch: switch in (True, "on")),
+        "world": optional(fields, "world", _world),
     }
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    world = given.get("world", plane.options.world)
-    scenario = fields.get("scenario", lambda _, value: read_scenario(plane, value, world_names(world))) or NO_SCENARIO
+    names = world_names(given.get("world", plane.options.world))
+    scenario = optional(fields, "scenario", lambda value: read_scenario(plane, value, names)) or NO_SCENARIO
     options = dataclasses.replace(with_scenario(plane.options, scenario), **given)
-    identifier = fields.get("id", _identifier) or _free_identifier(call)
+    identifier = fields.get("id") or _free_identifier(call)
     try:
         sandbox = plane.sandboxes.create(identifier, options)
     except SandboxConflictError as conflict:
@@ -100,12 +98,6 @@ def _environment(call: Call, sandbox: Sandbox, now: int) -> dict[str, str]:
     }
 
 
-def _identifier(where: str, value: Any) -> str:
-    if isinstance(value, str) and _IDENTIFIER.fullmatch(value):
-        return value
-    raise unfit(where, value, "1 to 40 of a-z, 0-9 and hyphens, the first no hyphen")
-
-
 def _free_identifier(call: Call) -> str:
     plane = call.plane
     while True:
@@ -115,8 +107,8 @@ def _free_identifier(call: Call) -> str:
             return identifier
 
 
-def _world(where: str, value: Any) -> WorldFile:
+def _world(value: Any) -> WorldFile:
     try:
-        return world_of(value, where)
+        return world_of(value, "/world")
     except WorldError as error:
-        raise Problem("invalid_request", "; ".join(map(str, error.complaints))) from None
+        raise Problem("invalid_request", "\n".join(map(str, error.complaints))) from None

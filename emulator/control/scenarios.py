@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from emulator.control.calls import Call, ControlPlane
-from emulator.control.fields import text
+from emulator.control.fields import read_fields
 from emulator.control.teams import find_account
 from emulator.control.timelines import describe_timeline
 from emulator.documents.complaints import DocumentError
@@ -121,8 +121,8 @@ def _read_body(call: Call) -> Scenario:
 
 def _file_name(call: Call) -> str:
     """Return what complaints and explanations call the scenario in the body: the name of its file, if that is told."""
-    name = call.query.get("file", _TEXT)
-    return text("file", name)
+    name: str = read_fields("scenario_query", {"file": call.query.get("file", _TEXT)}, 0)["file"]
+    return name
 
 
 def _from_library(plane: ControlPlane, value: Any, names: WorldNames) -> Scenario:

@@ -1,20 +1,20 @@
 """Teams and their credentials: seen from outside, opened, and changed at once."""
 
 import re
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from emulator.control.calls import Call, JsonResponse
-from emulator.control.fields import instant, text, whole_number, word
+from emulator.documents.values import optional
 from emulator.domain.problems import Problem, excerpt
-from emulator.domain.resources import Credential, CredentialState, Profile
-from emulator.kernel.timestamps import format_timestamp
+from emulator.domain.resources import Credential, Profile
+from emulator.kernel.timestamps import format_timestamp, parse_timestamp
 from emulator.scenario.changes import CredentialChange
-from emulator.scenario.world import CREDENTIAL_STATES, SUBSCRIPTIONS, TeamChange, WorldCredential, WorldTeam
+from emulator.scenario.world import WorldCredential, WorldTeam
+from emulator.scenario.world_format import team_change
 from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount
 
-_CHANGES: Final = ("credits", "subscription", "concurrency_limit", "requests_per_minute")
 _NAMES: Final[dict[Profile, tuple[str, str]]] = {"full": ("full", "Full"), "read_only": ("read", "Read only")}
 """By profile: how a key of it ends, and how such a credential is called, as in the built-in world."""
 _NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
@@ -68,11 +68,9 @@ def list_teams(call: Call) -> dict[str, Any]:
 
 def create_team(call: Call) -> JsonResponse:
     """POST /teams: what is not said is as a world file's Team has it; with one full and one read_only credential."""
-    fields = call.fields("name", *_CHANGES)
-    name = fields.need("name", text)
-    change = _read_change(call, name)
-    account = call.sandbox.add_team(WorldTeam(name), call.now)
-    scenarios.change_team(call.sandbox, account, change, call.now)
+    fields = call.fields("team")
+    account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
+    scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields), call.now)
     credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
     return JsonResponse(describe_team(account, credentials), 201)
 
@@ -80,27 +78,24 @@ def create_team(call: Call) -> JsonResponse:
 def change_team(call: Call) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
-    _need_any(call, *_CHANGES)
-    scenarios.change_team(call.sandbox, account, _read_change(call, account.team.name), call.now)
+    scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("team_change")), call.now)
     return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 
 def create_credential(call: Call) -> JsonResponse:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
-    fields = call.fields("profile", "expires_at")
-    profile = cast("Profile", fields.need("profile", word(*_NAMES)))
-    added = _add_credential(call, account, profile, fields.get("expires_at", instant))
+    fields = call.fields("credential")
+    added = _add_credential(call, account, fields["profile"], optional(fields, "expires_at", parse_timestamp))
     return JsonResponse(_describe_credential(added.credential), 201)
 
 
 def change_credential(call: Call) -> dict[str, Any]:
     """PATCH /credentials/{credential}: effective with the next request that brings it."""
     held = _find_credential(call.sandbox, call.parameters["credential"])
-    _need_any(call, "state", "expires_at")
-    fields = call.fields("state", "expires_at")
-    state = cast("CredentialState | None", fields.get("state", word(*CREDENTIAL_STATES)))
-    change = CredentialChange(held.credential.key, state, fields.get("expires_at", instant))
+    fields = call.fields("credential_change")
+    expires_at = optional(fields, "expires_at", parse_timestamp)
+    change = CredentialChange(held.credential.key, fields.get("state"), expires_at)
     scenarios.change_credential(call.sandbox, held, change)
     return _describe_credential(held.credential)
 
@@ -140,22 +135,6 @@ def _find_credential(sandbox: Sandbox, credential_id: str) -> CredentialAccount:
         if held.credential.id == credential_id:
             return held
     raise Problem("not_found", f"{excerpt(credential_id)}: there is no such credential")
-
-
-def _read_change(call: Call, name: str) -> TeamChange:
-    fields = call.fields("name", *_CHANGES)
-    return TeamChange(
-        name,
-        fields.get("credits", whole_number(0)),
-        cast("Any", fields.get("subscription", word(*SUBSCRIPTIONS))),
-        fields.get("concurrency_limit", whole_number(0)),
-        fields.get("requests_per_minute", whole_number(1)),
-    )
-
-
-def _need_any(call: Call, *names: str) -> None:
-    if not call.fields(*names):
-        raise Problem("invalid_request", f"(body): found no field; expected at least one of {', '.join(names)}")
 
 
 def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_at: int | None) -> CredentialAccount:

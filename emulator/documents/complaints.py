@@ -4,12 +4,16 @@ Owns the form of a complaint, places in files, and the search for the nearest wo
 """
 
 import difflib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 _LISTED_WORDS: Final = 14
 _COMPARED_CHARACTERS: Final = 200
+_MOST_SUGGESTIONS: Final = 4
+_PART: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+"""A part of a name: of `createEditImages` three, as of `create_edit_images`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +37,12 @@ class Complaint:
     path: str
     found: str
     expected: str
-    suggestion: str | None = None
+    suggestions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         where = ": ".join(filter(None, (place, self.path))) or "(body)"
-        return f"{where}: {clause(self.found, self.expected, self.suggestion)}"
+        return f"{where}: {clause(self.found, self.expected, self.suggestions)}"
 
 
 class DocumentError(Exception):
@@ -49,17 +53,34 @@ class DocumentError(Exception):
         self.complaints = tuple(complaints)
 
 
-def clause(found: str, expected: str, suggestion: str | None = None) -> str:
+def clause(found: str, expected: str, suggestions: Sequence[str] = ()) -> str:
     """Word a complaint, its place aside."""
-    hint = f'; did you mean "{suggestion}"?' if suggestion is not None else ""
-    return f"found {found}; expected {expected}{hint}"
+    words = " or ".join(filter(None, (", ".join(map(_quoted, suggestions[:-1])), *map(_quoted, suggestions[-1:]))))
+    return f"found {found}; expected {expected}" + (f"; did you mean {words}?" if words else "")
 
 
-def nearest(word: str, words: Collection[str]) -> str | None:
-    """Return the one of the words that a typing error most likely meant, if any comes near."""
+def _quoted(word: str) -> str:
+    return f'"{word}"'
+
+
+def nearest(word: str, words: Collection[str]) -> tuple[str, ...]:
+    """Return those of the words that were most likely meant: what a typing error made of one, or a short form of a few.
+
+    `createGeneration` is short for `createEditImagesGeneration`, and for two more.
+    """
+    parts = _PART.findall(word[:_COMPARED_CHARACTERS])
+    longer = [known for known in words if len(parts) > 1 and _is_short_for(parts, _PART.findall(known))]
+    if 0 < len(longer) <= _MOST_SUGGESTIONS:
+        return tuple(longer)
     by_folded = {known.casefold(): known for known in sorted(words)}
     found = difflib.get_close_matches(word[:_COMPARED_CHARACTERS].casefold(), list(by_folded), n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    return (by_folded[found[0]],) if found else ()
+
+
+def _is_short_for(parts: Sequence[str], of: Sequence[str]) -> bool:
+    """Tell whether all parts of a name come, in their order, in a longer name."""
+    rest = iter(part.casefold() for part in of)
+    return len(parts) < len(of) and all(part.casefold() in rest for part in parts)
 
 
 def one_of(words: Collection[str], kind: str = "") -> str:

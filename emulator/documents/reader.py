@@ -4,10 +4,11 @@ Owns the way from a text to checked data. What no schema can say is checked by w
 so that the author of a file hears of everything at once. Must not know what a document is about.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from emulator.documents.complaints import Complaint, DocumentError, Position
-from emulator.documents.schemas import Schemas, Steps, Violation
+from emulator.documents.schemas import MORE, Schemas, Steps, Violation
 from emulator.documents.yaml_nodes import ListNode, MappingNode, Node, TextNode, json_value
 from emulator.domain.problems import excerpt
 
@@ -30,20 +31,38 @@ class Document:
         self._where = where
         self._complaints: dict[Complaint, None] = {}
         self._unsound: list[Steps] = []
+        self._has_more = False
 
-    def check(self, schemas: Schemas, reference: str = "#") -> None:
-        """Complain of all that breaks a schema."""
-        for violation in schemas.violations(reference, self.data, at_most=MOST_COMPLAINTS + 1):
-            self._add(violation)
+    def check(self, schemas: Schemas, amend: Callable[[Violation], Violation] = lambda violation: violation) -> None:
+        """Complain of all that breaks a schema; `amend` words better what is known better than by the schema."""
+        found = schemas.violations("#", self.data, at_most=MOST_COMPLAINTS)
+        self._has_more = MORE in found
+        for violation in found:
+            if violation is not MORE:
+                self._add(amend(violation))
 
-    def complain(self, steps: Steps, expected: str, found: str | None = None, suggestion: str | None = None) -> None:
-        """Complain of the value at a place; `found` says what it is where its text does not."""
+    def complain(
+        self,
+        steps: Steps,
+        expected: str,
+        found: str | None = None,
+        suggestions: Sequence[str] = (),
+        at_key: bool = False,
+    ) -> None:
+        """Complain of the value at a place, or of its key; `found` says what it is where its text does not."""
         shown = excerpt(self.at(*steps)) if found is None else found
-        self._add(Violation(steps, shown, expected, suggestion))
+        self._add(Violation(steps, shown, expected, tuple(suggestions), "unknown" if at_key else "unfit"))
 
     def is_sound(self, *steps: str | int) -> bool:
-        """Tell whether nothing is wrong at a place or within."""
-        return not any(found[: len(steps)] == steps for found in self._unsound)
+        """Tell whether it is certain that nothing is wrong at a place or within."""
+        return not self._has_more and not any(found[: len(steps)] == steps for found in self._unsound)
+
+    def items(self, name: str) -> Iterator[tuple[int, Any]]:
+        """Return the sound items of a list at the top, as texts with their indexes."""
+        listed = self.texts.get(name, ()) if isinstance(self.texts, dict) else ()
+        for index, item in enumerate(listed if isinstance(listed, list) else ()):
+            if self.is_sound(name, index):
+                yield index, item
 
     def at(self, *steps: str | int) -> Any:
         """Return the data at a place."""
@@ -61,9 +80,8 @@ class Document:
         if not self._complaints:
             return
         found = sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column))
-        if len(found) > MOST_COMPLAINTS:
-            more = Complaint(self.file, 0, 0, "", "more mistakes than these", "the first to be corrected first")
-            found = [*found[:MOST_COMPLAINTS], more]
+        if self._has_more or len(found) > MOST_COMPLAINTS:
+            found = [*found[:MOST_COMPLAINTS], Complaint(self.file, 0, 0, "", MORE.found, MORE.expected)]
         raise error(found)
 
     def _add(self, violation: Violation) -> None:
@@ -76,7 +94,7 @@ class Document:
             path,
             violation.found,
             violation.expected,
-            violation.suggestion,
+            violation.suggestions,
         )
         self._complaints[complaint] = None
         self._unsound.append(violation.steps)

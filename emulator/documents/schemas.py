@@ -19,10 +19,14 @@ Steps: TypeAlias = tuple[str | int, ...]
 """The way to a place in a value: names of fields and indexes of items."""
 
 EXPECTED: Final = "x-expected"
+LARGE_BODY_BYTES: Final = 2048
+"""Of a larger body only the first thing that is wrong is looked for."""
 LISTED_VIOLATIONS: Final = 10
 """How many of the violations of one body are told."""
 _URN: Final = "urn:document"
 _REQUIRED: Final = "this required field"
+_NONE: Final = "none of these fields"
+_COMPARED_FIELDS: Final = 3
 _SHOWN_UNKNOWN: Final = 50
 """How many unknown fields of one object are told."""
 
@@ -37,7 +41,7 @@ class Violation:
     steps: Steps
     found: str
     expected: str
-    suggestion: str | None = None
+    suggestions: tuple[str, ...] = ()
     kind: Literal["unfit", "missing", "unknown"] = "unfit"
 
     @property
@@ -46,7 +50,7 @@ class Violation:
         return pointer(*(step[:LONGEST_NAME] if isinstance(step, str) else step for step in self.steps))
 
     def __str__(self) -> str:
-        return f"{self.where or '(body)'}: {clause(self.found, self.expected, self.suggestion)}"
+        return f"{self.where or '(body)'}: {clause(self.found, self.expected, self.suggestions)}"
 
     @property
     def remedy(self) -> str:
@@ -60,6 +64,7 @@ class Violation:
         return f"set {self.where or 'the body'} to {self.expected}"
 
 
+MORE: Final = Violation((), "more mistakes than these", "the first to be corrected first")
 _IS_PART: Final = re.compile("^a character|(items?|item twice|characters?|field to change)$")
 """Expectations of what a value has in it, not of what it is."""
 
@@ -80,10 +85,11 @@ class Schemas:
         self._validators: dict[str, Any] = {}
 
     def violations(
-        self, reference: str, value: object, first_only: bool = False, at_most: int = 1_000
+        self, reference: str, value: object, first_only: bool = False, at_most: int = 100
     ) -> list[Violation]:
         """Return the ways in which a value breaks the schema that a reference such as `#/$defs/world` leads to, by place.
 
+        Where there are more of them than `at_most`, `MORE` comes last.
         To look for all takes 50 µs for each: ask for the first of a large value that a stranger made.
         """
         validator = self._validators.get(reference)
@@ -91,9 +97,15 @@ class Schemas:
             validator = self._validators[reference] = self._validator(reference)
         if validator.is_valid(value):
             return []
-        errors = [_first_error(validator, value)] if first_only else islice(validator.iter_errors(value), at_most)
-        found = dict.fromkeys(violation for error in errors for violation in self._explain(error))
-        return sorted(found, key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
+        errors = (
+            [_first_error(validator, value)] if first_only else [*islice(validator.iter_errors(value), at_most + 1)]
+        )
+        has_more = len(errors) > at_most
+        found = dict.fromkeys(violation for error in errors[:at_most] for violation in self._explain(error))
+        misspelled = {violation.steps[:-1] for violation in found if violation.kind == "unknown"}
+        told = [violation for violation in found if violation.found != _NONE or violation.steps not in misspelled]
+        told.sort(key=lambda violation: [(isinstance(step, str), step) for step in violation.steps])
+        return [*told, MORE] if has_more else told
 
     @cached_property
     def _registry(self) -> Any:
@@ -125,10 +137,13 @@ class Schemas:
                 yield from _explain_unknown(steps, schema, details["unexpected"])
             case "propertyNames":
                 name = details["error"].instance
-                expected = schema["propertyNames"].get(EXPECTED, "another name")
-                yield Violation((*steps, name), f"the name {excerpt(name)}", expected)
+                expected = schema.get(EXPECTED, "another name")
+                yield Violation((*steps, name), f"the name {excerpt(name)}", expected, kind="unknown")
             case "not":
                 yield Violation(steps, "this field", schema.get(EXPECTED, "no such field"), kind="unknown")
+            case "minProperties" | "maxProperties":
+                found = f"the fields {', '.join(error.instance)}" if error.instance else "no fields"
+                yield Violation(steps, found, _expectation(keyword, schema))
             case _:
                 words = self._words(schema)
                 yield Violation(
@@ -142,9 +157,15 @@ class Schemas:
         if "discriminator" in schema:
             yield from self._explain_tagged(schema, branches, steps, value)
             return
-        meant = [branch for branch in branches if not _is_of_another_kind(branch, steps)]
-        if meant:
+        meant = _meant(branches, steps, _OF_ANOTHER_TYPE)
+        if len(meant) != 1:
+            meant = _meant(branches, steps, {*_OF_ANOTHER_TYPE, "required"})
+        if meant and isinstance(value, dict | list):
             yield from self._explain_branch(meant[0])
+            return
+        if isinstance(value, dict) and (names := _names_required(branches)):
+            near = [known for name in list(value)[:_COMPARED_FIELDS] for known in nearest(name, names)]
+            yield Violation(steps, _NONE, schema.get(EXPECTED) or one_of(names), tuple(dict.fromkeys(near)))
             return
         words = self._words(schema)
         expected = schema.get(EXPECTED) or one_of(words)
@@ -210,16 +231,32 @@ def _explain_unknown(steps: Steps, schema: Mapping[str, Any], names: Sequence[st
         yield Violation((*steps, name), "an unknown field", expected, nearest(name, known), kind="unknown")
 
 
-def _is_of_another_kind(branch: Sequence[Any], steps: Steps) -> bool:
-    """Tell whether a branch cannot have been meant: the value is of another type, or has not the field that tells it."""
-    return any(
-        error.kind.name in ("type", "required", "enum", "const") and tuple(error.instance_path) == steps
-        for error in branch
-    )
+_OF_ANOTHER_TYPE: Final = frozenset({"type", "enum", "const"})
 
 
-def _suggested(value: object, words: Collection[str]) -> str | None:
-    return nearest(value, words) if isinstance(value, str) and words else None
+def _meant(branches: Sequence[Sequence[Any]], steps: Steps, kinds: Collection[str]) -> list[Sequence[Any]]:
+    """Return the branches of a union that may have been meant: those without errors of these kinds at its own place."""
+    return [branch for branch in branches if not any(_rules_out(error, steps, kinds) for error in branch)]
+
+
+def _rules_out(error: Any, steps: Steps, kinds: Collection[str]) -> bool:
+    if tuple(error.instance_path) != steps:
+        return False
+    if error.kind.name in ("anyOf", "oneOf"):
+        branches = error.kind.as_dict().get("context", ())
+        return bool(branches) and not _meant(branches, steps, kinds)
+    return error.kind.name in kinds
+
+
+def _names_required(branches: Sequence[Sequence[Any]]) -> list[str]:
+    """Return the fields one of which tells the branch."""
+    return [
+        error.kind.as_dict()["property"] for branch in branches for error in branch if error.kind.name == "required"
+    ]
+
+
+def _suggested(value: object, words: Collection[str]) -> tuple[str, ...]:
+    return nearest(value, words) if isinstance(value, str) else ()
 
 
 _TYPES: Final = {

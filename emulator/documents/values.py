@@ -5,15 +5,19 @@ Every parser takes text and raises ValueError. Instants and spans are `kernel.ti
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
-from emulator.kernel.timestamps import DAY_MS, parse_duration_ms, parse_timestamp
+from emulator.kernel.seed import LARGEST_SEED
+from emulator.kernel.timestamps import DAY_MS, SECOND_MS, parse_duration_ms, parse_timestamp
+
+T = TypeVar("T")
 
 LARGEST_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
 LONGEST_NAME: Final = 200
 LONGEST_SPAN_MS: Final = 3_650 * DAY_MS
+RATE_WORDS: Final = "no rate, or the mode real"
 CLOCK_WORDS: Final = "real, manual, auto, or a rate such as x60"
 """What to expect, in words, where a clock mode is read."""
 
@@ -42,25 +46,46 @@ def parse_size(text: str) -> int:
     return int(float(match[1]) * (1024 if unit.endswith("i") else 1000) ** _POWERS[unit[:1]])
 
 
+def parse_seed(text: str) -> int:
+    """Read a whole number from 0 to 2^63-1."""
+    if not re.fullmatch(r"\+?\d{1,19}", text, re.ASCII) or int(text) > LARGEST_SEED:
+        raise ValueError(text)
+    return int(text)
+
+
 def parse_span_ms(text: str) -> int:
     """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number is seconds."""
-    span_ms = parse_duration_ms(text)
-    if span_ms > LONGEST_SPAN_MS:
+    span_ms = parse_duration_ms(text) if text.strip()[-1:].isalpha() else round(float(text) * SECOND_MS)
+    if not 0 <= span_ms <= LONGEST_SPAN_MS:
         raise ValueError(text)
     return span_ms
 
 
-def parse_whole_number(text: str) -> int:
+def clock_setting(mode: str, rate: float | None = None) -> ClockSetting:
+    """Return how a clock runs that has this mode and rate. Raises ValueError also for a rate that the mode cannot have."""
+    setting = parse_clock(mode)
+    if rate is None or rate == setting.rate:
+        return setting
+    if setting != ClockSetting("real"):
+        raise ValueError(rate)
+    return ClockSetting("real", float(rate))
+
+
+def optional(fields: Mapping[str, Any], name: str, parse: Callable[[Any], T]) -> T | None:
+    """Return what a field means; None if it is not there."""
+    return parse(fields[name]) if name in fields else None
+
+
+def parse_whole_number(given: str | float) -> int:
     """Read a whole number, however JSON spells it: `3`, `3.0`, `3e0`."""
-    number = float(text)
-    if not number.is_integer():
-        raise ValueError(text)
-    return int(text) if text.lstrip("+-").isdecimal() else int(number)
+    text = str(given)
+    return int(text) if text.isdecimal() else int(float(text))
 
 
 FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
     "clock-mode": parse_clock,
     "instant": parse_timestamp,
+    "seed": parse_seed,
     "span": parse_span_ms,
 }
 """By their name in a schema's `format`, the kinds of text whose parser says more than a pattern can."""

@@ -1,19 +1,16 @@
-"""What can become of accepted work, decided when it is admitted (D31). Data only; how a file spells it is `outcome_format`'s."""
+"""What can become of accepted work, decided when it is admitted (D31): the data, and how a file spells it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, Self
 
+from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.resources import Scene
 
 FailureCode = Literal["processing_failed", "timed_out", "content_rejected"]
 
-FAILURE_CODES: Final[tuple[FailureCode, ...]] = get_args(FailureCode)
 """How work and outputs can fail (D31)."""
-SCENES: Final[tuple[Scene, ...]] = get_args(Scene)
-MAXIMUM_SLOTS: Final = 6
-"""The most outputs that one Generation can have (section 8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +40,17 @@ class WorkOutcome:
         if self.scene is not None:
             parts.append(f"the source is taken for {self.scene}")
         return ", ".join(parts) or "nothing"
+
+    @classmethod
+    def read(cls, then: Mapping[str, Any]) -> Self:
+        """Read what stands under `then` of a rule about work, as the schema wants it, with every scalar as its text."""
+        return cls(
+            MappingProxyType({int(slot): code for slot, code in then.get("outputs", {}).items()}),
+            then.get("fail"),
+            optional(then, "duration", parse_span_ms),
+            "stall" in then,
+            then.get("scene"),
+        )
 
 
 NO_OUTCOME: Final = WorkOutcome()

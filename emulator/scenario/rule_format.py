@@ -1,154 +1,116 @@
-"""How a scenario file spells rules: their `match` and `when`; what stands under `then` is read by `faults` and `outcome_format`."""
+"""The rules of a scenario file: what no schema can say of them, and what they mean as data."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final, cast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
 
-from emulator.documents.complaints import NOWHERE
-from emulator.documents.yaml_nodes import ListNode, MappingNode, json_value
+from emulator.documents.complaints import nearest, one_of
+from emulator.documents.reader import Document
+from emulator.documents.schemas import Steps, Violation
+from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.problems import excerpt
 from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, EVERY, Nth, RequestMatch, When, WorkMatch
-from emulator.scenario.outcome_format import read_outcome
-from emulator.scenario.outcomes import OUTCOME_WORDS
-from emulator.scenario.reading import Cursor, Fields, Report
+from emulator.scenario.outcomes import OUTCOME_WORDS, WorkOutcome
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
-from emulator.scenario.vocabulary import WORKS, Vocabulary
+from emulator.scenario.vocabulary import Vocabulary
 
-_RULE_KEYS: Final = ("name", "match", "when", "then")
-_MATCH_KEYS: Final = ("operation", "work", "team", "body")
-_WHEN_KEYS: Final = ("nth", "from", "until", "probability")
 _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<least>\d{1,9})|every\s+(?P<step>\d{1,9})")
-_NTH_EXPECTED: Final = '"3", "2-4", ">=3" or "every 5", counted from 1 to 999999999'
+_NAMED_OPERATIONS: Final = 3
+_CODE: Final = "a code that every operation of this rule can return: {}"
 
 
-def read_rules(cursor: Cursor, vocabulary: Vocabulary) -> tuple[Rule, ...]:
-    """Read the list of rules; a rule without a name is called by its place, `rule 1`."""
-    items = cursor.items("a list of rules") or []
+def read_rules(document: Document, vocabulary: Vocabulary) -> tuple[Rule, ...]:
+    """Read the rules of sound shape; one without a name is called by its place, `rule 1`."""
     rules: list[Rule] = []
-    taken: dict[str, str] = {}
-    for number, item in enumerate(items, start=1):
-        rule = _read_rule(item, f"rule {number}", vocabulary)
+    taken: dict[str, int] = {}
+    for index, texts in document.items("rules"):
+        rule = _read_rule(document, index, texts, vocabulary)
         if rule.name in taken:
-            found = f"the name {excerpt(rule.name)} again, first given to {taken[rule.name]}"
-            item.complain("a name of its own for each rule", found=found)
-        taken.setdefault(rule.name, item.path)
+            found = f"the name {excerpt(rule.name)} again, first given to /rules/{taken[rule.name]}"
+            document.complain(("rules", index), "a name of its own for each rule", found)
+        taken.setdefault(rule.name, index)
         rules.append(rule)
     return tuple(rules)
 
 
-def _read_rule(cursor: Cursor, default_name: str, vocabulary: Vocabulary) -> Rule:
-    fields = cursor.fields(_RULE_KEYS, required=("then",))
-    name = fields.get("name", lambda at: at.line("a name"), default_name)
-    when = fields.get("when", _when, ALWAYS)
-    file, line = cursor.report.filename, cursor.position.line
-    nothing = Cursor(Report(file), MappingNode((), NOWHERE), "")  # an absent `then` has been complained of
-    then = fields.cursors.get("then", nothing)
-    match = fields.cursors.get("match", nothing).fields(_MATCH_KEYS)
-    if _is_about_work(match, then):
-        work = _work_match(match, vocabulary)
-        return WorkRule(name, read_outcome(then, work), work, when, file, line)
-    request = _request_match(match, vocabulary)
-    return RequestRule(name, read_fault(then, request, vocabulary), request, when, file, line)
+def _read_rule(document: Document, index: int, texts: Mapping[str, Any], vocabulary: Vocabulary) -> Rule:
+    steps: Steps = ("rules", index)
+    name = texts.get("name", f"rule {index + 1}")
+    match, then = texts.get("match", {}), texts["then"]
+    when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
+    line = document.position(*steps).line
+    if "team" in match:
+        check_name(document, (*steps, "match", "team"), match["team"], vocabulary.teams, "the name of a Team")
+    if "work" in match or (not match.keys() - {"team"} and then.keys() <= set(OUTCOME_WORDS)):
+        works = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
+        return WorkRule(name, WorkOutcome.read(then), works, when, document.file, line)
+    body = document.at(*steps, "match", "body") if "body" in match else {}
+    request = RequestMatch(_operations(texts), match.get("team"), body)
+    if "problem" in then:
+        operations = vocabulary.named(request.operations)
+        _check_possible(document, (*steps, "then", "problem"), then["problem"], operations, vocabulary)
+    return RequestRule(name, read_fault(then), request, when, document.file, line)
 
 
-def _is_about_work(match: Fields, then: Cursor) -> bool:
-    """Tell which kind of rule is meant: by what it matches, or if it matches everything by what then happens."""
-    if "work" in match:
-        return True
-    if "operation" in match or "body" in match or not isinstance(then.node, MappingNode):
-        return False
-    words = [key.text for key, _ in then.node.entries]
-    return bool(words) and all(word in OUTCOME_WORDS for word in words)
+def check_name(document: Document, steps: Steps, name: str, known: frozenset[str] | None, kind: str) -> None:
+    """Complain of a name that the world does not have, where the world is known."""
+    if known is not None and name not in known:
+        document.complain(steps, one_of(known, kind), suggestions=nearest(name, known))
 
 
-def _request_match(fields: Fields, vocabulary: Vocabulary) -> RequestMatch:
-    operations = vocabulary.operations
-    return RequestMatch(
-        fields.get("operation", lambda at: _names(at, operations, "an operation id of the contract"), _unnamed(fields)),
-        fields.get("team", lambda at: read_team(at, vocabulary), None),
-        fields.get("body", _body, {}),
-    )
+def _operations(rule: Mapping[str, Any]) -> frozenset[str]:
+    return _names(rule.get("match", {}).get("operation", EVERY))
 
 
-def _work_match(fields: Fields, vocabulary: Vocabulary) -> WorkMatch:
-    fields.refuse(["operation", "body"], '"work" and "team" alone: work has neither an operation nor a body')
-    return WorkMatch(
-        fields.get("work", lambda at: _names(at, WORKS, "a workflow or an Operation type"), _unnamed(fields)),
-        fields.get("team", lambda at: read_team(at, vocabulary), None),
-    )
+def _names(given: str | list[str]) -> frozenset[str]:
+    return frozenset([given] if isinstance(given, str) else given)
 
 
-def _unnamed(fields: Fields) -> frozenset[str]:
-    """Return what a match means that names nothing: everything; but after a misspelled key, nothing that is sure."""
-    return frozenset({EVERY} if fields.is_sound else ())
+def amend_code(document: Document, violation: Violation, vocabulary: Vocabulary) -> Violation:
+    """Suggest in place of a misspelled code none but those that each operation of the rule can return."""
+    match violation.steps:
+        case ("rules", int(index), "then", "problem") if violation.suggestions and document.is_sound(
+            "rules", index, "match"
+        ):
+            codes = vocabulary.common_codes(vocabulary.named(_operations(document.at("rules", index))))
+            near = nearest(str(document.at(*violation.steps)), codes)
+            return replace(violation, expected=_CODE.format(", ".join(sorted(codes))), suggestions=near)
+    return violation
 
 
-def _names(cursor: Cursor, known: Collection[str], kind: str) -> frozenset[str]:
-    """Read one name, a list of them, or `*`; what was complained of is left out."""
-    if not isinstance(cursor.node, ListNode):
-        words = [cursor.word((*known, EVERY), f'{kind}, a list of them, or "*"')]
-    else:
-        words = [item.word(tuple(known), kind) for item in cursor.items() or ()]
-        if not words:
-            cursor.complain(f"at least one name: {kind}")
-    return frozenset(word for word in words if word is not None)
+def _check_possible(document: Document, steps: Steps, code: str, operations: list[str], vocabulary: Vocabulary) -> None:
+    """Complain of a code unless the contract lets each operation that is meant return it."""
+    unable = vocabulary.unable(code, operations)
+    if unable:
+        names = ", ".join(unable[:_NAMED_OPERATIONS])
+        if len(unable) > _NAMED_OPERATIONS:
+            names += f" and {len(unable) - _NAMED_OPERATIONS} more"
+        expected = _CODE.format(", ".join(sorted(vocabulary.common_codes(operations))))
+        document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
 
 
-def read_team(cursor: Cursor, vocabulary: Vocabulary) -> str | None:
-    """Read the name or id of a Team, one of the world's where the world is known."""
-    kind = "the name of a Team"
-    return cursor.text(kind) if vocabulary.world is None else cursor.word(vocabulary.world.teams, kind)
-
-
-def _body(cursor: Cursor) -> Mapping[str, Any] | None:
-    if not isinstance(cursor.node, MappingNode):
-        cursor.complain("a mapping of fields that the body must have")
-        return None
-    _check_keys_once(cursor)
-    return cast(Mapping[str, Any], json_value(cursor.node))
-
-
-def _check_keys_once(cursor: Cursor) -> None:
-    children: Iterable[Cursor] = ()
-    if isinstance(cursor.node, MappingNode):
-        children = (cursor.named() or {}).values()
-    elif isinstance(cursor.node, ListNode):
-        children = cursor.items() or ()
-    for child in children:
-        _check_keys_once(child)
-
-
-def _when(cursor: Cursor) -> When:
-    fields = cursor.fields(_WHEN_KEYS)
-    from_ms = fields.get("from", Cursor.duration_ms, 0)
-    until_ms = fields.get("until", Cursor.duration_ms, None)
+def _when(document: Document, steps: Steps, when: Mapping[str, Any]) -> When:
+    from_ms = parse_span_ms(when.get("from", "0"))
+    until_ms = optional(when, "until", parse_span_ms)
     if until_ms is not None and until_ms <= from_ms:
-        fields.cursors["until"].complain(f'a time after "from", which is {from_ms} ms')
-    return When(
-        fields.get("nth", _nth, ALWAYS.nth),
-        from_ms,
-        until_ms,
-        fields.get("probability", lambda at: at.number(0, 1), 1.0),
-    )
+        document.complain((*steps, "until"), f'a time after "from", which is {from_ms} ms')
+    nth = optional(when, "nth", parse_nth)
+    return When(nth or ALWAYS.nth, from_ms, until_ms, float(when.get("probability", 1)))
 
 
-def _nth(cursor: Cursor) -> Nth | None:
-    text = cursor.text(_NTH_EXPECTED)
-    if text is None:
-        return None
+def parse_nth(text: str) -> Nth:
+    """Read `3`, `2-4`, `>=3` or `every 5`, counted from 1. Raises ValueError."""
     found = _NTH.fullmatch(text.strip())
-    nth = _counted(found) if found else None
-    if nth is None or nth.first < 1 or (nth.last is not None and nth.last < nth.first):
-        cursor.complain(_NTH_EXPECTED)
-        return None
-    return nth
-
-
-def _counted(found: re.Match[str]) -> Nth:
+    if found is None:
+        raise ValueError(text)
     if found["step"]:
-        return Nth(int(found["step"]), None, max(int(found["step"]), 1))
-    if found["least"]:
-        return Nth(int(found["least"]))
-    first = int(found["first"])
-    return Nth(first, int(found["last"] or first))
+        nth = Nth(int(found["step"]), None, max(int(found["step"]), 1))
+    elif found["least"]:
+        nth = Nth(int(found["least"]))
+    else:
+        nth = Nth(int(found["first"]), int(found["last"] or found["first"]))
+    if nth.first < 1 or (nth.last is not None and nth.last < nth.first):
+        raise ValueError(text)
+    return nth

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from emulator.domain.problems import CATALOGUE
-from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
+from emulator.domain.resources import WORKFLOWS
 from emulator.scenario.matching import EVERY
 from emulator.scenario.world import WorldNames
 
@@ -17,14 +17,9 @@ OperationFacts: TypeAlias = Mapping[str, frozenset[str]]
 """By operation id, the problem codes that the contract lets it return."""
 
 CODES: Final = frozenset(CATALOGUE)
-RETRY_AFTER_CODES: Final = frozenset(kind.code for kind in CATALOGUE.values() if kind.status in (429, 503))
-"""The problems that carry Retry-After (section 7)."""
 ALWAYS_POSSIBLE: Final = "internal_error"
 """The problem that every operation can return."""
 GENERATIONS: Final = frozenset(WORKFLOWS)
-WORKS: Final = (*WORKFLOWS, *OPERATION_TYPES)
-BACKGROUND_WORKS: Final = frozenset({"background.create", "background.update"})
-"""The work that looks at a scene (D30)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +28,16 @@ class Vocabulary:
 
     operations: OperationFacts
     world: WorldNames | None = None
+
+    @property
+    def teams(self) -> frozenset[str] | None:
+        """The Teams there are, by name and id."""
+        return None if self.world is None else self.world.teams
+
+    @property
+    def keys(self) -> frozenset[str] | None:
+        """The keys there are."""
+        return None if self.world is None else self.world.keys
 
     def named(self, operations: frozenset[str]) -> list[str]:
         """Return the operation ids that are meant, in the contract's order."""

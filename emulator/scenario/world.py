@@ -4,16 +4,12 @@ Owns what holds where nothing is said. How a file spells it is `world_format`'s;
 """
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
-from emulator.documents.complaints import NOWHERE, Position
 from emulator.domain.resources import CredentialState, Profile
 from emulator.kernel.timestamps import SECOND_MS
 
-CREDENTIAL_STATES: Final[tuple[CredentialState, ...]] = get_args(CredentialState)
-PROFILES: Final[tuple[Profile, ...]] = get_args(Profile)
 Subscription = Literal["active", "inactive"]
-SUBSCRIPTIONS: Final[tuple[Subscription, ...]] = get_args(Subscription)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +97,6 @@ class WorldTeamChange:
 
     team: TeamChange
     credentials: tuple[WorldCredential, ...] = ()
-    position: Position = NOWHERE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,24 @@
-"""The world file: which Teams, credentials and timings there are at the start (interfaces, section 4).
+"""The world file: which Teams, credentials and timings there are at the start, as changes of the built-in world.
 
-Owns the form of the file and what holds where a file is silent. It makes no Teams: identifiers, balances and states
-belong to the sandbox.
+Owns what `contract/world.schema.json` cannot say of it. It makes no Teams: identifiers, balances and states belong to
+the sandbox.
 """
 
-import re
-from collections.abc import Collection
-from dataclasses import replace
-from typing import Final, cast
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Any
 
-from emulator.documents.complaints import DocumentError
-from emulator.documents.yaml_nodes import JsonValue, Node, node_of, read_document
+from emulator.documents import shipped_document
+from emulator.documents.complaints import DocumentError, nearest, one_of
+from emulator.documents.reader import Document
+from emulator.documents.schemas import Schemas
+from emulator.documents.values import FORMATS, optional, parse_span_ms, parse_whole_number
+from emulator.documents.yaml_nodes import JsonValue, node_of, read_document
 from emulator.domain.problems import excerpt
-from emulator.domain.resources import CredentialState, Profile
-from emulator.scenario.reading import Cursor, Fields, Report
+from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
-    CREDENTIAL_STATES,
-    PROFILES,
-    SUBSCRIPTIONS,
-    Subscription,
     TeamChange,
-    Timings,
     WorldChanges,
     WorldCredential,
     WorldFile,
@@ -29,120 +26,92 @@ from emulator.scenario.world import (
     changed_world,
 )
 
-TEAM_KEYS: Final = ("credits", "subscription", "concurrency_limit", "requests_per_minute", "credentials")
-_WORLD_KEYS: Final = ("teams", "timings", "premade")
-_CREDENTIAL_KEYS: Final = ("key", "name", "profile", "state", "expires_at")
-_BEARER_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/-]{1,200}=*", re.ASCII)
+_CREDENTIAL_NAMES = {"full": "Full", "read_only": "Read only"}
 
 
 class WorldError(DocumentError):
-    """A world file that cannot be used."""
+    """A world that cannot be used."""
 
 
-def parse_world(text: str | bytes, filename: str) -> WorldFile:
-    """Read a world file. A file without `teams` has the built-in ones; a Team's own omissions are `WorldTeam`'s defaults.
-
-    Raises:
-        WorldError: with every complaint about the file.
-    """
+def parse_world(text: str | bytes, file: str) -> WorldFile:
+    """Read a world file, YAML or JSON. Raises WorldError with every complaint about it."""
     try:
-        node = read_document(text, filename)
+        return _read(Document(read_document(text, file), file))
     except DocumentError as error:
         raise WorldError(error.complaints) from None
-    return _world(node, filename)
 
 
-def world_of(data: JsonValue, filename: str) -> WorldFile:
-    """Read a world that is already JSON, such as the `world` of a request to the control plane.
-
-    Raises:
-        WorldError: with every complaint about it, without lines and columns.
-    """
+def world_of(data: JsonValue, where: str) -> WorldFile:
+    """Read a world that is already JSON, at a place in a body. Raises WorldError, without lines and columns."""
     try:
-        node = node_of(data, filename)
+        return _read(Document(node_of(data, where), "", where))
     except DocumentError as error:
         raise WorldError(error.complaints) from None
-    return _world(node, filename)
 
 
-def _world(node: Node, filename: str) -> WorldFile:
-    report = Report(filename)
-    changes = read_world_changes(Cursor(report, node, ""), required=("credentials",))
-    report.raise_as(WorldError)
-    base = replace(BUILT_IN_WORLD, teams=()) if changes.teams else BUILT_IN_WORLD
-    return changed_world(base, changes)
+def _read(document: Document) -> WorldFile:
+    document.check(_schemas())
+    changes = WorldChanges()
+    if document.is_sound():
+        changes = world_changes(document.texts)
+        check_world(document, document.texts, (), {team.name for team in BUILT_IN_WORLD.teams})
+    document.raise_as(WorldError)
+    return changed_world(BUILT_IN_WORLD, changes)
 
 
-def read_world_changes(cursor: Cursor, required: Collection[str] = ()) -> WorldChanges:
-    """Read the keys of a world, in a file of its own or in a scenario; what is wrong is noted in the cursor's report.
+@cache
+def _schemas() -> Schemas:
+    return Schemas(shipped_document("contract/world.schema.json"), FORMATS)
 
-    `required` are the keys that each Team must have.
-    """
-    fields = cursor.fields(_WORLD_KEYS)
-    keys: dict[str, str] = {}
-    teams = fields.get("teams", Cursor.named, {})
+
+def check_world(
+    document: Document, world: Mapping[str, Any], steps: tuple[str, ...], known: Collection[str] | None
+) -> None:
+    """Complain of what no schema can say of a world of sound shape; `known` are the Teams that need no credentials."""
+    given_at: dict[str, str] = {}
+    for name, team in world.get("teams", {}).items():
+        at = (*steps, "teams", name)
+        if known is not None and name not in known and "credentials" not in team:
+            expected = f"{one_of(known)}, or credentials for a new Team"
+            document.complain(at, expected, f"the new Team {excerpt(name)}", nearest(name, known), at_key=True)
+        for index, credential in enumerate(team.get("credentials", ())):
+            key, place = credential["key"], f"/{'/'.join(at)}/credentials/{index}"
+            if key in given_at:
+                found = f"{excerpt(key)} again, first given at {given_at[key]}"
+                document.complain((*at, "credentials", index, "key"), "each key once", found)
+            given_at.setdefault(key, place)
+
+
+def world_changes(world: Mapping[str, Any]) -> WorldChanges:
+    """Return what a world of sound shape says."""
+    timings = ((name, parse_span_ms(span)) for name, span in world.get("timings", {}).items())
     return WorldChanges(
-        tuple(_team(name, team, keys, required) for name, team in teams.items()),
-        fields.get("timings", _timings, ()),
-        fields.get("premade", Cursor.flag, None),
+        tuple(
+            WorldTeamChange(team_change(name, team), tuple(map(_credential, team.get("credentials", ()))))
+            for name, team in world.get("teams", {}).items()
+        ),
+        tuple(timings),
+        optional(world, "premade", lambda text: text == "true"),
     )
 
 
-def _team(name: str, cursor: Cursor, keys: dict[str, str], required: Collection[str]) -> WorldTeamChange:
-    if not name.strip():
-        cursor.complain("a Team's name", found="an empty name")
-    fields = cursor.fields(TEAM_KEYS, required=required)
-    credentials = fields.get("credentials", lambda at: _credentials(at, keys), ())
-    return WorldTeamChange(read_team_change(name, fields), credentials, cursor.position)
-
-
-def read_team_change(team: str, fields: Fields) -> TeamChange:
-    """Read what is set of a Team, from the keys that a world and a timeline share."""
+def team_change(name: str, team: Mapping[str, Any]) -> TeamChange:
+    """Return what is set of a Team, from the keys that a world and a timeline share."""
     return TeamChange(
-        team,
-        fields.get("credits", Cursor.integer, None),
-        cast(Subscription | None, fields.get("subscription", lambda at: at.word(SUBSCRIPTIONS), None)),
-        fields.get("concurrency_limit", Cursor.integer, None),
-        fields.get("requests_per_minute", lambda at: at.integer(minimum=1), None),
+        name,
+        optional(team, "credits", parse_whole_number),
+        team.get("subscription"),
+        optional(team, "concurrency_limit", parse_whole_number),
+        optional(team, "requests_per_minute", parse_whole_number),
     )
 
 
-def _credentials(cursor: Cursor, keys: dict[str, str]) -> tuple[WorldCredential, ...]:
-    items = cursor.items("a list of credentials")
-    if items == []:
-        cursor.complain("at least one credential")
-    return tuple(_credential(item, keys) for item in items or ())
-
-
-def _credential(cursor: Cursor, keys: dict[str, str]) -> WorldCredential:
-    fields = cursor.fields(_CREDENTIAL_KEYS, required=("key",))
-    key = fields.get("key", lambda at: _key(at, keys), "")
-    profile = cast(Profile, fields.get("profile", lambda at: at.word(PROFILES), "full"))
+def _credential(credential: Mapping[str, Any]) -> WorldCredential:
+    profile = credential.get("profile", "full")
     return WorldCredential(
-        key,
-        fields.get("name", lambda at: at.line("a name"), "Full" if profile == "full" else "Read only"),
+        credential["key"],
+        credential.get("name", _CREDENTIAL_NAMES[profile]),
         profile,
-        cast(CredentialState, fields.get("state", lambda at: at.word(CREDENTIAL_STATES), "active")),
-        fields.get("expires_at", Cursor.instant, None),
+        credential.get("state", "active"),
+        optional(credential, "expires_at", parse_timestamp),
     )
-
-
-def _key(cursor: Cursor, keys: dict[str, str]) -> str | None:
-    key = cursor.text("a key")
-    if key is None:
-        return None
-    if not _BEARER_TOKEN.fullmatch(key):
-        cursor.complain("a key of letters, digits and . _ ~ + / -")
-        return None
-    if key in keys:
-        cursor.complain("each key once", found=f"{excerpt(key)} again, first given at {keys[key]}")
-        return None
-    keys[key] = cursor.path
-    return key
-
-
-def _timings(cursor: Cursor) -> tuple[tuple[str, int], ...]:
-    names: Collection[str] = [name.removesuffix("_ms") for name in Timings.__dataclass_fields__]
-    fields = cursor.fields(names)
-    spans_ms = ((name, fields.get(name, Cursor.duration_ms, None)) for name in fields)
-    return tuple((name, span_ms) for name, span_ms in spans_ms if span_ms is not None)

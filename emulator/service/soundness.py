@@ -19,6 +19,7 @@ from typing import TypeVar
 import orjson
 
 from emulator.contract import Contract
+from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.idempotency import Record
 from emulator.domain.intents import Intent, intent_of
 from emulator.domain.ledger import LedgerError
@@ -35,7 +36,7 @@ from emulator.service.authoring import KINDS
 from emulator.service.sandbox import Sandbox
 from emulator.service.scenarios import CHANGE_EVENT
 
-MOST_CREDITS = 2**53 - 1
+MOST_CREDITS = LARGEST_INTEGER
 MOST_TEAMS = 1_000
 """Of the world that a reset begins with."""
 _MOST_SLOTS = 6

@@ -4,7 +4,7 @@ The order of the checks is the order of the errors. What an operation checks aft
 """
 
 from emulator.contract import Contract, OperationContract
-from emulator.documents.schemas import LISTED_VIOLATIONS, listed
+from emulator.documents.schemas import LARGE_BODY_BYTES, LISTED_VIOLATIONS, listed
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import Check, Problem
@@ -14,9 +14,6 @@ from emulator.service import admission
 from emulator.web import holding
 from emulator.web.exchange import Exchange, Step
 from emulator.web.requests import parse_query
-
-_LARGE_BODY_BYTES = 2048
-"""Of a larger body only the first violation is looked for."""
 
 
 def build_steps(
@@ -67,7 +64,7 @@ def _check_body(exchange: Exchange, contract: Contract, operation: OperationCont
     """422: the body is what the contract says, and its fields agree with each other (D03 to D05, D14)."""
     name, body = operation.body, exchange.call.intent
     assert name is not None
-    violations = contract.violations(name, body, first_only=len(exchange.content or b"") > _LARGE_BODY_BYTES)
+    violations = contract.violations(name, body, first_only=len(exchange.content or b"") > LARGE_BODY_BYTES)
     if violations:
         remedy = "; ".join(violation.remedy for violation in violations[:LISTED_VIOLATIONS])
         raise Problem("invalid_input", listed(violations), remedy=remedy)

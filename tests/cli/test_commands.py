@@ -113,7 +113,7 @@ def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_colum
     outcome = run_command("scenarios", "check", str(bad), str(good))
     assert outcome.status == 2
     assert outcome.output == f"{good}: good\n"
-    assert outcome.complaint.startswith(f'image-workflow-emulator: {bad}:2:1: found "rulez"')
+    assert outcome.complaint.startswith(f"image-workflow-emulator: {bad}:2:1: /rulez: found an unknown field")
 
 
 def test_a_scenario_file_that_cannot_be_read_is_told() -> None:

@@ -120,15 +120,14 @@ def test_the_command_is_given_the_control_token() -> None:
     assert run_exec(["--control-token", "secret"], PRINT_VARIABLES).output.split()[3] == "secret"
 
 
-def test_in_another_world_the_key_is_its_first_full_and_active_one(tmp_path: Path) -> None:
+def test_in_a_changed_world_the_key_is_the_first_full_and_active_one_of_demo(tmp_path: Path) -> None:
     world = tmp_path / "world.yaml"
     world.write_text(
         """\
 teams:
-  Ours:
+  Demo:
     credentials:
-      - {key: ours_read, name: Read, profile: read_only}
-      - {key: ours_revoked, name: Revoked, profile: full, state: revoked}
+      - {key: iwe_demo_full, state: revoked}
       - {key: ours_full, name: Full, profile: full}
 """
     )

@@ -73,8 +73,8 @@ def test_what_a_creation_does_not_say_is_as_the_process_has_it(control: Controll
     sandbox = control.told("POST", "/sandboxes", {"id": "mine"})
     assert (sandbox["clock"]["mode"], sandbox["clock"]["rate"]) == ("real", 60)
     assert sandbox["clock"]["now"].startswith("2026-05-01T00:0")
-    assert [team["name"] for team in sandbox["teams"]] == ["One"]
-    assert sandbox["teams"][0]["id"] == control.team("One")["id"]
+    assert [team["name"] for team in sandbox["teams"]] == ["Demo", "Other", "Lapsed", "Broke", "One"]
+    assert sandbox["teams"][-1]["id"] == control.team("One")["id"]
     assert {control.get("/team", "k_mine").status for _ in range(130)} == {200}
 
 
@@ -99,7 +99,7 @@ def test_a_sandboxs_clock_is_as_its_creation_says(
 def test_a_sandboxs_world_seed_and_limits_are_as_its_creation_says(control: ControlledEmulator) -> None:
     body = {"id": "mine", "world": WORLD, "seed": 8, "rate_limits": False}
     sandbox = control.told("POST", "/sandboxes", body)
-    (team,) = sandbox["teams"]
+    (*_, team) = sandbox["teams"]
     assert (team["name"], team["credits"], team["credentials"][0]["key"]) == ("Own", 3, "own_mine")
     assert team["id"] != control.team("Demo")["id"]
     assert control.items("/poses", "own_mine") == []
@@ -226,7 +226,7 @@ def test_a_reset_of_one_sandbox_leaves_the_others(control: ControlledEmulator) -
     control.told("POST", "/clock/advance", {"seconds": 1}, sandbox="mine")
     reset = control.told("POST", "/reset", sandbox="mine")
     assert reset == control.told("GET", "/sandboxes/mine")
-    assert (reset["teams"][0]["credits"], reset["clock"]["now"]) == (3, "2026-03-01T00:00:00.000Z")
+    assert (reset["teams"][-1]["credits"], reset["clock"]["now"]) == (3, "2026-03-01T00:00:00.000Z")
     assert control.credits() == 1
 
 

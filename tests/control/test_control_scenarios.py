@@ -91,8 +91,8 @@ def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run(control:
 BAD = [
     (b"scenario: x\nrules:\n  - match: {operation: getTeams}\n    then: {problem: nonsense}\n", ["scenario:3:24:", "scenario:4:21:"]),
     (b"scenario: [", ["not YAML"]),
-    (b"rules: []", ['"scenario"']),
-    (b"- a", ["a list"]),
+    (b"rules: []", ["/scenario: found nothing"]),
+    (b"- a", ["found an array of 1; expected an object"]),
     (b"scenario: x\nscenario: y\n", ["a second time"]),
     (b"scenario: x\nworld: {teams: {Nobody: {credits: 1}}}\n", ['"Nobody"']),
     (b"scenario: x\ntimeline: [{at: 1s, set: {credential: nokey, state: revoked}}]\n", ['"nokey"']),

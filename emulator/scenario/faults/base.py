@@ -14,18 +14,22 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
 fault is one file in this folder with its spelling (`read`), a word in `registry`, its place in the schema, and a
-scenario in the library.
+scenario in the library. The schema says which words a fault has; `read` only makes values of them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, Protocol, get_args
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
 from emulator.domain.problems import Check, Problem
 from emulator.http.responses import Header, Response
 
 Moment = Literal["before_commit", "after_commit"]
 """`before_commit`: nothing happened. `after_commit`: everything happened, only the answer is lost or replaced."""
-MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
+
+
+Then: TypeAlias = Mapping[str, Any]
+"""What stands under `then` of a rule, as the schema wants it, with every scalar as its text."""
 
 
 class Exchange(Protocol):

@@ -1,17 +1,13 @@
 """`deprecated: {sunset, link}`: the true answer, with the headers of deprecated behaviour (section 9, rule 4; D43)."""
 
-import re
 from dataclasses import dataclass
 from email.utils import formatdate
-from typing import Final, Self
+from typing import Self
 
+from emulator.documents.values import optional
 from emulator.http.responses import Header, Response
-from emulator.kernel.timestamps import SECOND_MS
-from emulator.scenario.faults.base import Exchange, Fault, Record
-from emulator.scenario.faults.spelling import DETAILS, Then
-from emulator.scenario.reading import Cursor
-
-_LINK: Final = re.compile(r"https?://[!#-;=?-~]+", re.ASCII)
+from emulator.kernel.timestamps import SECOND_MS, parse_timestamp
+from emulator.scenario.faults.base import Exchange, Fault, Record, Then
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +38,5 @@ class DeprecatedFault(Fault):
     @classmethod
     def read(cls, then: Then) -> Self:
         """Read `deprecated` with `sunset` and `link`."""
-        then.fields.refuse(DETAILS, 'nothing beside "deprecated"')
-        fields = then.fields.cursors["deprecated"].fields(("sunset", "link"))
-        return cls(fields.get("sunset", Cursor.instant, None), fields.get("link", _read_link, None))
-
-
-def _read_link(cursor: Cursor) -> str | None:
-    expected = "an address such as https://docs.example/migration"
-    text = cursor.text(expected)
-    if text is None or _LINK.fullmatch(text):
-        return text
-    cursor.complain(expected)
-    return None
+        given = then["deprecated"]
+        return cls(optional(given, "sunset", parse_timestamp), given.get("link"))

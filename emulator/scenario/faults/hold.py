@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Self
 
-from emulator.scenario.faults.base import Exchange, Fault, Record
-from emulator.scenario.faults.spelling import DETAILS, Then
-from emulator.scenario.reading import Cursor
+from emulator.documents.values import parse_span_ms
+from emulator.scenario.faults.base import Exchange, Fault, Record, Then
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,5 +27,4 @@ class HoldFault(Fault):
     @classmethod
     def read(cls, then: Then) -> Self:
         """Read `hold: 10s`."""
-        then.fields.refuse(DETAILS, 'nothing beside "hold"')
-        return cls(then.fields.get("hold", Cursor.duration_ms, 0))
+        return cls(parse_span_ms(then["hold"]))

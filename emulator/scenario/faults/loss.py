@@ -6,13 +6,12 @@ Idempotency-Key is for.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, get_args
+from typing import ClassVar, Final, Literal
 
 from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
 
 LossKind = Literal["reset", "truncate", "stall", "garbage"]
-LOSS_KINDS: Final[tuple[LossKind, ...]] = get_args(LossKind)
 
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
 _WORDS: Final[Mapping[LossKind, str]] = {

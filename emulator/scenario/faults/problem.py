@@ -7,17 +7,12 @@ the real one does. After the commit it takes the place of the answer: everything
 from dataclasses import dataclass
 from typing import Final, Self
 
-from emulator.domain.problems import CATALOGUE, Check, excerpt
+from emulator.documents.values import optional, parse_whole_number
+from emulator.domain.problems import CATALOGUE, Check
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Exchange, Fault, Moment, Record
-from emulator.scenario.faults.spelling import Then, read_moment
-from emulator.scenario.reading import Cursor
-from emulator.scenario.vocabulary import CODES, RETRY_AFTER_CODES
+from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Then
 
-AFTER_COMMIT_CODES: Final = frozenset({"internal_error", "service_unavailable"})
-"""The problems that can hide that a request was carried out."""
 _AT_ENTRANCE: Final = (Check.CREDENTIAL, Check.RATE)
-_NAMED_OPERATIONS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,35 +67,11 @@ class ProblemFault(Fault):
         raise exchange.problem(self.code, self.detail, self.retry_after)
 
     @classmethod
-    def read(cls, then: Then) -> Self | None:
+    def read(cls, then: Then) -> Self:
         """Read `problem: CODE` with `retry_after`, `detail` and `at`."""
-        fields = then.fields
-        possible = then.vocabulary.common_codes(then.vocabulary.named(then.match.operations))
-        kind = f"a code that every operation of this rule can return: {', '.join(sorted(possible))}"
-        code = fields.get("problem", lambda at: at.word(CODES, kind), "")
-        if not code:
-            return None
-        _check_possible(code, then, kind)
-        if code not in RETRY_AFTER_CODES:
-            fields.refuse(["retry_after"], f"it only with {', '.join(sorted(RETRY_AFTER_CODES))}")
-        at = read_moment(fields)
-        if at == "after_commit" and code not in AFTER_COMMIT_CODES:
-            words = ", ".join(sorted(AFTER_COMMIT_CODES))
-            fields.cursors["at"].complain(f"before_commit; after_commit goes with network and the problems {words}")
         return cls(
-            code,
-            fields.get("retry_after", lambda cursor: cursor.integer(minimum=1), None),
-            fields.get("detail", Cursor.text, None),
-            at,
+            then["problem"],
+            optional(then, "retry_after", parse_whole_number),
+            then.get("detail"),
+            then.get("at", "before_commit"),
         )
-
-
-def _check_possible(code: str, then: Then, expected: str) -> None:
-    """Refuse a code unless the contract lets each operation that is meant return it."""
-    unable = then.vocabulary.unable(code, then.vocabulary.named(then.match.operations))
-    if not unable:
-        return
-    names = ", ".join(unable[:_NAMED_OPERATIONS])
-    if len(unable) > _NAMED_OPERATIONS:
-        names += f" and {len(unable) - _NAMED_OPERATIONS} more"
-    then.fields.cursors["problem"].complain(expected, found=f"{excerpt(code)}, which {names} cannot return")

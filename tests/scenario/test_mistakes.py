@@ -1,0 +1,237 @@
+"""Mistakes in scenario and world files: each is told with its place, what was found and what was expected."""
+
+import pytest
+
+from emulator.documents.reader import MOST_COMPLAINTS
+from emulator.scenario.format import ScenarioError, parse_scenario
+from emulator.scenario.vocabulary import OperationFacts
+from emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
+from emulator.scenario.world_format import WorldError, parse_world, world_of
+
+
+def complaints_of(text: str, operations: OperationFacts, world: WorldNames | None = None) -> list[str]:
+    """Every complaint about a scenario, without the name of its file."""
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(text, "s.yaml", operations, world)
+    return [complaint.removeprefix("s.yaml:") for complaint in str(caught.value).splitlines()]
+
+
+def check(complaints: list[str], expected: str) -> None:
+    (complaint,) = complaints
+    assert complaint.startswith(expected) if expected.endswith("can return: ") else complaint == expected
+
+
+AT_THE_TOP: list[tuple[str, str]] = [
+    ('', '1:1: found an empty document; expected an object'),
+    ('a: b: c', '1:5: found text that is not YAML; expected YAML (mapping values are not allowed in this context)'),
+    ('text', '1:1: found "text"; expected an object'),
+    ('[1]', '1:1: found an array of 1; expected an object'),
+    ('{}', '1:1: /scenario: found nothing; expected this required field'),
+    ('scenario: "a\\nb"', '1:11: /scenario: found "a\\nb"; expected a text of one line and 1 to 200 characters'),
+    ('scenario: x\nscenario: y', '2:1: found "scenario" a second time; expected each key once'),
+    ('scenario: x\nrulez: []', '2:1: /rulez: found an unknown field; expected only scenario, description, seed, clock, world, rules, timeline; did you mean "rules"?'),
+    ('scenario: x\nrules: {}', '2:8: /rules: found an object; expected an array'),
+    ('scenario: x\nrules: [x]', '2:9: /rules/0: found "x"; expected an object'),
+    ('scenario: x\ntimeline: x', '2:11: /timeline: found "x"; expected an array'),
+    ('scenario: x\nseed: -1', '2:7: /seed: found -1; expected a whole number from 0 to 9223372036854775807'),
+    ('scenario: x\ndescription: {}', '2:14: /description: found an object; expected a text'),
+    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object'),
+    ('scenario: x\nclock: {mode: x0}', '2:15: /clock/mode: found "x0"; expected one of real, manual, auto, or a rate such as x60'),
+    ('scenario: x\nclock: {mode: manuel}', '2:15: /clock/mode: found "manuel"; expected one of real, manual, auto, or a rate such as x60; did you mean "manual"?'),
+    ('scenario: x\nclock: {mode: auto, rate: 2}', '2:27: /clock/rate: found 2; expected no rate, or the mode real'),
+    ('scenario: x\nclock: {start: 2026-01-01}', '2:16: /clock/start: found "2026-01-01"; expected a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999'),
+    ('scenario: x\nworld: {team: {}}', '2:9: /world/team: found an unknown field; expected only teams, timings, premade; did you mean "teams"?'),
+    ('scenario: x\nworld: {teams: {Demo: {credit: 1}}}', '2:24: /world/teams/Demo/credit: found an unknown field; expected only credits, subscription, concurrency_limit, requests_per_minute, credentials; did you mean "credits"?'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), AT_THE_TOP)
+def test_a_mistake_at_the_top_is_told(text: str, expected: str, operations: OperationFacts) -> None:
+    check(complaints_of(text, operations), expected)
+
+
+IN_A_RULE: list[tuple[str, str]] = [
+    ('{}', '3:3: /rules/0/then: found nothing; expected this required field'),
+    ('{then: {}}', '3:10: /rules/0/then: found none of these fields; expected one of problem, hold, network, deprecated, outputs, fail, duration, stall, scene'),
+    ("{match: {work: '*'}, then: {}}", '3:30: /rules/0/then: found none of these fields; expected one of problem, hold, network, deprecated, outputs, fail, duration, stall, scene'),
+    ('{then: {probelm: x}}', '3:11: /rules/0/then/probelm: found an unknown field; expected only problem, retry_after, detail, at, hold, network, deprecated, outputs, fail, duration, stall, scene; did you mean "problem"?'),
+    ('{then: {hold: 1s}, wen: {}}', '3:22: /rules/0/wen: found an unknown field; expected only name, match, when, then; did you mean "when"?'),
+    ('{then: {problem: internal_eror}}', '3:20: /rules/0/then/problem: found "internal_eror"; expected a code that every operation of this rule can return: '),
+    ('{match: {operation: createProduct}, then: {problem: insufficient_credits}}', '3:55: /rules/0/then/problem: found "insufficient_credits", which createProduct cannot return; expected a code that every operation of this rule can return: '),
+    ('{match: {operation: [createPose, getTeam]}, then: {problem: insufficient_credits}}', '3:63: /rules/0/then/problem: found "insufficient_credits", which getTeam cannot return; expected a code that every operation of this rule can return: '),
+    ('{then: {problem: service_unavailable}}', '3:20: /rules/0/then/problem: found "service_unavailable", which getTeam, listAssets, getAsset and 14 more cannot return; expected a code that every operation of this rule can return: '),
+    ('{then: {problem: rate_limited, at: after_commit}}', '3:20: /rules/0/then/problem: found "rate_limited"; expected internal_error or service_unavailable, the problems that go with "at: after_commit"'),
+    ('{then: {problem: internal_error, at: befor_commit}}', '3:40: /rules/0/then/at: found "befor_commit"; expected one of before_commit, after_commit; did you mean "before_commit"?'),
+    ('{then: {problem: internal_error, retry_after: 3}}', '3:20: /rules/0/then/problem: found "internal_error"; expected one of concurrency_limit_reached, rate_limited, service_unavailable, the problems that have "retry_after"'),
+    ('{then: {problem: rate_limited, retry_after: 0}}', '3:47: /rules/0/then/retry_after: found 0; expected a whole number from 1 to 9007199254740991'),
+    ('{then: {problem: internal_error, hold: 1s}}', '3:36: /rules/0/then/hold: found this field; expected one fault in a rule'),
+    ('{then: {hold: 1s, at: after_commit}}', '3:21: /rules/0/then/at: found this field; expected nothing beside "hold"'),
+    ('{then: {hold: soon}}', '3:17: /rules/0/then/hold: found "soon"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
+    ('{then: {network: rest}}', '3:20: /rules/0/then/network: found "rest"; expected one of reset, truncate, stall, garbage, or an object such as {latency: 250ms}; did you mean "reset"?'),
+    ('{then: {network: {}}}', '3:20: /rules/0/then/network/latency: found nothing; expected this required field'),
+    ('{then: {network: reset, detail: x}}', '3:27: /rules/0/then/detail: found this field; expected "at" alone beside "network"'),
+    ('{then: {deprecated: yes}}', '3:23: /rules/0/then/deprecated: found "yes"; expected an object'),
+    ('{then: {deprecated: {sunset: soon}}}', '3:32: /rules/0/then/deprecated/sunset: found "soon"; expected a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999'),
+    ("{then: {deprecated: {link: 'https://a b'}}}", '3:30: /rules/0/then/deprecated/link: found "https://a b"; expected an address such as https://docs.example/migration'),
+    ('{then: {deprecated: {}, at: before_commit}}', '3:27: /rules/0/then/at: found this field; expected nothing beside "deprecated"'),
+    ('{match: {operation: getTeem}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found "getTeem"; expected an operation id of the contract, a list of them, or "*"; did you mean "getTeam"?'),
+    ('{match: {operation: [getTeam, listPose]}, then: {hold: 1s}}', '3:33: /rules/0/match/operation/1: found "listPose"; expected an operation id of the contract; did you mean "listPoses"?'),
+    ("{match: {operation: [getTeam, '*']}, then: {hold: 1s}}", '3:33: /rules/0/match/operation/1: found "*"; expected an operation id of the contract'),
+    ('{match: {operation: []}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found an array of 0; expected at least 1 item'),
+    ('{match: {operation: {a: b}}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found an object; expected an operation id of the contract, a list of them, or "*"'),
+    ('{match: {operaton: getTeam}, then: {problem: rate_limited}}', '3:12: /rules/0/match/operaton: found an unknown field; expected only operation, work, team, body; did you mean "operation"?'),
+    ('{match: {body: x}, then: {hold: 1s}}', '3:18: /rules/0/match/body: found "x"; expected an object'),
+    ('{match: {body: {a: [{b: 1, b: 2}]}}, then: {hold: 1s}}', '3:30: found "b" a second time; expected each key once'),
+    ('{match: {work: upscal}, then: {stall: true}}', '3:18: /rules/0/match/work: found "upscal"; expected a workflow or an Operation type, a list of them, or "*"; did you mean "upscale"?'),
+    ('{match: {work: upscale, operation: getTeam}, then: {stall: true}}', '3:27: /rules/0/match/operation: found this field; expected "work" and "team" alone: work has neither an operation nor a body'),
+    ('{match: {work: upscale}, then: {problem: internal_error}}', '3:35: /rules/0/then/problem: found this field; expected one of outputs, fail, duration, stall, scene, as this rule is about work'),
+    ('{match: {operation: getTeam}, then: {fail: timed_out}}', '3:40: /rules/0/then/fail: found this field; expected one of problem, hold, network, deprecated, as this rule is about requests'),
+    ('{match: {work: upscale}, then: {fail: timeout}}', '3:41: /rules/0/then/fail: found "timeout"; expected one of processing_failed, timed_out, content_rejected; did you mean "timed_out"?'),
+    ('{match: {work: upscale}, then: {fail: timed_out, outputs: {1: timed_out}}}', '3:52: /rules/0/then/outputs: found this field; expected either "fail" or "outputs": the whole work, or some of its outputs'),
+    ('{match: {work: upscale}, then: {stall: true, fail: timed_out}}', '3:48: /rules/0/then/fail: found this field; expected nothing beside "stall", as stalled work never ends'),
+    ('{match: {work: upscale}, then: {stall: false}}', '3:42: /rules/0/then/stall: found false; expected true'),
+    ('{match: {work: upscale}, then: {outputs: {2: timed_out}}}', '3:45: /rules/0/then/outputs/2: found the name "2"; expected slot 1, the only one of this work'),
+    ('{match: {work: product_photography}, then: {outputs: {7: timed_out}}}', '3:57: /rules/0/then/outputs/7: found an unknown field; expected slots from 1 to 6, such as {1: timed_out}'),
+    ('{match: {work: product_photography}, then: {outputs: {}}}', '3:56: /rules/0/then/outputs: found no fields; expected slots from 1 to 6, such as {1: timed_out}'),
+    ('{match: {work: pose.create}, then: {outputs: {1: timed_out}}}', '3:18: /rules/0/match/work: found "pose.create"; expected one of product_photography, edit_images, upscale, the work that has "outputs"'),
+    ("{match: {work: '*'}, then: {outputs: {1: timed_out}}}", '3:18: /rules/0/match/work: found "*"; expected one of product_photography, edit_images, upscale, the work that has "outputs"'),
+    ('{match: {work: pose.create}, then: {scene: clean}}', '3:18: /rules/0/match/work: found "pose.create"; expected one of background.create, background.update, the work that has a "scene"'),
+    ('{when: {nth: 0}, then: {hold: 1s}}', '3:16: /rules/0/when/nth: found 0; expected "3", "2-4", ">=3" or "every 5", counted from 1 to 999999999'),
+    ('{when: {nth: 1000000000}, then: {hold: 1s}}', '3:16: /rules/0/when/nth: found 1000000000; expected "3", "2-4", ">=3" or "every 5", counted from 1 to 999999999'),
+    ('{when: {nth: 4-2}, then: {hold: 1s}}', '3:16: /rules/0/when/nth: found "4-2"; expected "3", "2-4", ">=3" or "every 5", counted from 1 to 999999999'),
+    ('{when: {from: 5s, until: 5s}, then: {hold: 1s}}', '3:28: /rules/0/when/until: found "5s"; expected a time after "from", which is 5000 ms'),
+    ('{when: {probability: 25%}, then: {hold: 1s}}', '3:24: /rules/0/when/probability: found "25%"; expected a number from 0 to 1'),
+    ('{when: {nht: 1}, then: {hold: 1s}}', '3:11: /rules/0/when/nht: found an unknown field; expected only nth, from, until, probability; did you mean "nth"?'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), IN_A_RULE)
+def test_a_mistake_in_a_rule_is_told(text: str, expected: str, operations: OperationFacts) -> None:
+    check(complaints_of(f"scenario: x\nrules:\n- {text}\n", operations), expected)
+
+
+IN_A_CHANGE: list[tuple[str, str]] = [
+    ('{at: 3s}', '3:3: /timeline/0/set: found nothing; expected this required field'),
+    ('{at: 2026-01-01T00:00:00Z, set: {admission: open}}', '3:8: /timeline/0/at: found "2026-01-01T00:00:00Z"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
+    ('{at: 3s, set: x}', '3:17: /timeline/0/set: found "x"; expected an object with one of admission, team, credential'),
+    ('{at: 3s, set: {admision: open}}', '3:17: /timeline/0/set: found none of these fields; expected an object with one of admission, team, credential; did you mean "admission"?'),
+    ('{at: 3s, set: {admission: closed}}', '3:29: /timeline/0/set/admission: found "closed"; expected one of paused, open'),
+    ('{at: 3s, set: {admission: open, retry_after: 3}}', '3:29: /timeline/0/set/admission: found "open"; expected paused, as only a pause has "retry_after"'),
+    ('{at: 3s, set: {admission: paused, credits: 3}}', '3:37: /timeline/0/set/credits: found an unknown field; expected only admission, retry_after'),
+    ('{at: 3s, set: {team: Demo}}', '3:17: /timeline/0/set: found the fields team; expected what to set of the Team: at least one of credits, subscription, concurrency_limit, requests_per_minute'),
+    ('{at: 3s, set: {team: Demo, state: revoked}}', '3:30: /timeline/0/set/state: found an unknown field; expected only team, credits, subscription, concurrency_limit, requests_per_minute'),
+    ('{at: 3s, set: {team: Demo, credits: lots}}', '3:39: /timeline/0/set/credits: found "lots"; expected a whole number from 0 to 9007199254740991'),
+    ('{at: 3s, set: {team: Demo, credits: 1000000000000000000000000000000}}', '3:39: /timeline/0/set/credits: found 1000000000000000000000000000000; expected a whole number from 0 to 9007199254740991'),
+    ('{at: 3s, set: {credential: k}}', '3:17: /timeline/0/set: found the fields credential; expected what to set of the credential: at least one of state, expires_at, profile'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), IN_A_CHANGE)
+def test_a_mistake_in_a_timeline_is_told(text: str, expected: str, operations: OperationFacts) -> None:
+    check(complaints_of(f"scenario: x\ntimeline:\n- {text}\n", operations), expected)
+
+
+OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
+    ('rules: [{match: {team: Demoo}, then: {hold: 1}}]', '2:24: /rules/0/match/team: found "Demoo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
+    ("rules: [{match: {work: '*', team: Dmeo}, then: {stall: true}}]", '2:35: /rules/0/match/team: found "Dmeo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
+    ('timeline: [{at: 1, set: {team: Othr, credits: 1}}]', '2:32: /timeline/0/set/team: found "Othr"; expected one of Broke, Demo, Lapsed, Other; did you mean "Other"?'),
+    ('timeline: [{at: 1, set: {credential: iwe_demo_ful, state: revoked}}]', '2:38: /timeline/0/set/credential: found "iwe_demo_ful"; expected one of iwe_broke_full, iwe_demo_expired, iwe_demo_full, iwe_demo_read, iwe_demo_revoked, iwe_lapsed_full, iwe_other_full; did you mean "iwe_demo_full"?'),
+    ('world: {teams: {Demoo: {credits: 1}}}', '2:17: /world/teams/Demoo: found the new Team "Demoo"; expected one of Broke, Demo, Lapsed, Other, or credentials for a new Team; did you mean "Demo"?'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), OF_A_KNOWN_WORLD)
+def test_names_of_a_known_world_are_checked(text: str, expected: str, operations: OperationFacts) -> None:
+    check(complaints_of(f"scenario: x\n{text}", operations, world_names(BUILT_IN_WORLD)), expected)
+    parse_scenario(f"scenario: x\n{text}", "s.yaml", operations)  # nothing is known: nothing is wrong
+
+
+IN_A_WORLD: list[tuple[str, str]] = [
+    ('', '1:1: found an empty document; expected an object'),
+    ('- a', '1:1: found an array of 1; expected an object'),
+    ('team: {}', '1:1: /team: found an unknown field; expected only teams, timings, premade; did you mean "teams"?'),
+    ('teams: {A: {}}', '1:9: /teams/A: found the new Team "A"; expected one of Broke, Demo, Lapsed, Other, or credentials for a new Team'),
+    ('teams: {A: {credentials: []}}', '1:26: /teams/A/credentials: found an array of 0; expected at least 1 item'),
+    ('teams: {A: {credentials: [{}]}}', '1:27: /teams/A/credentials/0/key: found nothing; expected this required field'),
+    ('teams: {A: {credentials: [{key: k}]}, A: {credentials: [{key: l}]}}', '1:39: found "A" a second time; expected each key once'),
+    ('teams: {A: {credentials: [{key: k}]}, B: {credentials: [{key: k}]}}', '1:63: /teams/B/credentials/0/key: found "k" again, first given at /teams/A/credentials/0; expected each key once'),
+    ('teams: {A: {credentials: [{key: a b}]}}', '1:33: /teams/A/credentials/0/key: found "a b"; expected a key of letters, digits and . _ ~ + / -'),
+    ('teams: {A: {credentials: [{key: k, state: revokd}]}}', '1:43: /teams/A/credentials/0/state: found "revokd"; expected one of active, revoked; did you mean "revoked"?'),
+    ('teams: {A: {credits: -1, credentials: [{key: k}]}}', '1:22: /teams/A/credits: found -1; expected a whole number from 0 to 9007199254740991'),
+    ('teams: {A: {subscription: on, credentials: [{key: k}]}}', '1:27: /teams/A/subscription: found "on"; expected one of active, inactive'),
+    ('premade: yes', '1:10: /premade: found "yes"; expected true or false'),
+    ('timings: {pose: fast}', '1:17: /timings/pose: found "fast"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
+    ('timings: {pose: 4000d}', '1:17: /timings/pose: found "4000d"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
+    ('teams: {A: {credentials: [{key: k, expires_at: 2026-01-01}]}}', '1:48: /teams/A/credentials/0/expires_at: found "2026-01-01"; expected a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999'),
+    ('teams: {" ": {credentials: [{key: k}]}}', '1:9: /teams/ : found the name " "; expected a Team\'s name'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), IN_A_WORLD)
+def test_a_mistake_in_a_world_is_told(text: str, expected: str) -> None:
+    with pytest.raises(WorldError) as caught:
+        parse_world(text, "w.yaml")
+    check([str(caught.value).removeprefix("w.yaml:")], expected)
+
+
+def test_data_without_positions_is_complained_of_by_its_place_in_the_body() -> None:
+    with pytest.raises(WorldError, match=r'^/world/teams/A/credits: found "x"; expected a whole number') as caught:
+        world_of({"teams": {"A": {"credits": "x", "credentials": [{"key": "k"}]}}}, "/world")
+    assert (caught.value.complaints[0].line, caught.value.complaints[0].column) == (0, 0)
+
+
+def test_rules_may_not_share_a_name(operations: OperationFacts) -> None:
+    text = "scenario: x\nrules:\n- then: {hold: 1}\n- {name: rule 1, then: {hold: 1}}\n"
+    expected = '4:3: /rules/1: found the name "rule 1" again, first given to /rules/0; expected a name of its own for each rule'
+    assert complaints_of(text, operations) == [expected]
+
+
+def test_all_mistakes_of_a_file_are_told_in_its_order(operations: OperationFacts) -> None:
+    text = """scenario: x
+seed: many
+rules:
+  - match: {operation: getTeem}
+    when: {nth: 0}
+    then: {problem: nope}
+  - match: {operation: createProduct, team: Demoo}
+    then: {problem: insufficient_credits}
+timeline:
+  - {at: never, set: {admission: ajar}}
+clock: {mode: fast}
+"""
+    complaints = complaints_of(text, operations, world_names(BUILT_IN_WORLD))
+    assert [int(complaint.split(":")[0]) for complaint in complaints] == [2, 4, 5, 6, 7, 8, 10, 10, 11]
+
+
+def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints(operations: OperationFacts) -> None:
+    complaints = complaints_of("scenario: x\nrules:\n" + "- {}\n" * 500, operations)
+    assert len(complaints) == MOST_COMPLAINTS + 1
+    assert complaints[-1] == " found more mistakes than these; expected the first to be corrected first"
+
+
+def test_a_short_form_of_several_operations_leads_to_them(operations: OperationFacts) -> None:
+    (complaint,) = complaints_of(
+        "scenario: x\nrules: [{match: {operation: createGeneration}, then: {hold: 1}}]", operations
+    )
+    assert complaint.endswith(
+        'did you mean "createProductPhotographyGeneration", "createEditImagesGeneration" or "createUpscaleGeneration"?'
+    )
+
+
+def test_a_code_that_is_suggested_is_one_that_the_operation_can_return(operations: OperationFacts) -> None:
+    def suggested(operation: str) -> tuple[str, ...]:
+        text = f"scenario: x\nrules:\n- match: {{operation: {operation}}}\n  then: {{problem: insufficent_credits}}\n"
+        with pytest.raises(ScenarioError) as caught:
+            parse_scenario(text, "s.yaml", operations)
+        return caught.value.complaints[0].suggestions
+
+    assert suggested("createPose") == ("insufficient_credits",)
+    assert "insufficient_credits" not in suggested("createProduct")
+
+
+def test_a_complaint_keeps_its_parts(operations: OperationFacts) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario("scenario: x\nrules:\n  - then: {network: rest}", "s.yaml", operations)
+    (complaint,) = caught.value.complaints
+    assert (complaint.file, complaint.line, complaint.column) == ("s.yaml", 3, 21)
+    assert (complaint.path, complaint.found, complaint.suggestions) == ("/rules/0/then/network", '"rest"', ("reset",))
