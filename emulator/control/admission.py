@@ -17,6 +17,7 @@ def set_admission(call: Call) -> dict[str, Any]:
     """PUT /admission: new writes get a 503 with `retry_after`, or are let in again; reads and accepted work go on."""
     fields = call.fields("admission")
     call.sandbox.pause = AdmissionPause(fields["state"] == "paused")
+    scenarios.note_cause(call.sandbox, "pause", scenarios.EVERYONE, None)
     if "retry_after" in fields:
         call.sandbox.pause.retry_after = int(fields["retry_after"])
     call.sandbox.feed.note("scenario", scenarios.EVERYONE)

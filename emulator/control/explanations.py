@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 
-from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Check, Source, count_of, source_of
+from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, Source, count_of, source_of
+from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.rules import Rule
 from emulator.service.journal import Entry, Journal
 
@@ -86,7 +87,16 @@ def _decided_by(entry: Entry) -> dict[str, Any] | None:
         "who": who,
         "detail": _detail(entry),
         "source": _describe_source(source),
+        "timeline": _describe_cause(entry),
     }
+
+
+def _describe_cause(entry: Entry) -> dict[str, Any] | None:
+    """Return where the change of a timeline stands that the refusal comes from, and when it was made."""
+    cause = entry.problem.cause if entry.problem else None
+    if cause is None:
+        return None
+    return {"file": cause.file or None, "line": cause.line or None, "at": format_timestamp(cause.at)}
 
 
 # What would have helped, and what happened ----------------------------------------------------------------------------
@@ -127,10 +137,17 @@ def _verdict(entry: Entry, related: Mapping[str, Any] | None) -> str:
     if entry.outcome == "failed":
         return f"{answer}: {problem.detail}."
     if not entry.is_injected:
-        return f"{answer}: refused by the {problem.check} check: {problem.detail}."
+        return f"{answer}: refused by the {problem.check} check: {problem.detail}.{_brought_about(problem.cause)}"
     asked = "the header Emulator-Fault" if entry.rule is None else f"the scenario's rule {_place_of(entry.rule)}"
     when = "after the request had been carried out" if entry.outcome == "replaced" else "before anything was done"
     return f"{answer}: asked for by {asked}, {when}."
+
+
+def _brought_about(cause: Cause | None) -> str:
+    if cause is None:
+        return ""
+    place = f" ({cause.file}, line {cause.line})" if cause.line else ""
+    return f" The scenario's timeline{place} brought this about at {format_timestamp(cause.at)}."
 
 
 def _place_of(rule: Rule) -> str:

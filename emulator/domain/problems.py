@@ -140,6 +140,15 @@ def source_of(check: Check, code: str | None = None) -> Source:
     return _SOURCES.get(code or check) or _SOURCES[check]
 
 
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The change of a scenario's timeline that brought about a state: where it stands, and the instant it was made."""
+
+    file: str
+    line: int
+    at: int
+
+
 KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 """The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""
 
@@ -151,7 +160,8 @@ class Problem(Exception):
     `detail` says where, what was found and what was expected (D08). `remedy` is the smallest change that would have let
     the request in, as an instruction ("add 3 Credits"); only the journal shows it. `status` differs from the
     catalogue's only where statuses share the code `invalid_request` (405, 413, 416; D03, D06). `headers` are those that
-    the status requires, such as Allow. `is_injected` marks what a scenario or the header Emulator-Fault asked for.
+    the status requires, such as Allow. `is_injected` marks what a scenario or the header Emulator-Fault asked for;
+    `cause` is the change of a timeline that the refusal comes from.
     """
 
     code: str
@@ -164,6 +174,7 @@ class Problem(Exception):
     remedy: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     is_injected: bool = False
+    cause: Cause | None = None
     kind: ProblemKind = field(init=False)
 
     def __post_init__(self) -> None:

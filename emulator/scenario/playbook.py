@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, TypedDict, TypeVar
 
 from emulator.kernel.seed import Seed
-from emulator.scenario.changes import AdmissionChange, Change
+from emulator.scenario.changes import AdmissionChange, Change, TimedChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.matching import EVERY, RequestFacts, WorkFacts, is_team
 from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
@@ -146,9 +146,9 @@ class Playbook:
         due = [live for live in matching if live.is_due(now - self.began_at, self.seed)]
         return due[0] if due else None
 
-    def change(self, index: int) -> tuple[Change, int | None]:
+    def change(self, index: int) -> tuple[TimedChange, int | None]:
         """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
-        return self.scenario.timeline[index].change, self._opens_at[index]
+        return self.scenario.timeline[index], self._opens_at[index]
 
     def changes_due(self) -> list[tuple[int, Change]]:
         """Return the changes of the timeline with the instant of each, in order, for the engine to schedule."""

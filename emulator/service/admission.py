@@ -8,6 +8,7 @@ from emulator.domain.problems import Check, Problem, count_of
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.service import remedies
 from emulator.service.calls import Call
+from emulator.service.scenarios import EVERYONE
 
 
 def check_credential(call: Call) -> None:
@@ -18,6 +19,7 @@ def check_credential(call: Call) -> None:
             "credential_revoked",
             f"Authorization: found the credential {credential.name!r}, which was revoked; expected an active one",
             remedy=remedies.by_another_credential(call),
+            cause=call.sandbox.causes.get(("credential", credential.id)),
         )
     if call.now >= credential.expires_at:
         raise Problem(
@@ -25,6 +27,7 @@ def check_credential(call: Call) -> None:
             f"Authorization: found the credential {credential.name!r}, which expired at "
             f"{format_timestamp(credential.expires_at)}; expected one that has not",
             remedy=remedies.by_another_credential(call),
+            cause=call.sandbox.causes.get(("credential", credential.id)),
         )
 
 
@@ -69,6 +72,7 @@ def check_profile(call: Call) -> None:
             "permission_denied",
             f"Authorization: found a {profile} credential; expected a full one, for a write",
             remedy=remedies.by_another_credential(call, only_full=True),
+            cause=call.sandbox.causes.get(("credential", call.caller.credential.id)),
         )
 
 
@@ -86,6 +90,7 @@ def check_pause(call: Call) -> None:
                 remedy=f"wait until {format_timestamp(pause.opens_at)}, when new writes are let in again"
                 if pause.opens_at is not None
                 else "wait until new writes are let in again, and send the same request",
+                cause=call.sandbox.causes.get(("pause", EVERYONE if pause is call.sandbox.pause else call.team_id)),
             )
 
 
@@ -97,6 +102,7 @@ def check_subscription(call: Call) -> None:
             "subscription_required",
             f"the Team {team.name!r}: found an inactive Subscription; expected an active one",
             remedy=f"restore the Subscription of the Team {team.name!r}",
+            cause=call.sandbox.causes.get(("subscription", team.id)),
         )
 
 
@@ -128,5 +134,6 @@ def check_credits(call: Call, price: int) -> None:
             f"the Team {account.team.name!r}: found {count_of(available, 'Credit')} available; "
             f"expected at least {price}, the full price of this request",
             remedy=f"add {count_of(price - available, 'Credit')}",
+            cause=call.sandbox.causes.get(("credits", account.team.id)),
         )
     call.passed.append(Check.CREDITS)

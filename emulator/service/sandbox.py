@@ -10,7 +10,7 @@ from typing import Protocol
 
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.idempotency import IdempotencyRecords, Scope
-from emulator.domain.problems import Problem
+from emulator.domain.problems import Cause, Problem
 from emulator.domain.resources import Credential, Team
 from emulator.kernel.clock import Clock, ClockSetting
 from emulator.kernel.identifiers import Identifiers
@@ -139,6 +139,8 @@ class Sandbox(SandboxState):
         self.signer = Signer(self.seed.digest("signer", self.signing_name))
         self.images = ImageStore(self.memory, self.signer)
         self.held_admissions: dict[str, HeldAdmission] = {}
+        self.causes: dict[tuple[str, str], Cause] = {}
+        """By what was set (such as `credits`) and the id it was set of: the change of a timeline that set it last."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule: what the rules of scenarios that were ended had counted."""
 

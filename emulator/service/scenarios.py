@@ -7,6 +7,7 @@ the same state that a real cause would change, never by a pretence.
 import dataclasses
 
 from emulator.domain.admission import AdmissionPause
+from emulator.domain.problems import Cause
 from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
 from emulator.scenario.matching import RequestFacts, WorkFacts
 from emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
@@ -73,8 +74,10 @@ def _playbooks(sandbox: Sandbox, team_id: str) -> list[Playbook]:
 
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     """Make one change of a running scenario's timeline."""
-    change, opens_at = sandbox.playbooks[team_id].change(index)
-    _apply(sandbox, team_id, change, now, opens_at)
+    playbook = sandbox.playbooks[team_id]
+    timed, opens_at = playbook.change(index)
+    cause = Cause(playbook.scenario.file, timed.line, now)
+    _apply(sandbox, team_id, timed.change, now, opens_at, cause)
     sandbox.feed.note("scenario", team_id)
 
 
@@ -106,9 +109,14 @@ def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described:
     sandbox.feed.note("team", old.team_id)
 
 
-def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, now: int) -> None:
-    """Set what a change names of a Team; the rest stays."""
+def change_team(
+    sandbox: Sandbox, account: TeamAccount, change: TeamChange, now: int, cause: Cause | None = None
+) -> None:
+    """Set what a change names of a Team; the rest stays. `cause` is the place of the change in a timeline."""
+    if change.subscription is not None:
+        note_cause(sandbox, "subscription", account.team.id, cause)
     if change.credits is not None:
+        note_cause(sandbox, "credits", account.team.id, cause)
         account.ledger.set_available(now, change.credits)
     new = {
         "subscription_active": None if change.subscription is None else change.subscription == "active",
@@ -120,9 +128,20 @@ def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, now:
     sandbox.feed.note("team", account.team.id)
 
 
-def change_credential(sandbox: Sandbox, held: CredentialAccount, change: CredentialChange) -> None:
-    """Set what a change names of a credential; the rest stays."""
+def note_cause(sandbox: Sandbox, what: str, identifier: str, cause: Cause | None) -> None:
+    """Remember which change of a timeline set something, or that something else did."""
+    if cause is None:
+        sandbox.causes.pop((what, identifier), None)
+    else:
+        sandbox.causes[what, identifier] = cause
+
+
+def change_credential(
+    sandbox: Sandbox, held: CredentialAccount, change: CredentialChange, cause: Cause | None = None
+) -> None:
+    """Set what a change names of a credential; the rest stays. `cause` is the place of the change in a timeline."""
     old = held.credential
+    note_cause(sandbox, "credential", old.id, cause)
     held.credential = dataclasses.replace(
         old,
         state=change.state or old.state,
@@ -137,7 +156,7 @@ def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[Te
     return [account for account in sandbox.find_accounts(name_or_id) if not team_id or account.team.id == team_id]
 
 
-def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: int | None) -> None:
+def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: int | None, cause: Cause) -> None:
     match change:
         case AdmissionChange(admission, retry_after):
             pause = AdmissionPause(admission == "paused", opens_at=opens_at)
@@ -147,10 +166,11 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: i
                 sandbox.accounts[team_id].pause = pause
             else:
                 sandbox.pause = pause
+            note_cause(sandbox, "pause", team_id, cause)
         case CredentialChange(key):
             held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
             if held is not None and (not team_id or held.credential.team_id == team_id):
-                change_credential(sandbox, held, change)
+                change_credential(sandbox, held, change, cause)
         case TeamChange():  # pragma: no branch (there is no other change)
             for account in _affected(sandbox, team_id, change.team):
-                change_team(sandbox, account, change, now)
+                change_team(sandbox, account, change, now, cause)

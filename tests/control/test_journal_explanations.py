@@ -74,6 +74,7 @@ def test_the_check_that_decided_tells_what_it_saw_and_needed(control: Controlled
         "who": "the service",
         "detail": decided["detail"],
         "source": decided["source"],
+        "timeline": None,
     } == why["decided_by"]
 
 
@@ -499,3 +500,49 @@ def test_a_deprecated_answer_names_its_rule(control: ControlledEmulator) -> None
     control.told("PUT", "/scenario", content=_scenario("getTeam", "{deprecated: {}}"))
     (rule,) = _why(control, control.get("/team"))["rules"]
     assert "added the headers of deprecated behaviour" == rule["did"]
+
+
+# Timelines ------------------------------------------------------------------------------------------------------------
+
+PAUSE = """\
+scenario: a pause
+timeline:
+  - at: 10s
+    set: {admission: paused}
+  - at: 60s
+    set: {admission: open}
+  - at: 70s
+    set: {team: Demo, credits: 0, subscription: inactive}
+  - at: 80s
+    set: {credential: iwe_demo_full, state: revoked}
+"""
+
+
+@pytest.mark.emulator(scenario=PAUSE)
+@pytest.mark.parametrize(
+    ("seconds", "code", "line"), [(10, "service_unavailable", 3), (70, "subscription_required", 7)]
+)
+def test_a_refusal_names_the_entry_of_the_timeline_that_brought_it_about(
+    control: ControlledEmulator, seconds: int, code: str, line: int
+) -> None:
+    control.advance(seconds)
+    why = _why(control, control.post("/uploads", UPLOAD))
+    assert code in why["summary"]
+    assert (line, f"2026-01-01T00:{seconds // 60:02}:{seconds % 60:02}.000Z") == (
+        why["decided_by"]["timeline"]["line"],
+        why["decided_by"]["timeline"]["at"],
+    )
+    assert f"line {line}" in why["summary"]
+
+
+@pytest.mark.emulator(scenario=PAUSE)
+def test_a_503_of_a_timeline_says_when_admission_opens(control: ControlledEmulator) -> None:
+    control.advance(20)
+    assert "2026-01-01T00:01:00.000Z" in _why(control, control.post("/uploads", UPLOAD))["remedy"]
+
+
+@pytest.mark.emulator(scenario=PAUSE)
+def test_what_was_changed_by_hand_afterwards_is_not_blamed_on_the_timeline(control: ControlledEmulator) -> None:
+    control.advance(70)
+    control.told("PATCH", "/teams/Demo", {"subscription": "inactive"})
+    assert _why(control, control.post("/uploads", UPLOAD))["decided_by"]["timeline"] is None
