@@ -1,5 +1,80 @@
-"""What the tests of the page share: an emulator with its control plane, as the control plane's own tests have it."""
+"""What the tests of the page share: a control plane in this process, and a real emulator with a browser before it."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.control.conftest import control
+from tests.histories.emulator_process import run_emulator
 
 __all__ = ["control"]
+
+NODE = Path(__file__).with_name("node")
+
+
+@pytest.fixture
+def origin(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of an emulator with a manual clock; the marker `served` gives it other options."""
+    marker = request.node.get_closest_marker("served")
+    with run_emulator(*(marker.args if marker else ("--clock", "manual"))) as emulator:
+        yield emulator.origin
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One browser for all tests of a worker."""
+    from tests.page.browser import chromium
+
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def visitor(browser: Any, origin: str) -> Iterator[Any]:
+    """Open visits to the emulator, each with a context of its own; every one must end without a complaint."""
+    from tests.page.browser import Visit
+
+    visits: list[tuple[Any, Visit]] = []
+
+    def visit(path: str = "/_emulator", **options: Any) -> Visit:
+        context = browser.new_context(**{"reduced_motion": "reduce", "accept_downloads": True, **options})
+        visits.append((context, Visit(context.new_page(), origin)))
+        return visits[-1][1].open(path)
+
+    yield visit
+    for context, _ in visits:
+        context.close()
+
+
+@pytest.fixture
+def visit(visitor: Any) -> Any:
+    """A visit to the page."""
+    return visitor()
+
+
+@pytest.fixture
+def service(origin: str) -> Any:
+    """The emulator as its clients speak to it."""
+    from tests.page.browser import Service
+
+    return Service(origin)
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the page's files, and what they are checked with, as its lock has it."""
+    if shutil.which("npm") is None:
+        pytest.skip("needs node and npm, which this machine does not have")
+    folder = tmp_path_factory.mktemp("node")
+    shutil.copytree(NODE, folder, dirs_exist_ok=True)
+    from emulator.control import page
+
+    shutil.copytree(Path(page.__file__).with_name("page"), folder / "page")
+    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder

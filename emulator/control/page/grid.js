@@ -131,17 +131,23 @@ export class Grid {
     this.root.setAttribute("aria-rowcount", String(items.length + 1));
     const first = Math.max(0, Math.floor(view.scrollTop / height) - BEYOND);
     const last = Math.min(items.length - 1, Math.ceil((view.scrollTop + view.clientHeight) / height) + BEYOND);
-    const wanted = new Set();
     const cursorAt = this.cursor === null ? -1 : this.#indexOf(this.cursor);
     const stop = Math.max(cursorAt, 0);
-    for (let index = first; index <= last; index++) wanted.add(index);
-    if (stop < items.length) wanted.add(stop);
+    const wanted = [];
+    for (let index = first; index <= last; index++) wanted.push(index);
+    if (stop < first) wanted.unshift(stop);
+    else if (stop > last && stop < items.length) wanted.push(stop);
     const kept = new Set();
+    /** @type {Element | null} */
+    let before = this.space.firstElementChild;
     for (const index of wanted) {
       const item = items[items.length - 1 - index];
       const key = this.options.key(item);
       kept.add(key);
       const row = this.#row(key, item);
+      // In the document as on the screen: that is the order in which they are read aloud.
+      if (row === before) before = before.nextElementSibling;
+      else this.space.insertBefore(row, before);
       row.style.transform = `translateY(${index * height}px)`;
       row.setAttribute("aria-rowindex", String(index + 2));
       row.setAttribute("aria-selected", String(key === this.opened));
@@ -164,7 +170,6 @@ export class Grid {
       made = { row: element("div", { class: "grid-row", role: "row", "data-key": key }), item };
       this.rows.set(key, made);
       this.options.paint(item, made.row);
-      this.space.append(made.row);
     } else if (made.item !== item) {
       made.item = item;
       this.options.paint(item, made.row);

@@ -103,6 +103,15 @@ export class Journal {
     this.found = null;
   }
 
+  /**
+   * Forget what the emulator has forgotten; what has come since then stays.
+   * @param {number} sequence
+   */
+  forgetUpTo(sequence) {
+    for (const known of this.bySequence.keys()) if (known <= sequence) this.bySequence.delete(known);
+    this.found = null;
+  }
+
   /** @param {Filter} filter */
   lookFor(filter) {
     this.filter = filter;

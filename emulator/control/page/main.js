@@ -19,6 +19,8 @@ class Shown {
   constructor(file) {
     this.file = file;
     this.slug = file.name.toLowerCase();
+    /** What the page's address says while it is shown: a tab leads back to where one was. */
+    this.place = this.slug;
     this.tab = element(
       "button",
       {
@@ -27,7 +29,7 @@ class Shown {
         id: `tab-${this.slug}`,
         class: `tab tab-${file.place}`,
         "aria-controls": `panel-${this.slug}`,
-        click: () => go(this.slug),
+        click: () => go(this),
       },
       file.name,
     );
@@ -69,28 +71,38 @@ const shown = REGIONS.map((file) => new Shown(file));
 const wide = matchMedia("(min-width: 70rem)");
 
 /**
- * Go to a place on the page: a region, or something in one, as in `requests/12`.
- * @param {string} place
+ * Go to a region as it was left.
+ * @param {Shown} one
  */
-function go(place) {
-  if (location.hash.slice(1) !== place) history.pushState(null, "", `#${place}`);
-  showPlace();
+function go(one) {
+  if (location.hash.slice(1) !== one.place) history.pushState(null, "", `#${one.place}`);
+  bringForward(one);
 }
 
-/** Show what the page's address names. */
+/** Show what the page's address names: a region, or something in one, as in `requests/12`. */
 function showPlace() {
-  const [slug, ...rest] = decodeURIComponent(location.hash.slice(1)).split("/");
+  const place = decodeURIComponent(location.hash.slice(1));
+  const [slug, ...rest] = place.split("/");
   const named = shown.find((one) => one.slug === slug) ?? shown[0];
-  const isDocked = wide.matches && named.file.place === "side";
-  const main = isDocked ? (shown.find((one) => one.tab.getAttribute("aria-selected") === "true") ?? shown[0]) : named;
-  const current = wide.matches && main.file.place === "side" ? shown[0] : main;
+  named.place = place || named.slug;
+  bringForward(named);
+  named.region.open?.(rest.join("/"));
+}
+
+/**
+ * Bring a region to light, unless it is beside the others already.
+ * @param {Shown} named
+ */
+function bringForward(named) {
+  const isDocked = (/** @type {Shown} */ one) => wide.matches && one.file.place === "side";
+  const last = shown.find((one) => one.tab.getAttribute("aria-selected") === "true" && !isDocked(one));
+  const current = isDocked(named) ? (last ?? shown[0]) : named;
   for (const one of shown) {
     const isCurrent = one === current;
     one.panel.classList.toggle("is-current", isCurrent);
     one.tab.setAttribute("aria-selected", String(isCurrent));
     one.tab.tabIndex = isCurrent ? 0 : -1;
   }
-  if (!isDocked) named.region.open?.(rest.join("/"));
   for (const one of shown) void one.catchUp();
 }
 

@@ -98,7 +98,7 @@ function choices(schema) {
 function table(caption, rows) {
   return element(
     "div",
-    { class: "scrolls" },
+    {},
     element(
       "table",
       { class: "fields" },
@@ -225,9 +225,9 @@ function describeSchema([name, schema]) {
   const required = new Set(schema.required ?? []);
   const fields = Object.entries(schema.properties ?? {});
   return element(
-    "article",
-    { class: "operation-part", id: name, "aria-labelledby": `${name}-title` },
-    element("h3", { id: `${name}-title` }, element("a", { href: `#${name}` }, name)),
+    "div",
+    { class: "operation-part", id: name },
+    element("h3", {}, element("a", { href: `#${name}` }, name)),
     element("p", {}, prose(schema.description)),
     decisions(schema),
     schema.oneOf && element("p", { class: "type" }, ...typeOf(schema)),
@@ -243,9 +243,9 @@ function describeSchema([name, schema]) {
 /** @param {ReturnType<Contract["codes"]>[number]} problem */
 function describeCode({ code, statuses, operations, example }) {
   return element(
-    "article",
-    { class: "operation-part", id: code, "aria-labelledby": `${code}-title` },
-    element("h3", { id: `${code}-title` }, element("a", { href: `#${code}` }, code)),
+    "div",
+    { class: "operation-part", id: code },
+    element("h3", {}, element("a", { href: `#${code}` }, code)),
     element(
       "p",
       { class: "choices" },
@@ -269,9 +269,9 @@ function describeCode({ code, statuses, operations, example }) {
 /** @param {{id: string, title: string, specification: string, emulator: string, client: string}} decision */
 function describeDecision({ id, title, specification, emulator, client }) {
   return element(
-    "article",
-    { class: "operation-part", id, "aria-labelledby": `${id}-title` },
-    element("h3", { id: `${id}-title` }, element("a", { href: `#${id}` }, `${id} ${title}`)),
+    "div",
+    { class: "operation-part", id },
+    element("h3", {}, element("a", { href: `#${id}` }, `${id} ${title}`)),
     element(
       "dl",
       { class: "ledger" },

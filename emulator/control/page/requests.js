@@ -99,8 +99,10 @@ export function create(panel) {
 
   /** Read the newest at once, and the older ones after them. */
   async function refresh() {
+    const known = journal.newest;
     const first = await ask("GET", "requests", { query: { limit: FIRST_LOOK } });
-    if (!first.data.length || first.last_sequence < journal.newest) journal.clear();
+    if (first.last_sequence < known) journal.clear();
+    else if (!first.data.length) journal.forgetUpTo(first.last_sequence);
     let entries = first.data;
     for (;;) {
       const isKnown = entries.every((/** @type {{sequence: number}} */ entry) =>

@@ -25,7 +25,7 @@ export function create(panel) {
     "aria-label": "Load state",
   });
   const rows = element("tbody", {});
-  const variables = element("pre", { class: "variables" });
+  const variables = element("pre", { class: "variables", tabindex: 0, role: "group", "aria-label": "Variables" });
   const copies = actButton("Copy", () => copy(`${variables.textContent}\n`, copies), {
     class: "quiet",
     "aria-label": "Copy the variables",

@@ -1,0 +1,138 @@
+"""The page in a real browser: Chromium without a window, led by Playwright. Skips where either is missing.
+
+Knows how a person finds things on the page: regions, tabs, buttons and fields by their accessible names.
+"""
+
+import json
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pytest
+
+from tests.support.pictures import picture
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, which `make verify` installs")
+expect = playwright.expect
+
+FLAGS: Final = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+REGIONS: Final = ("Requests", "Work", "Clock", "Scenario", "Teams", "Gallery", "Sandboxes")
+PATIENCE_MS: Final = 10_000
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Run the browser of the machine."""
+    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if executable is None:
+        pytest.skip("needs chromium, which this machine does not have")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Visit:
+    """An open page, and what it asked for and complained of."""
+
+    page: Any
+    origin: str
+    addresses: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Listen from the beginning."""
+        self.page.set_default_timeout(PATIENCE_MS)
+        self.page.on("request", lambda request: self.addresses.append(request.url))
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _hear(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def open(self, path: str = "/_emulator") -> "Visit":
+        """Go to the page."""
+        self.page.goto(self.origin + path)
+        return self
+
+    def region(self, name: str) -> Any:
+        """Return a region, brought to light by its tab where it is behind one."""
+        tab = self.page.get_by_role("tab", name=name, exact=True)
+        if tab.count():
+            tab.click()
+        region = self.page.get_by_role("region", name=name, exact=True)
+        region.wait_for()
+        return region
+
+    def press(self, region: str, button: str) -> None:
+        """Press a button of a region."""
+        self.region(region).get_by_role("button", name=button, exact=True).click()
+
+    def alert(self) -> Any:
+        """Return what is refused."""
+        return self.page.get_by_role("alert")
+
+    def lost(self) -> Any:
+        """Return the sign of a lost connection."""
+        return self.page.get_by_role("status")
+
+
+Visitor = Callable[..., Visit]
+
+
+@dataclass(slots=True)
+class Service:
+    """The emulator as its clients speak to it."""
+
+    origin: str
+    key: str = "iwe_demo_full"
+    requests: int = 0
+
+    def call(self, method: str, path: str, body: Any = None, *, idempotency_key: str | None = None, **more: str) -> Any:
+        """Send a request, and return its JSON, also that of a problem."""
+        self.requests += 1
+        headers = {
+            "Authorization": f"Bearer {self.key}",
+            **{name.replace("_", "-"): value for name, value in more.items()},
+        }
+        data = None
+        if body is not None:
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            headers.setdefault("Content-Type", "application/json")
+        if method == "POST" and path.startswith("/v1"):
+            headers["Idempotency-Key"] = idempotency_key or f"key-{self.requests}"
+        request = urllib.request.Request(self.origin + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                content = answer.read()
+        except urllib.error.HTTPError as refusal:
+            content = refusal.read()
+        return json.loads(content) if content else None
+
+    def control(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request to the control plane."""
+        return self.call(method, f"/_emulator{path}", body)
+
+    def photoshoot(self) -> Any:
+        """Admit a photoshoot of a new picture, and return it."""
+        request = urllib.request.Request(
+            f"{self.origin}/_emulator/assets", picture(), {"Content-Type": "image/png"}, method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            asset = json.loads(answer.read())
+        body = {"asset_ids": [asset["id"]], "output_mode": "photoshoot"}
+        return self.call("POST", "/v1/generations/product-photography", body)

@@ -1,0 +1,259 @@
+"""The page as a whole: live and honest about its connection, closed to strangers, usable by everyone, and quick."""
+
+import re
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.histories.emulator_process import run_emulator
+from tests.page.browser import REGIONS, Service, Visit, expect
+
+pytestmark = pytest.mark.verify
+TOKEN = "control-secret"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+BURST = 1_000
+
+
+def walk(visit: Visit) -> None:
+    """Look at every region."""
+    for name in REGIONS:
+        expect(visit.region(name)).to_be_visible()
+
+
+# The connection -------------------------------------------------------------------------------------------------------
+
+
+def test_a_request_appears_without_being_asked_for_and_the_page_says_nothing_of_its_connection(
+    visit: Visit, service: Service
+) -> None:
+    expect(visit.region("Requests")).to_contain_text("No requests yet")
+    service.call("GET", "/v1/team")
+    expect(visit.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_be_visible()
+    expect(visit.lost()).to_have_count(0)
+
+
+def test_a_lost_connection_is_said_and_mended_with_what_was_missed(visit: Visit, service: Service) -> None:
+    expect(visit.region("Requests")).to_contain_text("No requests yet")
+    visit.page.context.set_offline(True)
+    expect(visit.lost()).to_contain_text("Connection lost")
+    service.call("GET", "/v1/team")
+    visit.page.context.set_offline(False)
+    expect(visit.lost()).to_have_count(0)
+    expect(visit.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_be_visible()
+    visit.complaints.clear()
+
+
+def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_old_one(browser: Any) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    context = browser.new_context()
+    with run_emulator("--port", port) as emulator:
+        visit = Visit(context.new_page(), emulator.origin).open()
+        for _ in range(3):
+            Service(emulator.origin).call("GET", "/v1/team")
+        expect(visit.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_have_count(3)
+    expect(visit.lost()).to_be_visible()
+    with run_emulator("--port", port) as emulator:
+        expect(visit.lost()).to_have_count(0)
+        Service(emulator.origin).call("GET", "/v1/assets")
+        rows = visit.region("Requests").get_by_role("row").filter(has_text="Demo")
+        expect(rows).to_have_count(1)
+        expect(rows).to_contain_text("listAssets")
+    context.close()
+
+
+def test_an_open_page_does_not_delay_stopping(browser: Any) -> None:
+    context = browser.new_context()
+    with run_emulator() as emulator:
+        visit = Visit(context.new_page(), emulator.origin).open()
+        expect(visit.region("Requests")).to_contain_text("No requests yet")
+        stopped_at = time.perf_counter()
+    assert time.perf_counter() - stopped_at < 3
+    context.close()
+
+
+# Safety ---------------------------------------------------------------------------------------------------------------
+
+
+def test_looking_at_everything_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(
+    visit: Visit, service: Service
+) -> None:
+    service.photoshoot()
+    service.control("POST", "/clock/advance", {"until_idle": True})
+    before = len(service.control("GET", "/requests")["data"])
+    walk(visit)
+    visit.open("/_emulator/reference")
+    expect(visit.page.get_by_role("article", name="getTeam")).to_be_visible()
+    assert visit.complaints == []
+    assert [address for address in visit.addresses if not address.startswith(f"{visit.origin}/_emulator")] == []
+    assert len(service.control("GET", "/requests")["data"]) == before
+
+
+@pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
+def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(visit: Visit, origin: str) -> None:
+    field = visit.page.get_by_label("Control token", exact=True)
+    expect(field).to_be_visible()
+    assert visit.complaints == []
+    field.fill("wrong")
+    field.press("Enter")
+    expect(visit.page.get_by_text("This is not the emulator's control token")).to_be_visible()
+    field.fill(TOKEN)
+    field.press("Enter")
+    expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
+    visit.complaints.clear()  # the browser's own notes of the 401
+    visit.press("Gallery", "First photoshoot")
+    picture = visit.region("Gallery").get_by_role("img").first
+    expect(picture).to_have_attribute("src", re.compile("^blob:"))
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    visit.page.reload()
+    expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
+    expect(field).to_have_count(0)
+    visit.page.goto(f"{origin}/_emulator/reference")
+    expect(visit.page.get_by_role("article", name="getTeam")).to_be_visible()
+    assert [address for address in visit.addresses if TOKEN in address] == []
+    assert visit.complaints == []
+
+
+def test_a_page_of_another_origin_can_neither_read_nor_frame_it(visit: Visit, service: Service) -> None:
+    with run_emulator() as other:
+        visit.page.goto(f"{other.origin}/_emulator")
+        for path in ("/_emulator/teams", "/_emulator", "/_emulator/events"):
+            script = "url => fetch(url).then(answer => answer.status, () => 'refused')"
+            assert visit.page.evaluate(script, service.origin + path) == "refused"
+        status = visit.page.evaluate(
+            "url => fetch(url, {method: 'POST', mode: 'no-cors'}).then(() => 0, () => 0)",
+            f"{service.origin}/_emulator/reset",
+        )
+        assert status == 0
+    visit.complaints.clear()
+
+
+def test_it_works_behind_another_address(visitor: Any, service: Service) -> None:
+    """A proxy may put the emulator below a path: the page names nothing from the root."""
+    visit = visitor("/_emulator/health")
+    visit.page.route(
+        "**/inner/_emulator**",
+        lambda route: route.fulfill(response=route.fetch(url=route.request.url.replace("/inner", ""))),
+    )
+    visit.page.route(
+        "**/inner/_emulator/**",
+        lambda route: route.fulfill(response=route.fetch(url=route.request.url.replace("/inner", ""))),
+    )
+    visit.page.route("**/events", lambda route: route.abort())
+    visit.addresses.clear()
+    visit.open("/inner/_emulator")
+    expect(visit.region("Teams")).to_contain_text("iwe_demo_full")
+    visit.press("Gallery", "First photoshoot")
+    picture = visit.region("Gallery").get_by_role("img").first
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    assert {address for address in visit.addresses if "/inner/" not in address} == set()
+    visit.complaints.clear()
+
+
+# For everyone ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
+def test_axe_finds_nothing_serious(visitor: Any, service: Service, node: Path, colours: str, screen: Any) -> None:
+    service.control("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.photoshoot()
+    service.control("POST", "/clock/advance", {"seconds": 9})
+    service.call("POST", "/v1/products", {"name": "Shirt"})
+    axe = (node / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
+    visit = visitor(color_scheme=colours, **screen)
+    found = []
+
+    def examine(where: str) -> None:
+        visit.page.evaluate(axe)
+        violations = visit.page.evaluate("axe.run().then(result => result.violations)")
+        for violation in violations:
+            if violation["impact"] in ("serious", "critical"):
+                nodes = [each["html"][:160] for each in violation["nodes"][:3]]
+                found.append((where, violation["id"], violation["help"], nodes))
+
+    for name in REGIONS:
+        visit.region(name)
+        visit.page.wait_for_load_state("load")
+        examine(name)
+    visit.open("/_emulator#requests/2")
+    expect(visit.page.get_by_text("Remedy")).to_be_visible()
+    examine("a request")
+    visit.open("/_emulator/reference#createUpload")
+    expect(visit.page.get_by_role("article", name="createUpload", exact=True)).to_be_visible()
+    examine("reference")
+    assert found == []
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(visitor: Any, service: Service) -> None:
+    service.photoshoot()
+    visit = visitor(**PHONE)
+    for name in REGIONS:
+        visit.region(name)
+        width = visit.page.evaluate("document.documentElement.scrollWidth")
+        assert (name, width) == (name, PHONE["viewport"]["width"])  # type: ignore[index]
+
+
+def test_all_tabs_are_reached_by_keyboard(visit: Visit) -> None:
+    visit.page.get_by_role("tab", name="Requests").focus()
+    for name in ("Work", "Gallery", "Teams", "Sandboxes", "Requests"):
+        visit.page.keyboard.press("ArrowRight")
+        expect(visit.page.get_by_role("tab", name=name)).to_be_focused()
+        expect(visit.page.get_by_role("region", name=name, exact=True)).to_be_visible()
+
+
+# Speed ----------------------------------------------------------------------------------------------------------------
+
+
+def flood(service: Service, count: int) -> None:
+    """Send many requests as fast as they are answered."""
+    with ThreadPoolExecutor(8) as many:
+        list(many.map(lambda _: service.call("GET", "/v1/team"), range(count)))
+
+
+@pytest.mark.served("--clock", "manual", "--rate-limits", "off")
+def test_a_burst_does_not_freeze_the_page(visit: Visit, service: Service) -> None:
+    expect(visit.region("Requests")).to_contain_text("No requests yet")
+    visit.page.evaluate(
+        """() => {
+            let last = performance.now();
+            window.longest = 0;
+            const look = (now) => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(look); };
+            requestAnimationFrame(look);
+        }"""
+    )
+    flood(service, BURST)
+    expect(visit.region("Requests")).to_contain_text(f"{BURST:,} requests")
+    assert visit.page.evaluate("window.longest") < 500
+    assert visit.page.get_by_role("row").count() < 100
+
+
+@pytest.mark.served("--clock", "manual", "--rate-limits", "off")
+def test_ten_thousand_requests_are_scrolled_to_their_end_with_few_of_them_made(visitor: Any, service: Service) -> None:
+    flood(service, 10_000)
+    visit = visitor()
+    region = visit.region("Requests")
+    expect(region).to_contain_text("10,000 requests")
+    view = region.locator(".grid-view")
+    slowest = view.evaluate(
+        """async (view) => {
+            let slowest = 0;
+            for (let top = 0; top < view.scrollHeight; top += 20_000) {
+                const before = performance.now();
+                view.scrollTop = top;
+                await new Promise(requestAnimationFrame);
+                await new Promise(requestAnimationFrame);
+                slowest = Math.max(slowest, performance.now() - before);
+            }
+            view.scrollTop = view.scrollHeight;
+            return slowest;
+        }"""
+    )
+    expect(region.locator("[data-key='1']")).to_be_visible()
+    assert visit.page.get_by_role("row").count() < 100
+    assert slowest < 250

@@ -1,0 +1,344 @@
+"""Every region of the page, its fields and its buttons, as a person uses them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.page.browser import REGIONS, Service, Visit, expect
+from tests.support.pictures import picture
+
+pytestmark = pytest.mark.verify
+
+
+def test_all_regions_are_there(visit: Visit) -> None:
+    for name in REGIONS:
+        expect(visit.region(name)).to_be_visible()
+
+
+# Requests -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy(visit: Visit, service: Service) -> None:
+    service.call("POST", "/v1/products", {"name": "Shirt"})
+    region = visit.region("Requests")
+    row = region.get_by_role("row").filter(has_text="createProduct")
+    expect(row).to_contain_text("422")
+    expect(row).to_contain_text("invalid_input")
+    expect(row).to_contain_text("Demo")
+    row.click()
+    expect(region).to_contain_text("Remedy")
+    expect(region).to_contain_text("/asset_ids")
+    expect(region.locator(".check-decided")).to_contain_text("decided")
+    expect(region.get_by_role("group", name="Request body")).to_contain_text('"name": "Shirt"')
+
+
+def test_a_row_opens_by_keyboard_alone_and_closes_by_escape(visit: Visit, service: Service) -> None:
+    for _ in range(3):
+        service.call("GET", "/v1/team")
+    region = visit.region("Requests")
+    expect(region.get_by_role("row").filter(has_text="getTeam")).to_have_count(3)
+    region.get_by_role("row").filter(has_text="getTeam").first.focus()
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("Enter")
+    expect(region).to_contain_text("GET /v1/team")
+    assert visit.page.url.endswith("#requests/2")
+    region.get_by_role("button", name="Close").focus()
+    visit.page.keyboard.press("Escape")
+    expect(region.get_by_role("button", name="Close")).to_be_hidden()
+
+
+def test_the_fields_narrow_the_list_down(visit: Visit, service: Service) -> None:
+    service.call("GET", "/v1/team")
+    service.call("POST", "/v1/products", {})
+    service.call("GET", "/v1/nowhere")
+    region = visit.region("Requests")
+    rows = region.get_by_role("row").filter(has_text="00:00:00")
+    for label, text, expected in (
+        ("Status", "422", "createProduct"),
+        ("Status", "4xx", None),
+        ("Operation", "getTeam", "getTeam"),
+        ("Search", "nowhere", "GET /v1/nowhere"),
+    ):
+        field = region.get_by_label(label, exact=True)
+        field.fill(text)
+        expect(rows).to_have_count(1 if expected else 2)
+        if expected:
+            expect(rows).to_contain_text(expected)
+        field.fill("")
+    expect(rows).to_have_count(3)
+
+
+def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
+    body = {"content_type": "image/png", "size_bytes": 10}
+    for _ in range(2):
+        service.call("POST", "/v1/uploads", body, idempotency_key="same")
+    region = visit.region("Requests")
+    region.get_by_role("row").filter(has_text="replayed").click()
+    region.get_by_role("link", name="Original", exact=True).click()
+    expect(region).to_contain_text("it passed every check")
+    assert visit.page.url.endswith("#requests/1")
+
+
+def test_a_request_is_copied_as_a_command_with_its_key(visitor: Any, service: Service) -> None:
+    visit = visitor(permissions=["clipboard-read", "clipboard-write"])
+    service.call("POST", "/v1/products", {"name": "Kim's"})
+    region = visit.region("Requests")
+    region.get_by_role("row").filter(has_text="createProduct").click()
+    region.get_by_role("button", name="Copy as curl").click()
+    expect(region.locator(".is-done")).to_be_visible()
+    copied = visit.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"curl -sS -X POST '{visit.origin}/v1/products'")
+    assert "-H 'Authorization: Bearer iwe_demo_full'" in copied
+    assert "-H 'Idempotency-Key: key-1'" in copied
+    assert """--data '{"name":"Kim'\\''s"}'""" in copied
+
+
+def test_a_rule_is_named_with_file_and_line(visit: Visit, service: Service) -> None:
+    service.control("PUT", "/scenario", {"use": "internal-error"})
+    for _ in range(5):
+        service.call("GET", "/v1/team")
+    region = visit.region("Requests")
+    region.get_by_role("row").filter(has_text="500").click()
+    expect(region).to_contain_text("internal-error.yaml, line")
+
+
+def test_an_entry_leads_to_its_operation_in_the_reference(visit: Visit, service: Service) -> None:
+    service.call("GET", "/v1/team")
+    region = visit.region("Requests")
+    region.get_by_role("row").filter(has_text="getTeam").click()
+    region.get_by_role("link", name="In the reference").click()
+    expect(visit.page.get_by_role("article", name="getTeam")).to_be_in_viewport()
+
+
+# Work and the clock ---------------------------------------------------------------------------------------------------
+
+
+def test_work_fills_slot_by_slot_as_the_clock_moves(visit: Visit, service: Service) -> None:
+    generation = service.photoshoot()
+    region = visit.region("Work")
+    work = region.get_by_role("article").filter(has_text=generation["id"])
+    expect(work).to_contain_text("product_photography")
+    expect(work).to_contain_text("reserved 2")
+    expect(work).to_contain_text("charged 0")
+    expect(work.get_by_role("img")).to_have_count(0)
+    visit.press("Clock", "+10 s")
+    visit.region("Work")
+    expect(work.get_by_role("img").first).to_have_attribute(
+        "alt", "Output 1 of 4: Product photography: photoshoot, Demo"
+    )
+    assert work.get_by_role("img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 100
+    visit.press("Clock", "Run until idle")
+    visit.region("Work")
+    expect(work.get_by_role("img")).to_have_count(4)
+    expect(work).to_contain_text("charged 2")
+
+
+def test_work_leads_to_its_request_and_back(visit: Visit, service: Service) -> None:
+    service.photoshoot()
+    visit.region("Work").get_by_role("link", name="Request", exact=True).click()
+    region = visit.region("Requests")
+    expect(region).to_contain_text("createProductPhotographyGeneration")
+    region.get_by_role("link", name="Show the work").click()
+    expect(visit.region("Work").get_by_role("article").first).to_be_visible()
+
+
+def test_a_failed_slot_says_why_and_whose_rule_it_was(visit: Visit, service: Service) -> None:
+    service.control("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.photoshoot()
+    visit.press("Clock", "Run until idle")
+    work = visit.region("Work").get_by_role("article").first
+    expect(work).to_contain_text("content_rejected")
+    expect(work).to_contain_text("timed_out")
+    expect(work).to_contain_text("some-outputs-fail.yaml, line")
+
+
+def test_the_clock_moves_by_its_buttons_and_changes_its_mode(visit: Visit, service: Service) -> None:
+    region = visit.region("Clock")
+    for button, shown in (("+10 s", "00:00:10"), ("+1 min", "00:01:10"), ("Next event", "00:01:10")):
+        visit.press("Clock", button)
+        expect(region.locator(".clock-time")).to_have_text(shown)
+    region.get_by_role("combobox").select_option("auto")
+    expect(region).to_contain_text("takes every wait")
+    assert service.control("GET", "/clock")["mode"] == "auto"
+
+
+def test_coming_events_are_listed_and_follow_the_work(visit: Visit, service: Service) -> None:
+    events = visit.region("Clock").get_by_role("listitem")
+    expect(events).to_have_count(0)
+    service.photoshoot()
+    expect(events.first).to_contain_text("starts")
+    visit.press("Clock", "Run until idle")
+    expect(events).to_have_count(0)
+
+
+def test_a_real_clock_shows_what_falls_due_by_itself(visit: Visit, service: Service) -> None:
+    service.control("PUT", "/clock", {"mode": "real", "rate": 60})
+    service.photoshoot()
+    expect(visit.region("Work").get_by_role("article").first.get_by_role("img")).to_have_count(4)
+
+
+# Scenario, Teams, gallery, sandboxes ----------------------------------------------------------------------------------
+
+
+def test_a_scenario_is_used_and_ended(visit: Visit, service: Service) -> None:
+    region = visit.region("Scenario")
+    region.get_by_role("combobox").select_option("some-outputs-fail")
+    visit.press("Scenario", "Use")
+    expect(region.get_by_role("listitem")).to_contain_text("slots 2 and 4 fail")
+    service.photoshoot()
+    expect(region.get_by_role("listitem")).to_contain_text("fired 1")
+    visit.press("Scenario", "Off")
+    expect(region).to_contain_text("None is running")
+    assert service.control("GET", "/scenario")["scenario"] is None
+
+
+def test_the_timeline_of_a_scenario_marks_the_present(visit: Visit) -> None:
+    region = visit.region("Scenario")
+    region.get_by_role("combobox").select_option("admission-paused")
+    visit.press("Scenario", "Use")
+    items = region.locator(".timeline").get_by_role("listitem")
+    expect(items.first).to_have_text("now")
+    visit.press("Clock", "+1 min")
+    expect(items.nth(1)).to_have_text("now")
+    expect(items.first).to_contain_text("admission paused")
+
+
+def test_the_credits_of_a_team_are_set_with_enter(visit: Visit, service: Service) -> None:
+    field = visit.region("Teams").get_by_label("Credits", exact=True).first
+    expect(field).to_have_value("100")
+    field.fill("5")
+    field.press("Enter")
+    expect(field).not_to_have_class("is-changed")
+    assert service.call("GET", "/v1/team")["credits"] == 5
+    service.control("PATCH", "/teams/Demo", {"credits": 7})
+    expect(field).to_have_value("7")
+
+
+def test_what_is_refused_is_an_alert_with_the_reason_until_something_succeeds(visit: Visit) -> None:
+    field = visit.region("Teams").get_by_label("Credits", exact=True).first
+    field.fill("-1")
+    field.press("Enter")
+    expect(visit.alert()).to_contain_text("/credits: found -1")
+    field.fill("3")
+    field.press("Enter")
+    expect(visit.alert()).to_have_count(0)
+    visit.complaints.clear()  # the browser's own note of the 400
+
+
+def test_a_credential_is_copied_revoked_and_restored(visitor: Any, service: Service) -> None:
+    visit = visitor(permissions=["clipboard-read", "clipboard-write"])
+    row = visit.region("Teams").get_by_role("row").filter(has_text="iwe_demo_full")
+    row.get_by_role("button", name="Copy").click()
+    expect(row.locator(".is-done")).to_be_visible()
+    assert visit.page.evaluate("navigator.clipboard.readText()") == "iwe_demo_full"
+    row.get_by_role("button", name="Revoke").click()
+    expect(row).to_contain_text("revoked")
+    assert service.call("GET", "/v1/team")["code"] == "credential_revoked"
+    row.get_by_role("button", name="Restore").click()
+    expect(row).to_contain_text("active")
+
+
+def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
+    body = {"content_type": "image/png", "size_bytes": 10}
+    visit.press("Teams", "Pause admission")
+    expect(visit.region("Teams")).to_contain_text("Admission is paused")
+    assert service.call("POST", "/v1/uploads", body)["code"] == "service_unavailable"
+    visit.press("Teams", "Open admission")
+    expect(visit.region("Teams")).to_contain_text("Admission is open")
+    assert service.call("POST", "/v1/uploads", body)["object"] == "upload"
+
+
+def test_a_picture_is_uploaded_by_the_field(visit: Visit, tmp_path: Path) -> None:
+    file = tmp_path / "photo.png"
+    file.write_bytes(picture(size=(40, 30)))
+    region = visit.region("Gallery")
+    region.get_by_label("Upload", exact=True).set_input_files(file)
+    shown = region.get_by_role("listitem")
+    expect(shown).to_contain_text("PNG 40 × 30")
+    assert shown.get_by_role("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 40
+
+
+def test_a_picture_is_uploaded_by_dropping_it(visit: Visit) -> None:
+    region = visit.region("Gallery")
+    content = list(picture(size=(40, 30)))
+    transfer = visit.page.evaluate_handle(
+        """bytes => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([new Uint8Array(bytes)], "photo.png", {type: "image/png"}));
+            return transfer;
+        }""",
+        content,
+    )
+    region.dispatch_event("dragover", {"dataTransfer": transfer})
+    region.dispatch_event("drop", {"dataTransfer": transfer})
+    expect(region.get_by_role("listitem")).to_have_count(1)
+
+
+def test_a_file_that_is_no_picture_is_refused_by_its_name(visit: Visit, tmp_path: Path) -> None:
+    file = tmp_path / "letter.png"
+    file.write_bytes(b"Dear all")
+    visit.region("Gallery").get_by_label("Upload", exact=True).set_input_files(file)
+    expect(visit.alert()).to_contain_text("letter.png:")
+    visit.complaints.clear()
+
+
+def test_a_first_photoshoot_takes_three_clicks(visit: Visit) -> None:
+    visit.page.get_by_role("tab", name="Gallery").click()
+    visit.page.get_by_role("button", name="First photoshoot").click()
+    visit.page.get_by_role("button", name="Run until idle").click()
+    expect(visit.region("Gallery").get_by_role("img")).to_have_count(5)
+
+
+def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -> None:
+    region = visit.region("Sandboxes")
+    region.get_by_label("Name of a new one").fill("checkout")
+    visit.press("Sandboxes", "Create")
+    visit.page.wait_for_url("**?sandbox=checkout*")
+    expect(region.get_by_role("combobox")).to_have_value("checkout")
+    visit.press("Sandboxes", "Delete")
+    visit.page.wait_for_url(lambda url: "sandbox=" not in url)
+    assert [one["id"] for one in service.control("GET", "/sandboxes")["data"]] == ["default"]
+    visit.press("Sandboxes", "Delete")
+    expect(visit.alert()).to_contain_text("default")
+    visit.complaints.clear()
+
+
+def test_the_page_shows_the_sandbox_that_its_address_names(visitor: Any, service: Service) -> None:
+    made = service.control("POST", "/sandboxes", {"id": "checkout"})
+    visit = visitor("/_emulator?sandbox=checkout")
+    service.call("GET", "/v1/team")
+    Service(service.origin, made["teams"][0]["credentials"][0]["key"]).call("GET", "/v1/assets")
+    rows = visit.region("Requests").get_by_role("row").filter(has_text="Demo")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("listAssets")
+
+
+def test_a_sandbox_is_saved_changed_and_loaded(visit: Visit, service: Service, tmp_path: Path) -> None:
+    region = visit.region("Sandboxes")
+    with visit.page.expect_download() as coming:
+        visit.press("Sandboxes", "Save state")
+    file = tmp_path / "state.zip"
+    coming.value.save_as(file)
+    service.control("PATCH", "/teams/Demo", {"credits": 1})
+    with visit.page.expect_file_chooser() as choosing, visit.page.expect_response("**/state"):
+        region.get_by_role("button", name="Load state", exact=True).click()
+        choosing.value.set_files(file)
+    assert service.call("GET", "/v1/team")["credits"] == 100
+
+
+def test_a_reset_empties_what_is_shown(visit: Visit, service: Service) -> None:
+    service.call("GET", "/v1/team")
+    row = visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
+    expect(row).to_have_count(1)
+    visit.press("Sandboxes", "Reset")
+    visit.region("Requests")
+    expect(row).to_have_count(0)
+
+
+def test_the_journal_is_cleared(visit: Visit, service: Service) -> None:
+    service.call("GET", "/v1/team")
+    visit.press("Requests", "Clear")
+    expect(visit.region("Requests")).to_contain_text("No requests yet")
+    assert json.dumps(service.control("GET", "/requests")["data"]) == "[]"
