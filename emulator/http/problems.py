@@ -9,6 +9,8 @@ from emulator.http.responses import Header, Response
 from emulator.kernel.json_bytes import json_bytes
 
 PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
+CHALLENGE: Header = (b"www-authenticate", b"Bearer")
+"""What every 401 asks for (D61, RFC 9110)."""
 
 _SHOWN_METHOD = 40
 _LOGGER = logging.getLogger("emulator.http")
@@ -30,6 +32,8 @@ def problem_response(
         value["active_operation_id"] = problem.active_operation_id
     body = json_bytes(value)
     fields = [PROBLEM_TYPE, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
+    if problem.status == 401:
+        fields.append(CHALLENGE)
     if retry_after is not None:
         fields.append((b"retry-after", b"%d" % retry_after))
     fields.extend((name.lower().encode(), value.encode()) for name, value in problem.headers)

@@ -4,6 +4,7 @@ Must not know what is asked for, nor any state.
 """
 
 import json
+import math
 import re
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
@@ -34,6 +35,15 @@ _SINGLE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-typ
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+
+_LONG_FRACTION = re.compile(rb"(?<![0-9.])(?:(?=[0-9.]{17})[0-9]*\.[0-9]|[0-9]{16,}[eE])")
+"""A number with so many digits that a whole one may be read in its place."""
+_EXACT_BELOW = 2**53
+"""Up to here there is a number between any whole one and the next."""
+_LONGEST_INTEGER = 19
+"""Characters of an integer that is read as one, in 64 bits."""
+_LONGEST_POWER = 20
+"""Characters of an exponent that are read: more say nothing more."""
 
 _HOST = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 
@@ -99,6 +109,12 @@ class Request:
                 remedy=f"send an Idempotency-Key of at most {MAXIMUM_KEY_CHARACTERS} characters",
             )
         return value.decode("latin-1")
+
+    def content_type(self) -> bytes | None:
+        """Return the Content-Type. Raises Problem invalid_request if there are two, which HTTP does not allow (D59)."""
+        if b"content-type" in self.repeated:
+            raise _unfit_media_type("more than one such header")
+        return self.headers.get(b"content-type")
 
     def check_encoding(self) -> None:
         """Refuse a body that is compressed: nobody promised to take one (D52). Raises Problem invalid_request."""
@@ -222,6 +238,8 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
         written = orjson.dumps(value)
     except orjson.JSONEncodeError:  # what it reads may be four times as deep as what it writes
         raise _too_deep() from None
+    if b".0" in written and _LONG_FRACTION.search(body):
+        return _parse_unusual(body)
     # orjson lets the last of two equal keys win. Every colon outside strings belongs to a key, and one inside a string
     # is kept as it is unless it was written as an escape, so a key was dropped only if colons are missing.
     if b"\\u003" in body or body.count(b":") != written.count(b":"):
@@ -242,8 +260,8 @@ def _is_too_deep(body: bytes) -> bool:
     return max(accumulate(1 if bracket in b"[{" else -1 for bracket in brackets), default=0) > MAXIMUM_DEPTH
 
 
-def _parse_unusual(body: bytes, refusal: orjson.JSONDecodeError) -> Any:
-    """Read JSON whose numbers are too large for the fast reader; say of all else that it refused what is wrong with it.
+def _parse_unusual(body: bytes, refusal: orjson.JSONDecodeError | None = None) -> Any:
+    """Read JSON whose numbers the fast reader refuses or rounds; say of all else that it refused what is wrong with it.
 
     Raises:
         Problem: invalid_request.
@@ -251,9 +269,6 @@ def _parse_unusual(body: bytes, refusal: orjson.JSONDecodeError) -> Any:
 
     def refuse(constant: str) -> None:
         raise ValueError(constant)
-
-    def number(digits: str) -> float:
-        return max(min(float(digits), sys.float_info.max), -sys.float_info.max)
 
     try:
         text = body.decode()
@@ -267,16 +282,41 @@ def _parse_unusual(body: bytes, refusal: orjson.JSONDecodeError) -> Any:
     if _is_too_deep(body):
         raise _too_deep()
     try:
-        value = json.loads(text, parse_float=number, parse_int=number, parse_constant=refuse, object_pairs_hook=_unique)
+        value = json.loads(
+            text, parse_float=_number, parse_int=_integer, parse_constant=refuse, object_pairs_hook=_unique
+        )
         orjson.dumps(value)  # half a surrogate pair is no text
     except (ValueError, TypeError):
-        place = f"line {refusal.lineno} column {refusal.colno}" if refusal.pos else "the start"
+        place = f"line {refusal.lineno} column {refusal.colno}" if refusal and refusal.pos else "the start"
         raise Problem(
             "invalid_request",
             f"(body): found text that is not JSON at {place}; expected JSON in UTF-8",
             remedy=f"correct the JSON at {place}",
         ) from None
     return value
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) < _LONGEST_INTEGER else _number(digits)
+
+
+def _number(digits: str) -> float:
+    """Read a number: one that is not whole as written is not rounded to a whole one (D52), and none is infinite."""
+    value = max(min(float(digits), sys.float_info.max), -sys.float_info.max)
+    if not value.is_integer() or abs(value) > _EXACT_BELOW or _is_whole(digits):
+        return value
+    return math.nextafter(value, math.inf)
+
+
+def _is_whole(digits: str) -> bool:
+    mantissa, _, power = digits.lower().partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    significant = (whole + fraction).rstrip("0")
+    if not significant.strip("-"):
+        return True  # a zero, however it is written
+    zeros = len(whole + fraction) - len(significant)
+    shift = int(power[:_LONGEST_POWER] or 0)
+    return shift + zeros >= len(fraction)
 
 
 def _check_media_type(content_type: bytes | None) -> None:

@@ -57,7 +57,7 @@ def _check_shape(exchange: Exchange, operation: OperationContract) -> None:
         check_no_body(exchange.content)
     else:
         request.check_encoding()
-        call.intent = parse_json(exchange.content, request.headers.get(b"content-type"))
+        call.intent = parse_json(exchange.content, request.content_type())
 
 
 def _check_body(exchange: Exchange, contract: Contract, operation: OperationContract) -> None:

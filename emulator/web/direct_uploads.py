@@ -134,8 +134,9 @@ def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -
     expected = {b"content-type": session.content_type, _BINDING: uploads.binding(sandbox, session)}
     for name, value in expected.items():
         found = request.headers.get(name)
-        if found is None or found.decode("latin-1").strip() != value:
+        if name in request.repeated or found is None or found.decode("latin-1").strip() != value:
             shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
+            shown = "more than one" if name in request.repeated else shown
             raise Problem(
                 "invalid_request",
                 f"{name.decode()}: found {shown}; expected {value} as in upload.headers",

@@ -302,7 +302,7 @@ def test_names_that_look_alike_are_not_folded_into_one(emulator: EmulatorUnderTe
     assert answer.outcome == (422, "idempotency_key_reused")
 
 
-@pytest.mark.parametrize("key", ["x" * 10_000, "\u00e9", "a b", '"quoted"', "\xff"])
+@pytest.mark.parametrize("key", ["x" * 255, "\u00e9", "a b", '"quoted"', "\xff"])
 def test_any_idempotency_key_that_can_be_sent_is_accepted(emulator: EmulatorUnderTest, key: str) -> None:
     body = {"content_type": "image/png", "size_bytes": 1}
     first = emulator.post("/uploads", body, idempotency_key=key)

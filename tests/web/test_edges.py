@@ -1,0 +1,153 @@
+"""Edges of the specification, each as its entry of the ledger says (D52, D59 to D67)."""
+
+import pytest
+
+from tests.support.emulator_client import EXPIRED, FULL, REVOKED, EmulatorUnderTest
+from tests.support.pictures import decode, picture
+
+UPLOAD = {"content_type": "image/png", "size_bytes": 10}
+JSON = "application/json"
+
+
+@pytest.mark.parametrize("values", [(JSON, "text/plain"), ("text/plain", JSON), (JSON, JSON)])
+def test_a_content_type_that_comes_twice_is_malformed_in_either_order(
+    emulator: EmulatorUnderTest, values: tuple[str, str]
+) -> None:
+    headers = [("Content-Type", value) for value in values]
+    answer = emulator.post("/uploads", content=b'{"content_type": "image/png", "size_bytes": 10}', headers=headers)
+    assert answer.outcome == (400, "invalid_request")
+    assert answer.json["detail"] == "Content-Type: found more than one such header; expected application/json"
+
+
+@pytest.mark.parametrize("values", [("image/png", "image/jpeg"), ("image/jpeg", "image/png")])
+def test_a_content_type_of_bytes_that_comes_twice_is_malformed_in_either_order(
+    emulator: EmulatorUnderTest, values: tuple[str, str]
+) -> None:
+    session = emulator.open_upload(len(picture()))
+    others = [(name, value) for name, value in session["upload"]["headers"].items() if name != "Content-Type"]
+    headers = [*others, *(("Content-Type", value) for value in values)]
+    assert emulator.send_bytes(session, picture(), headers=headers).outcome == (400, "invalid_request")
+    assert emulator.send_bytes(session, picture()).status == 200
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        ("5", 201),
+        ("5.0", 201),
+        ("5e0", 201),
+        ("50e-1", 201),
+        ("5.00000000000000000000", 201),
+        ("5000000000000000000000e-21", 201),
+        ("5.0000000000000001", 422),
+        ("4.9999999999999999999999", 422),
+        ("50000000000000000000001e-22", 422),
+        ("73400319.999999999999", 422),
+        ("1e-400", 422),
+        ("1e400", 422),
+        ("123456789012345678901234567890", 422),
+    ],
+)
+def test_a_number_is_whole_if_it_is_as_written(emulator: EmulatorUnderTest, number: str, status: int) -> None:
+    body = f'{{"content_type": "image/png", "size_bytes": {number}}}'.encode()
+    answer = emulator.post("/uploads", content=body, headers={"Content-Type": JSON})
+    assert answer.status == status
+    assert status == 201 or answer.json["detail"].startswith("/size_bytes: ")
+
+
+def test_a_key_twice_is_malformed_beside_a_number_with_many_digits(emulator: EmulatorUnderTest) -> None:
+    body = b'{"size_bytes": 5.0000000000000001, "size_bytes": 5}'
+    assert emulator.post("/uploads", content=body, headers={"Content-Type": JSON}).status == 400
+
+
+@pytest.mark.parametrize("first", ["k\u00e9y", "a b", "~!@#", "k" * 255])
+def test_an_idempotency_key_may_have_any_character_that_a_header_can_carry(
+    emulator: EmulatorUnderTest, first: str
+) -> None:
+    answer = emulator.post("/uploads", UPLOAD, idempotency_key=first)
+    assert answer.status == 201
+    assert emulator.post("/uploads", UPLOAD, idempotency_key=f" {first} ").body == answer.body
+    assert emulator.post("/uploads", UPLOAD, idempotency_key=first[:-1] + "X").body != answer.body
+
+
+@pytest.mark.parametrize(
+    ("authorization", "status"),
+    [
+        (f"bearer {FULL}", 200),
+        (f"BEARER   {FULL} ", 200),
+        (f"Bearer\t{FULL}", 401),
+        (f"Bearer{FULL}", 401),
+        (f"Basic {FULL}", 401),
+        (FULL, 401),
+    ],
+)
+def test_the_credential_is_spelled_with_bearer_in_any_case_and_spaces(
+    emulator: EmulatorUnderTest, authorization: str, status: int
+) -> None:
+    assert emulator.get("/team", None, headers={"Authorization": authorization}).status == status
+
+
+@pytest.mark.parametrize("key", [None, "unknown", EXPIRED, REVOKED])
+def test_every_401_names_the_scheme_to_use(emulator: EmulatorUnderTest, key: str | None) -> None:
+    answer = emulator.get("/team", key)
+    assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert "www-authenticate" not in emulator.get("/nothing").headers
+
+
+def test_a_pose_is_checked_also_where_nobody_is_to_be_seen(emulator: EmulatorUnderTest) -> None:
+    nobody = {"type": "none"}
+    pose = emulator.premade("pose")["id"]
+    assert emulator.photograph(pose_id=pose, fashion_model=nobody).status == 202
+    assert emulator.photograph(pose_id="unknown", fashion_model=nobody).outcome == (422, "invalid_reference")
+
+
+def test_a_change_that_changes_nothing_moves_updated_at_and_its_replay_does_not(emulator: EmulatorUnderTest) -> None:
+    product = emulator.product(*emulator.assets(1))
+    emulator.advance(5)
+    path, body = f"/products/{product['id']}", {"name": product["name"]}
+    assert emulator.patch(path, body, idempotency_key="same").json["updated_at"] == "2026-01-01T00:00:05.000Z"
+    emulator.advance(5)
+    emulator.patch(path, body, idempotency_key="same")
+    assert emulator.get(path).json == {**product, "updated_at": "2026-01-01T00:00:05.000Z"}
+
+
+def test_an_empty_value_in_a_query_is_a_value_like_any_other(emulator: EmulatorUnderTest) -> None:
+    emulator.author("pose")
+    assert emulator.get("/operations?target_id=").json["data"] == []
+    assert emulator.get("/operations?after=").outcome == (400, "invalid_cursor")
+    for name in ("limit", "status", "type"):
+        assert emulator.get(f"/operations?{name}=").outcome == (400, "invalid_request")
+
+
+def test_a_card_lives_until_its_sources_are_replaced_or_its_ingredient_is_deleted(emulator: EmulatorUnderTest) -> None:
+    pose = emulator.author("pose")
+    path, first = f"/poses/{pose['id']}", pose["card_image_url"]
+    assert emulator.fetch(first).status == 200
+    emulator.wait_for(emulator.patch(path, {"asset_id": emulator.assets(1)[0]}).json)
+    second = emulator.get(path).json["card_image_url"]
+    assert [emulator.fetch(url).status for url in (first, second)] == [404, 200]
+    emulator.delete(path)
+    assert emulator.fetch(second).outcome == (404, "not_found")
+
+
+def test_the_retry_after_of_a_pause_is_the_same_however_long_it_lasts(emulator: EmulatorUnderTest) -> None:
+    emulator.pause(7)
+    first = emulator.post("/uploads", UPLOAD)
+    emulator.advance(100)
+    assert [7, 7] == [first.retry_after, emulator.post("/uploads", UPLOAD).retry_after]
+
+
+def test_a_picture_in_shades_of_grey_stays_one(emulator: EmulatorUnderTest) -> None:
+    asset = emulator.upload(picture(mode="L", colour="#808080"))
+    assert decode(emulator.fetch(asset["url"]).body).mode == "L"
+
+
+@pytest.mark.parametrize("content_type", ["image/png", "image/jpeg", "image/webp", "image/gif"])
+def test_bytes_after_the_end_of_a_picture_are_accepted_and_not_stored(
+    emulator: EmulatorUnderTest, content_type: str
+) -> None:
+    plain, longer = (
+        emulator.upload(picture(content_type) + end, content_type) for end in (b"", b"and more that is no picture")
+    )
+    assert longer["size_bytes"] == plain["size_bytes"]
+    assert emulator.fetch(longer["url"]).body == emulator.fetch(plain["url"]).body
