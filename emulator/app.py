@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 from emulator.contract import BASE_PATH, Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.documents import shipped_path
+from emulator.http.cors import Cors
 from emulator.http.requests import Receive, Scope, Send
 from emulator.http.stopping import Stop
 from emulator.imaging.helpers import Helpers
 from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
+from emulator.service import engine
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
-from emulator.service.sandboxes import Sandboxes
-from emulator.settings import Settings
+from emulator.service.sandboxes import SandboxConflictError, Sandboxes
+from emulator.settings import Settings, UsageError
 from emulator.web.direct_uploads import DirectUploads
 from emulator.web.exchange import Service, Surface
 from emulator.web.files import Files
@@ -61,11 +63,17 @@ class Application:
         }
         strays = StrayPaths(self.sandboxes)
         self._service = Service(self.sandboxes, self._pictures, surfaces, strays, settings.public_url, self._stop)
+        self._outermost = Cors(self._dispatch, settings.cors, CONTROL_PREFIX) if settings.cors else self._dispatch
+        if settings.state is not None:
+            self._load_state(settings.state)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http":
+            await self._outermost(scope, receive, send)
+
+    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request to the control plane or to the service."""
-        if scope["type"] != "http":
-            return
         path: str = scope["path"]
         if path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/"):
             await self._control(scope, receive, send)
@@ -78,6 +86,24 @@ class Application:
         from emulator.control.application import create_control
 
         return create_control(self.sandboxes, self.contract, self.settings, self._options, self._pictures, self._stop)
+
+    def _load_state(self, file: str) -> None:
+        """Let the default sandbox begin with what a state file says. Raises UsageError, OSError."""
+        from emulator.service import state
+        from emulator.service.soundness import StateError
+
+        try:
+            content = Path(file).read_bytes()
+            self.sandboxes.replace(state.load(content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract))
+        except (StateError, SandboxConflictError) as error:
+            raise UsageError(f"{file}: {error}") from None
+
+    def saved_state(self) -> bytes:
+        """Return the default sandbox as it is now, as a state file."""
+        from emulator.service import state
+
+        sandbox = self.sandboxes.default
+        return b"".join(state.save(sandbox, engine.enter(sandbox)))
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

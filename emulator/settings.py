@@ -14,6 +14,8 @@ from emulator.kernel.clock import ClockSetting
 from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
 DEFAULT_PORT: Final = 8038
+CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
+"""Those by which programs find a running emulator, beside the variables of its options."""
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 LogFormat = Literal["text", "json"]
@@ -42,7 +44,7 @@ class Settings:
     """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
 
     `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
-    are 0, real and the clock's own default. `world` is a path, `scenario` the name of a library scenario or a path;
+    are 0, real and the clock's own default. `access_log` is None where not given: then the command decides. `world` is a path, `scenario` the name of a library scenario or a path;
     `max_memory` is in bytes; `public_url` has no slash at its end.
     """
 
@@ -59,6 +61,9 @@ class Settings:
     max_memory: int = 2 * 2**30
     log_format: LogFormat = "text"
     log_level: LogLevel = "info"
+    access_log: bool | None = None
+    state: str | None = None
+    cors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,8 @@ class Option:
     placeholder: str
     default: str
     description: str
+    is_repeatable: bool = False
+    """Whether it can be given more than once; one text has all of its values, with commas between them."""
 
     @property
     def flag(self) -> str:
@@ -110,6 +117,13 @@ def _parse_text(text: str) -> str:
     if not text.strip():
         raise ValueError(text)
     return text
+
+
+def _parse_origins(text: str) -> tuple[str, ...]:
+    origins = tuple(origin.strip() for origin in text.split(","))
+    if not all(origin == "*" or re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+", origin) for origin in origins):
+        raise ValueError(text)
+    return origins
 
 
 def _one_of(choices: Mapping[str, Any]) -> Callable[[str], Any]:
@@ -209,23 +223,48 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "info",
         "lowest level to log",
     ),
+    Option(
+        "access_log",
+        _one_of(_SWITCH),
+        "on or off",
+        "on|off",
+        "on; off for exec",
+        "a line on standard error for each request",
+    ),
+    Option("state", _parse_text, "a state file", "FILE", "none", "begin with what a state file says"),
+    Option(
+        "cors",
+        _parse_origins,
+        "an origin such as http://localhost:5173, or *",
+        "ORIGIN",
+        "none",
+        "an origin whose programs in a browser may call /v1 and load files, or *; can be repeated",
+        is_repeatable=True,
+    ),
 )
 
 
-def read_settings(arguments: Mapping[str, str | None], environment: Mapping[str, str]) -> Settings:
+def read_settings(arguments: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
     """The settings that an invocation asks for; a command-line option wins over its variable.
 
-    `arguments` holds the text of each option by field name, None or nothing where it was not given. An empty variable
-    counts as not given. Raises SettingError for the first option whose text cannot be used.
+    `arguments` holds the text of each option by field name (of one that was repeated a list), None or nothing where it was
+    not given. An empty variable counts as not given. Raises SettingError for the first option whose text cannot be used.
     """
     values: dict[str, Any] = {}
     for option in OPTIONS:
         argument = arguments.get(option.field)
         if argument is not None:
-            values[option.field] = _read(option, option.flag, argument)
+            text = ",".join(argument) if isinstance(argument, list) else argument
+            values[option.field] = _read(option, option.flag, text)
         elif environment.get(option.variable):
             values[option.field] = _read(option, option.variable, environment[option.variable])
     return Settings(**values)
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables that look as if they were the emulator's, and mean nothing."""
+    known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
+    return sorted(name for name in environment if name.startswith("EMULATOR_") and name not in known)
 
 
 def _read(option: Option, name: str, text: str) -> Any:

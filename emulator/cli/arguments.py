@@ -129,4 +129,5 @@ def add_settings(parser: argparse.ArgumentParser, defaults: Mapping[str, str] | 
     for option in OPTIONS:
         default = (defaults or {}).get(option.field, option.default)
         help_text = f"{option.description} (default: {default})"
-        parser.add_argument(option.flag, dest=option.field, metavar=option.placeholder, help=help_text)
+        action = "append" if option.is_repeatable else "store"
+        parser.add_argument(option.flag, dest=option.field, metavar=option.placeholder, help=help_text, action=action)

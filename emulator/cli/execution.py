@@ -1,4 +1,4 @@
-"""The `exec` command: the emulator for as long as one command runs, and afterwards a report (interfaces, section 2).
+"""The `exec` command: the emulator for as long as one command runs, and afterwards a report.
 
 Owns the order of things: everything that can be wrong is found before the command is started, and after its end the
 emulator does not wait for anything. Writes to standard error alone; standard output is the command's.
@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -22,9 +22,17 @@ from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
 from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
+from emulator.cli.recording import Recording
 from emulator.cli.report import Report
 from emulator.cli.server_parts import Server
-from emulator.cli.serving import address_of, listening_socket, load_application, server_config
+from emulator.cli.serving import (
+    access_log,
+    address_of,
+    listening_socket,
+    load_application,
+    server_config,
+    warn_of_unknown_variables,
+)
 from emulator.contract import BASE_PATH
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.settings import SettingError, Settings, read_settings
@@ -45,16 +53,29 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     _die_by_signals()
     settings = _settings(options, environment)
-    report_file = _report_file(options.report)
+    report_file, journal_file, state_file = (
+        _writable_file(flag, name)
+        for flag, name in (
+            ("--report", options.report),
+            ("--journal", options.journal),
+            ("--save-state", options.save_state),
+        )
+    )
     configure_logging(settings.log_format, settings.log_level)
+    warn_of_unknown_variables(environment)
     guard = Guard()
     try:
         with listening_socket(settings.host, settings.port) as listener:
             application = load_application(settings)
-            variables = _variables(address_of(listener), application, settings)
-            run = _Run(application, options.words, {**environment, **variables}, guard)
+            address = address_of(listener)
+            variables = _variables(address, application, settings)
+            recording = Recording()
+            if journal_file is not None:
+                application.sandboxes.observe(recording.note)
+            run = _Run(application, options.words, {**environment, **variables}, guard, keeps_state=bool(state_file))
             try:
-                run.run(sockets=[listener])
+                with access_log(application, settings, environment, is_usual=False):
+                    run.run(sockets=[listener])
             except StartError as error:
                 _say(f"{PROGRAM}: {error}")
                 return error.status
@@ -63,8 +84,12 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     report = Report(options.words, run.status, run.duration_ms, run.tally, list(application.contract.operations))
     if not options.quiet:
         _say(report.as_text())
-    failure = _write(report_file, report)
-    return run.status or failure
+    failures = [
+        _write(report_file, lambda file: file.write_text(report.as_json(), encoding="utf-8")),
+        _write(journal_file, lambda file: file.write_bytes(recording.content(file.suffix, address))),
+        _write(state_file, lambda file: file.write_bytes(run.state)),
+    ]
+    return run.status or max(failures)
 
 
 class _Run(Server):
@@ -73,15 +98,24 @@ class _Run(Server):
     tally: "Tally"
     status: int
     duration_ms: int
+    state: bytes
+    """The default sandbox as it was at the end, as a state file, if that was to be kept."""
 
     def __init__(
-        self, application: "Application", words: Sequence[str], environment: Mapping[str, str], guard: Guard
+        self,
+        application: "Application",
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        guard: Guard,
+        *,
+        keeps_state: bool,
     ) -> None:
         super().__init__(server_config(application))
         self._application = application
         self._words = words
         self._environment = environment
         self._guard = guard
+        self._keeps_state = keeps_state
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -97,6 +131,8 @@ class _Run(Server):
             sandboxes = self._application.sandboxes
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
             self.duration_ms = round(host_elapsed_ms() - began_at)
+            if self._keeps_state:
+                self.state = self._application.saved_state()
             await self._close()
             if await child.end():
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
@@ -136,22 +172,22 @@ def _variables(address: str, application: "Application", settings: Settings) -> 
     return variables
 
 
-def _report_file(name: str | None) -> Path | None:
-    """Make sure that the report can be written before anything else is done. Raises SettingError."""
+def _writable_file(flag: str, name: str | None) -> Path | None:
+    """Make sure that a file can be written before anything else is done. Raises SettingError."""
     if name is None:
         return None
     file = Path(name)
     target = file if file.exists() else file.parent
     if not os.access(target, os.W_OK) or file.is_dir() or (target is not file and not target.is_dir()):
-        raise SettingError("--report", name, "a file that can be written")
+        raise SettingError(flag, name, "a file that can be written")
     return file
 
 
-def _write(file: Path | None, report: Report) -> int:
-    """Write the report and return the exit status that says whether that went well."""
+def _write(file: Path | None, write: Callable[[Path], object]) -> int:
+    """Write a file, if there is one to be written, and return the exit status that says whether that went well."""
     if file is not None:
         try:
-            file.write_text(report.as_json(), encoding="utf-8")
+            write(file)
         except OSError as error:
             _say(f"{PROGRAM}: {file}: {error.strerror}")
             return 1

@@ -5,10 +5,11 @@ Owns the listening socket, the start-up message, the `ready` line, signals and t
 """
 
 import asyncio
+import logging
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,11 +22,13 @@ from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.server_parts import Config, Server
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
-from emulator.settings import Settings
+from emulator.documents.complaints import nearest
+from emulator.settings import OPTIONS, Settings, unknown_variables
 
 if TYPE_CHECKING:
     from emulator.app import Application as Emulator
 
+_LOGGER = logging.getLogger("emulator.cli")
 GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
 IMAGE_GRACE_SECONDS = 4
@@ -66,19 +69,49 @@ class Application(Protocol):
         """End the image work that still runs, and answer who waits for it."""
 
 
-def serve(settings: Settings) -> int:
+def serve(settings: Settings, environment: Mapping[str, str]) -> int:
     """Serve until SIGTERM or Ctrl-C, let the requests in flight finish, and return the exit status.
 
     Raises UsageError or DocumentError for settings and files that cannot be used, CommandError if the port is taken.
     """
     signal.signal(signal.SIGTERM, _stop_before_ready)
     configure_logging(settings.log_format, settings.log_level)
+    warn_of_unknown_variables(environment)
     with listening_socket(settings.host, settings.port) as listener:
         application = load_application(settings)
         address = address_of(listener)
         message = _start_up_message(settings.public_url or address, application.start_up_summary())
-        _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
+        with access_log(application, settings, environment, is_usual=True):
+            _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
     return 0
+
+
+@contextmanager
+def access_log(
+    application: "Emulator", settings: Settings, environment: Mapping[str, str], *, is_usual: bool
+) -> Iterator[None]:
+    """Write a line for each request meanwhile, if that is asked for or usual."""
+    if not (is_usual if settings.access_log is None else settings.access_log):
+        yield
+        return
+    from emulator.cli.access_log import AccessLog
+    from emulator.cli.output import Style
+
+    log = AccessLog(Style(sys.stderr, environment), as_json=settings.log_format == "json")
+    application.sandboxes.observe(log.note)
+    try:
+        yield
+    finally:
+        log.close()
+
+
+def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
+    """Say which variables look like options and are none."""
+    known = [option.variable for option in OPTIONS]
+    for name in unknown_variables(environment):
+        suggestion = nearest(name, known)
+        hint = f"; did you mean {suggestion}?" if suggestion else ""
+        _LOGGER.warning("%s means nothing to the emulator%s", name, hint)
 
 
 def load_application(settings: Settings) -> "Emulator":

@@ -22,7 +22,7 @@ def explain(journal: Journal, entry: Entry) -> dict[str, Any]:
         "summary": _summary(entry, related),
         "checks": [_describe_check(check, entry) for check in _checks(entry)],
         "decided_by": _decided_by(entry),
-        "remedy": _remedy(entry),
+        "remedy": remedy_of(entry),
         "recovery": CATALOGUE[entry.code].recovery if entry.code else None,
         "effects": list(_effects(entry)),
         "rules": [describe_rule(rule) | {"did": did} for rule, did in _what_rules_did(entry)],
@@ -102,7 +102,8 @@ def _describe_cause(entry: Entry) -> dict[str, Any] | None:
 # What would have helped, and what happened ----------------------------------------------------------------------------
 
 
-def _remedy(entry: Entry) -> str | None:
+def remedy_of(entry: Entry) -> str | None:
+    """Say what would have helped; None for a request that was not refused."""
     problem = entry.problem
     if problem is None:
         return "remove the cause, and send it with a new Idempotency-Key" if entry.code else None

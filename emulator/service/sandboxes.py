@@ -1,17 +1,23 @@
 """All sandboxes of the process, and how one is found: by key for requests, by id for links and the control plane."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
+from typing import TypeAlias
 
 from emulator.scenario.scenario import NO_SCENARIO
 from emulator.service import scenarios
 from emulator.service.accounts import Caller
 from emulator.service.images import MemoryBudget
+from emulator.service.journal import Entry
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.tally import Tally
 
 MAXIMUM_SANDBOXES = 1_000
+
+Observer: TypeAlias = Callable[[Sandbox, Entry], None]
+"""Told of the entries of every sandbox's journal, as a journal's watchers are."""
 
 
 class SandboxConflictError(Exception):
@@ -27,6 +33,7 @@ class Sandboxes:
     tally: Tally = field(default_factory=Tally)
     """What was counted in sandboxes until they were reset, loaded anew or deleted."""
     _callers: dict[str, Caller] = field(default_factory=dict)
+    _observers: list[Observer] = field(default_factory=list)
 
     @property
     def callers(self) -> Mapping[str, Caller]:
@@ -42,6 +49,15 @@ class Sandboxes:
         """Return the credential of a key, with its sandbox; None for a key that no sandbox has, and for no key."""
         return self._callers.get(key) if key else None
 
+    def observe(self, observer: Observer) -> None:
+        """Tell somebody of the requests to all sandboxes, those included that are still to come."""
+        self._observers.append(observer)
+        for sandbox in self.by_id.values():
+            sandbox.journal.watchers.append(partial(observer, sandbox))
+
+    def _begin_to_observe(self, sandbox: Sandbox) -> None:
+        sandbox.journal.watchers.extend(partial(observer, sandbox) for observer in self._observers)
+
     def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
         """Make a sandbox. Raises SandboxConflictError."""
         if identifier in self.by_id:
@@ -55,6 +71,7 @@ class Sandboxes:
             sandbox.images.close()
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self.by_id[identifier] = sandbox
+        self._begin_to_observe(sandbox)
         self.register(sandbox)
         return sandbox
 
@@ -66,6 +83,7 @@ class Sandboxes:
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
         sandbox.feed.begin_anew()
+        self._begin_to_observe(sandbox)
         self.register(sandbox)
 
     def replace(self, sandbox: Sandbox) -> None:
@@ -84,6 +102,7 @@ class Sandboxes:
         sandbox.adopt(self.memory)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_over(old.feed)
+        self._begin_to_observe(sandbox)
         self.register(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:

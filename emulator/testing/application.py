@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
+from weakref import finalize
 
 from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError, read_settings
@@ -32,6 +33,8 @@ class EmulatorApplication:
 
     def __init__(self, application: "Application") -> None:
         self._application = application
+        self.close = finalize(self, application.close)
+        """End the helper processes of its image work. They end with this process at the latest."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:

@@ -37,7 +37,7 @@ class Emulator:
         """
         from emulator.testing.process import ServerProcess
 
-        process = ServerProcess(option_texts({"port": 0, **options}))
+        process = ServerProcess(option_texts({"port": 0, "access_log": False, **options}))
         transport = HttpTransport(process.url)
 
         def close() -> None:

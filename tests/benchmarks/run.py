@@ -172,6 +172,24 @@ def prepared_requests(bench: Bench, port: int, team: str) -> list[Template]:
     ]
 
 
+def measure_access_log(bench: Bench) -> Figures:
+    """What a line for each request costs: in the column of the raw server is the emulator that writes none."""
+    figures = Figures("GET /team, with its line", "/s", "0.9")
+    world = write_world(bench.folder)
+    options = (*EMULATOR, "--world", world, *FAST_CLOCK)
+    with running(*options, "--access-log", "on") as telling, running(*options) as silent:
+        requests = [template("GET", "/v1/team", key(team)) for team in range(TEAMS)]
+        for _ in range(bench.rounds):
+            found = []
+            for server in (telling, silent):
+                worked = server.all_cpu_seconds()
+                rate, answered = bench.away(load.measure_rate, server.port, requests, bench.seconds, 0)
+                found.append((rate, (server.all_cpu_seconds() - worked) / answered))
+            (rate, cost), (silent_rate, silent_cost) = found
+            figures.add(rate, silent_rate, silent_cost / cost)
+    return figures
+
+
 def measure_uploads(bench: Bench) -> Figures:
     """Milliseconds for the largest file."""
     figures = Figures("upload of 70 MiB", "ms")
@@ -272,6 +290,7 @@ def main() -> None:
         bench = Bench(folder, clients, rounds=2 if quick else 5, seconds=0.2 if quick else 0.6)
         rows = measure_start(bench)
         rows += measure_rates(bench)
+        rows.append(measure_access_log(bench))
         rows.append(measure_uploads(bench))
         rows += measure_pictures(bench)
     print_table(rows)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RAW = ("-m", "tests.benchmarks.raw_server")
-EMULATOR = ("-m", "emulator", "serve", "--port", "0")
+EMULATOR = ("-m", "emulator", "serve", "--port", "0", "--access-log", "off")
 
 TEAMS = 16
 """Each connection of a measurement acts for a Team of its own."""
@@ -36,6 +36,11 @@ class RunningServer:
         """Return the time that its first thread, which answers, has worked until now (Linux)."""
         return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[0]) / 1e9
 
+    def all_cpu_seconds(self) -> float:
+        """Return the time that all of its threads have worked until now (Linux)."""
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
     def resident_mib(self) -> float:
         """Return the memory that it holds (Linux)."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
@@ -48,7 +53,10 @@ class RunningServer:
 def running(*arguments: str) -> Iterator[RunningServer]:
     """Run a server for the time of the block."""
     start = time.perf_counter()
-    with subprocess.Popen([sys.executable, *arguments], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, *arguments]
+    with subprocess.Popen(
+        command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             ready = next((line for line in process.stdout if line.startswith("ready ")), None)

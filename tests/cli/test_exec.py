@@ -636,3 +636,49 @@ def test_an_interrupt_at_the_terminal_reaches_a_command_that_has_read(typist: Ty
     typist.read("hello Ada")
     typist.type("\x03")
     assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
+
+
+# What is kept -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_journal_of_the_run_is_kept_of_every_sandbox_also_of_those_that_are_gone(tmp_path: Path) -> None:
+    command = asking(
+        ("POST", "/_emulator/sandboxes", {"id": "gone"}),
+        ("POST", "/v1/uploads", UPLOAD),
+        ("GET", "/v1/products/none", None),
+        ("DELETE", "/_emulator/sandboxes/gone", None),
+    )
+    journal, archive = tmp_path / "run.json", tmp_path / "run.har"
+    assert 0 == run_exec(["--quiet", "--journal", str(journal)], command).status
+    entries = json.loads(journal.read_text())["data"]
+    assert [("default", "createUpload", 201), ("default", "getProduct", 404)] == [
+        (entry["sandbox"], entry["operation"], entry["status"]) for entry in entries
+    ]
+    assert 0 == run_exec(["--quiet", "--journal", str(archive)], command).status
+    log = json.loads(archive.read_text())["log"]
+    assert ("1.2", [201, 404]) == (log["version"], [entry["response"]["status"] for entry in log["entries"]])
+
+
+def test_the_state_at_the_end_is_kept_and_can_be_begun_with(tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    command = asking(("POST", "/v1/uploads", UPLOAD), ("PATCH", "/_emulator/teams/Demo", {"credits": 7}))
+    assert 0 == run_exec(["--quiet", "--clock", "manual", "--save-state", str(file)], command).status
+    outcome = run_exec(
+        ["--quiet", "--state", str(file)], [sys.executable, "-m", "emulator", "teams", "list", "--format", "json"]
+    )
+    assert 7 == json.loads(outcome.output)["data"][0]["credits"]
+
+
+@pytest.mark.parametrize("flag", ["--journal", "--save-state"])
+def test_a_file_that_could_not_be_written_is_told_before_the_command_is_started(flag: str) -> None:
+    outcome = run_exec([flag, "no/such"], ["echo", "started"])
+    assert (2, "") == (outcome.status, outcome.output)
+    assert f"{flag}: found 'no/such', expected a file that can be written" in outcome.complaint
+
+
+def test_a_state_that_is_none_is_bad_usage(tmp_path: Path) -> None:
+    file = tmp_path / "state.zip"
+    file.write_text("nothing")
+    outcome = run_exec(["--state", str(file)], ["echo", "started"])
+    assert (2, "") == (outcome.status, outcome.output)
+    assert outcome.complaint.startswith(f"image-workflow-emulator: {file}: the file is not a state file")

@@ -29,6 +29,10 @@ def test_without_options_the_defaults_are_those_of_the_settings() -> None:
         ("max_memory", "512MiB", 512 * 2**20),
         ("log_format", "json", "json"),
         ("log_level", "debug", "debug"),
+        ("access_log", "off", False),
+        ("state", "state.zip", "state.zip"),
+        ("cors", "http://localhost:5173,https://app.example", ("http://localhost:5173", "https://app.example")),
+        ("cors", "*", ("*",)),
     ],
 )
 def test_an_option_and_its_variable_mean_the_same(field: str, text: str, expected: object) -> None:
@@ -62,6 +66,9 @@ def test_an_option_and_its_variable_mean_the_same(field: str, text: str, expecte
         ("max_memory", "-1"),
         ("log_format", "xml"),
         ("log_level", "loud"),
+        ("access_log", "maybe"),
+        ("cors", "localhost:5173"),
+        ("cors", "http://localhost:5173/"),
     ],
 )
 def test_a_text_that_means_nothing_is_refused_with_its_name_and_what_was_expected(field: str, text: str) -> None:

@@ -17,8 +17,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.set_defaults(refuse=parser.error)
     parser.add_argument("--report", metavar="FILE", help="write the report about the run as JSON too")
+    parser.add_argument(
+        "--journal", metavar="FILE", help="write all requests of the run as JSON, or as HAR to FILE.har"
+    )
+    parser.add_argument("--save-state", metavar="FILE", help="write the default sandbox as it is at the end")
     parser.add_argument("--quiet", action="store_true", help="do not print the report")
-    add_settings(parser, {"port": "a free one"})
+    add_settings(parser, {"port": "a free one", "access_log": "off"})
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

@@ -19,4 +19,4 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     gc.disable()  # until ready: there is nothing to collect in what is only being imported
     from emulator.cli.serving import serve
 
-    return serve(read_settings(vars(options), environment))
+    return serve(read_settings(vars(options), environment), environment)

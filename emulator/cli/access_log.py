@@ -1,0 +1,118 @@
+"""One line for each request that was answered, on standard error, while the emulator serves.
+
+Requests only leave their entry here. A thread words and writes them, many at once: a reader of the lines that does not read
+holds no request up, but has some of them left out, which is said.
+"""
+
+import json
+import os
+import sys
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Final
+
+from emulator.cli.output import DIM, Style
+from emulator.kernel.timestamps import format_timestamp
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID
+
+if TYPE_CHECKING:
+    from emulator.service.journal import Entry
+    from emulator.service.sandbox import Sandbox
+
+GATHER_SECONDS: Final = 0.1
+"""How long lines wait for others to be written with."""
+MOST_WAITING: Final = 20_000
+CLOSE_SECONDS: Final = 1.0
+
+
+class AccessLog:
+    """The lines of requests. To be closed, which writes those that wait."""
+
+    def __init__(self, style: Style, *, as_json: bool) -> None:
+        self._style = style
+        self._as_json = as_json
+        self._waiting: list[tuple[str, Entry]] = []
+        self._left_out = 0
+        self._something = Event()
+        self._closing = Event()
+        self._thread: Thread | None = None
+
+    def note(self, sandbox: "Sandbox", entry: "Entry") -> None:
+        """Take an entry of a sandbox's journal; only one that is complete makes a line."""
+        if not entry.is_complete:
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            self._left_out += 1
+            return
+        self._waiting.append((sandbox.id, entry))
+        if len(self._waiting) == 1:
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="access-log", daemon=True)
+                self._thread.start()
+            self._something.set()
+
+    def close(self) -> None:
+        """Write what waits, if somebody reads."""
+        self._closing.set()
+        self._something.set()
+        if self._thread is not None:
+            self._thread.join(CLOSE_SECONDS)
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._something.wait()
+            self._closing.wait(GATHER_SECONDS)
+            self._something.clear()
+            waiting, self._waiting = self._waiting, []
+            left_out, self._left_out = self._left_out, 0
+            lines = [self._line(sandbox, entry) for sandbox, entry in waiting]
+            if left_out:
+                lines.append(f"({left_out} more requests: their lines were not read in time)")
+            _write("".join(f"{line}\n" for line in lines))
+
+    def _line(self, sandbox: str, entry: "Entry") -> str:
+        team = entry.caller.account.team.name if entry.caller else None
+        what = entry.operation or f"{entry.method} {entry.path}"
+        fields = {
+            "time": format_timestamp(entry.arrived_at),
+            "status": entry.status,
+            "operation": what,
+            "code": entry.code,
+            "duration_ms": round(entry.duration_ms or 0, 1),
+            "team": team,
+            "sandbox": sandbox,
+            "remedy": _remedy(entry),
+        }
+        if self._as_json:
+            return json.dumps({"level": "info", "logger": "access", **fields})
+        status, style = str(entry.status or "---"), self._style
+        parts = [
+            style(str(fields["time"]), DIM),
+            style.status(status, entry.status),
+            what,
+            fields["code"],
+            f"{fields['duration_ms']} ms",
+            team,
+            None if sandbox == DEFAULT_SANDBOX_ID else f"({sandbox})",
+            fields["remedy"] and style(f"-> {fields['remedy']}", DIM),
+        ]
+        return "  ".join(str(part) for part in parts if part)
+
+
+def _remedy(entry: "Entry") -> str | None:
+    if entry.code is None:
+        return None
+    from emulator.control.explanations import remedy_of
+
+    return remedy_of(entry)
+
+
+def _write(text: str) -> None:
+    """Write past the buffer of Python: the lines come from a thread that may still write when the process ends."""
+    if sys.stderr is None:
+        return
+    data = text.encode(errors="replace")
+    try:
+        while data:
+            data = data[os.write(sys.stderr.fileno(), data) :]
+    except (OSError, ValueError):  # nobody reads any more
+        return

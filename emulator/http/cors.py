@@ -1,0 +1,72 @@
+"""Browsers' programs of other origins: who may call, and what they may read (the Fetch standard's CORS protocol).
+
+Stands before an application and changes no answer but for its headers. Must not know what is asked for.
+"""
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, Final
+
+from emulator.http.requests import Receive, Scope, Send
+
+ANY: Final = "*"
+EXPOSED: Final = b"Request-Id, Retry-After, Location, Deprecation, Sunset, Link, Emulator-Rule"
+"""The headers that a program may read beyond those that every program may."""
+
+_METHODS: Final = b"GET, HEAD, POST, PUT, PATCH, DELETE"
+_KEPT_SECONDS: Final = b"600"
+
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+Headers = tuple[tuple[bytes, bytes], ...]
+
+
+class Cors:
+    """Lets programs of some origins call an application, all but what lies under one path."""
+
+    def __init__(self, application: Application, origins: Collection[str], closed_prefix: str) -> None:
+        self._application = application
+        self._origins = frozenset(origin.encode("latin-1", "replace") for origin in origins)
+        self._allows_any = ANY in origins
+        self._closed_prefix = closed_prefix
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a preflight here; let any other request through, and tell in its answer who may read it."""
+        headers = dict(scope["headers"]) if scope["type"] == "http" else {}
+        origin = headers.get(b"origin")
+        if origin is None or scope["path"].startswith(self._closed_prefix):
+            await self._application(scope, receive, send)
+            return
+        allowed = self._allowance(origin)
+        if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+            await send({"type": "http.response.start", "status": 204, "headers": _preflight(headers, allowed)})
+            await send({"type": "http.response.body", "body": b""})
+            return
+
+        async def send_allowed(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": (*message["headers"], *allowed)}
+            await send(message)
+
+        await self._application(scope, receive, send_allowed if allowed else send)
+
+    def _allowance(self, origin: bytes) -> Headers:
+        exposed = (b"access-control-expose-headers", EXPOSED)
+        if self._allows_any:
+            return ((b"access-control-allow-origin", b"*"), exposed)
+        if origin in self._origins:
+            return ((b"access-control-allow-origin", origin), (b"vary", b"Origin"), exposed)
+        return ()
+
+
+def _preflight(headers: dict[bytes, bytes], allowed: Headers) -> Headers:
+    """Allow what is asked for: the service itself says which methods and headers it takes."""
+    if not allowed:
+        return ()
+    granted = (
+        *allowed,
+        (b"access-control-allow-methods", _METHODS),
+        (b"access-control-allow-headers", headers.get(b"access-control-request-headers", b"")),
+        (b"access-control-max-age", _KEPT_SECONDS),
+    )
+    if headers.get(b"access-control-request-private-network") == b"true":
+        return (*granted, (b"access-control-allow-private-network", b"true"))
+    return granted

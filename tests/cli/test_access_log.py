@@ -1,0 +1,61 @@
+"""The lines that `serve` writes about requests, and what it says of variables that mean nothing."""
+
+import json
+
+import pytest
+
+from tests.cli.command import Server, read_answer, serving
+
+
+def ask(server: Server, *keys: str) -> None:
+    for key in keys:
+        with server.connect() as connection:
+            head = f"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
+            connection.sendall(head.encode())
+            read_answer(connection)
+
+
+def test_each_request_is_a_line_with_the_remedy_of_what_was_refused() -> None:
+    with serving() as server:
+        ask(server, "iwe_demo_full", "iwe_demo_expired")
+        first, second = server.stop().complaint.splitlines()
+    assert ["200", "getTeam"] == first.split()[1:3]
+    assert "Demo" == first.split()[-1]
+    assert ["401", "getTeam", "credential_expired"] == second.split()[1:4]
+    assert second.endswith("  Demo  -> use the Team's credential 'Full'")
+
+
+def test_the_lines_are_json_where_the_log_is() -> None:
+    with serving("--log-format", "json") as server:
+        ask(server, "iwe_demo_revoked")
+        line = json.loads(server.stop().complaint)
+    assert (401, "getTeam", "credential_revoked", "Demo", "default") == (
+        line["status"],
+        line["operation"],
+        line["code"],
+        line["team"],
+        line["sandbox"],
+    )
+
+
+def test_they_can_be_silenced() -> None:
+    with serving("--access-log", "off") as server:
+        ask(server, "iwe_demo_full")
+        assert "" == server.stop().complaint
+
+
+@pytest.mark.slow
+def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
+    with serving("--rate-limits", "off") as server, server.connect() as connection:
+        connection.settimeout(20)
+        for _ in range(30):  # more lines than a pipe holds
+            connection.sendall(100 * b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer nothing\r\n\r\n")
+            answered = b""
+            while answered.count(b"HTTP/1.1 401") < 100:
+                answered += connection.recv(65536)
+
+
+def test_a_variable_that_means_nothing_is_a_warning() -> None:
+    with serving(EMULATOR_CLOK="auto", EMULATOR_SANDBOX="default") as server:
+        (line,) = server.stop().complaint.splitlines()
+    assert line.endswith(" EMULATOR_CLOK means nothing to the emulator; did you mean EMULATOR_CLOCK?")

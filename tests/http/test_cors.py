@@ -1,0 +1,84 @@
+"""`--cors`: programs of other origins in a browser."""
+
+import warnings
+from collections.abc import Mapping
+
+import pytest
+from httpx import Client, Headers
+
+from emulator.testing import EmulatorApplication, create_app
+
+ORIGIN = "http://localhost:5173"
+EXPOSED = {"request-id", "retry-after", "location"}
+
+
+class Browser:
+    """Sends requests as a browser does for a program of an origin."""
+
+    def __init__(self, app: EmulatorApplication, client: Client) -> None:
+        self.app, self.client = app, client
+
+    def ask(self, path: str, origin: str = ORIGIN, method: str = "GET", **headers: str) -> tuple[int, Headers]:
+        sent = {"Origin": origin, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        answer = self.client.request(method, path, headers=sent)
+        return answer.status_code, answer.headers
+
+
+def browser(app: EmulatorApplication) -> Browser:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it would like to have another HTTP library
+        from starlette.testclient import TestClient
+    return Browser(app, TestClient(app))
+
+
+@pytest.fixture(scope="module")
+def allowed() -> Browser:
+    return browser(create_app(clock="manual", cors=[ORIGIN, "https://app.example"]))
+
+
+def test_a_program_of_an_allowed_origin_may_read_answers_and_problems(allowed: Browser) -> None:
+    for key, status in (("iwe_demo_full", 200), ("nothing", 401)):
+        found, headers = allowed.ask("/v1/team", Authorization=f"Bearer {key}")
+        assert (status, ORIGIN, "Origin") == (found, headers["access-control-allow-origin"], headers["vary"])
+        assert {name.strip().lower() for name in headers["access-control-expose-headers"].split(",")} >= EXPOSED
+
+
+def test_any_other_origin_is_told_nothing(allowed: Browser) -> None:
+    _, headers = allowed.ask("/v1/team", "https://elsewhere.example", Authorization="Bearer iwe_demo_full")
+    assert "access-control-allow-origin" not in headers
+
+
+PREFLIGHT: Mapping[str, str] = {
+    "Access_Control_Request_Method": "POST",
+    "Access_Control_Request_Headers": "authorization,idempotency-key",
+}
+
+
+@pytest.mark.parametrize("path", ["/v1/uploads", "/direct-uploads/default/x", "/files/x"])
+def test_a_preflight_is_answered_and_is_no_request_of_the_journal(allowed: Browser, path: str) -> None:
+    before = len(allowed.app.sandbox.requests())
+    status, headers = allowed.ask(path, method="OPTIONS", **PREFLIGHT)
+    assert (204, ORIGIN, "authorization,idempotency-key") == (
+        status,
+        headers["access-control-allow-origin"],
+        headers["access-control-allow-headers"],
+    )
+    assert "POST" in headers["access-control-allow-methods"]
+    assert before == len(allowed.app.sandbox.requests())
+
+
+def test_a_preflight_of_another_origin_is_allowed_nothing(allowed: Browser) -> None:
+    _, headers = allowed.ask("/v1/uploads", "https://elsewhere.example", "OPTIONS", **PREFLIGHT)
+    assert [] == [name for name in headers if name.startswith("access-control")]
+
+
+def test_the_control_plane_stays_closed() -> None:
+    everyone = browser(create_app(clock="manual", cors="*"))
+    assert "*" == everyone.ask("/v1/team", "null")[1]["access-control-allow-origin"]
+    for method in ("GET", "OPTIONS"):
+        status, headers = everyone.ask("/_emulator/teams", "https://elsewhere.example", method, **PREFLIGHT)
+        assert (403, False) == (status, "access-control-allow-origin" in headers)
+
+
+def test_without_the_option_nothing_is_added() -> None:
+    assert "access-control-allow-origin" not in browser(create_app()).ask("/v1/team")[1]
