@@ -109,8 +109,8 @@ def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
     """Say which variables look like options and are none."""
     known = [option.variable for option in OPTIONS]
     for name in unknown_variables(environment):
-        suggestion = nearest(name, known)
-        hint = f"; did you mean {suggestion}?" if suggestion else ""
+        suggestions = " or ".join(nearest(name, known))
+        hint = f"; did you mean {suggestions}?" if suggestions else ""
         _LOGGER.warning("%s means nothing to the emulator%s", name, hint)
 
 
