@@ -13,6 +13,7 @@ from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugi
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 
 _AVIF_THREADS = 2
+_STAND_IN_COLOR = "#808080"
 
 
 def sniff(data: bytes) -> SourceFormat | None:
@@ -75,8 +76,16 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
     """A picture that this room made, in RGB or RGBA. Raises ValueError.
 
     With `enough`, a picture whose longest edge is twice as many pixels or more is reduced, quickly, to no less.
+    A state file may bring bytes that no decoder takes: then a grey field stands where the picture would.
     """
-    image: Image.Image = _opened(data)
+    opened = _opened(data)
+    try:
+        return _decoded(opened, enough)
+    except (OSError, SyntaxError, ValueError, EOFError):
+        return Image.new("RGB", opened.size, _STAND_IN_COLOR)
+
+
+def _decoded(image: Image.Image, enough: int | None) -> Image.Image:
     if enough is not None:
         image.draft("RGB", (enough * image.width // max(image.size), enough * image.height // max(image.size)))
         factor = max(image.size) // enough

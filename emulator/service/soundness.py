@@ -38,6 +38,8 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.scenarios import CHANGE_EVENT
 
 MOST_CREDITS = LARGEST_INTEGER
+MOST_PIXELS = 100_000_000
+"""Of an Asset (D57)."""
 MOST_TEAMS = 1_000
 """Of the world that a reset begins with."""
 _MOST_SLOTS = 6
@@ -245,7 +247,8 @@ def _check_session(sandbox: Sandbox, where: str, session: UploadSession) -> None
 
 def _check_asset(sandbox: Sandbox, where: str, asset: Asset) -> None:
     edges = (asset.width, asset.height)
-    _expect(all(1 <= edge <= LONGEST_EDGE_LIMIT for edge in edges), f"{where}/width", edges, "a size in pixels")
+    is_size = min(edges) >= 1 and max(edges) <= LONGEST_EDGE_LIMIT and asset.width * asset.height <= MOST_PIXELS
+    _expect(is_size, f"{where}/width", edges, "a size in pixels")
     generation = sandbox.store.generations.items.get(asset.source_generation_id or "")
     is_output = generation is not None and any(output.asset_id == asset.id for output in generation.outputs)
     is_from_source = is_output if asset.source == "generation" else asset.source_generation_id is None

@@ -3,10 +3,12 @@
 import hashlib
 import io
 import re
+import struct
 import time
 import tracemalloc
 import warnings
 import zipfile
+import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -501,3 +503,24 @@ def test_a_long_timeline_takes_no_longer_than_its_length(control: ControlledEmul
     assert 8_000 == control.told("POST", "/clock/advance", {"seconds": 1})["fired"]
     assert control.credits() == 7_999
     assert time.process_time() - began_at < 4
+
+
+def png_chunk(kind: bytes, data: bytes) -> bytes:
+    """Return a whole chunk of a PNG."""
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def test_a_picture_that_cannot_be_decoded_stops_no_work_that_uses_it(control: ControlledEmulator) -> None:
+    asset = control.upload(picture())
+    header = struct.pack(">IIBBBBB", asset["width"], asset["height"], 8, 2, 0, 0, 0)
+    chunks = [png_chunk(b"IHDR", header), png_chunk(b"IDAT", b"no picture"), png_chunk(b"IEND", b"")]
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    members = members_of(saved(control))
+    parts = parts_of(members[STATE])
+    digest = hashlib.sha256(data).hexdigest()
+    first(parts, "pictures", key=asset["id"])["sha256"] = digest
+    file = zipped({STATE: state_of(parts), f"pictures/{digest}": data})
+    control.told("PUT", "/state", content=file)
+    control.photograph(asset_ids=[asset["id"]])
+    control.advance(30)
+    assert control.get("/assets").status == 200
