@@ -7,6 +7,7 @@
 #   make verify    the long verification (with node and java there is more of it)
 #   make coverage  the tests, and which branches they leave out
 #   make bench     the measurements
+#   make screenshot  the pictures of the page in docs/ (needs chromium)
 #   make wheel     build dist/*.whl
 #   make lock      renew requirements.lock and the locks beside it (needs uv)
 #   make clean     remove all that was made
@@ -26,7 +27,7 @@ endif
 
 COMPILED := emulator/_shipped/compiled/.made
 
-.PHONY: serve test check format verify coverage bench wheel lock clean
+.PHONY: serve test check format verify coverage bench screenshot wheel lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -55,6 +56,9 @@ COVERED_PERCENT := 99
 
 bench: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)
+
+screenshot: $(VENV)/verify.made $(COMPILED)
+	PYTHONPATH=. $(BIN)/python tests/page/screenshot.py docs
 
 wheel: $(VENV)/dev.made
 	$(BIN)/python -m hatchling build -t wheel

@@ -12,7 +12,7 @@ from emulator.domain.problems import Problem
 from emulator.domain.recipes import PremadeRecipe
 from emulator.domain.resources import Asset, Generation, Operation, WorkError
 from emulator.kernel.timestamps import format_timestamp
-from emulator.service import generations
+from emulator.service import admission, generations
 from emulator.service.calls import Call as ServiceCall
 from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox
@@ -49,20 +49,23 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     asset_ids = sandbox.store.assets.ids(account.team.id)
     asset_id = asset_ids[-1] if asset_ids else _add_sample(sandbox, account, call.now)
     intent = intent_of("ProductPhotography", {**_FIRST_PHOTOSHOOT, "asset_ids": [asset_id]})
-    commit = generations.create_product_photography(ServiceCall(sandbox, caller, call.now, [], intent=intent))
+    service_call = ServiceCall(sandbox, caller, call.now, [], intent=intent)
+    admission.check_pause(service_call)
+    admission.check_subscription(service_call)
+    commit = generations.create_product_photography(service_call)
     return JsonResponse(describe_work(sandbox, commit(), None), 201)
 
 
-def describe_work(sandbox: Sandbox, work: Operation | Generation, admission: Entry | None) -> dict[str, Any]:
-    """Return a piece of work as JSON; `admission` is the journal's entry of the request that was admitted with it."""
-    rule = admission.work_rule if admission else None
+def describe_work(sandbox: Sandbox, work: Operation | Generation, admitted: Entry | None) -> dict[str, Any]:
+    """Return a piece of work as JSON; `admitted` is the journal's entry of the request that was admitted with it."""
+    rule = admitted.work_rule if admitted else None
     shown = {
         "object": "operation" if isinstance(work, Operation) else "generation",
         "id": work.id,
         "team": describe_owner(sandbox, work.team_id),
         "status": work.status,
         "credits": {"reserved": work.reserved_credits, "charged": work.charged_credits},
-        "request": admission.sequence if admission else None,
+        "request": admitted.sequence if admitted else None,
         "rule": describe_rule(rule) if rule else None,
         "created_at": format_timestamp(work.created_at),
         "started_at": _instant(work.started_at),

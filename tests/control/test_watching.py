@@ -152,6 +152,9 @@ def test_the_first_photoshoot_makes_do_with_a_sample(control: ControlledEmulator
 
 def test_the_first_photoshoot_is_refused_as_any_work_is(control: ControlledEmulator) -> None:
     assert control.refusal("POST", "/first-photoshoot?team=Broke")[:2] == (402, "insufficient_credits")
+    assert control.refusal("POST", "/first-photoshoot?team=Lapsed")[:2] == (403, "subscription_required")
+    control.told("PUT", "/admission", {"state": "paused"})
+    assert control.refusal("POST", "/first-photoshoot")[:2] == (503, "service_unavailable")
     for credential in control.team()["credentials"]:
         control.told("PATCH", f"/credentials/{credential['id']}", {"state": "revoked"})
     assert "no full and active credential" in control.refusal("POST", "/first-photoshoot")[2]

@@ -41,6 +41,7 @@ def test_it_carries_contract_scenarios_world_and_licence(installation: Path) -> 
     for folder in ("contract", "scenarios"):
         assert names(ROOT / folder) == names(shipped / folder)
     assert (installation / "emulator/scenario/world.yaml").is_file()
+    assert names(ROOT / "emulator/control/page") == names(installation / "emulator/control/page")
     assert list(installation.glob("*.dist-info/licenses/LICENSE"))
 
 

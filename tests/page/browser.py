@@ -127,10 +127,10 @@ class Service:
         """Send a request to the control plane."""
         return self.call(method, f"/_emulator{path}", body)
 
-    def photoshoot(self) -> Any:
+    def photoshoot(self, photo: bytes | None = None) -> Any:
         """Admit a photoshoot of a new picture, and return it."""
         request = urllib.request.Request(
-            f"{self.origin}/_emulator/assets", picture(), {"Content-Type": "image/png"}, method="POST"
+            f"{self.origin}/_emulator/assets", photo or picture(), {"Content-Type": "image/png"}, method="POST"
         )
         with urllib.request.urlopen(request, timeout=20) as answer:
             asset = json.loads(answer.read())

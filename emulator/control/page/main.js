@@ -102,6 +102,7 @@ function bringForward(named) {
     one.panel.classList.toggle("is-current", isCurrent);
     one.tab.setAttribute("aria-selected", String(isCurrent));
     one.tab.tabIndex = isCurrent ? 0 : -1;
+    if (isCurrent) one.tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
   for (const one of shown) void one.catchUp();
 }

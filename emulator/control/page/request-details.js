@@ -87,9 +87,9 @@ function describe(entry, close) {
       element("p", { class: "summary" }, explanation.summary),
       remedy(explanation),
       element("div", { class: "buttons" }, ...links(entry)),
-      facts(entry),
-      causes(explanation),
       section("Checks", checks(explanation.checks)),
+      causes(explanation),
+      facts(entry),
       explanation.effects.length > 0 &&
         section(
           "Effects",
@@ -168,10 +168,8 @@ function facts(entry) {
  */
 function causes(explanation) {
   const rules = explanation.rules.map((/** @type {any} */ rule) => cause(`Rule ${rule.name ?? ""}`, rule, rule.did));
-  const { change } = explanation;
-  const changed = change
-    ? [cause("Timeline", change, change.did ?? (change.set ? JSON.stringify(change.set) : ""))]
-    : [];
+  const change = explanation.decided_by?.timeline;
+  const changed = change ? [cause("Timeline", change, `changed this at ${change.at}`)] : [];
   return (
     rules.length + changed.length > 0 &&
     section("Scenario", element("ul", { class: "plain causes" }, ...rules, ...changed))

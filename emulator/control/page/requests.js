@@ -6,7 +6,7 @@ import { Grid } from "./grid.js";
 import { ending, Journal } from "./journal.js";
 import { createDetails } from "./request-details.js";
 import { ask } from "./service.js";
-import { counted, duration, timeOfDay } from "./words.js";
+import { counted, duration, fraction, timeOfDay } from "./words.js";
 
 export const name = "Requests";
 /** @type {"main"} */
@@ -28,7 +28,7 @@ export const journal = new Journal();
 
 /** @param {HTMLElement} panel */
 export function create(panel) {
-  const status = field("Status", "text", "402, 4xx, none");
+  const status = field("Status", "text", "402, 4xx");
   const operation = field("Operation", "text", "createUpload");
   const search = field("Search", "search", "Path, code, Team, Request-Id…");
   const count = element("p", { class: "count faint" });
@@ -192,7 +192,12 @@ function paint(entry, row) {
     element(
       "span",
       { class: "cell-time", role: "gridcell" },
-      element("time", { datetime: entry.at }, timeOfDay(entry.at)),
+      element(
+        "time",
+        { datetime: entry.at },
+        timeOfDay(entry.at),
+        element("span", { class: "fraction" }, fraction(entry.at)),
+      ),
     ),
     element("span", { class: "cell-took", role: "gridcell" }, duration(entry.duration_ms)),
   );

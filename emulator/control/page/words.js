@@ -32,7 +32,15 @@ export function size(bytes) {
  * @param {string} timestamp
  */
 export function timeOfDay(timestamp) {
-  return timestamp.slice(11, 23);
+  return timestamp.slice(11, 19);
+}
+
+/**
+ * The part of a second that belongs to it, with its point.
+ * @param {string} timestamp
+ */
+export function fraction(timestamp) {
+  return timestamp.slice(19, 23);
 }
 
 /**

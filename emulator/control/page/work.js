@@ -3,7 +3,7 @@
 import { element, fill, follow, setText } from "./dom.js";
 import { picture } from "./pictures.js";
 import { ask } from "./service.js";
-import { emulatorNow, isRunning, watchClock } from "./time.js";
+import { emulatorNow, isRunning, keepClock, watchClock } from "./time.js";
 import { counted, duration, sentence } from "./words.js";
 
 export const name = "Work";
@@ -69,7 +69,8 @@ export function create(panel) {
   watchClock(tick);
 
   async function refresh() {
-    const { data } = await ask("GET", "work", { query: { limit: LIMIT } });
+    const [{ data }, clock] = await Promise.all([ask("GET", "work", { query: { limit: LIMIT } }), ask("GET", "clock")]);
+    keepClock(clock);
     const unfinished = data.filter((/** @type {Work} */ work) => !isFinal(work.status)).length;
     setText(
       count,

@@ -1,0 +1,86 @@
+"""Takes the pictures of the page that the documentation shows: `make screenshot`. A working afternoon, from its start."""
+
+import sys
+from pathlib import Path
+
+from PIL import Image, ImageDraw
+
+from tests.histories.emulator_process import run_emulator
+from tests.page.browser import Service, Visit, chromium, expect
+from tests.support.pictures import encode
+
+START = "2026-05-12T14:20:00.000Z"
+SIZE = {"width": 1440, "height": 900}
+OPTIONS = ("--clock", "manual", "--start", START, "--public-url", "http://127.0.0.1:8038")
+
+
+def bottle() -> bytes:
+    """Draw a product without a background."""
+    image = Image.new("RGBA", (600, 900))
+    draw = ImageDraw.Draw(image)
+    draw.rounded_rectangle((150, 260, 450, 880), 60, "#1f6f5c")
+    draw.rounded_rectangle((240, 120, 360, 300), 20, "#1f6f5c")
+    draw.rounded_rectangle((225, 30, 375, 150), 24, "#e8c468")
+    draw.rounded_rectangle((190, 420, 410, 700), 18, "#f7efe0")
+    draw.ellipse((250, 480, 350, 580), "#e07a5f")
+    return encode(image, "image/png")
+
+
+def advance(service: Service, seconds: float) -> None:
+    """Let the emulator's time go on."""
+    service.control("POST", "/clock/advance", {"seconds": seconds})
+
+
+def play(service: Service) -> int:
+    """Live through an afternoon, and return the number of the request to look at."""
+    service.call("GET", "/v1/team")
+    service.call("GET", "/v1/backgrounds?scope=global")
+    shoot = service.photoshoot(bottle())
+    advance(service, 7.2)
+    service.call("GET", f"/v1/generations/{shoot['id']}")
+    advance(service, 9.4)
+    done = service.call("GET", f"/v1/generations/{shoot['id']}")
+    assets = [output["asset"]["id"] for output in done["outputs"]]
+    product = {"name": "Linen shirt", "asset_ids": assets[:2], "primary_asset_id": assets[0]}
+    made = service.call("POST", "/v1/products", product, idempotency_key="linen-shirt")
+    advance(service, 0.8)
+    service.call("POST", "/v1/products", product, idempotency_key="linen-shirt")
+    service.control("PUT", "/scenario", {"use": "some-outputs-fail"})
+    advance(service, 21.5)
+    body = {"product_ids": [made["id"]], "output_mode": "photoshoot", "aspect_ratio": "4:5"}
+    second = service.call("POST", "/v1/generations/product-photography", body)
+    advance(service, 6.3)
+    service.call("GET", f"/v1/generations/{second['id']}")
+    service.call("GET", f"/v1/assets/{assets[0]}")
+    service.call("POST", "/v1/generations/upscale", {"asset_id": assets[0], "target_resolution": "4k"})
+    service.call("GET", "/v1/products/prod_of_yesterday")
+    advance(service, 1.1)
+    Service(service.origin, "iwe_lapsed_full").call(
+        "POST", "/v1/uploads", {"content_type": "image/png", "size_bytes": 9}
+    )
+    service.call("GET", "/v1/poses", Emulator_Fault="rate_limited")
+    service.control("PATCH", "/teams/Demo", {"credits": 1})
+    service.call("POST", "/v1/generations/product-photography", body)
+    refused = int(service.control("GET", "/requests?status=402")["data"][0]["sequence"])
+    service.call("GET", f"/v1/generations/{second['id']}")
+    return refused
+
+
+def main(folder: Path) -> None:
+    """Write the pictures."""
+    with run_emulator(*OPTIONS) as emulator, chromium() as browser:
+        refused = play(Service(emulator.origin))
+        context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
+        visit = Visit(context.new_page(), emulator.origin).open(f"/_emulator#requests/{refused}")
+        expect(visit.page.get_by_text("Remedy")).to_be_visible()
+        expect(visit.region("Scenario").get_by_role("listitem")).to_contain_text("fired 1")
+        visit.page.screenshot(path=folder / "page.png")
+        pictures = visit.region("Work").get_by_role("img")
+        for number in range(pictures.count()):
+            pictures.nth(number).evaluate("image => image.decode()")
+        visit.page.screenshot(path=folder / "page-work.png")
+        context.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
