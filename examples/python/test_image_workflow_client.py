@@ -1,0 +1,174 @@
+"""The tests of the client. Each has a sandbox of its own, from the fixture `image_workflow` of the emulator's pytest plugin."""
+
+import time
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from image_workflow_client import ImageWorkflow, Refused, WorkFailed
+
+from emulator.testing import RecordedRequest, Sandbox
+
+PHOTO = (Path(__file__).parent / "photo.png").read_bytes()
+GENERATE = "createProductPhotographyGeneration"
+
+
+@pytest.fixture
+def client(image_workflow: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[ImageWorkflow]:
+    """The client, whose pauses move the emulator's clock instead of taking time."""
+    monkeypatch.setattr(time, "sleep", image_workflow.clock.advance)
+    client = ImageWorkflow(image_workflow.base_url, image_workflow.api_key)
+    yield client
+    client.close()
+
+
+def make_product(client: ImageWorkflow) -> str:
+    asset = client.upload(PHOTO, "image/png")
+    return str(client.create_product("Linen shirt", [asset["id"]])["id"])
+
+
+def statuses(sandbox: Sandbox, operation: str) -> list[int | None]:
+    """How the requests of one operation ended, in their order."""
+    return [request.status for request in sandbox.requests(operation=operation)]
+
+
+def keys(sandbox: Sandbox, operation: str) -> set[str | None]:
+    return {request.idempotency_key for request in sandbox.requests(operation=operation)}
+
+
+# What it is for -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_photoshoot_brings_four_pictures_for_two_credits(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+    pictures = client.photoshoot([make_product(client)], output_format="webp")
+    assert len(pictures) == 4
+    assert all(client.download(picture)[8:12] == b"WEBP" for picture in pictures)
+    assert image_workflow.team("Demo").credits == 98
+
+
+@pytest.mark.image_workflow(clock="manual")
+def test_it_polls_no_sooner_than_it_is_told(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+    before = image_workflow.clock.now
+    client.photoshoot([make_product(client)])
+    # Queued for one second, four outputs done after 5, 7, 9 and 11 more.
+    assert timedelta(seconds=12) == image_workflow.clock.now - before
+    assert len(statuses(image_workflow, "getGeneration")) <= 7
+
+
+@pytest.mark.image_workflow(scenario="some-outputs-fail")
+def test_it_returns_the_outputs_that_were_completed(client: ImageWorkflow) -> None:
+    assert len(client.photoshoot([make_product(client)])) == 2
+
+
+@pytest.mark.image_workflow(scenario="all-outputs-fail")
+def test_a_photoshoot_without_any_picture_is_an_error(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+    with pytest.raises(WorkFailed):
+        client.photoshoot([make_product(client)])
+    assert image_workflow.team("Demo").credits == 100
+
+
+# What goes wrong, and is mended -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", ["answer-lost", "internal-error"])
+def test_a_lost_answer_is_asked_for_again_and_not_paid_twice(
+    image_workflow: Sandbox, client: ImageWorkflow, scenario: str
+) -> None:
+    product = make_product(client)
+    image_workflow.use(scenario)
+    assert len(client.photoshoot([product])) == 4
+    assert len(keys(image_workflow, GENERATE)) == 1
+    assert image_workflow.team("Demo").credits == 98
+
+
+@pytest.mark.image_workflow(scenario="same-key-in-flight")
+def test_a_request_that_is_still_being_admitted_is_waited_for(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+    product = make_product(client)
+    hasty = ImageWorkflow(image_workflow.base_url, image_workflow.api_key, timeout=0.5)
+    assert len(hasty.photoshoot([product])) == 4
+    hasty.close()
+    assert 409 in statuses(image_workflow, GENERATE)
+    assert len(keys(image_workflow, GENERATE)) == 1
+
+
+@pytest.mark.image_workflow(clock="manual")
+@pytest.mark.parametrize(
+    ("scenario", "code"),
+    [
+        ("rate-limited", "rate_limited"),
+        ("concurrency-budget-exhausted", "concurrency_limit_reached"),
+        ("admission-paused", "service_unavailable"),
+    ],
+)
+def test_it_waits_as_long_as_it_is_told(
+    image_workflow: Sandbox, client: ImageWorkflow, scenario: str, code: str
+) -> None:
+    product = make_product(client)
+    image_workflow.use(scenario)
+    image_workflow.clock.advance(31)  # which is when admission is paused
+    body = {"product_ids": [product], "output_mode": "photoshoot"}
+    for _ in range(6):
+        client.request("POST", "/generations/product-photography", body)
+    refusals = image_workflow.requests(code=code)
+    assert refusals
+    for refused in refusals:
+        following = next(request for request in image_workflow.requests(since=refused.sequence))
+        assert waited_seconds(refused, following) >= int(refused.response_headers["retry-after"])
+
+
+def waited_seconds(first: RecordedRequest, second: RecordedRequest) -> float:
+    """The time that passed between two requests on the emulator's clock."""
+    return (datetime.fromisoformat(second.at) - datetime.fromisoformat(first.at)).total_seconds()
+
+
+@pytest.mark.parametrize("scenario", ["upload-window-missed", "upload-bytes-conflict", "upload-not-found"])
+def test_an_upload_session_that_is_lost_is_replaced(
+    image_workflow: Sandbox, client: ImageWorkflow, scenario: str
+) -> None:
+    image_workflow.use(scenario)
+    assert client.upload(PHOTO, "image/png")["source"] == "upload"
+    assert statuses(image_workflow, "createUpload") == [201, 201]
+
+
+def test_work_on_an_ingredient_is_waited_for_before_it_is_changed(
+    image_workflow: Sandbox, client: ImageWorkflow
+) -> None:
+    asset = client.upload(PHOTO, "image/png")["id"]
+    creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": asset})
+    pose = client.wait_for(f"/operations/{creation['id']}")["result"]["id"]
+    client.request("PATCH", f"/poses/{pose}", {"asset_id": asset})
+    assert client.request("PATCH", f"/poses/{pose}", {"name": "Walking"})["name"] == "Walking"
+    assert 409 in statuses(image_workflow, "updatePose")
+
+
+# What cannot be mended ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"credits": 1}, "insufficient_credits"),
+        ({"subscription": "inactive"}, "subscription_required"),
+    ],
+)
+def test_what_waiting_does_not_mend_is_told_at_once(
+    image_workflow: Sandbox, client: ImageWorkflow, change: dict[str, Any], code: str
+) -> None:
+    product = make_product(client)
+    image_workflow.team("Demo").set(**change)
+    with pytest.raises(Refused) as refused:
+        client.photoshoot([product])
+    assert code == refused.value.code
+    assert len(statuses(image_workflow, GENERATE)) == 1
+
+
+@pytest.mark.parametrize("key", ["iwe_demo_expired", "iwe_demo_revoked", "iwe_demo_read"])
+def test_a_credential_that_may_not_write_is_told_at_once(image_workflow: Sandbox, key: str) -> None:
+    stranger = ImageWorkflow(image_workflow.base_url, image_workflow.key(key))
+    with pytest.raises(Refused) as refused:
+        stranger.upload(PHOTO, "image/png")
+    stranger.close()
+    assert refused.value.code in ("credential_expired", "credential_revoked", "permission_denied")
+    assert len(image_workflow.requests()) == 1
