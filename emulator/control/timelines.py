@@ -4,7 +4,8 @@ from dataclasses import fields
 from typing import Any
 
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
-from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
+from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange
+from emulator.scenario.matching import BYTE_SURFACES, EVERY, RequestMatch
 from emulator.scenario.playbook import Playbook
 
 
@@ -12,13 +13,45 @@ def describe_timeline(playbook: Playbook, now: int) -> list[dict[str, Any]]:
     """Return the changes of a scenario in order, each with the instant at which it was made, null if it is to come."""
     return [
         {
-            "at": _span(timed.at_ms),
+            **_when(timed.when),
             "set": _spelling(timed.change),
             "line": timed.line or None,
-            "done_at": format_timestamp(due) if due <= now else None,
+            "done_at": _timestamp(playbook.done_at(index, now)),
         }
-        for timed, (due, _) in zip(playbook.scenario.timeline, playbook.changes_due(), strict=True)
+        for index, timed in enumerate(playbook.scenario.timeline)
     ]
+
+
+def _when(when: int | After) -> dict[str, Any]:
+    """Return when a change is made, as a scenario file spells it."""
+    if isinstance(when, int):
+        return {"at": _span(when)}
+    return {"after": {"match": _match(when.match), "nth": when.nth}}
+
+
+def _match(match: RequestMatch) -> dict[str, Any]:
+    """Return which requests are meant; names that are a list in the file are one here too."""
+    surfaces = {frozenset(BYTE_SURFACES): EVERY}.get(match.bytes, next(iter(match.bytes), None))
+    operations = sorted(match.operations)
+    values = {
+        "operation": None
+        if surfaces or operations == [EVERY]
+        else operations[0]
+        if len(operations) == 1
+        else operations,
+        "team": match.team,
+        "body": match.body,
+        "credential": match.credential,
+        "resource": match.resource,
+        "query": match.query,
+        "idempotency_key": match.idempotency_key,
+        "bytes": surfaces,
+    }
+    return {name: value for name, value in values.items() if value not in (None, {})}
+
+
+def _timestamp(instant: int | None) -> str | None:
+    return None if instant is None else format_timestamp(instant)
 
 
 def _span(span_ms: int) -> str:

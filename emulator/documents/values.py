@@ -53,6 +53,14 @@ def parse_seed(text: str) -> int:
     return int(text)
 
 
+def parse_speed(text: str) -> int:
+    """Read a number of bytes a second such as `64KiB`; at least one."""
+    speed = parse_size(text)
+    if speed < 1:
+        raise ValueError(text)
+    return speed
+
+
 def parse_span_ms(text: str) -> int:
     """Read a span such as `250ms`, `90s`, `2m` or `1h`, in milliseconds; a bare number is seconds."""
     span_ms = parse_duration_ms(text) if text.strip()[-1:].isalpha() else round(float(text) * SECOND_MS)
@@ -87,5 +95,6 @@ FORMATS: Final[Mapping[str, Callable[[str], Any]]] = {
     "instant": parse_timestamp,
     "seed": parse_seed,
     "span": parse_span_ms,
+    "speed": parse_speed,
 }
 """By their name in a schema's `format`, the kinds of text whose parser says more than a pattern can."""

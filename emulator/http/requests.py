@@ -16,6 +16,7 @@ import orjson
 
 from emulator.domain.problems import Problem, excerpt
 from emulator.http.responses import Response
+from emulator.kernel.timestamps import SECOND_MS
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -150,7 +151,7 @@ def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
 class Body:
     """The body of a request, taken from the connection piece by piece, once."""
 
-    __slots__ = ("_receive", "has_more", "size_bytes")
+    __slots__ = ("_bytes_per_second", "_pause", "_receive", "has_more", "size_bytes")
 
     def __init__(self, receive: Receive, is_announced: bool = True) -> None:
         self._receive = receive
@@ -158,6 +159,12 @@ class Body:
         """Whether there is more to take."""
         self.size_bytes = 0
         """How many have come so far."""
+        self._bytes_per_second = 0
+        self._pause: Callable[[int], Awaitable[None]] | None = None
+
+    def slow_down(self, bytes_per_second: int, pause: Callable[[int], Awaitable[None]]) -> None:
+        """Take what is still to come at this speed; `pause` waits for a span of real time in milliseconds."""
+        self._bytes_per_second, self._pause = bytes_per_second, pause
 
     async def take(self) -> bytes:
         """Take the next piece. Raises ClientDisconnectedError: the client went away before its body was whole."""
@@ -168,6 +175,8 @@ class Body:
         self.has_more = message.get("more_body", False)
         piece: bytes = message.get("body", b"")
         self.size_bytes += len(piece)
+        if self._pause is not None:
+            await self._pause(len(piece) * SECOND_MS // self._bytes_per_second)
         return piece
 
     async def read(self, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:

@@ -29,9 +29,15 @@ class Identifiers:
 
     def has_given(self, prefix: str, identifier: str) -> bool:
         """Tell whether an identifier is one of those given so far for the kind that the prefix names."""
-        digits = identifier[len(prefix) + 1 :][:_COUNT_DIGITS]
+        return identifier.startswith(f"{prefix}_") and self.place_of(identifier) is not None
+
+    def place_of(self, identifier: str) -> int | None:
+        """Return which of its kind an identifier was, counted from 1; None if it was not given here."""
+        prefix, _, rest = identifier.partition("_")
+        digits = rest[:_COUNT_DIGITS]
         count = int(digits, 16) if _HEXADECIMAL.fullmatch(digits) else 0
-        return 1 <= count <= self.counters.get(prefix, 0) and identifier == self._identifier(prefix, count)
+        is_known = 1 <= count <= self.counters.get(prefix, 0) and identifier == self._identifier(prefix, count)
+        return count if is_known else None
 
     def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from emulator.domain.resources import CredentialState, Profile
+from emulator.scenario.matching import RequestMatch
 from emulator.scenario.world import TeamChange
 
 Admission = Literal["paused", "open"]
@@ -38,10 +39,19 @@ Change: TypeAlias = AdmissionChange | TeamChange | CredentialChange
 
 
 @dataclass(frozen=True, slots=True)
-class TimedChange:
-    """A change and its time since the scenario began."""
+class After:
+    """The answer to the nth request of those that match."""
 
-    at_ms: int
+    match: RequestMatch
+    nth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TimedChange:
+    """A change, and its time since the scenario began or the request after which it is made."""
+
+    when: int | After
+    """Milliseconds, or a request."""
     change: Change
     line: int = 0
     """Where it stands in its file; 0 where it did not come as text."""

@@ -6,22 +6,53 @@ hands in the draw).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 EVERY: Final = "*"
 """The word for every operation, or every kind of work."""
 _EVERY_NAME: Final = frozenset({EVERY})
 
 
+ByteSurface = Literal["upload", "download"]
+BYTE_SURFACES: Final[tuple[ByteSurface, ...]] = get_args(ByteSurface)
+Subject = Literal["resource", "credential", "team", "idempotency_key"]
+"""What the matches of a rule can be counted for, each by itself."""
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
-    """What a rule may know of a request: its operation id, its Team, and its body as parsed JSON (None without one)."""
+    """What a rule may know of a request.
 
-    operation: str
+    `operation` is None for a byte surface, which `bytes` names then. `resource_place` is which of its kind the resource
+    is, counted from 1 in the order of creation; None for none of the sandbox's own.
+    """
+
+    operation: str | None
     team_id: str
     team_name: str
     body: Any = None
+    credential: str = ""
+    """The key as the sandbox has it."""
+    credential_name: str = ""
+    """The key as the world has it."""
+    resource_id: str = ""
+    resource_place: int | None = None
+    query: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    idempotency_key: str = ""
+    bytes: ByteSurface | None = None
+
+    def value_of(self, subject: Subject) -> str:
+        """Return what tells one subject from another; empty where the request has none."""
+        values = {
+            "resource": self.resource_id,
+            "credential": self.credential,
+            "team": self.team_id,
+            "idempotency_key": self.idempotency_key,
+        }
+        return values[subject]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,22 +63,44 @@ class WorkFacts:
     team_id: str
     team_name: str
 
+    def value_of(self, subject: Subject) -> str:
+        """Return what tells one subject from another: of work, the Team alone."""
+        return self.team_id if subject == "team" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class RequestMatch:
-    """The requests that a rule means. `team` is a name or id, None for all; `body` is a subset of the body."""
+    """The requests that a rule means; None or empty: whatever it is.
+
+    `team` is a name or id, `resource` an id or a place of its kind, `body` and `query` are subsets, `idempotency_key` is
+    a glob. With `bytes` the rule means byte surfaces, and no operation.
+    """
 
     operations: frozenset[str] = _EVERY_NAME
     team: str | None = None
-    body: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    body: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    credential: str | None = None
+    resource: str | int | None = None
+    query: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    idempotency_key: str | None = None
+    bytes: frozenset[ByteSurface] = frozenset()
 
     def matches(self, facts: RequestFacts) -> bool:
         """Tell whether the rule means this request."""
         return (
-            (facts.operation in self.operations or EVERY in self.operations)
+            self._means(facts)
             and is_team(self.team, facts.team_id, facts.team_name)
+            and (self.credential is None or self.credential in (facts.credential, facts.credential_name))
+            and (self.resource is None or self.resource in (facts.resource_id, facts.resource_place))
+            and (self.idempotency_key is None or fnmatchcase(facts.idempotency_key, self.idempotency_key))
+            and self.query.items() <= facts.query.items()
             and (not self.body or contains(facts.body, self.body))
         )
+
+    def _means(self, facts: RequestFacts) -> bool:
+        if facts.bytes is not None or self.bytes:
+            return facts.bytes in self.bytes
+        return facts.operation in self.operations or EVERY in self.operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +132,16 @@ class Nth:
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """On which of its matches a rule acts: all that is given must hold. Spans count from the scenario's beginning."""
+    """On which of its matches a rule acts: all that is given must hold. Spans count from the scenario's beginning.
+
+    `per` None: matches are counted together; else for each resource, credential and so on by itself.
+    """
 
     nth: Nth = Nth()
     from_ms: int = 0
     until_ms: int | None = None
     probability: float = 1.0
+    per: Subject | None = None
 
     def holds(self, number: int, elapsed_ms: int, draw: float) -> bool:
         """Tell whether the rule is due on its match of this number, with a draw from 0 up to but not including 1."""

@@ -6,19 +6,22 @@ first that is due is to act. So the counters of one rule do not depend on its ne
 when what it says has come about: a request that is refused before the rule's turn has only matched.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypedDict, TypeVar
 
 from emulator.kernel.seed import Seed
-from emulator.scenario.changes import AdmissionChange, Change, TimedChange
+from emulator.scenario.changes import AdmissionChange, After, TimedChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
-from emulator.scenario.matching import EVERY, RequestFacts, WorkFacts, is_team
+from emulator.scenario.matching import EVERY, RequestFacts, RequestMatch, WorkFacts, is_team
 from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario
 
 _DRAW_RANGE: Final = 2**32
+MOST_SUBJECTS: Final = 10_000
+"""So many resources, keys and so on are counted by themselves."""
 
 AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 
@@ -29,6 +32,27 @@ class RuleCounts:
 
     matched: int = 0
     fired: int = 0
+    each: dict[str, int] = field(default_factory=dict)
+    """How often each subject matched, where the rule counts each by itself; who was not seen for longest is forgotten."""
+
+    def count(self, subject: str | None) -> int:
+        """Count a match, and return which it is: of all, or of the subject's own."""
+        self.matched += 1
+        if subject is None:
+            return self.matched
+        self.each[subject] = number = self.each.pop(subject, 0) + 1
+        if len(self.each) > MOST_SUBJECTS:
+            del self.each[next(iter(self.each))]
+        return number
+
+
+@dataclass(slots=True)
+class AwaitedChange:
+    """A change of the timeline that is made after a request: how many such were answered, and when it was made."""
+
+    index: int
+    matched: int = 0
+    done_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +96,13 @@ class _Live(Generic[AnyRule]):
     rule: AnyRule
     counts: RuleCounts
 
-    def is_due(self, elapsed_ms: int, seed: Seed) -> bool:
+    def is_due(self, facts: RequestFacts | WorkFacts, elapsed_ms: int, seed: Seed) -> bool:
         """Count a match, and tell whether the rule is due on it; its draw depends on nothing but its number."""
-        self.counts.matched += 1
-        number, when = self.counts.matched, self.rule.when
+        when = self.rule.when
+        number = self.counts.count(None if when.per is None else facts.value_of(when.per))
         draw = 0.0
         if when.probability < 1:
-            draw = seed.number("scenario rule", self.rule.name, number) / _DRAW_RANGE
+            draw = seed.number("scenario rule", self.rule.name, self.counts.matched) / _DRAW_RANGE
         return when.holds(number, elapsed_ms, draw)
 
 
@@ -95,27 +119,25 @@ class Playbook:
     team: str | None = None
     counts: dict[str, RuleCounts] = field(default_factory=dict)
     """By the names of rules, in the order of the file."""
+    awaited: list[AwaitedChange] = field(default_factory=list)
+    """The changes of the timeline that are made after requests."""
     _requests: Mapping[str, Sequence[_Live[RequestRule]]] = field(init=False)
     _works: Mapping[str, Sequence[_Live[WorkRule]]] = field(init=False)
-    _opens_at: list[int | None] = field(init=False)
-    """By change of the timeline: when a later one opens admission."""
+    _openings: list[tuple[int, int]] = field(init=False)
+    """The changes of the timeline that open admission, as instant and index."""
 
     def __post_init__(self) -> None:
         rules = self.scenario.rules
         self.counts = {rule.name: self.counts.get(rule.name) or RuleCounts() for rule in rules}
+        known = {awaited.index: awaited for awaited in self.awaited}
+        after = [index for index, timed in enumerate(self.scenario.timeline) if isinstance(timed.when, After)]
+        self.awaited = [known.get(index) or AwaitedChange(index) for index in after]
         requests = [rule for rule in rules if isinstance(rule, RequestRule)]
         works = [rule for rule in rules if isinstance(rule, WorkRule)]
-        self._requests = self._indexed((rule, rule.match.operations) for rule in requests)
+        self._requests = self._indexed((rule, _names(rule.match)) for rule in requests)
         self._works = self._indexed((rule, rule.match.works) for rule in works)
-        self._opens_at = self._openings()
-
-    def _openings(self) -> list[int | None]:
-        openings: list[int | None] = []
-        opens_at: int | None = None
-        for due, change in reversed(self.changes_due()):
-            openings.append(opens_at)
-            opens_at = due if change == AdmissionChange("open") else opens_at
-        return openings[::-1]
+        timeline, opening = self.scenario.timeline, AdmissionChange("open")
+        self._openings = [place for place in self.scheduled() if timeline[place[1]].change == opening]
 
     def _indexed(self, rules: Iterable[tuple[AnyRule, frozenset[str]]]) -> Mapping[str, Sequence[_Live[AnyRule]]]:
         """Return the rules by what they name, in the order of the file; under `EVERY` those for what none names."""
@@ -125,37 +147,72 @@ class Playbook:
 
     def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
         """Decide what happens to a request. Ask once for each: asking counts."""
-        candidates = self._requests.get(facts.operation) or self._requests[EVERY]
-        if not candidates or not is_team(self.team, facts.team_id, facts.team_name):
+        candidates = self._requests.get(facts.operation or f"bytes {facts.bytes}") or self._requests[EVERY]
+        if not candidates or not self._is_about(facts):
             return NOTHING_HAPPENS
-        live = self._first_due([live for live in candidates if live.rule.match.matches(facts)], now)
+        live = self._first_due([live for live in candidates if live.rule.match.matches(facts)], facts, now)
         return NOTHING_HAPPENS if live is None else RequestDecision(live.rule.fault, live.rule, live.counts)
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
         """Decide what becomes of work that is being admitted. Ask once for each: asking counts."""
         candidates = self._works.get(facts.work) or self._works[EVERY]
-        if not candidates or not is_team(self.team, facts.team_id, facts.team_name):
+        if not candidates or not self._is_about(facts):
             return AS_USUAL
-        live = self._first_due([live for live in candidates if live.rule.match.matches(facts)], now)
+        live = self._first_due([live for live in candidates if live.rule.match.matches(facts)], facts, now)
         if live is None:
             return AS_USUAL
         live.counts.fired += 1
         return WorkDecision(live.rule.outcome, live.rule)
 
-    def _first_due(self, matching: Sequence[_Live[AnyRule]], now: int) -> _Live[AnyRule] | None:
-        due = [live for live in matching if live.is_due(now - self.began_at, self.seed)]
+    def _first_due(
+        self, matching: Sequence[_Live[AnyRule]], facts: RequestFacts | WorkFacts, now: int
+    ) -> _Live[AnyRule] | None:
+        due = [live for live in matching if live.is_due(facts, now - self.began_at, self.seed)]
         return due[0] if due else None
 
-    def change(self, index: int) -> tuple[TimedChange, int | None]:
+    def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
         """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
-        return self.scenario.timeline[index], self._opens_at[index]
+        place = bisect_right(self._openings, (now, index))
+        opens_at = self._openings[place][0] if place < len(self._openings) else None
+        return self.scenario.timeline[index], opens_at
 
-    def changes_due(self) -> list[tuple[int, Change]]:
-        """Return the changes of the timeline with the instant of each, in order, for the engine to schedule."""
-        return [(self.began_at + timed.at_ms, timed.change) for timed in self.scenario.timeline]
+    def scheduled(self) -> list[tuple[int, int]]:
+        """Return the changes that have a time, as the instant and the index of each, for the engine to schedule."""
+        return [
+            (self.began_at + timed.when, index)
+            for index, timed in enumerate(self.scenario.timeline)
+            if isinstance(timed.when, int)
+        ]
+
+    def answered(self, facts: RequestFacts, now: int) -> list[int]:
+        """Count a request that has its answer, and return the indexes of the changes to be made right after it."""
+        due = []
+        for awaited in self.awaited if self._is_about(facts) else ():
+            after = self.scenario.timeline[awaited.index].when
+            assert isinstance(after, After)
+            if awaited.done_at is None and after.match.matches(facts):
+                awaited.matched += 1
+                if awaited.matched == after.nth:
+                    awaited.done_at = now
+                    due.append(awaited.index)
+        return due
+
+    def done_at(self, index: int, now: int) -> int | None:
+        """Return the instant at which a change of the timeline was made, None if it is to come."""
+        when = self.scenario.timeline[index].when
+        if isinstance(when, int):
+            return self.began_at + when if self.began_at + when <= now else None
+        return next(awaited.done_at for awaited in self.awaited if awaited.index == index)
+
+    def _is_about(self, facts: RequestFacts | WorkFacts) -> bool:
+        return is_team(self.team, facts.team_id, facts.team_name)
 
     def rules_report(self) -> list[RuleReport]:
         """Return how often each rule matched and fired, in the order of the file."""
         return [
             {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self.counts.items()
         ]
+
+
+def _names(match: RequestMatch) -> frozenset[str]:
+    return frozenset(f"bytes {surface}" for surface in match.bytes) or match.operations

@@ -11,12 +11,14 @@ from emulator.documents.schemas import Steps, Violation
 from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.problems import excerpt
 from emulator.scenario.faults.registry import read_fault
-from emulator.scenario.matching import ALWAYS, EVERY, Nth, RequestMatch, When, WorkMatch
+from emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
 from emulator.scenario.outcomes import OUTCOME_WORDS, WorkOutcome
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.vocabulary import Vocabulary
 
 _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<least>\d{1,9})|every\s+(?P<step>\d{1,9})")
+_PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
 _NAMED_OPERATIONS: Final = 3
 _CODE: Final = "a code that every operation of this rule can return: {}"
 
@@ -41,17 +43,43 @@ def _read_rule(document: Document, index: int, texts: Mapping[str, Any], vocabul
     match, then = texts.get("match", {}), texts["then"]
     when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
     line = document.position(*steps).line
-    if "team" in match:
-        check_name(document, (*steps, "match", "team"), match["team"], vocabulary.teams, "the name of a Team")
     if "work" in match or (not match.keys() - {"team"} and then.keys() <= set(OUTCOME_WORDS)):
+        if "team" in match:
+            check_name(document, (*steps, "match", "team"), match["team"], vocabulary.teams, "the name of a Team")
         works = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
         return WorkRule(name, WorkOutcome.read(then), works, when, document.file, line)
-    body = document.at(*steps, "match", "body") if "body" in match else {}
-    request = RequestMatch(_operations(texts), match.get("team"), body)
-    if "problem" in then:
+    request = read_match(document, (*steps, "match"), match, vocabulary)
+    if "problem" in then and not request.bytes:
         operations = vocabulary.named(request.operations)
         _check_possible(document, (*steps, "then", "problem"), then["problem"], operations, vocabulary)
     return RequestRule(name, read_fault(then), request, when, document.file, line)
+
+
+def read_match(document: Document, steps: Steps, match: Mapping[str, Any], vocabulary: Vocabulary) -> RequestMatch:
+    """Read which requests are meant."""
+    if "team" in match:
+        check_name(document, (*steps, "team"), match["team"], vocabulary.teams, "the name of a Team")
+    if "credential" in match:
+        check_name(document, (*steps, "credential"), match["credential"], vocabulary.keys, "a key of the world")
+    surfaces = {"*": BYTE_SURFACES}.get(match.get("bytes", ""), (match["bytes"],) if "bytes" in match else ())
+    return RequestMatch(
+        _names(match.get("operation", EVERY)),
+        match.get("team"),
+        document.at(*steps, "body") if "body" in match else {},
+        match.get("credential"),
+        optional(match, "resource", _resource),
+        match.get("query", {}),
+        match.get("idempotency_key"),
+        frozenset(surfaces),
+    )
+
+
+def _resource(text: str) -> str | int:
+    """Return the place that a word such as `first` or `11th` means, else the id."""
+    numbered = _NUMBERED.fullmatch(text)
+    if numbered:
+        return int(numbered[1])
+    return _PLACES.index(text) + 1 if text in _PLACES else text
 
 
 def check_name(document: Document, steps: Steps, name: str, known: frozenset[str] | None, kind: str) -> None:
@@ -96,8 +124,8 @@ def _when(document: Document, steps: Steps, when: Mapping[str, Any]) -> When:
     until_ms = optional(when, "until", parse_span_ms)
     if until_ms is not None and until_ms <= from_ms:
         document.complain((*steps, "until"), f'a time after "from", which is {from_ms} ms')
-    nth = optional(when, "nth", parse_nth)
-    return When(nth or ALWAYS.nth, from_ms, until_ms, float(when.get("probability", 1)))
+    nth = optional(when, "nth", parse_nth) or ALWAYS.nth
+    return When(nth, from_ms, until_ms, float(when.get("probability", 1)), when.get("per"))
 
 
 def parse_nth(text: str) -> Nth:

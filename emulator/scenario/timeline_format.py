@@ -1,5 +1,6 @@
 """The timeline of a scenario file: what no schema can say of its changes, and what they mean as data."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,23 +8,33 @@ from emulator.documents.reader import Document
 from emulator.documents.schemas import Steps
 from emulator.documents.values import optional, parse_span_ms, parse_whole_number
 from emulator.kernel.timestamps import parse_timestamp
-from emulator.scenario.changes import AdmissionChange, Change, CredentialChange, TimedChange
-from emulator.scenario.rule_format import check_name
+from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange, TimedChange
+from emulator.scenario.rule_format import check_name, read_match
 from emulator.scenario.vocabulary import Vocabulary
 from emulator.scenario.world_format import team_change
 
 
 def read_timeline(document: Document, vocabulary: Vocabulary) -> tuple[TimedChange, ...]:
-    """Read the changes of sound shape, in the order of time; changes of one time keep the order of the file."""
+    """Read the changes of sound shape, in the order of time; those of one time, and those after requests at
+    the end, keep the order of the file.
+    """
     changes = [
         TimedChange(
-            parse_span_ms(texts["at"]),
+            _when(document, index, texts, vocabulary),
             _change(document, ("timeline", index, "set"), texts["set"], vocabulary),
             document.position("timeline", index).line,
         )
         for index, texts in document.items("timeline")
     ]
-    return tuple(sorted(changes, key=lambda change: change.at_ms))
+    return tuple(sorted(changes, key=lambda change: change.when if isinstance(change.when, int) else math.inf))
+
+
+def _when(document: Document, index: int, texts: Mapping[str, Any], vocabulary: Vocabulary) -> int | After:
+    if "at" in texts:
+        return parse_span_ms(texts["at"])
+    after = texts["after"]
+    match = read_match(document, ("timeline", index, "after", "match"), after["match"], vocabulary)
+    return After(match, optional(after, "nth", parse_whole_number) or 1)
 
 
 def _change(document: Document, steps: Steps, given: Mapping[str, Any], vocabulary: Vocabulary) -> Change:

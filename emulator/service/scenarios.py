@@ -8,6 +8,7 @@ import dataclasses
 
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.problems import Cause
+from emulator.domain.resources import Team
 from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
 from emulator.scenario.matching import RequestFacts, WorkFacts
 from emulator.scenario.playbook import AS_USUAL, NOTHING_HAPPENS, Playbook, RequestDecision, WorkDecision
@@ -28,7 +29,7 @@ def begin(sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYON
     _stop(sandbox, team_id)
     playbook = Playbook(scenario, now, sandbox.seed, team_id or None)
     sandbox.playbooks[team_id] = playbook
-    for index, (due, _) in enumerate(playbook.changes_due()):
+    for due, index in playbook.scheduled():
         sandbox.timeline.schedule(due, CHANGE_EVENT, team_id, index)
     sandbox.feed.note("scenario", team_id)
 
@@ -75,10 +76,36 @@ def _playbooks(sandbox: Sandbox, team_id: str) -> list[Playbook]:
 def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     """Make one change of a running scenario's timeline."""
     playbook = sandbox.playbooks[team_id]
-    timed, opens_at = playbook.change(index)
+    timed, opens_at = playbook.change(index, now)
     cause = Cause(playbook.scenario.file, timed.line, now)
     _apply(sandbox, team_id, timed.change, now, opens_at, cause)
     sandbox.feed.note("scenario", team_id)
+
+
+def note_answer(sandbox: Sandbox, facts: RequestFacts, now: int) -> None:
+    """Make the changes that scenarios make right after the answer to a request like this."""
+    for key in (facts.team_id, EVERYONE):
+        if key in sandbox.playbooks:
+            for index in sandbox.playbooks[key].answered(facts, now):
+                make_change(sandbox, key, index, now)
+
+
+def place_of(sandbox: Sandbox, identifier: str) -> int | None:
+    """Return which of its kind a resource is in the order of creation, premade ones not counted; None if it is none."""
+    place = sandbox.identifiers.place_of(identifier)
+    if place is None:
+        return None
+    prefix = identifier.partition("_")[0] + "_"
+    kinds = sandbox.store.ingredients.values()
+    premade = sum(known.startswith(prefix) for kind in kinds for known in kind.ids_by_team.get(None, ()))
+    return place - premade if place > premade else None
+
+
+def owner_of(sandbox: Sandbox, identifier: str) -> Team | None:
+    """Return the Team that a session or an Asset belongs to; None if there is none of this id."""
+    owned = sandbox.store.uploads.items.get(identifier) or sandbox.store.assets.items.get(identifier)
+    account = sandbox.accounts.get(owned.team_id) if owned is not None else None
+    return None if account is None else account.team
 
 
 def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str = EVERYONE) -> None:

@@ -175,6 +175,9 @@ def _check_playbooks(sandbox: Sandbox) -> None:
         _expect(is_of_team, f"{where}/team", playbook.team, "null or the id of a Team")
         _expect(playbook.seed == sandbox.seed, f"{where}/seed", playbook.seed.value, "the seed of the sandbox")
         _expect(playbook.began_at <= now, f"{where}/began_at", playbook.began_at, "an instant that has come")
+        for awaited in playbook.awaited:
+            is_past = awaited.done_at is None or awaited.done_at <= now
+            _expect(is_past, f"{where}/awaited", awaited.done_at, "null or an instant that has come")
         for name, counts in playbook.counts.items():
             _expect(counts.fired <= counts.matched, f"{where}/counts/{name}", counts.fired, "no more than matched")
 
@@ -500,7 +503,7 @@ def _expected_of_others(sandbox: Sandbox) -> Iterable[_Due]:
         if not _is_finished(sandbox, session):
             yield "upload_expired", session.id, 0, session.expires_at
     for team_id, playbook in sandbox.playbooks.items():
-        for index, (due, _) in enumerate(playbook.changes_due()):
+        for due, index in playbook.scheduled():
             if due > now:
                 yield CHANGE_EVENT, team_id, index, due
 

@@ -14,7 +14,7 @@ Must not know what an operation does, nor any single fault or surface.
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import orjson
 
@@ -72,6 +72,8 @@ class Route:
     check: Callable[["Exchange"], Commit[object]]
     """The last checks; what they allow is carried out by the commit."""
     render: Callable[["Exchange", object], Awaitable[Response]]
+    resource_of: Callable[[str], str] = str
+    """Returns the id of the resource from what stands in the path."""
 
 
 class Surface(Protocol):
@@ -177,14 +179,32 @@ class Exchange:
         header = self.request.headers.get(FAULT_HEADER)
         if header is not None and self.route.operation is not None:
             self._decision = RequestDecision(_requested_fault(header, self.route.codes))
-        elif self.sandbox.playbooks and self.caller is not None and self.route.operation is not None:
-            team = self.caller.account.team
-            facts = RequestFacts(self.route.operation, team.id, team.name, _json_or_none(self.content))
-            self._decision = scenarios.decide_request(self.sandbox, facts, self.now)
+        elif self.sandbox.playbooks:
+            self._decision = scenarios.decide_request(self.sandbox, self.facts(), self.now)
         else:
             return None
         self.fault, self.entry.rule = self._decision.fault, self._decision.rule
         return await self.fault.entrance(self)
+
+    def facts(self) -> RequestFacts:
+        """Return what a scenario may know of this request; of a byte surface, the Team whose resource it is."""
+        caller, headers, sandbox = self.caller, self.request.headers, self.sandbox
+        identifier = self.route.resource_of(self.resource_id)
+        team = caller.account.team if caller is not None else scenarios.owner_of(sandbox, identifier)
+        key = "" if caller is None else caller.credential.key
+        return RequestFacts(
+            operation=self.route.operation,
+            team_id="" if team is None else team.id,
+            team_name="" if team is None else team.name,
+            body=None if self.route.operation is None else _json_or_none(self.content),
+            credential=key,
+            credential_name=key.removesuffix(sandbox.key_of("")),
+            resource_id=identifier,
+            resource_place=scenarios.place_of(sandbox, identifier),
+            query=dict(parse_qsl(self.request.query_string.decode("latin-1"), keep_blank_values=True)),
+            idempotency_key=headers.get(b"idempotency-key", b"").decode("latin-1").strip(),
+            bytes=self.route.byte_surface,
+        )
 
     async def _wait_in_admission(self) -> None:
         """Let the key be in progress during the wait (D13); then look at time and state again."""
@@ -248,12 +268,22 @@ class Exchange:
         if entry.byte_surface == "upload":
             entry.request_body_bytes = self.body.size_bytes
 
+    def note_answer(self) -> None:
+        """Let scenarios make the changes that they make right after this answer."""
+        if hasattr(self, "route") and self.sandbox.playbooks:
+            scenarios.note_answer(self.sandbox, self.facts(), engine.enter(self.sandbox))
+
     # What a fault can do (emulator.scenario.faults.base.Exchange) ----------------------------------------------------
 
     @property
     def is_read(self) -> bool:
         """Whether the request changes nothing."""
         return self.route.is_read
+
+    @property
+    def is_download(self) -> bool:
+        """Whether a file is asked for."""
+        return self.route.byte_surface == "download"
 
     @property
     def began_at(self) -> int:
@@ -304,6 +334,10 @@ class Exchange:
         status = self.route.success if self.route.success != 204 else 200
         headers = (JSON_TYPE, (b"content-length", b"100"), (b"request-id", self.request_id.encode()))
         return Response(status, headers, b'{"object":'.ljust(100))
+
+    def slow_down(self, bytes_per_second: int) -> None:
+        """Take what is still to come of the body at this speed."""
+        self.body.slow_down(bytes_per_second, self._service.stop.pause)
 
     async def pause(self, span_ms: int) -> None:
         """Wait for a span of real time, then look again."""
@@ -356,6 +390,7 @@ class Service:
             return
         exchange.complete(response)
         journal.leave(entry)
+        exchange.note_answer()
         await exchange.fault.wire(exchange, response, Wire(scope, receive, send, body, self.stop))
 
     def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:

@@ -92,6 +92,7 @@ _DOWNLOAD = Route(
     after_admission=(),
     check=_check,
     render=_render,
+    resource_of=lambda name: name.rpartition(".")[0].rpartition("-")[0],
 )
 
 

@@ -8,8 +8,11 @@ from emulator.http.connection import CONNECTION_EXTENSION, Connection
 from emulator.http.requests import Body, Receive, Scope, Send, until_gone
 from emulator.http.responses import Response
 from emulator.http.stopping import Stop
+from emulator.kernel.timestamps import SECOND_MS
 
 _PIECE_BYTES = 256 * 1024
+_PIECES_A_SECOND = 10
+"""Of an answer that is sent slowly."""
 
 
 class LostAnswerError(ConnectionResetError):
@@ -28,16 +31,19 @@ class Wire:
         self._body = body
         self._stop = stop
 
-    async def send(self, response: Response) -> None:
-        """Send an answer whole, without its body in answer to HEAD."""
+    async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
+        """Send an answer whole, without its body in answer to HEAD, at a speed of real time if one is given."""
         send, body, is_refused_early = self._send, response.body, self._body.has_more
         if self._scope["method"] == "HEAD":
             body = b""
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        if len(body) > _PIECE_BYTES:
-            for start in range(0, len(body), _PIECE_BYTES):
-                piece = body[start : start + _PIECE_BYTES]
+        piece_bytes = _PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
+        if bytes_per_second is not None or len(body) > piece_bytes:
+            for start in range(0, len(body), piece_bytes):
+                piece = body[start : start + piece_bytes]
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
+                if bytes_per_second is not None:
+                    await self.pause(len(piece) * SECOND_MS // bytes_per_second)
             body = b""
         if is_refused_early:
             await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -65,7 +65,7 @@ def test_json_says_the_same_as_yaml(operations: OperationFacts) -> None:
             scenario.name,
             scenario.description,
             scenario.seed,
-            scenario.timeline[0].at_ms,
+            scenario.timeline[0].when,
         ) == ("x", "An emoji 😀", 3, 30_000)
         assert [HoldFault(10_000), WorkOutcome(stall=True)] == [
             rule.fault if isinstance(rule, RequestRule) else rule.outcome for rule in scenario.rules
@@ -220,7 +220,7 @@ def test_a_timeline_changes_admission_teams_and_credentials(
     change: Change, text: str, operations: OperationFacts
 ) -> None:
     (timed,) = read(f"timeline: [{{at: 90s, set: {text}}}]", operations).timeline
-    assert (90_000, change) == (timed.at_ms, timed.change)
+    assert (90_000, change) == (timed.when, timed.change)
 
 
 def test_a_timeline_is_in_the_order_of_time_and_then_of_the_file(operations: OperationFacts) -> None:
@@ -228,7 +228,7 @@ def test_a_timeline_is_in_the_order_of_time_and_then_of_the_file(operations: Ope
         f"{{at: {at}, set: {{team: Demo, credits: {number}}}}}" for at, number in [("2s", 1), ("1s", 2), ("2s", 3)]
     )
     timeline = read(f"timeline: [{changes}]", operations).timeline
-    assert [(timed.at_ms, timed.change.credits) for timed in timeline if isinstance(timed.change, TeamChange)] == [
+    assert [(timed.when, timed.change.credits) for timed in timeline if isinstance(timed.change, TeamChange)] == [
         (1_000, 2),
         (2_000, 1),
         (2_000, 3),

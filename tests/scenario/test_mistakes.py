@@ -67,8 +67,8 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{then: {problem: internal_error, hold: 1s}}', '3:36: /rules/0/then/hold: found this field; expected one fault in a rule'),
     ('{then: {hold: 1s, at: after_commit}}', '3:21: /rules/0/then/at: found this field; expected nothing beside "hold"'),
     ('{then: {hold: soon}}', '3:17: /rules/0/then/hold: found "soon"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
-    ('{then: {network: rest}}', '3:20: /rules/0/then/network: found "rest"; expected one of reset, truncate, stall, garbage, or an object such as {latency: 250ms}; did you mean "reset"?'),
-    ('{then: {network: {}}}', '3:20: /rules/0/then/network/latency: found nothing; expected this required field'),
+    ('{then: {network: rest}}', '3:20: /rules/0/then/network: found "rest"; expected one of reset, truncate, stall, garbage, or an object such as {latency: 250ms} or {rate: 64KiB}; did you mean "reset"?'),
+    ('{then: {network: {}}}', '3:20: /rules/0/then/network: found none of these fields; expected one of reset, truncate, stall, garbage, or an object such as {latency: 250ms} or {rate: 64KiB}'),
     ('{then: {network: reset, detail: x}}', '3:27: /rules/0/then/detail: found this field; expected "at" alone beside "network"'),
     ('{then: {deprecated: yes}}', '3:23: /rules/0/then/deprecated: found "yes"; expected an object'),
     ('{then: {deprecated: {sunset: soon}}}', '3:32: /rules/0/then/deprecated/sunset: found "soon"; expected a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999'),
@@ -79,11 +79,11 @@ IN_A_RULE: list[tuple[str, str]] = [
     ("{match: {operation: [getTeam, '*']}, then: {hold: 1s}}", '3:33: /rules/0/match/operation/1: found "*"; expected an operation id of the contract'),
     ('{match: {operation: []}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found an array of 0; expected at least 1 item'),
     ('{match: {operation: {a: b}}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found an object; expected an operation id of the contract, a list of them, or "*"'),
-    ('{match: {operaton: getTeam}, then: {problem: rate_limited}}', '3:12: /rules/0/match/operaton: found an unknown field; expected only operation, work, team, body; did you mean "operation"?'),
+    ('{match: {operaton: getTeam}, then: {problem: rate_limited}}', '3:12: /rules/0/match/operaton: found an unknown field; expected only operation, work, team, body, credential, resource, query, idempotency_key, bytes; did you mean "operation"?'),
     ('{match: {body: x}, then: {hold: 1s}}', '3:18: /rules/0/match/body: found "x"; expected an object'),
     ('{match: {body: {a: [{b: 1, b: 2}]}}, then: {hold: 1s}}', '3:30: found "b" a second time; expected each key once'),
     ('{match: {work: upscal}, then: {stall: true}}', '3:18: /rules/0/match/work: found "upscal"; expected a workflow or an Operation type, a list of them, or "*"; did you mean "upscale"?'),
-    ('{match: {work: upscale, operation: getTeam}, then: {stall: true}}', '3:27: /rules/0/match/operation: found this field; expected "work" and "team" alone: work has neither an operation nor a body'),
+    ('{match: {work: upscale, operation: getTeam}, then: {stall: true}}', '3:27: /rules/0/match/operation: found this field; expected "work" and "team" alone: work has none of the rest'),
     ('{match: {work: upscale}, then: {problem: internal_error}}', '3:35: /rules/0/then/problem: found this field; expected one of outputs, fail, duration, stall, scene, as this rule is about work'),
     ('{match: {operation: getTeam}, then: {fail: timed_out}}', '3:40: /rules/0/then/fail: found this field; expected one of problem, hold, network, deprecated, as this rule is about requests'),
     ('{match: {work: upscale}, then: {fail: timeout}}', '3:41: /rules/0/then/fail: found "timeout"; expected one of processing_failed, timed_out, content_rejected; did you mean "timed_out"?'),
@@ -101,7 +101,15 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{when: {nth: 4-2}, then: {hold: 1s}}', '3:16: /rules/0/when/nth: found "4-2"; expected "3", "2-4", ">=3" or "every 5", counted from 1 to 999999999'),
     ('{when: {from: 5s, until: 5s}, then: {hold: 1s}}', '3:28: /rules/0/when/until: found "5s"; expected a time after "from", which is 5000 ms'),
     ('{when: {probability: 25%}, then: {hold: 1s}}', '3:24: /rules/0/when/probability: found "25%"; expected a number from 0 to 1'),
-    ('{when: {nht: 1}, then: {hold: 1s}}', '3:11: /rules/0/when/nht: found an unknown field; expected only nth, from, until, probability; did you mean "nth"?'),
+    ('{when: {nht: 1}, then: {hold: 1s}}', '3:11: /rules/0/when/nht: found an unknown field; expected only nth, from, until, probability, per; did you mean "nth"?'),
+    ('{match: {bytes: upload, operation: getTeam}, then: {network: reset}}', '3:27: /rules/0/match/operation: found this field; expected "bytes", "team" and "resource" alone: byte surfaces have none of the rest'),
+    ('{match: {bytes: uplod}, then: {network: reset}}', '3:19: /rules/0/match/bytes: found "uplod"; expected one of upload, download, *; did you mean "upload"?'),
+    ('{match: {bytes: download}, then: {problem: not_found}}', '3:46: /rules/0/then/problem: found "not_found"; expected internal_error or service_unavailable, the problems of byte surfaces'),
+    ('{match: {bytes: download}, then: {hold: 5s}}', '3:37: /rules/0/then/hold: found this field; expected one of problem, network, as this rule is about bytes'),
+    ('{then: {network: {rate: 0}}}', '3:27: /rules/0/then/network/rate: found 0; expected bytes a second, such as 64KiB'),
+    ('{match: {query: x}, then: {hold: 1s}}', '3:19: /rules/0/match/query: found "x"; expected an object of parameters'),
+    ('{match: {work: upscale}, when: {per: credential}, then: {stall: true}}', '3:40: /rules/0/when/per: found "credential"; expected team, the only one that work has'),
+    ('{match: {resource: first}, then: {stall: true}}', '3:37: /rules/0/then/stall: found this field; expected one of problem, hold, network, deprecated, as this rule is about requests'),
 ]  # fmt: skip
 
 
@@ -123,6 +131,10 @@ IN_A_CHANGE: list[tuple[str, str]] = [
     ('{at: 3s, set: {team: Demo, credits: lots}}', '3:39: /timeline/0/set/credits: found "lots"; expected a whole number from 0 to 9007199254740991'),
     ('{at: 3s, set: {team: Demo, credits: 1000000000000000000000000000000}}', '3:39: /timeline/0/set/credits: found 1000000000000000000000000000000; expected a whole number from 0 to 9007199254740991'),
     ('{at: 3s, set: {credential: k}}', '3:17: /timeline/0/set: found the fields credential; expected what to set of the credential: at least one of state, expires_at, profile'),
+    ('{after: {match: {work: upscale}}, set: {admission: open}}', '3:20: /timeline/0/after/match/work: found an unknown field; expected only operation, team, body, credential, resource, query, idempotency_key, bytes'),
+    ('{after: {match: {}, nth: 0}, set: {admission: open}}', '3:28: /timeline/0/after/nth: found 0; expected a whole number from 1 to 999999999'),
+    ('{at: 1s, after: {match: {}}, set: {admission: open}}', '3:12: /timeline/0/after: found this field; expected either "at" or "after"'),
+    ('{set: {admission: open}}', '3:3: /timeline/0: found none of these fields; expected one of at, after'),
 ]  # fmt: skip
 
 

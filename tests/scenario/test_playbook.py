@@ -36,7 +36,7 @@ def test_an_empty_playbook_lets_everything_go_its_way() -> None:
     book = Playbook(NO_SCENARIO, BEGAN_AT, SEED)
     assert NOTHING_HAPPENS is book.for_request(GET_TEAM, BEGAN_AT)
     assert AS_USUAL is book.for_work(UPSCALE, BEGAN_AT)
-    assert (book.changes_due(), book.rules_report()) == ([], [])
+    assert (book.scheduled(), book.rules_report()) == ([], [])
 
 
 def test_nothing_is_an_ordinary_value() -> None:
@@ -139,8 +139,9 @@ def test_a_playbook_can_be_limited_to_one_team(team: str) -> None:
 def test_changes_come_with_their_instants() -> None:
     changes = (TimedChange(0, AdmissionChange("paused", 5)), TimedChange(60_000, AdmissionChange("open")))
     book = Playbook(Scenario("test", timeline=changes), BEGAN_AT, SEED)
-    expected = [(BEGAN_AT, AdmissionChange("paused", 5)), (BEGAN_AT + 60_000, AdmissionChange("open"))]
-    assert expected == book.changes_due()
+    assert [(BEGAN_AT, 0), (BEGAN_AT + 60_000, 1)] == book.scheduled()
+    assert (changes[0], BEGAN_AT + 60_000) == book.change(0, BEGAN_AT)
+    assert (changes[1], None) == book.change(1, BEGAN_AT + 60_000)
 
 
 def test_a_restored_playbook_goes_on_where_the_other_stopped() -> None:

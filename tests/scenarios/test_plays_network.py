@@ -127,3 +127,40 @@ def test_a_slow_service_is_waited_for_and_polled_no_faster_than_told(wire: Wire)
     assert ["completed"] * 2 == [wire.finish(connection).json["status"] for connection in together]
     for connection in together:
         connection.close()
+
+
+@pytest.mark.plays("upload-answer-lost")
+def test_the_same_bytes_are_sent_again_to_the_same_address(wire: Wire) -> None:
+    for number in range(2):
+        body = {"content_type": "image/png", "size_bytes": len(picture())}
+        session = wire.ask("POST", "/uploads", body, f"upload {number}").json
+        with pytest.raises(ConnectionResetError):
+            wire.send_bytes(session, picture())
+        token = wire.send_bytes(session, picture()).json["upload_token"]
+        path = f"/uploads/{session['id']}/complete"
+        assert 201 == wire.ask("POST", path, {"upload_token": token}, f"complete {number}").status
+    assert 2 == len(wire.ask("GET", "/assets").json["data"])
+
+
+@pytest.mark.plays("slow-downloads")
+def test_a_file_that_stopped_half_way_is_asked_for_again_and_waited_for(wire: Wire) -> None:
+    url = wire.ask("GET", f"/assets/{wire.upload(picture())}").json["url"]
+    with pytest.raises(IncompleteRead) as halved:
+        wire.fetch(url)
+    began = time.monotonic()
+    whole = wire.fetch(url).body
+    assert len(whole) / (64 * 1024) * 0.8 < time.monotonic() - began
+    assert whole.startswith(halved.value.partial)
+    assert len(whole) // 2 == len(halved.value.partial)
+
+
+@pytest.mark.plays("every-first-write-fails")
+def test_every_write_is_repeated_with_its_key_until_the_credits_are_gone(wire: Wire) -> None:
+    asset_id = wire.upload(picture())
+    for number in range(2):
+        request = ("POST", "/generations/upscale", generation_body("upscale", asset_id), f"k{number}")
+        assert [500, 202] == [wire.ask(*request).status for _ in range(2)]
+        credits_left = 99 if number == 0 else 0  # the third request, the first attempt of the second, took them away
+        assert credits_left == wire.ask("GET", "/team").json["credits"]
+    assert 402 == wire.ask("POST", "/generations/upscale", generation_body("upscale", asset_id), "k2").status
+    assert 2 == len(wire.ask("GET", "/generations").json["data"])

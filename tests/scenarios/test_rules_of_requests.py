@@ -234,3 +234,82 @@ def test_a_rule_does_not_act_on_the_byte_surfaces_or_the_control_plane(service: 
     for path in ("/health", "/clock", "/teams", "/scenario", "/contract"):
         assert 200 == service.ask("GET", path).status
     assert {"the rule": (0, 0)} == service.rules()
+
+
+# What else a rule can tell requests by -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("match", "failing"),
+    [
+        ({"credential": READ_ONLY}, [2]),
+        ({"query": {"limit": 5}}, [3, 4]),
+        ({"query": {"limit": 5, "after": ""}}, []),
+        ({"query": {"limit": 5, "source": "upload"}}, [4]),
+        ({}, [1, 2, 3, 4]),
+    ],
+)
+def test_a_rule_means_a_credential_or_a_query(service: Service, match: Json, failing: list[int]) -> None:
+    service.rule({"operation": "listAssets"} | match, FAILS)
+    calls = [
+        Call("GET", "/assets"),
+        Call("GET", "/assets", key=READ_ONLY),
+        Call("GET", "/assets?limit=5"),
+        Call("GET", "/assets?source=upload&limit=5"),
+    ]
+    statuses = [service.send(call).status for call in calls]
+    assert [number for number, status in enumerate(statuses, start=1) if status == 500] == failing
+
+
+@pytest.mark.parametrize(("glob", "failing"), [("order-*", ["order-1", "order-2"]), ("order-?", ["order-1", "order-2"]),
+                                               ("[o]rder-2", ["order-2"]), ("order", [])])  # fmt: skip
+def test_a_rule_means_idempotency_keys_by_a_glob(service: Service, glob: str, failing: list[str]) -> None:
+    service.rule({"idempotency_key": glob}, FAILS)
+    keys = ["order-1", "order-2", "cart-1"]
+    assert [key for key in keys if service.post("/uploads", UPLOAD, idempotency_key=key).status == 500] == failing
+
+
+def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_ones_have_none(service: Service) -> None:
+    (asset,) = service.assets(1)
+    products = [service.product(asset)["id"] for _ in range(3)]
+    service.rule({"operation": "getProduct", "resource": "second"}, FAILS)
+    assert [service.get(f"/products/{product}").status for product in products] == [200, 500, 200]
+    assert service.delete(f"/products/{products[0]}").status == 204
+    assert [service.get(f"/products/{product}").status for product in products[1:]] == [500, 200]
+    service.rule({"operation": "getPose", "resource": "first"}, FAILS)
+    assert service.get(f"/poses/{service.premade('pose')['id']}").status == 200
+    service.rule({"operation": "getProduct", "resource": products[2]}, FAILS)
+    assert [service.get(f"/products/{product}").status for product in products[1:]] == [200, 500]
+
+
+@pytest.mark.parametrize(
+    ("per", "failing"),
+    [
+        (None, [2]),
+        ("credential", [2, 4, 6]),
+        ("team", [2, 6]),
+        ("resource", [2]),
+    ],
+)
+def test_an_nth_can_be_counted_for_each(service: Service, per: str | None, failing: list[int]) -> None:
+    service.rule(TEAM, FAILS, {"nth": 2} | ({"per": per} if per else {}))
+    keys = [FULL, FULL, READ_ONLY, READ_ONLY, OTHER, OTHER]
+    statuses = [service.get("/team", key).status for key in keys]
+    assert [number for number, status in enumerate(statuses, start=1) if status == 500] == failing
+    assert service.rules() == {"the rule": (6, len(failing))}
+
+
+def test_the_first_attempt_with_each_key_can_fail(service: Service) -> None:
+    service.rule({"operation": "createUpload"}, FAILS, {"nth": 1, "per": "idempotency_key"})
+    statuses = [service.post("/uploads", UPLOAD, idempotency_key=key).status for key in ("a", "a", "b", "b", "a")]
+    assert statuses == [500, 201, 500, 201, 201]
+
+
+def test_what_is_counted_for_each_is_kept_in_a_state_file(service: Service) -> None:
+    service.rule({"operation": "createUpload"}, FAILS, {"nth": 2, "per": "idempotency_key"})
+    service.post("/uploads", UPLOAD, idempotency_key="a")
+    saved = service.ask("GET", "/state").body
+    assert service.ask("PUT", "/state", content=saved).status == 200
+    service.rules()
+    assert service.post("/uploads", UPLOAD, idempotency_key="b").status == 201
+    assert service.rules() == {"the rule": (2, 0)}

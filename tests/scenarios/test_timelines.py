@@ -4,6 +4,7 @@ import pytest
 
 from tests.scenarios.player import UPLOAD, MakeService, Service, upscale_call
 from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, START, Call, Json
+from tests.support.pictures import picture
 
 
 def _timeline(*changes: tuple[str, Json]) -> Json:
@@ -197,3 +198,47 @@ def test_the_command_line_goes_before_the_seed_and_the_start_of_a_scenario(make_
     plain, given = make_service(scenario=text), make_service(scenario=text, seed=0, start=START)
     assert ("2030-01-01T00:00:00.000Z", START) == (plain.clock_now(), given.clock_now())
     assert plain.get("/team").id != given.get("/team").id
+
+
+# Changes after a request --------------------------------------------------------------------------------------------
+
+
+def _after(match: Json, nth: int, change: Json) -> Json:
+    return {"scenario": "after", "timeline": [{"after": {"match": match, "nth": nth}, "set": change}]}
+
+
+def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(service: Service) -> None:
+    service.use(_after({"operation": "getTeam", "team": "Demo"}, 2, {"team": "Demo", "credits": 7}))
+    found = [service.get("/team", key).json["credits"] for key in (FULL, OTHER, FULL, FULL)]
+    assert found == [100, 100, 100, 7]
+    service.set_team(credits_available=50)
+    assert [service.credits() for _ in range(3)] == [50, 50, 50]
+
+
+def test_refused_requests_count_and_the_timeline_tells_when_it_was_done(service: Service) -> None:
+    service.use(_after({"operation": "createUpload"}, 2, {"admission": "paused"}))
+    (entry,) = service.told("GET", "/scenario")["timeline"]
+    assert (entry["after"], entry["done_at"]) == ({"match": {"operation": "createUpload"}, "nth": 2}, None)
+    assert service.post("/uploads", {}).status == 422
+    service.advance(5)
+    assert service.post("/uploads", UPLOAD, idempotency_key=None).status == 400
+    assert service.post("/uploads", UPLOAD).code == "service_unavailable"
+    (entry,) = service.told("GET", "/scenario")["timeline"]
+    assert entry["done_at"] == "2026-01-01T00:00:05.000Z"
+
+
+def test_a_change_after_bytes_closes_the_window_of_a_client(service: Service) -> None:
+    service.use(_after({"bytes": "upload"}, 1, {"credential": FULL, "state": "revoked"}))
+    session = service.open_upload(len(picture()))
+    token = service.send_bytes(session, picture()).json["upload_token"]
+    assert service.complete(session, token).code == "credential_revoked"
+
+
+def test_what_waits_for_a_request_is_kept_in_a_state_file(service: Service) -> None:
+    service.use(_after({"operation": "listAssets"}, 2, {"team": "Demo", "credits": 7}))
+    service.get("/assets")
+    saved = service.ask("GET", "/state").body
+    assert service.ask("PUT", "/state", content=saved).status == 200
+    assert service.credits() == 100
+    service.get("/assets")
+    assert service.credits() == 7

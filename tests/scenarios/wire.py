@@ -83,6 +83,12 @@ class Wire:
             connection.request("POST", urlsplit(session["upload"]["url"]).path, data, session["upload"]["headers"])
             return self.finish(connection)
 
+    def fetch(self, url: str) -> Answer:
+        """Get a file by its link."""
+        with closing(self.connect()) as connection:
+            connection.request("GET", urlsplit(url).path)
+            return self.finish(connection)
+
     def _send(self, connection: HTTPConnection, method: str, path: str, body: Any, headers: dict[str, str]) -> None:
         content = None
         if body is not None:

@@ -40,6 +40,10 @@ class Exchange(Protocol):
         """Whether the request changes nothing."""
 
     @property
+    def is_download(self) -> bool:
+        """Whether a file is asked for."""
+
+    @property
     def began_at(self) -> int:
         """The instant at which the sandbox began, in milliseconds."""
 
@@ -59,6 +63,9 @@ class Exchange(Protocol):
     def refuse(self, problem: Problem) -> Response:
         """Render a problem as the answer to this request."""
 
+    def slow_down(self, bytes_per_second: int) -> None:
+        """Take what is still to come of the request's body at this speed of real time."""
+
     def unanswered(self) -> Response:
         """End the request before anything is done; return the beginning of the answer that is lost."""
 
@@ -72,8 +79,8 @@ class Exchange(Protocol):
 class Wire(Protocol):
     """The connection under a request."""
 
-    async def send(self, response: Response) -> None:
-        """Send an answer whole."""
+    async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
+        """Send an answer whole, at a speed of real time if one is given."""
 
     async def send_half(self, response: Response) -> None:
         """Send the head and the first half of the body."""

@@ -32,9 +32,9 @@ class LossFault(Fault):
     at: Moment = "before_commit"
 
     async def entrance(self, exchange: Exchange) -> Response | None:
-        """End the request here, if nothing is to happen."""
+        """End the request here, if nothing is to happen; a file has nothing to commit, and is lost on its way."""
         exchange.fire()
-        return exchange.unanswered() if self.at == "before_commit" else None
+        return exchange.unanswered() if self.at == "before_commit" and not exchange.is_download else None
 
     def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
         """The answer that is lost is the service's own, as its repetition will show it."""
@@ -56,7 +56,7 @@ class LossFault(Fault):
 
     def did(self, record: Record) -> str:
         """Say how the answer was lost, and whether anything had been done."""
-        if self.at == "before_commit":
+        if self.at == "before_commit" and not record.is_committed:
             return f"{_WORDS[self.kind]}, before anything was done"
         done = (
             "the request had been carried out" if record.is_committed else "the answer was a refusal: nothing was done"

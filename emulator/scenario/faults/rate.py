@@ -1,0 +1,32 @@
+"""`network: {rate: SIZE}`: bytes come at so many a second of real time, those of an upload and those of the answer."""
+
+from dataclasses import dataclass
+
+from emulator.http.responses import Header, Response
+from emulator.scenario.faults.base import Exchange, Fault, Record, Wire
+
+
+@dataclass(frozen=True, slots=True)
+class RateFault(Fault):
+    """The connection carries `bytes_per_second`, which is at least 1."""
+
+    bytes_per_second: int
+
+    async def entrance(self, exchange: Exchange) -> Response | None:
+        """Take what is still to come of the request's body at this speed."""
+        exchange.fire()
+        exchange.slow_down(self.bytes_per_second)
+        return None
+
+    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+        """The answer gets its header on the wire: its repetition must not have it."""
+        return ()
+
+    async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
+        """Send the answer at this speed."""
+        response = response._replace(headers=(*response.headers, *exchange.rule_header))
+        await wire.send(response, self.bytes_per_second)
+
+    def did(self, record: Record) -> str:
+        """Say how fast the bytes came."""
+        return f"let no more than {self.bytes_per_second} bytes through in a second"

@@ -1,0 +1,110 @@
+"""Rules about the byte surfaces: uploads to signed addresses, and downloads of files."""
+
+import time
+
+import pytest
+
+from tests.scenarios.player import Service
+from tests.support.emulator_client import Json
+from tests.support.pictures import picture
+
+PICTURE = picture()
+OTHER_PICTURE = bytes(reversed(PICTURE))
+"""Bytes of the same number."""
+
+
+def url_of(service: Service) -> str:
+    return str(service.upload(PICTURE)["url"])
+
+
+@pytest.mark.parametrize(("at", "second"), [("after_commit", 409), ("before_commit", 200)])
+def test_an_upload_whose_answer_is_lost_was_kept_or_not(service: Service, at: str, second: int) -> None:
+    service.rule({"bytes": "upload"}, {"network": "reset", "at": at}, {"nth": 1})
+    session = service.open_upload(len(PICTURE))
+    with pytest.raises(ConnectionResetError):
+        service.send_bytes(session, PICTURE)
+    assert service.send_bytes(session, OTHER_PICTURE).status == second
+    assert service.rules() == {"the rule": (2, 1)}
+
+
+def test_the_same_bytes_can_be_sent_again_after_a_lost_answer(service: Service) -> None:
+    service.rule({"bytes": "upload"}, {"network": "reset", "at": "after_commit"}, {"nth": 1})
+    session = service.open_upload(len(PICTURE))
+    with pytest.raises(ConnectionResetError):
+        service.send_bytes(session, PICTURE)
+    token = service.send_bytes(session, PICTURE).json["upload_token"]
+    assert service.complete(session, token).status == 201
+
+
+@pytest.mark.parametrize("code", ["service_unavailable", "internal_error"])
+def test_a_byte_surface_can_answer_with_a_problem(service: Service, code: str) -> None:
+    url = url_of(service)
+    service.rule({"bytes": "*"}, {"problem": code})
+    session = service.open_upload(len(PICTURE))
+    answers = [service.send_bytes(session, PICTURE), service.fetch(url)]
+    assert [answer.code for answer in answers] == [code, code]
+    assert {answer.headers["emulator-rule"] for answer in answers} == {"the%20rule"} or all(
+        answer.headers["emulator-rule"] == "the rule" for answer in answers
+    )
+    assert service.rules() == {"the rule": (2, 2)}
+
+
+def test_after_a_problem_that_hides_the_commit_the_bytes_are_there(service: Service) -> None:
+    service.rule({"bytes": "upload"}, {"problem": "internal_error", "at": "after_commit"}, {"nth": 1})
+    session = service.open_upload(len(PICTURE))
+    assert service.send_bytes(session, PICTURE).status == 500
+    assert service.send_bytes(session, OTHER_PICTURE).code == "upload_bytes_conflict"
+
+
+def test_every_operation_does_not_mean_bytes_and_bytes_mean_no_operation(service: Service) -> None:
+    url = url_of(service)
+    service.rule({"operation": "*"}, {"problem": "internal_error"})
+    assert service.fetch(url).status == 200
+    service.rule({"bytes": "*"}, {"problem": "internal_error"})
+    assert service.get("/team").status == 200
+
+
+@pytest.mark.parametrize(
+    ("match", "failing"),
+    [
+        ({"bytes": "upload", "resource": "second"}, [2]),
+        ({"bytes": "upload", "resource": "3rd"}, [3]),
+        ({"bytes": "upload", "team": "Demo"}, [1, 2, 3]),
+        ({"bytes": "upload", "team": "Other"}, []),
+        ({"bytes": "download"}, []),
+    ],
+)
+def test_an_upload_is_found_by_its_place_and_team(service: Service, match: Json, failing: list[int]) -> None:
+    sessions = [service.open_upload(len(PICTURE)) for _ in range(3)]
+    service.rule(match, {"problem": "service_unavailable"})
+    statuses = [service.send_bytes(session, PICTURE).status for session in sessions]
+    assert [number for number, status in enumerate(statuses, start=1) if status == 503] == failing
+
+
+def test_a_download_that_is_cut_off_has_its_first_half(service: Service) -> None:
+    url = url_of(service)
+    whole = service.fetch(url).body
+    service.rule({"bytes": "download", "resource": "first"}, {"network": "truncate"})
+    with pytest.raises(ConnectionResetError):
+        service.fetch(url)
+    service.without_scenario()
+    assert service.fetch(url).body == whole
+
+
+def test_bytes_come_at_the_rate_that_is_said(service: Service) -> None:
+    url = url_of(service)
+    whole = service.fetch(url).body
+    service.rule({"bytes": "download"}, {"network": {"rate": len(whole) * 10}})
+    began_at = time.perf_counter()
+    answer = service.fetch(url)
+    assert time.perf_counter() - began_at >= 0.08  # a tenth of a second, less the last piece
+    assert (answer.status, answer.body) == (200, whole)
+    assert answer.headers["emulator-rule"] == "the rule"
+
+
+def test_an_upload_is_taken_at_the_rate_that_is_said(service: Service) -> None:
+    service.rule({"bytes": "upload"}, {"network": {"rate": len(PICTURE) * 10}})
+    session = service.open_upload(len(PICTURE))
+    began_at = time.perf_counter()
+    assert service.send_bytes(session, PICTURE).status == 200
+    assert time.perf_counter() - began_at >= 0.08
