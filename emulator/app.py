@@ -7,15 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from emulator.contract import BASE_PATH, Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
+from emulator.control import REQUEST_ID_KIND
 from emulator.documents import shipped_path
+from emulator.domain.problems import Problem
 from emulator.http.cors import Cors
-from emulator.http.requests import Receive, Scope, Send
+from emulator.http.hosts import Hosts
+from emulator.http.problems import problem_response
+from emulator.http.requests import Body, Receive, Scope, Send, send_response
+from emulator.http.responses import Response
 from emulator.http.stopping import Stop
 from emulator.imaging.helpers import Helpers
+from emulator.kernel.identifiers import Identifiers
 from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldFile, world_names
@@ -51,6 +57,9 @@ class Application:
         self.settings = settings
         self.contract = load_contract()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory))
+        self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors)
+        self._identifiers = Identifiers(-1)
+        """Of requests that are refused before anybody looks at them: they take no Request-Id from under a test."""
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         self._helpers = helpers or Helpers()
@@ -62,23 +71,37 @@ class Application:
             DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
         }
         strays = StrayPaths(self.sandboxes)
-        self._service = Service(self.sandboxes, self._pictures, surfaces, strays, settings.public_url, self._stop)
-        self._outermost = Cors(self._dispatch, settings.cors, CONTROL_PREFIX) if settings.cors else self._dispatch
+        service = Service(self.sandboxes, self._pictures, surfaces, strays, settings.public_url, self._stop)
+        self._service = Cors(service, settings.cors, CONTROL_PREFIX) if settings.cors else service
         if settings.state is not None:
             self._load_state(settings.state)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        if scope["type"] == "http":
-            await self._outermost(scope, receive, send)
-
-    async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request to the control plane or to the service."""
+        """Hand a request to the control plane or to the service, if it may come in."""
+        if scope["type"] != "http":
+            return
         path: str = scope["path"]
-        if path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/"):
+        is_control = path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/")
+        answer = self._answer_at_door(scope, is_control)
+        if answer is not None:
+            await send_response(send, answer, Body(receive))
+        elif is_control:
             await self._control(scope, receive, send)
         else:
             await self._service(scope, receive, send)
+
+    def _answer_at_door(self, scope: Scope, is_control: bool) -> Response | None:
+        """Return the answer to what reaches no surface, and leaves no trace: what must not come in, and browsers' noise."""
+        try:
+            self._hosts.check_host(scope)
+            target = _BROWSERS_OWN.get(scope["path"])
+            if target is not None and _is_browsers_own(scope):
+                return Response(302, ((b"location", target), (b"content-length", b"0")), b"")
+            if not is_control:  # its guard lets links to its page in
+                self._hosts.check_site(scope)
+        except Problem as problem:
+            return problem_response(problem, self._identifiers.next(REQUEST_ID_KIND if is_control else "req"), None)
+        return None
 
     @cached_property
     def _control(self) -> "ASGIApp":
@@ -120,6 +143,15 @@ class Application:
         """Describe the default sandbox to the person who started it."""
         sandbox = self.sandboxes.default
         return StartUpSummary([_describe_key(sandbox, key) for key in sandbox.credentials], _describe_clock(sandbox))
+
+
+_BROWSERS_OWN: Final = {"/": b"_emulator", "/favicon.ico": b"_emulator/page/icon.svg"}
+"""What a browser asks for by itself, and where it is led (relative, so that it stays below a public address)."""
+
+
+def _is_browsers_own(scope: Scope) -> bool:
+    """Tell whether a request is a browser's, and not a client's whose base URL is wrong: that one brings its key."""
+    return scope["method"] in ("GET", "HEAD") and all(name != b"authorization" for name, _ in scope["headers"])
 
 
 def _describe_key(sandbox: Sandbox, key: str) -> tuple[str, str, str]:

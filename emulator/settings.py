@@ -57,6 +57,7 @@ class Settings:
     scenario: str | None = None
     rate_limits: bool = True
     public_url: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
     control_token: str | None = None
     max_memory: int = 2 * 2**30
     log_format: LogFormat = "text"
@@ -78,11 +79,13 @@ class Option:
     description: str
     is_repeatable: bool = False
     """Whether it can be given more than once; one text has all of its values, with commas between them."""
+    singular_flag: str | None = None
+    """What a repeatable option is called on the command line, if that is not the name of its field."""
 
     @property
     def flag(self) -> str:
         """The name on the command line, such as `--rate-limits`."""
-        return "--" + self.field.replace("_", "-")
+        return self.singular_flag or "--" + self.field.replace("_", "-")
 
     @property
     def variable(self) -> str:
@@ -95,6 +98,13 @@ def parse_url(text: str) -> str:
     if not re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", text, re.IGNORECASE):
         raise ValueError(text)
     return text.rstrip("/")
+
+
+def _parse_hosts(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(_HOST_NAME.fullmatch(name) for name in names):
+        raise ValueError(text)
+    return names
 
 
 def _parse_port(text: str) -> int:
@@ -135,6 +145,7 @@ def _one_of(choices: Mapping[str, Any]) -> Callable[[str], Any]:
     return parse
 
 
+_HOST_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}", re.ASCII)
 _LOG_FORMATS: Final = {"text": "text", "json": "json"}
 _LOG_LEVELS: Final = {"debug": "debug", "info": "info", "warning": "warning", "error": "error"}
 _SWITCH: Final = {"on": True, "off": False}
@@ -197,6 +208,16 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "URL",
         "the address the client used",
         "how the addresses in answers start",
+    ),
+    Option(
+        "allowed_hosts",
+        _parse_hosts,
+        "names such as emulator.example, without port, with commas between them",
+        "NAME",
+        "none",
+        "a further name with dots that clients may call the emulator by; can be repeated",
+        is_repeatable=True,
+        singular_flag="--allowed-host",
     ),
     Option(
         "control_token",

@@ -169,6 +169,7 @@ def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Re
         except Exception as error:
             raise internal_error(error, head_of(request), request.state.request_id) from error
         response.headers["Request-Id"] = request.state.request_id
+        response.headers["X-Content-Type-Options"] = "nosniff"
         # What is true of a sandbox now is no answer to who asks again later.
         response.headers.setdefault("Cache-Control", "no-store")
         return response

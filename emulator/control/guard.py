@@ -1,10 +1,9 @@
-"""Who may use the control plane: whoever has the control token, and no page of another origin (interfaces, section 6).
+"""Who may use the control plane: whoever has the control token, and no page of another origin.
 
 A browser that runs a foreign page can reach this machine; what such a page sends is refused whatever it asks for.
 """
 
 import hmac
-import re
 from typing import Final
 
 from emulator.control import PREFIX
@@ -16,7 +15,6 @@ HEALTH: Final = f"{PREFIX}/health"
 """Answers without the control token, so that whoever waits for readiness need not hold it."""
 
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
-_UNREGISTRABLE: Final = frozenset({"localhost", "local", "internal", "test", "example", "invalid", "lan", "home"})
 _OWN_SITES: Final = ("same-origin", "none")
 
 
@@ -55,24 +53,14 @@ def _header(request: Request, name: bytes) -> str | None:
 
 
 def _is_own(request: Request, origin: str) -> bool:
-    """Tell whether an origin is the emulator's: that of `--public-url`, or of the address that this request came to.
+    """Tell whether an origin is the emulator's: the public address, or the one that this request came to.
 
-    A page can have a name of its own lead to this machine once it is loaded. So a name that a stranger can register is
-    the emulator's only as `--public-url`.
+    That the latter is no stranger's name is checked before (emulator.http.hosts).
     """
     authority = _authority(origin)
-    if authority and authority == request.public_authority:
-        return True
     scheme = origin.partition("://")[0].lower()
-    host = (_header(request, b"host") or "").lower()
-    return bool(authority) and authority == host.removesuffix(_DEFAULT_PORTS.get(scheme, "")) and _is_local(host)
-
-
-def _is_local(host: str) -> bool:
-    """Tell whether nobody can register a host's name: it is an address, has no dot, or ends as no public name does."""
-    name = re.sub(r":\d+$", "", host)
-    last = name.rpartition(".")[2]
-    return name.startswith("[") or "." not in name or last.isdigit() or last in _UNREGISTRABLE
+    host = (_header(request, b"host") or "").lower().removesuffix(_DEFAULT_PORTS.get(scheme, ""))
+    return bool(authority) and authority in (host, request.public_authority)
 
 
 def _authority(url: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from emulator.domain.problems import Check, Problem
 from emulator.http.requests import Request
-from emulator.http.responses import Header, Response
+from emulator.http.responses import NOSNIFF, Header, Response
 from emulator.kernel.json_bytes import json_bytes
 
 PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
@@ -31,7 +31,7 @@ def problem_response(
     if problem.active_operation_id is not None:
         value["active_operation_id"] = problem.active_operation_id
     body = json_bytes(value)
-    fields = [PROBLEM_TYPE, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
+    fields = [PROBLEM_TYPE, NOSNIFF, (b"content-length", b"%d" % len(body)), (b"request-id", request_id.encode())]
     if problem.status == 401:
         fields.append(CHALLENGE)
     if retry_after is not None:

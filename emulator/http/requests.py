@@ -46,7 +46,7 @@ _LONGEST_INTEGER = 19
 _LONGEST_POWER = 20
 """Characters of an exponent that are read: more say nothing more."""
 
-_HOST = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
+HOST_SYNTAX = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 
 
 class ClientDisconnectedError(Exception):
@@ -75,7 +75,7 @@ class Request:
         if self._public_url is not None:
             return self._public_url
         host = self.headers.get(b"host", b"")
-        if _HOST.fullmatch(host):
+        if HOST_SYNTAX.fullmatch(host):
             return f"{self._scope['scheme']}://{host.decode()}"
         name, port = self._scope.get("server") or ("127.0.0.1", None)
         return f"{self._scope['scheme']}://{name}:{port}" if port else f"{self._scope['scheme']}://{name}"

@@ -10,7 +10,7 @@ from emulator.domain.problems import Check, Problem, count_of, excerpt
 from emulator.domain.resources import UploadSession
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Body, Request
-from emulator.http.responses import JSON_TYPE, Response
+from emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.service import engine, uploads
 from emulator.service.accounts import Caller
@@ -102,7 +102,7 @@ async def _render(exchange: Exchange, token: object) -> Response:
     content = json_bytes({"upload_token": token})
     length = (b"content-length", b"%d" % len(content))
     headers = exchange.fault.headers(exchange, is_refusal=False)
-    return Response(200, (JSON_TYPE, length, (b"request-id", exchange.request_id.encode()), *headers), content)
+    return Response(200, (JSON_TYPE, NOSNIFF, length, (b"request-id", exchange.request_id.encode()), *headers), content)
 
 
 _UPLOAD = Route(

@@ -6,7 +6,7 @@ from hmac import compare_digest
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
-from emulator.http.responses import Header, Response
+from emulator.http.responses import NOSNIFF, Header, Response
 from emulator.service import engine
 from emulator.service.accounts import Caller
 from emulator.service.calls import Commit
@@ -76,7 +76,7 @@ async def _render(exchange: Exchange, found: object) -> Response:
         finally:
             images.release([key])
     media_type = MEDIA_TYPES[exchange.resource_id.rpartition(".")[2]]
-    return _whole_or_part(request, data, etag, ((b"content-type", media_type), *headers))
+    return _whole_or_part(request, data, etag, ((b"content-type", media_type), NOSNIFF, *headers))
 
 
 _DOWNLOAD = Route(

@@ -21,7 +21,7 @@ from emulator.domain.resources import (
     UploadSession,
     WorkError,
 )
-from emulator.http.responses import JSON_TYPE, Header, Response
+from emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service import uploads
@@ -38,7 +38,7 @@ def json_response(
     if value is None:
         return Response(status, (identified, *headers), b"")
     body = _to_bytes(value, links)
-    return Response(status, (JSON_TYPE, (b"content-length", b"%d" % len(body)), identified, *headers), body)
+    return Response(status, (JSON_TYPE, NOSNIFF, (b"content-length", b"%d" % len(body)), identified, *headers), body)
 
 
 def _to_bytes(value: object, links: Links) -> bytes:

@@ -136,7 +136,7 @@ def test_a_wait_is_forgotten_when_its_client_goes_away(control: ControlledEmulat
             "scheme": "http",
             "path": "/_emulator/requests",
             "query_string": LONG.encode(),
-            "headers": [],
+            "headers": [(b"host", b"localhost")],
         }
         waiting = asyncio.ensure_future(control.application(scope, messages.get, send))
         await _until_it_waits(control)

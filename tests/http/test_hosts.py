@@ -1,0 +1,189 @@
+"""Who may speak to the emulator: the names it is called by, the sites that browsers come from, on every surface."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.emulator_client import FULL, Answer, Call, EmulatorUnderTest, settings_of
+
+SURFACES = ("/v1/team", "/files/default/x.png", "/direct-uploads/default/x/y", "/_emulator/health", "/nowhere", "/")
+OWN_NAMES = [
+    "127.0.0.1",
+    "127.0.0.1:8038",
+    "10.1.2.3",
+    "[::1]",
+    "[::1]:8038",
+    "[fe80::1]:80",
+    "localhost",
+    "LOCALHOST:8038",
+    "localhost.",
+    "emulator",
+    "image_workflow:8038",
+    "a.localhost",
+    "printer.local",
+    "emulator.svc.cluster.internal:80",
+    "emulator.test",
+    "nas.home.arpa",
+]
+STRANGERS = [
+    "evil.com",
+    "evil.com:8038",
+    "evil.com.",
+    "EVIL.COM",
+    "127.0.0.1.evil.com",
+    "localhost.evil.com",
+    "evil.1",
+    "1.2.3",
+    "127.1",
+    "127.0.0.1.5",
+    "127.0.0.256",
+    "0127.0.0.1",
+    "local.evil.com",
+    "evil.testing",
+    "emulator.example",
+    "home.arpa.evil.com",
+    "home.arpa",
+]
+UNSOUND = [
+    "[evil.com]",
+    "",
+    " ",
+    "a b",
+    "evil.com/x",
+    "user@localhost",
+    "localhost:x",
+    "[::1",
+    "::1",
+    "localhost:8038:1",
+    "local\xe9",
+]
+CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
+FOLLOWED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+class Door(EmulatorUnderTest):
+    """An emulator whose refusals are not held against the contract: they are given before the service is reached."""
+
+    def _check(self, method: str, path: str, answer: Answer) -> None:
+        if answer.status not in (400, 403):
+            super()._check(method, path, answer)
+
+
+@pytest.fixture
+def emulator(tmp_path: Path) -> Iterator[EmulatorUnderTest]:
+    with closing(Door(settings_of(tmp_path))) as made:
+        yield made
+
+
+def ask(
+    emulator: EmulatorUnderTest, path: str, headers: Any = (), method: str = "GET", key: str | None = FULL
+) -> Answer:
+    return emulator.send(Call(method, f"http://emulator.test{path}", key=key, idempotency_key=None, headers=headers))
+
+
+def untouched(emulator: EmulatorUnderTest) -> tuple[int, dict[str, int]]:
+    """The length of the journal, and how many identifiers of each kind there are."""
+    sandbox = emulator.sandbox
+    return sandbox.journal.last_sequence, dict(sandbox.identifiers.counters)
+
+
+@pytest.mark.parametrize("host", OWN_NAMES)
+def test_a_name_that_nobody_can_register_is_answered(emulator: EmulatorUnderTest, host: str) -> None:
+    assert ask(emulator, "/v1/team", {"Host": host}).status == 200
+    assert ask(emulator, "/_emulator/health", {"Host": host}, key=None).status == 200
+
+
+@pytest.mark.parametrize("host", STRANGERS)
+@pytest.mark.parametrize("path", SURFACES)
+def test_a_name_that_might_be_anybody_s_is_refused_on_every_surface(
+    emulator: EmulatorUnderTest, path: str, host: str
+) -> None:
+    before = untouched(emulator)
+    refused = ask(emulator, path, {"Host": host})
+    assert refused.outcome == (403, "permission_denied")
+    assert "--allowed-host" in refused.json["detail"]
+    assert untouched(emulator) == before
+
+
+@pytest.mark.parametrize("path", SURFACES)
+def test_one_sound_host_is_needed(emulator: EmulatorUnderTest, path: str) -> None:
+    for host in UNSOUND:
+        assert ask(emulator, path, {"Host": host}).outcome == (400, "invalid_request"), host
+    twice = [("Host", "localhost"), ("Host", "localhost")]
+    assert ask(emulator, path, twice).outcome == (400, "invalid_request")
+    without = Call("GET", f"http://emulator.test{path}", idempotency_key=None, without=["Host"])
+    assert emulator.send(without).outcome == (400, "invalid_request")
+
+
+def test_names_are_allowed_by_options(tmp_path: Path) -> None:
+    settings = settings_of(
+        tmp_path, public_url="https://emulator.example:8443/base", allowed_hosts=("ci.example.org", "Other.example")
+    )
+    with closing(Door(settings)) as emulator:
+        for host in ("emulator.example", "ci.example.org:8038", "other.example", "localhost"):
+            assert ask(emulator, "/v1/team", {"Host": host}).status == 200, host
+        for host in ("example.org", "sub.ci.example.org"):
+            assert ask(emulator, "/v1/team", {"Host": host}).status == 403, host
+
+
+def test_refusals_have_request_ids_of_their_own(emulator: EmulatorUnderTest) -> None:
+    refused = [ask(emulator, path, {"Host": "evil.com"}).json["request_id"] for path in SURFACES]
+    assert len(set(refused)) == len(refused)
+    assert refused[3].startswith("ctl_")
+    assert emulator.get("/team").headers["request-id"] not in refused
+
+
+@pytest.mark.parametrize("path", [path for path in SURFACES if path != "/"])
+def test_what_a_browser_sends_for_another_site_is_refused_on_every_surface(
+    emulator: EmulatorUnderTest, path: str
+) -> None:
+    before = untouched(emulator)
+    for headers in (CROSS_SITE, FOLLOWED, {"Sec-Fetch-Site": "nonsense"}):
+        assert ask(emulator, path, headers).outcome == (403, "permission_denied")
+    assert untouched(emulator) == before
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin", "same-site"])
+def test_what_a_browser_sends_for_the_same_site_is_answered(emulator: EmulatorUnderTest, site: str) -> None:
+    assert ask(emulator, "/v1/team", {"Sec-Fetch-Site": site}).status == 200
+
+
+@pytest.mark.parametrize("origin", ["http://localhost:5173", "*"])
+def test_pages_of_an_allowed_origin_may_use_the_service_but_never_the_control_plane(
+    tmp_path: Path, origin: str
+) -> None:
+    with closing(Door(settings_of(tmp_path, cors=(origin,)))) as emulator:
+        program = {**CROSS_SITE, "Origin": "http://localhost:5173"}
+        picture = {"Sec-Fetch-Site": "cross-site", "Referer": "http://localhost:5173/gallery"}
+        assert ask(emulator, "/v1/team", program).status == 200
+        assert ask(emulator, "/files/default/x.png", picture).outcome == (404, "not_found")
+        assert ask(emulator, "/_emulator/teams", program, key=None).outcome == (403, "permission_denied")
+        assert ask(emulator, "/v1/team", {**program, "Host": "evil.com"}).outcome == (403, "permission_denied")
+        stranger = {**CROSS_SITE, "Origin": "http://evil.com"}
+        assert ask(emulator, "/v1/team", stranger).status == (200 if origin == "*" else 403)
+
+
+# What browsers ask for by themselves ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("path", "target"), [("/", "/_emulator"), ("/favicon.ico", "/_emulator/page/icon.svg")])
+@pytest.mark.parametrize("headers", [{}, FOLLOWED], ids=["typed", "followed"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_browser_is_led_to_the_page_and_leaves_no_trace(
+    emulator: EmulatorUnderTest, path: str, target: str, headers: dict[str, str], method: str
+) -> None:
+    before = untouched(emulator)
+    led = ask(emulator, path, headers, method, key=None)
+    assert (led.status, "request-id" in led.headers) == (302, False)
+    assert f"/{led.headers['location']}" == target
+    assert untouched(emulator) == before
+    assert ask(emulator, target, headers if path == "/" else {}, key=None).status == 200
+
+
+@pytest.mark.parametrize(("method", "key"), [("POST", None), ("GET", FULL)])
+def test_a_client_whose_base_url_is_wrong_is_told_so(emulator: EmulatorUnderTest, method: str, key: str | None) -> None:
+    assert ask(emulator, "/", method=method, key=key).outcome == (404, "not_found")
+    assert emulator.sandbox.journal.last_sequence == 1
