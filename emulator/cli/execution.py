@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
+from emulator.cli.connections import WatchedServer
 from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
 from emulator.cli.report import Report
-from emulator.cli.server_parts import Server
 from emulator.cli.serving import (
     access_log,
     address_of,
@@ -92,7 +92,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     return run.status or max(failures)
 
 
-class _Run(Server):
+class _Run(WatchedServer):
     """A server that serves as long as a command runs, and then ends at once."""
 
     tally: "Tally"

@@ -20,11 +20,11 @@ REFUSED_VALUES = (400, 413, 422)
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that the arguments ask for (None: those of this process) and return its exit status."""
+    _open_standard_streams()
     options = parse_arguments(arguments)
     try:
         status: int = module_of(options.command).run(options, os.environ)
-        if sys.stdout is not None:
-            sys.stdout.flush()  # a reader who has left is noticed here, and not at exit
+        sys.stdout.flush()  # a reader who has left is noticed here, and not at exit
         return status
     except (UsageError, DocumentError) as error:
         return _complain(error, BAD_USAGE)
@@ -32,12 +32,24 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(error, FAILURE)
     except EmulatorError as error:
         return _complain(error, BAD_USAGE if error.status in REFUSED_VALUES else FAILURE)
-    except BrokenPipeError:
-        # The reader of our output has left, as `head` does; nothing more can be said to it, not even at exit.
+    except OSError as error:
+        # Standard output takes no more: its reader has left, as `head` does, or the disk is full. Not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILURE
+        if isinstance(error, BrokenPipeError):
+            return FAILURE
+        return _complain(CommandError(f"cannot write the output: {error.strerror}"), FAILURE)
     except KeyboardInterrupt:
         return FAILURE
+
+
+def _open_standard_streams() -> None:
+    """Open what this process was started without, so that no socket takes the place of a standard stream."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:  # pragma: no cover (a new file gets the lowest number that is free)
+                os.dup2(opened, number)
+            setattr(sys, name, open(number, mode))  # noqa: PTH123, SIM115 (a stream that stays open, of a number)
 
 
 def _complain(error: Exception, status: int) -> int:

@@ -1,10 +1,10 @@
 """How bytes on a connection become requests: uvicorn's protocol, with a few things put right and one added.
 
 A client that offers to change to another protocol (`Upgrade: h2c`, which Java's HttpClient sends with every request) is
-answered in HTTP/1.1: the parser would take the offer for agreed, and lose the body of the request. The head of a request
-has a greatest size. Both need the whole head at once, so it is held back until it is complete. What stands between the
-pieces of a body and behind it has a greatest size as well, and so has the queue of requests that wait for those before
-them. A method that the parser does not know is a method all the same (D06). And bytes that are no request are answered
+answered in HTTP/1.1: the parser would take the offer as agreed, and lose the body of the request. The head of a request
+has a maximum size. Both need the whole head at once, so it is held back until it is complete. What stands between the
+pieces of a body and behind it has a maximum size as well, and so has the queue of requests that wait for those before
+them. A connection that keeps the server waiting is closed. A method that the parser does not know is a method all the same (D06). And bytes that are no request are answered
 with a problem like any other (section 7). Added is a handle on the connection, for scenarios that break it.
 """
 
@@ -13,7 +13,9 @@ import re
 import socket
 import struct
 import sys
+from http import HTTPStatus
 
+from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
 from emulator.cli.server_parts import FlowControl, HttpToolsProtocol
 from emulator.domain.problems import Problem
 from emulator.http.connection import CONNECTION_EXTENSION
@@ -24,8 +26,8 @@ MAXIMUM_FRAMING_BYTES = 64 * 1024
 """How much of a body in chunks may come without content: lengths, their extensions, and trailers."""
 MAXIMUM_WAITING = 16
 """How many requests may wait for those before them on a connection before no more is read from it."""
-NO_REQUEST_ID = "req_" + 26 * "0"
-"""Stands where a Request-Id must be, for bytes that never became a request."""
+_RETRY_SECONDS = 5
+"""What a connection too many is asked to wait."""
 
 _END_OF_HEAD = b"\r\n\r\n"
 _BEGINNING_OF_HEAD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?: |\Z)")
@@ -52,51 +54,105 @@ class _PatientFlow(FlowControl):
 class PatientHttpProtocol(HttpToolsProtocol):
     """One connection."""
 
+    server_state: Connections
+
     _between_requests = True
     _held_back = b""
+    _body_left: int | None = None
+    """How many bytes of the body are still to come, if its head says so."""
     _framing_bytes = 0
     _unusual_method: str | None = None
+    _heard_at = 0.0
+    """When the last byte came that counts: of a connection, a head's first, or a body's."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Called once, when the connection is there."""
         super().connection_made(transport)
         self.flow = _PatientFlow(transport, self)
+        self._heard_at = self.loop.time()
+        if len(self.connections) > self.server_state.limit:
+            self.server_state.refused += 1
+            self._refuse(503, "service_unavailable", "The emulator has as many connections as it can hold.")
+
+    def end_if_overdue(self, now: float) -> bool:
+        """Close the connection if it keeps the server waiting; return whether it was closed."""
+        silence = now - self._heard_at
+        if self.transport.is_closing():
+            return False
+        if self._held_back:
+            if silence > HEAD_SECONDS:
+                self._refuse(408, "invalid_request", f"The head of a request must come within {HEAD_SECONDS:g} s.")
+                return True
+        elif not self._between_requests:
+            if silence > BODY_SECONDS and not self.flow.read_paused:
+                self.transport.abort()
+                return True
+        elif silence > IDLE_SECONDS and not self._is_answering():
+            self.transport.close()
+            return True
+        return False
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes from the transport."""
-        if self._between_requests:
-            data = self._held_back + data if self._held_back else data
-            end = data.find(_END_OF_HEAD)
-            if end > MAXIMUM_HEAD_BYTES or (end < 0 and len(data) > MAXIMUM_HEAD_BYTES):
-                self.send_400_response(f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
-                return
-            beginning = _BEGINNING_OF_HEAD.match(data)
-            if end < 0 and beginning:
-                self._unset_keepalive_if_required()
-                self._held_back = data
-                return
-            self._held_back = b""
-            if b"upgrade" in data[:end].lower():
-                data = _UPGRADE.sub(b"", data[:end]) + data[end:]
-            if beginning and beginning[1] not in _USUAL_METHODS:
-                self._unusual_method = beginning[1].decode()
-                data = _STAND_IN_METHOD + data[beginning.end(1) :]
-        elif self._framing_bytes > MAXIMUM_FRAMING_BYTES:
-            self.send_400_response(f"A body came on for {self._framing_bytes} bytes without content.")
-            return
+        """Take bytes from the transport: heads one by one, since the parser loses what stands behind some of them."""
+        while data and not self.transport.is_closing():
+            data = self._take_head(data) if self._between_requests else self._take_body(data)
+
+    def _take_head(self, data: bytes) -> bytes:
+        """Parse one head, if it is whole, and return what comes after it."""
+        if self._held_back:
+            data = self._held_back + data
         else:
+            self._heard_at = self.loop.time()
+        end = data.find(_END_OF_HEAD)
+        if end > MAXIMUM_HEAD_BYTES or (end < 0 and len(data) > MAXIMUM_HEAD_BYTES):
+            self.send_400_response(f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
+            return b""
+        beginning = _BEGINNING_OF_HEAD.match(data)
+        if end < 0 and beginning:
+            self._unset_keepalive_if_required()
+            self._held_back = data
+            return b""
+        self._held_back = b""
+        end = len(data) if end < 0 else end + len(_END_OF_HEAD)  # without an end it is no head: the parser says why
+        head, rest = data[:end], data[end:]
+        if b"upgrade" in head.lower():
+            head = _UPGRADE.sub(b"", head)
+        if beginning and beginning[1] not in _USUAL_METHODS:
+            self._unusual_method = beginning[1].decode()
+            head = _STAND_IN_METHOD + head[beginning.end(1) :]
+        super().data_received(head)
+        return rest
+
+    def _take_body(self, data: bytes) -> bytes:
+        """Parse bytes of a body, and return those behind it."""
+        self._heard_at = self.loop.time()
+        if self._body_left is None:  # in chunks: only the parser knows where they end
+            if self._framing_bytes > MAXIMUM_FRAMING_BYTES:
+                self.send_400_response(f"A body came on for {self._framing_bytes} bytes without content.")
+                return b""
             self._framing_bytes += len(data)
-        super().data_received(data)
+            super().data_received(data)
+            return b""
+        body, rest = data[: self._body_left], data[self._body_left :]
+        self._body_left -= len(body)
+        super().data_received(body)
+        return rest
 
     def on_message_begin(self) -> None:
         """Called by the parser at the first byte of a request."""
         self._between_requests = False
-        self._framing_bytes = 0
+        self._framing_bytes, self._body_left = 0, None
         super().on_message_begin()
         self.scope["extensions"] = {CONNECTION_EXTENSION: {"connection": self}}
 
     def on_headers_complete(self) -> None:
         """Called by the parser at the end of the head of a request."""
+        for name, value in self.headers:
+            if name == b"content-length":
+                self._body_left = int(value)
         super().on_headers_complete()
         if self._unusual_method:
             self.scope["method"], self._unusual_method = self._unusual_method, None
@@ -111,9 +167,10 @@ class PatientHttpProtocol(HttpToolsProtocol):
         """Called by the parser at the last byte of a request."""
         super().on_message_complete()
         self._between_requests = True
+        self._heard_at = self.loop.time()
 
     def reset(self) -> None:
-        """Break the connection off, so that the client sees a reset: a scenario asks for it (interfaces, section 7)."""
+        """Break the connection off, so that the client sees a reset: a scenario asks for it."""
         connection = self.transport.get_extra_info("socket")
         if connection is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -128,7 +185,14 @@ class PatientHttpProtocol(HttpToolsProtocol):
         error = sys.exc_info()[1]
         if error is not None:  # the parser's, which hides the one of its helper for addresses behind another
             msg = f"The bytes are no HTTP/1.1 request: {error.__context__ or error}."
-        problem = problem_response(Problem("invalid_request", msg), NO_REQUEST_ID, None)
-        lines = [b"HTTP/1.1 400 Bad Request", *(b"%s: %s" % header for header in problem.headers), b"connection: close"]
-        self.transport.write(b"\r\n".join([*lines, b"", problem.body]))
+        self._refuse(400, "invalid_request", msg)
+
+    def _refuse(self, status: int, code: str, detail: str) -> None:
+        """Answer what never became a request with a problem, and close the connection."""
+        problem = Problem(code, detail, status=status)
+        retry_after = _RETRY_SECONDS if status == 503 else None
+        answer = problem_response(problem, self.server_state.next_request_id(), retry_after)
+        start = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()
+        lines = [start, *(b"%s: %s" % header for header in answer.headers), b"connection: close"]
+        self.transport.write(b"\r\n".join([*lines, b"", answer.body]))
         self.transport.close()

@@ -15,11 +15,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from emulator import __version__
+from emulator.cli.connections import IDLE_SECONDS, WatchedServer
 from emulator.cli.errors import CommandError, unreadable
 from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
 from emulator.cli.protocol import PatientHttpProtocol
-from emulator.cli.server_parts import Config, Server
+from emulator.cli.server_parts import Config
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.documents.complaints import nearest
@@ -33,8 +34,6 @@ GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
 IMAGE_GRACE_SECONDS = 4
 """How much of this their image work may take, so that who waits for it is still answered: usual images need a tenth."""
-KEEP_ALIVE_SECONDS = 65
-"""How long an idle connection stays open: longer than usual client pools, so that none meets a connection just closed."""
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -137,12 +136,12 @@ def server_config(application: Application) -> Config:
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_keep_alive=int(IDLE_SECONDS),
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
 
-class _AnnouncingServer(Server):
+class _AnnouncingServer(WatchedServer):
     """A uvicorn server that says when it is ready, and for which a signal to stop is not a failure."""
 
     def __init__(self, application: Application, announcement: str) -> None:

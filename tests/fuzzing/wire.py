@@ -13,9 +13,8 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Seque
 from dataclasses import dataclass, field
 from typing import Any
 
-from uvicorn.server import ServerState
-
-from emulator.cli.protocol import NO_REQUEST_ID, PatientHttpProtocol
+from emulator.cli.connections import Connections
+from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.serving import server_config
 
 TURNS = 60
@@ -47,7 +46,7 @@ class Response:
     @property
     def is_of_the_parser(self) -> bool:
         """Whether it refuses bytes that never became a request."""
-        return (b"request-id", NO_REQUEST_ID.encode()) in self.headers
+        return dict(self.headers).get(b"request-id", b"").startswith(b"req_0000000000")
 
 
 @dataclass(slots=True)
@@ -108,7 +107,7 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes]) -> Con
     """
     conversation = Conversation()
     loop = asyncio.get_running_loop()
-    state = ServerState()
+    state = Connections()
     protocol = PatientHttpProtocol(server_config(_noted(application, conversation)), state, {}, loop)
     transport = _Transport(loop)
     transport.protocol = protocol

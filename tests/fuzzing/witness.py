@@ -14,7 +14,7 @@ from emulator.service import state
 from emulator.service.sandbox import Sandbox
 from tests.support.emulator_client import EmulatorUnderTest
 
-COUNTERS_OF_REQUESTS = ("req", "hold")
+COUNTERS_OF_REQUESTS = ("req", "stray", "hold")
 
 
 def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:

@@ -1,0 +1,123 @@
+"""The connections of a server: how many there may be, how long each may take, and what they lose by pipelining."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from emulator.cli import connections
+from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
+from emulator.cli.protocol import PatientHttpProtocol
+from emulator.cli.serving import server_config
+from tests.cli.command import ROOT, serving
+from tests.fuzzing.wire import _Transport, converse
+from tests.support.emulator_client import EmulatorUnderTest
+
+GET = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n\r\n"
+POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
+
+
+async def _silence(application: Any, sent: bytes, seconds: float) -> tuple[bool, bytes]:
+    """What a server does with a connection that falls silent after some bytes: whether it closes it, and what it says."""
+    loop = asyncio.get_running_loop()
+    protocol = PatientHttpProtocol(server_config(application), Connections(), {}, loop)
+    transport = _Transport(loop)
+    transport.protocol = protocol
+    protocol.connection_made(transport)
+    if sent:
+        protocol.data_received(sent)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    written = len(transport.written)
+    was_closed = protocol.end_if_overdue(loop.time() + seconds)
+    said = bytes(transport.written[written:])
+    transport.close()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    return was_closed, said
+
+
+@pytest.mark.parametrize(
+    ("sent", "limit"),
+    [(b"", IDLE_SECONDS), (GET, IDLE_SECONDS), (GET[:30], HEAD_SECONDS), (POST + b"{}", BODY_SECONDS)],
+    ids=["nothing", "a whole request", "half a head", "half a body"],
+)
+def test_a_connection_that_falls_silent_is_closed_after_its_time(
+    emulator: EmulatorUnderTest, sent: bytes, limit: float
+) -> None:
+    before = asyncio.run(_silence(emulator.application, sent, limit - 1))
+    after = asyncio.run(_silence(emulator.application, sent, limit + 1))
+    assert (False, True) == (before[0], after[0])
+
+
+def test_half_a_head_is_told_why(emulator: EmulatorUnderTest) -> None:
+    _, said = asyncio.run(_silence(emulator.application, GET[:30], HEAD_SECONDS + 1))
+    assert said.startswith(b"HTTP/1.1 408 ")
+    assert b"must come within 30 s" in said
+
+
+def test_a_connection_too_many_is_refused_with_a_problem(
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MAXIMUM_CONNECTIONS", 0)
+    monkeypatch.setattr(connections, "greatest_number", lambda: 0)
+    conversation = asyncio.run(converse(emulator.application, [GET]))
+    (answer,) = conversation.responses()
+    assert (503, b"5") == (answer.status, dict(answer.headers)[b"retry-after"])
+    assert b"service_unavailable" in answer.body
+
+
+def test_pipelined_requests_are_answered_whatever_protocol_one_of_them_offers(emulator: EmulatorUnderTest) -> None:
+    upgrade = POST.replace(b"\r\n\r\n", b"\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n") + b"0123456789"
+    conversation = asyncio.run(converse(emulator.application, [GET + upgrade + GET + upgrade + GET]))
+    assert [200, 401, 200, 401, 200] == [response.status for response in conversation.responses()]
+
+
+def test_bytes_that_are_no_request_have_a_request_id_each() -> None:
+    with serving() as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        ids = set()
+        for _ in range(3):
+            with socket.create_connection((host, int(port))) as connection:
+                connection.sendall(b"\x00\r\n\r\n")
+                answer = b"".join(iter(lambda: connection.recv(65536), b""))
+            ids.add(next(line for line in answer.split(b"\r\n") if line.startswith(b"request-id: req_")))
+    assert 3 == len(ids)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_server_without_standard_streams_serves_and_stops() -> None:
+    command = [sys.executable, "-m", "emulator", "wait", "--timeout", "30"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    script = f"exec {sys.executable} -m emulator serve --port {port} <&- >&- 2>&-"
+    server = subprocess.Popen(["sh", "-c", script], cwd=ROOT)
+    try:
+        waited = subprocess.run([*command, "--url", f"http://127.0.0.1:{port}"], cwd=ROOT, check=False)
+        assert 0 == waited.returncode
+    finally:
+        server.send_signal(signal.SIGTERM)
+    assert 0 == server.wait(timeout=15)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+def test_output_that_cannot_be_written_is_a_message() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        run = subprocess.run(
+            [sys.executable, "-m", "emulator", "scenarios", "list"],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (1, "image-workflow-emulator: cannot write the output: No space left on device\n") == (
+        run.returncode,
+        run.stderr,
+    )
