@@ -1,5 +1,6 @@
 """The contract of the control plane: valid by itself, with every route, and kept by real answers."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,6 +21,8 @@ from tests.support.pictures import picture
 DOCUMENT: dict[str, Any] = yaml.load(
     (ROOT / "contract" / "control-plane.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
 )
+BODIES: dict[str, Any] = json.loads((ROOT / "contract" / "control.schema.json").read_text(encoding="utf-8"))["$defs"]
+"""What the emulator reads bodies by."""
 FOR_PEOPLE = {"", "/reference", "/page/{file}"}
 """Routes of the page, which programs have no use for."""
 SCENARIO = """
@@ -74,6 +77,26 @@ def test_it_has_every_route_with_its_methods_and_parameters() -> None:
             for method, operation in operations.items():
                 assert list(routes[path][method].query) == parameters(operation, "query"), (method, path)
                 assert re.findall(r"{(\w+)}", path) == parameters(operation, "path"), (method, path)
+
+
+@pytest.mark.parametrize(
+    ("described", "read_by"),
+    [
+        ("SandboxWrite", "sandbox"),
+        ("ClockSetting", "clock"),
+        ("ClockAdvance", "move"),
+        ("TeamWrite", "team"),
+        ("TeamPatch", "team_change"),
+        ("CredentialWrite", "credential"),
+        ("CredentialPatch", "credential_change"),
+        ("AdmissionWrite", "admission"),
+    ],
+)
+def test_its_bodies_have_the_fields_that_are_read(described: str, read_by: str) -> None:
+    here, there = DOCUMENT["components"]["schemas"][described], BODIES[read_by]
+    assert list(there["properties"]) == list(here["properties"])
+    for keyword in ("required", "additionalProperties", "minProperties", "maxProperties"):
+        assert there.get(keyword) == here.get(keyword), keyword
 
 
 def parameters(operation: dict[str, Any], place: str) -> list[str]:
