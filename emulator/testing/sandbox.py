@@ -14,7 +14,7 @@ from emulator.contract import BASE_PATH
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.testing.control import YAML, ZIP, ControlPlane, path_step
 from emulator.testing.errors import EmulatorError
-from emulator.testing.files import naming, read_file, scenario_file
+from emulator.testing.files import read_file, scenario_file
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, RecordedRequest, Rule, record
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PREFERRED_TEAM: Final = "Demo"
 """Whose full key `api_key` is, where there is such a Team."""
 MOST_REQUESTS: Final = 1000
-"""How many recorded requests are asked for at once."""
+"""How many recorded requests are fetched at once."""
 DEFAULT_SANDBOX: Final = "default"
 EXAMPLE_KEYS: Final = 20
 
@@ -115,7 +115,7 @@ class Sandbox:
         idempotency_key: str | None = None,
         since: int | None = None,
     ) -> list[RecordedRequest]:
-        """Return the recorded requests, oldest first, that all given filters select: the last 1,000 of them.
+        """Return the recorded requests, oldest first, that all given filters select.
 
         `operation`, `status` and `code` also take `none`, for a request that has none; `status` takes `4xx` too. `team` is
         a name or an id, `since` a sequence number.
@@ -129,8 +129,13 @@ class Sandbox:
             "since": since,
             "limit": MOST_REQUESTS,
         }
-        found = self._plane.call("GET", "requests", query=query)["data"]
-        return [record(RecordedRequest, entry) for entry in reversed(found)]
+        found: list[RecordedRequest] = []
+        while True:
+            before = found[-1].sequence if found else None
+            page = self._plane.call("GET", "requests", query={**query, "before": before})["data"]
+            found += [record(RecordedRequest, entry) for entry in page]
+            if len(page) < MOST_REQUESTS:
+                return found[::-1]
 
     def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:
         """Explain a recorded request: `last`, a Request-Id, a sequence number, or one of `requests()`."""
@@ -312,8 +317,7 @@ def use_scenario(plane: ControlPlane, scenario: "str | Mapping[str, Any] | Path"
     if isinstance(scenario, Mapping):
         plane.call("PUT", "scenario", scenario, query=query)
     elif (file := scenario_file(scenario)) is not None:
-        with naming(file):
-            plane.exchange("PUT", "scenario", read_file(file), YAML, query=query)
+        plane.exchange("PUT", "scenario", read_file(file), YAML, query={**query, "file": str(file)})
     else:
         plane.call("PUT", "scenario", {"use": scenario}, query=query)
 

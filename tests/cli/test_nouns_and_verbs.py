@@ -219,5 +219,6 @@ def test_operations_are_listed_without_an_emulator() -> None:
     assert ["getTeam", "GET", "/v1/team", "0", "200", "401"] == team[:6]
 
 
-def test_the_schema_of_scenario_files_is_printed() -> None:
-    assert run_command("schema", "scenario").output == (ROOT / "contract/scenario.schema.json").read_text("utf-8")
+@pytest.mark.parametrize("kind", ["scenario", "world"])
+def test_the_schema_of_a_kind_of_file_is_printed(kind: str) -> None:
+    assert run_command("schema", kind).output == (ROOT / f"contract/{kind}.schema.json").read_text("utf-8")

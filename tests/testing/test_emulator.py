@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from emulator.testing import Emulator, EmulatorError, Sandbox
+from tests.cli.command import read_answer
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BAD_SCENARIO = """\
@@ -72,8 +73,8 @@ def test_a_connection_that_the_server_has_closed_is_opened_again(server: Emulato
             for _ in range(2):
                 client, _ = listener.accept()
                 with client, socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))) as upstream:
-                    upstream.sendall(client.recv(65536))
-                    client.sendall(upstream.recv(65536))
+                    upstream.sendall(client.recv(65536).replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+                    client.sendall(read_answer(upstream).replace(b"connection: close\r\n", b""))
 
         thread = threading.Thread(target=relay_one_at_a_time)
         thread.start()

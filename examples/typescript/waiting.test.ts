@@ -1,0 +1,25 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { ImageWorkflow } from "./client.ts";
+import { useSandbox } from "./emulator.ts";
+
+// A clock that stands still but for the client's pauses: so they are seen.
+const sandbox = await useSandbox({ clock: "manual" });
+const client = new ImageWorkflow(sandbox.baseUrl, sandbox.apiKey, sandbox.advance);
+
+test("it polls no sooner than it is told", async () => {
+  const photo = new Uint8Array(await readFile(new URL("photo.png", import.meta.url)));
+  const asset = await client.upload(photo, "image/png");
+  const product = await client.createProduct("Linen shirt", [asset.id]);
+  const before = await sandbox.now();
+  await client.photoshoot([product.id]);
+  expect(await sandbox.now()).toBe(before + 12_000);
+  expect((await sandbox.requests("operation=getGeneration")).length).toBeLessThanOrEqual(7);
+});
+
+test("it waits out a rate limit", async () => {
+  await sandbox.use("rate-limited");
+  const before = await sandbox.now();
+  for (let number = 0; number < 8; number++) await client.request("GET", "/team");
+  expect(await sandbox.now()).toBeGreaterThanOrEqual(before + 60_000);
+});
