@@ -3,7 +3,6 @@
 Owns the form of a complaint, places in files, and the search for the nearest word. Knows no notation.
 """
 
-import difflib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -72,6 +71,8 @@ def nearest(word: str, words: Collection[str]) -> tuple[str, ...]:
     longer = [known for known in words if len(parts) > 1 and _is_short_for(parts, _PART.findall(known))]
     if 0 < len(longer) <= _MOST_SUGGESTIONS:
         return tuple(longer)
+    import difflib  # not needed until something is misspelled
+
     by_folded = {known.casefold(): known for known in sorted(words)}
     found = difflib.get_close_matches(word[:_COMPARED_CHARACTERS].casefold(), list(by_folded), n=1, cutoff=0.6)
     return (by_folded[found[0]],) if found else ()

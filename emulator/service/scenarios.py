@@ -82,6 +82,11 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     sandbox.feed.note("scenario", team_id)
 
 
+def await_answers(sandbox: Sandbox) -> bool:
+    """Tell whether a running scenario has a change to make right after some request."""
+    return any(awaited.done_at is None for playbook in sandbox.playbooks.values() for awaited in playbook.awaited)
+
+
 def note_answer(sandbox: Sandbox, facts: RequestFacts, now: int) -> None:
     """Make the changes that scenarios make right after the answer to a request like this."""
     for key in (facts.team_id, EVERYONE):

@@ -270,7 +270,8 @@ class Exchange:
 
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""
-        if hasattr(self, "route") and self.sandbox.playbooks:
+        has_route = self.entry.operation is not None or self.entry.byte_surface is not None
+        if has_route and scenarios.await_answers(self.sandbox):
             scenarios.note_answer(self.sandbox, self.facts(), engine.enter(self.sandbox))
 
     # What a fault can do (emulator.scenario.faults.base.Exchange) ----------------------------------------------------
