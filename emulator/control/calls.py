@@ -30,6 +30,7 @@ from emulator.http.requests import (
 from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.scenario.library import LibraryEntry, ScenarioLibrary
+from emulator.scenario.rules import WorkRule
 from emulator.scenario.vocabulary import OperationFacts
 from emulator.service import engine
 from emulator.service.calls import DecodedUpload
@@ -79,6 +80,11 @@ class ControlPlane:
     """Ends every wait when the emulator is about to stop."""
     created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
     """What the creation of a sandbox asked for, its scenario aside."""
+    photoshoot_rules: WeakKeyDictionary[Sandbox, tuple[Store, dict[str, WorkRule]]] = field(
+        default_factory=WeakKeyDictionary
+    )
+    """The rules that decided what becomes of first photoshoots, which have no entry in the journal: by the id of the work,
+    as long as the sandbox has the resources of then."""
     _library_entries: list[LibraryEntry] | None = None
 
     def options_of(self, sandbox: Sandbox) -> SandboxOptions:

@@ -12,6 +12,7 @@ from emulator.domain.problems import Problem
 from emulator.domain.recipes import PremadeRecipe
 from emulator.domain.resources import Asset, Generation, Operation, WorkError
 from emulator.kernel.timestamps import format_timestamp
+from emulator.scenario.rules import WorkRule
 from emulator.service import admission, generations
 from emulator.service.calls import Call as ServiceCall
 from emulator.service.journal import Entry
@@ -30,7 +31,7 @@ def list_work(call: Call) -> dict[str, Any]:
     all_work: list[Operation | Generation] = [*store.operations.items.values(), *store.generations.items.values()]
     newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[:limit]
     admissions = {entry.work_id: entry for entry in call.sandbox.journal.entries if entry.work_id}
-    return {"data": [describe_work(call.sandbox, work, admissions.get(work.id)) for work in newest]}
+    return {"data": [describe_work(call, work, admissions.get(work.id)) for work in newest]}
 
 
 def start_first_photoshoot(call: Call) -> JsonResponse:
@@ -53,12 +54,24 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     admission.check_pause(service_call)
     admission.check_subscription(service_call)
     commit = generations.create_product_photography(service_call)
-    return JsonResponse(describe_work(sandbox, commit(), None), 201)
+    generation = commit()
+    if service_call.work_rule is not None:
+        _photoshoot_rules(call)[generation.id] = service_call.work_rule
+    return JsonResponse(describe_work(call, generation, None), 201)
 
 
-def describe_work(sandbox: Sandbox, work: Operation | Generation, admitted: Entry | None) -> dict[str, Any]:
+def _photoshoot_rules(call: Call) -> dict[str, WorkRule]:
+    """Return which rule decided what becomes of each first photoshoot; those of before a reset are forgotten."""
+    sandbox, rules = call.sandbox, call.plane.photoshoot_rules
+    if sandbox not in rules or rules[sandbox][0] is not sandbox.store:
+        rules[sandbox] = (sandbox.store, {})
+    return rules[sandbox][1]
+
+
+def describe_work(call: Call, work: Operation | Generation, admitted: Entry | None) -> dict[str, Any]:
     """Return a piece of work as JSON; `admitted` is the journal's entry of the request that was admitted with it."""
-    rule = admitted.work_rule if admitted else None
+    sandbox = call.sandbox
+    rule = admitted.work_rule if admitted else _photoshoot_rules(call).get(work.id)
     shown = {
         "object": "operation" if isinstance(work, Operation) else "generation",
         "id": work.id,

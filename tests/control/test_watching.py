@@ -150,6 +150,17 @@ def test_the_first_photoshoot_makes_do_with_a_sample(control: ControlledEmulator
     assert fetched(control, sample["url"])[:4] == b"\x89PNG"
 
 
+def test_the_first_photoshoot_names_the_rule_that_decided_what_becomes_of_it(control: ControlledEmulator) -> None:
+    control.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    control.told("POST", "/first-photoshoot")
+    (work,) = listed(control, "/work")
+    assert (work["rule"]["name"], work["rule"]["file"]) == ("slots 2 and 4 fail", "some-outputs-fail.yaml")
+    control.told("POST", "/reset")
+    control.ask("DELETE", "/scenario")
+    control.told("POST", "/first-photoshoot")
+    assert [work["rule"] for work in listed(control, "/work")] == [None]
+
+
 def test_the_first_photoshoot_is_refused_as_any_work_is(control: ControlledEmulator) -> None:
     assert control.refusal("POST", "/first-photoshoot?team=Broke")[:2] == (402, "insufficient_credits")
     assert control.refusal("POST", "/first-photoshoot?team=Lapsed")[:2] == (403, "subscription_required")

@@ -29,7 +29,8 @@ FLAGS: Final = (
     "--disable-sync",
 )
 REGIONS: Final = ("Requests", "Work", "Clock", "Scenario", "Teams", "Gallery", "Sandboxes")
-PATIENCE_MS: Final = 10_000
+PATIENCE_MS: Final = 15_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @contextmanager

@@ -48,6 +48,7 @@ def visitor(browser: Any, origin: str) -> Iterator[Any]:
     yield visit
     for context, _ in visits:
         context.close()
+    assert [visit.complaints for _, visit in visits if visit.complaints] == []
 
 
 @pytest.fixture

@@ -104,6 +104,15 @@ def test_a_rule_is_named_with_file_and_line(visit: Visit, service: Service) -> N
     expect(region).to_contain_text("internal-error.yaml, line")
 
 
+def test_an_entry_of_a_timeline_is_named_with_file_and_line(visit: Visit, service: Service) -> None:
+    service.control("PUT", "/scenario", {"use": "admission-paused"})
+    service.control("POST", "/clock/advance", {"seconds": 40})
+    service.call("POST", "/v1/uploads", {"content_type": "image/png", "size_bytes": 10})
+    region = visit.region("Requests")
+    region.get_by_role("row").filter(has_text="503").click()
+    expect(region.get_by_role("listitem").filter(has_text="Timeline")).to_contain_text("admission-paused.yaml, line")
+
+
 def test_an_entry_leads_to_its_operation_in_the_reference(visit: Visit, service: Service) -> None:
     service.call("GET", "/v1/team")
     region = visit.region("Requests")
