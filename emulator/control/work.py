@@ -92,7 +92,7 @@ def _of_operation(sandbox: Sandbox, operation: Operation) -> dict[str, Any]:
     ingredient = sandbox.store.ingredients[operation.ingredient_kind].items.get(operation.result_id or "")
     return {
         "type": operation.type,
-        "starts_at": _instant(operation.started_at),
+        "starts_at": _instant(operation.outcome.starts_at),
         "finishes_at": _instant(operation.outcome.finishes_at),
         "error": _describe_error(operation.error),
         "result_id": operation.result_id,

@@ -62,20 +62,21 @@ def _request_id(answer: Answer) -> str:
 
 
 def test_an_entry_tells_of_the_request_and_its_answer(control: ControlledEmulator) -> None:
-    answer = control.post("/uploads", UPLOAD, idempotency_key="one")
+    answer = control.post("/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"})
     entry = newest(control)
     team = control.team()
     assert list(entry) == MEMBERS
     assert entry.pop("duration_ms") > 0
     assert parse_timestamp(entry.pop("arrived_at")) > parse_timestamp(START)
-    assert entry.pop("bytes") is None
-    del entry["user_agent"], entry["response_headers"]
+    assert entry.pop("response_headers") == answer.headers
     assert entry == {
         "sequence": 1,
         "at": START,
         "method": "POST",
         "path": "/v1/uploads",
         "operation": "createUpload",
+        "bytes": None,
+        "user_agent": "shop/1.0",
         "credential": {
             "id": team["credentials"][0]["id"],
             "name": "Full",
@@ -184,6 +185,12 @@ def test_a_request_that_was_lost_before_anything_was_done_has_no_status(control:
     entry = newest(control)
     assert (None, None) == (entry["status"], entry["response_body"])
     assert entry["duration_ms"] is not None
+
+
+def test_bytes_say_which_way_they_went(control: ControlledEmulator) -> None:
+    asset = control.upload(picture())
+    control.fetch(asset["url"])
+    assert ["download", None, "upload", None] == [entry["bytes"] for entry in entries(control)]
 
 
 # Bodies and secrets ---------------------------------------------------------------------------------------------------
