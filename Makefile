@@ -8,7 +8,9 @@
 #   make coverage  the tests, and which branches they leave out
 #   make bench     the measurements
 #   make screenshot  the pictures of the page in docs/ (needs chromium)
+#   make soak      a day of mixed work, and the memory over it
 #   make wheel     build dist/*.whl
+#   make sbom      list what is installed at run time, as CycloneDX in dist/sbom.cdx.json
 #   make lock      renew requirements.lock and the locks beside it (needs uv)
 #   make clean     remove all that was made
 
@@ -27,7 +29,7 @@ endif
 
 COMPILED := emulator/_shipped/compiled/.made
 
-.PHONY: serve test check format verify coverage bench screenshot wheel lock clean
+.PHONY: serve test check format verify coverage bench soak screenshot wheel sbom lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -62,6 +64,13 @@ screenshot: $(VENV)/verify.made $(COMPILED)
 
 wheel: $(VENV)/dev.made
 	$(BIN)/python -m hatchling build -t wheel
+
+soak: $(VENV)/dev.made $(COMPILED)
+	$(BIN)/python tests/benchmarks/soak.py $(OPTIONS)
+
+sbom: $(VENV)/verify.made
+	mkdir -p dist
+	$(BIN)/cyclonedx-py requirements requirements.lock --output-file dist/sbom.cdx.json
 
 lock:
 	uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements.lock

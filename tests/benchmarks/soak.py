@@ -1,0 +1,113 @@
+"""A day of emulated time with mixed work and a small live set: memory over time must be flat after the first day.
+
+Plays upload, Product, photoshoot, ingredient, polling, downloads, refusals and deletion, one round a minute of
+emulated time, and prints the resident memory of the server after each emulated hour. Two days by default:
+the first fills what is bounded (the journal, idempotency records), the second shows whether anything grows.
+"""
+
+import argparse
+import json
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from emulator.testing import Emulator
+from tests.cli.command import serving
+from tests.support.pictures import picture
+
+ROUNDS_PER_HOUR = 60
+TOLERANCE = 1.1
+"""How much the memory at the end may exceed that after the first day."""
+
+
+class Client:
+    """A client of one Team."""
+
+    def __init__(self, base_url: str, key: str) -> None:
+        self._base_url = base_url
+        self._key = key
+        self._sent = 0
+
+    def send(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request; refusals are answers too."""
+        self._sent += 1
+        headers = {"Authorization": f"Bearer {self._key}", "Idempotency-Key": f"soak-{self._sent}"}
+        data = None
+        if body is not None:
+            data, headers["Content-Type"] = json.dumps(body).encode(), "application/json"
+        return self.exchange(method, self._base_url + path, data, headers)
+
+    def exchange(self, method: str, url: str, data: bytes | None, headers: dict[str, str]) -> Any:
+        """Send bytes, and return the JSON that is answered (None for bytes)."""
+        request = urllib.request.Request(url, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                content, kind = answer.read(), answer.headers.get("Content-Type", "")
+        except urllib.error.HTTPError as refusal:
+            content, kind = refusal.read(), "json"
+        return json.loads(content) if "json" in kind and content else None
+
+    def upload(self, data: bytes) -> str:
+        """Bring a file in, and return the id of its Asset."""
+        session = self.send("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(data)})
+        token = self.exchange("POST", session["upload"]["url"], data, session["upload"]["headers"])
+        return str(self.send("POST", f"/uploads/{session['id']}/complete", token)["id"])
+
+    def round(self) -> Iterator[str]:
+        """Do a minute's work; yields before each wait, and leaves nothing behind."""
+        asset = self.upload(picture())
+        product = self.send("POST", "/products", {"name": "Soak", "asset_ids": [asset], "primary_asset_id": asset})
+        pose = self.send("POST", "/poses", {"name": "Soak", "asset_id": asset})
+        shoot = self.send(
+            "POST",
+            "/generations/product-photography",
+            {"product_ids": [product["id"]], "output_mode": "photoshoot"},
+        )
+        self.send("POST", "/products", {"name": ""})
+        self.send("GET", "/assets/none")
+        yield "work"
+        shoot = self.send("GET", f"/generations/{shoot['id']}")
+        pose = self.send("GET", f"/operations/{pose['id']}")
+        assets = [asset, *(output["asset"]["id"] for output in shoot["outputs"])]
+        for identifier in assets:
+            self.exchange("GET", self.send("GET", f"/assets/{identifier}")["url"], None, {})
+        self.send("DELETE", f"/poses/{pose['result']['id']}")
+        self.send("DELETE", f"/products/{product['id']}")
+        for identifier in assets:
+            self.send("DELETE", f"/assets/{identifier}")
+
+
+def resident_mib(process: int) -> float:
+    """Return the resident memory of a process, in MiB (Linux)."""
+    fields = Path(f"/proc/{process}/statm").read_text().split()
+    return int(fields[1]) * 4096 / 2**20
+
+
+def main() -> int:
+    """Play, print, and return 1 if memory grew."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--days", type=int, default=2)
+    days = parser.parse_args().days
+    with serving("--clock", "manual", "--rate-limits", "off", "--access-log", "off") as server:
+        sandbox, process = Emulator.connect(server.url).default, server.process.pid
+        client, measured = Client(sandbox.base_url, sandbox.api_key), list[float]()
+        for hour in range(24 * days):
+            sandbox.team("Demo").set(credits=1_000)
+            for _ in range(ROUNDS_PER_HOUR):
+                for _wait in client.round():
+                    sandbox.clock.idle()
+                sandbox.clock.advance(3600 // ROUNDS_PER_HOUR)
+            measured.append(resident_mib(process))
+            print(f"hour {hour + 1:3}  {measured[-1]:7.1f} MiB", flush=True)
+    after_first_day, at_end = max(measured[12:24]), measured[-1]
+    print(f"after the first day {after_first_day:.1f} MiB, at the end {at_end:.1f} MiB")
+    return 0 if at_end <= after_first_day * TOLERANCE else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""The files of examples/container: well-formed, and true to the image and the command line."""
+
+import re
+import shlex
+
+import pytest
+import yaml
+
+from emulator.cli.arguments import parse_arguments
+from emulator.settings import OPTIONS
+from tests.cli.command import ROOT
+
+FOLDER = ROOT / "examples" / "container"
+DOCUMENTS = [path for path in sorted(FOLDER.iterdir()) if path.suffix in (".yaml", ".yml")]
+VARIABLES = {option.variable for option in OPTIONS} | {"EMULATOR_URL"}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.name))
+def test_an_example_is_well_formed_yaml(path: object) -> None:
+    assert yaml.safe_load(FOLDER.joinpath(str(path)).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: str(path.name))
+def test_an_example_names_variables_that_there_are(path: object) -> None:
+    text = FOLDER.joinpath(str(path)).read_text(encoding="utf-8")
+    assert set(re.findall(r"\bEMULATOR_[A-Z_]+\b", text)) <= VARIABLES
+
+
+def test_the_commands_of_the_workflows_can_be_typed() -> None:
+    lines = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS).splitlines()
+    commands = [
+        line.partition("image-workflow-emulator ")[2]
+        for line in lines
+        if re.search(r"- (run: )?image-work\S+ \w", line)
+    ]
+    assert {"exec", "wait"} == {parse_arguments(shlex.split(command)).command for command in commands}
+
+
+def test_the_image_is_checked_at_the_port_that_it_listens_on() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert re.search(r'HEALTHCHECK .* CMD \["image-workflow-emulator", "wait"', dockerfile)
+    assert "ARG PYTHON_IMAGE=" in dockerfile
