@@ -9,4 +9,4 @@ class CommandError(Exception):
 
 def unreadable(error: OSError) -> UsageError:
     """The complaint about a file that was named and cannot be read."""
-    return UsageError(f"{error.filename}: found {error.strerror}, expected a file that can be read")
+    return UsageError(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")

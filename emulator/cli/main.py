@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """The entry point: reads the environment, runs one command, turns its outcome into an exit status.
 
 0 is success, 2 a mistake in what was typed or in a file that was given, 1 any other failure. Messages go to standard error.
@@ -6,7 +7,7 @@
 import os
 import sys
 
-from emulator.cli.arguments import PROGRAM, module_of, parse_arguments
+from emulator.cli.arguments import PROGRAM, build_parser, module_of, parse_arguments
 from emulator.cli.errors import CommandError
 from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError
@@ -21,6 +22,10 @@ REFUSED_VALUES = (400, 413, 422)
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that the arguments ask for (None: those of this process) and return its exit status."""
     _open_standard_streams()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what could be typed next
+        import argcomplete
+
+        argcomplete.autocomplete(build_parser())
     options = parse_arguments(arguments)
     try:
         status: int = module_of(options.command).run(options, os.environ)

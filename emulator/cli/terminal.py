@@ -1,6 +1,6 @@
 """The terminal, and how a command with a process group of its own comes to use it.
 
-A terminal listens to one process group, its foreground: that of this process, which passes on what is typed (Ctrl-C).
+A terminal sends what is typed (Ctrl-C) to one process group, the foreground: that of this process, which passes it on.
 A command that only writes never notices. One that reads, or sets the terminal, is stopped by the system for it, is then
 given the foreground, and goes on. Likewise Ctrl-Z stops the command first and this process after it, so that a shell sees its job
 stopped, and both go on when the shell lets them. Not on Windows.
@@ -58,7 +58,7 @@ if sys.platform != "win32":
                 return False
 
         def _give(self, group: int) -> None:
-            # Who is not the foreground is stopped for changing it, unless it does not hear of it.
+            # A background process that changes the foreground group gets SIGTTOU: block it.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
             try:
                 os.tcsetpgrp(self._file, group)

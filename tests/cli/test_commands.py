@@ -32,7 +32,7 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
     [
         (["serve", "--clock", "x0"], {}, "--clock: found 'x0', expected real, manual, auto, or a rate such as x60"),
         (["serve"], {"EMULATOR_PORT": "tcp://10.0.0.1"}, "EMULATOR_PORT: found 'tcp://10.0.0.1', expected a number from 0 to 65535"),
-        (["serve", "--world", "no/such.yaml"], {}, "no/such.yaml: found No such file or directory, expected a file that can be read"),
+        (["serve", "--world", "no/such.yaml"], {}, "cannot read no/such.yaml: no such file or directory"),
         (["wait", "--timeout", "soon"], {}, "--timeout: found 'soon', expected seconds, such as 30 or 0.5"),
         (["wait"], {"EMULATOR_URL": "8038"}, "EMULATOR_URL: found '8038', expected the address of a running emulator, such as http://127.0.0.1:8038"),
         (["clock", "advance"], {}, "clock advance: expected a span such as 90s, 250ms, 2m or 1h after it"),
@@ -119,9 +119,7 @@ def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_colum
 def test_a_scenario_file_that_cannot_be_read_is_told() -> None:
     outcome = run_command("scenarios", "check", "no/such.yaml")
     assert (outcome.status, outcome.output) == (2, "")
-    assert outcome.complaint == (
-        "image-workflow-emulator: no/such.yaml: found No such file or directory, expected a file that can be read\n"
-    )
+    assert outcome.complaint == ("image-workflow-emulator: cannot read no/such.yaml: no such file or directory\n")
 
 
 def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> None:

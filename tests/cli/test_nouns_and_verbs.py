@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -222,3 +223,24 @@ def test_operations_are_listed_without_an_emulator() -> None:
 @pytest.mark.parametrize("kind", ["scenario", "world"])
 def test_the_schema_of_a_kind_of_file_is_printed(kind: str) -> None:
     assert run_command("schema", kind).output == (ROOT / f"contract/{kind}.schema.json").read_text("utf-8")
+
+
+def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> None:
+    assert ask(server, "/_emulator/scenarios") == json.loads(
+        run_command("scenarios", "list", "--format", "json").output
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "completions"), [("requ", "requests "), ("requests sh", "show "), ("serve --access", "--access-log ")]
+)
+def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tmp_path: Path) -> None:
+    file, line = tmp_path / "completions", f"image-workflow-emulator {typed}"
+    variables = {
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(file),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+    }
+    run_command(**variables)
+    assert completions == file.read_text()

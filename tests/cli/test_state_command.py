@@ -46,9 +46,7 @@ def test_a_file_that_is_no_state_is_a_bad_file(server: Server, tmp_path: Path) -
 def test_a_file_that_cannot_be_read_is_told(server: Server) -> None:
     outcome = run_state(server, "load", "no/such.zip")
     assert outcome.status == 2
-    assert outcome.complaint == (
-        "image-workflow-emulator: no/such.zip: found No such file or directory, expected a file that can be read\n"
-    )
+    assert outcome.complaint == ("image-workflow-emulator: cannot read no/such.zip: no such file or directory\n")
 
 
 def test_a_file_that_cannot_be_written_is_told(server: Server) -> None:

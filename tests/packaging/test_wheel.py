@@ -66,9 +66,10 @@ def test_it_carries_nothing_else(wheel: Path) -> None:
     assert [] == [name for name in carried if name.endswith((".pyc", ".partial", ".made"))]
 
 
-def test_it_names_the_command(installation: Path) -> None:
+def test_it_names_the_command_and_the_plugin(installation: Path) -> None:
     (entry_points,) = installation.glob("*.dist-info/entry_points.txt")
     assert "image-workflow-emulator = emulator.cli.main:main" in entry_points.read_text()
+    assert "[pytest11]\nemulator.pytest_plugin = emulator.pytest_plugin\n" in entry_points.read_text()
 
 
 def test_it_serves_without_a_checkout(installation: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import unreadable
-from emulator.cli.output import print_bytes
+from emulator.cli.output import add_format, print_bytes, print_json
 from emulator.documents import shipped_path
 from emulator.documents.complaints import Complaint, DocumentError
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb and what it looks at."""
-    _, show, check = add_verbs(
+    listing, show, check = add_verbs(
         parser,
         list="name every scenario of the library",
         show="print a scenario of the library",
         check="check scenario files",
     )
+    add_format(listing, "table", "json")
     show.add_argument("name", metavar="NAME")
     check.add_argument("files", metavar="FILE", nargs="+")
     check.add_argument(
@@ -35,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and DocumentError."""
     if options.action == "list":
-        _list_scenarios()
+        _list_scenarios(options.format)
     elif options.action == "show":
         print_bytes(_library().text(options.name).encode())
     else:
@@ -43,8 +44,11 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _list_scenarios() -> None:
+def _list_scenarios(form: str) -> None:
     entries = _library().entries()
+    if form == "json":
+        print_json({"data": [{"name": entry.name, "description": entry.description} for entry in entries]})
+        return
     width = max((len(entry.name) for entry in entries), default=0)
     for entry in entries:
         print(f"{entry.name:{width}}  {' '.join(entry.description.split())}".rstrip())
