@@ -14,6 +14,7 @@ from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.documents import shipped_path
 from emulator.domain.problems import Problem
+from emulator.examiner.examiner import Examiner
 from emulator.http.cors import Cors
 from emulator.http.hosts import Hosts
 from emulator.http.problems import problem_response
@@ -56,7 +57,8 @@ class Application:
     def __init__(self, settings: Settings, helpers: Helpers | None = None) -> None:
         self.settings = settings
         self.contract = load_contract()
-        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory))
+        self.examiner = Examiner()
+        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), examiner=self.examiner)
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors)
         self._identifiers = Identifiers(-1)
         """Of requests that are refused before anybody looks at them: they take no Request-Id from under a test."""

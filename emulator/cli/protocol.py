@@ -20,6 +20,7 @@ from emulator.cli.server_parts import FlowControl, HttpToolsProtocol
 from emulator.domain.problems import Problem
 from emulator.http.connection import CONNECTION_EXTENSION
 from emulator.http.problems import problem_response
+from emulator.kernel.clock import host_elapsed_ms
 
 MAXIMUM_HEAD_BYTES = 64 * 1024
 MAXIMUM_FRAMING_BYTES = 64 * 1024
@@ -64,10 +65,12 @@ class PatientHttpProtocol(HttpToolsProtocol):
     _unusual_method: str | None = None
     _heard_at = 0.0
     """When the last byte came that counts: of a connection, a head's first, or a body's."""
+    made_ms = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Called once, when the connection is there."""
         super().connection_made(transport)
+        self.made_ms = host_elapsed_ms()
         self.flow = _PatientFlow(transport, self)
         self._heard_at = self.loop.time()
         if len(self.connections) > self.server_state.limit:

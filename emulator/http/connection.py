@@ -8,6 +8,10 @@ CONNECTION_EXTENSION = "emulator.connection"
 class Connection(Protocol):
     """The connection under a request."""
 
+    @property
+    def made_ms(self) -> float:
+        """When it was made, by the host's clock, as `emulator.kernel.clock.host_elapsed_ms` tells it."""
+
     def reset(self) -> None:
         """Break it off at once, so that the client sees a reset."""
 

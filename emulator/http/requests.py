@@ -15,6 +15,7 @@ from urllib.parse import unquote, unquote_to_bytes
 import orjson
 
 from emulator.domain.problems import Problem, excerpt
+from emulator.http.connection import CONNECTION_EXTENSION
 from emulator.http.responses import Response
 from emulator.kernel.timestamps import SECOND_MS
 
@@ -84,6 +85,14 @@ class Request:
     def public_authority(self) -> str | None:
         """Host and port of the public address, in lower case, if there is one."""
         return None if self._public_url is None else self._public_url.lower().partition("://")[2].partition("/")[0]
+
+    def connection(self) -> tuple[str | None, float | None]:
+        """Name the client's end of the connection, and when it was made; None for what the server does not tell."""
+        connection = self._scope.get("extensions", {}).get(CONNECTION_EXTENSION, {}).get("connection")
+        if connection is None or not self._scope.get("client"):
+            return None, None
+        host, port = self._scope["client"]
+        return f"{host}:{port}", connection.made_ms
 
     def bearer_key(self) -> str | None:
         """Return the key of `Authorization: Bearer`, or None where there is no such thing (section 5, D48)."""

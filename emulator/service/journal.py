@@ -58,6 +58,13 @@ class Entry:
     idempotency_key: str | None = None
     """The key that it came with, whatever became of it."""
     user_agent: str | None = None
+    query: bytes = b""
+    authorization: bytes | None = None
+    """The header Authorization that it brought; never shown, and let go when it leaves."""
+    connection: str | None = None
+    """The client's end of the connection that it came on; None where the server does not tell."""
+    connected_ms: float | None = None
+    """When that connection was made, as `arrived_ms`."""
     byte_surface: ByteSurface | None = None
     """Which of the byte surfaces it came to; None for an operation."""
     request_body: bytes | None = None
@@ -132,6 +139,8 @@ class Journal:
     feed: Feed = field(default_factory=Feed)
     watchers: list[Watcher] = field(default_factory=list)
     """Told of each entry that is complete, or that stays in admission. They must be quick, and must not raise."""
+    examiner: Watcher | None = None
+    """Told of each entry that is complete, before long bodies are left out, those included that were cleared in flight."""
     entries: deque[Entry] = field(default_factory=deque)
     last_sequence: int = 0
     dropped: int = 0
@@ -158,6 +167,9 @@ class Journal:
         self.outcomes[entry.operation, entry.status, entry.code] += 1
         if entry.problem is not None:
             _forget_circumstances(entry.problem)
+        if self.examiner is not None:
+            self.examiner(entry)
+        entry.authorization = None
         if entry.sequence <= self._cleared_up_to:
             return
         if self.entries and self.entries[0].sequence <= entry.sequence:

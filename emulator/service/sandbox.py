@@ -25,6 +25,7 @@ from emulator.service.feed import Feed
 from emulator.service.images import ImageStore, MemoryBudget
 from emulator.service.journal import Journal
 from emulator.service.premade import add_premade_ingredients
+from emulator.service.record import Record
 from emulator.service.store import Store
 from emulator.service.teams import CredentialAccount, TeamAccount
 
@@ -93,6 +94,7 @@ class SandboxState:
     """By Team id, and under an empty one for every Team: the running scenarios."""
     store: Store = field(default_factory=Store)
     idempotency: IdempotencyRecords = field(default_factory=IdempotencyRecords)
+    record: Record = field(default_factory=Record)
     dropped_uploads: int = 0
     """Finished Upload Sessions that were forgotten for newer ones."""
 
@@ -151,7 +153,7 @@ class Sandbox(SandboxState):
 
     def end(self) -> None:
         """Let go of what is held: memory, requests in admission, and who watches the requests that are still answered."""
-        self.journal.feed = Feed()
+        self.journal.feed, self.journal.examiner = Feed(), None
         for held in self.held_admissions.values():
             held.end()
         self.held_admissions = {}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from emulator.scenario.scenario import NO_SCENARIO
 from emulator.service import scenarios
@@ -20,6 +20,16 @@ Observer: TypeAlias = Callable[[Sandbox, Entry], None]
 """Told of the entries of every sandbox's journal, as a journal's watchers are."""
 
 
+class Examiner(Protocol):
+    """Who keeps the record of what clients do."""
+
+    def note(self, sandbox: Sandbox, entry: Entry) -> None:
+        """Take note of a request that has left."""
+
+    def conclude(self, sandbox: Sandbox) -> None:
+        """A sandbox is about to forget what was done in it."""
+
+
 class SandboxConflictError(Exception):
     """A new sandbox cannot be: its id or one of its keys is taken, or there are too many. The text says which."""
 
@@ -32,6 +42,7 @@ class Sandboxes:
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     """What was counted in sandboxes until they were reset, loaded anew or deleted."""
+    examiner: Examiner | None = None
     _callers: dict[str, Caller] = field(default_factory=dict)
     _observers: list[Observer] = field(default_factory=list)
 
@@ -57,6 +68,8 @@ class Sandboxes:
 
     def _begin_to_observe(self, sandbox: Sandbox) -> None:
         sandbox.journal.watchers.extend(partial(observer, sandbox) for observer in self._observers)
+        if self.examiner is not None:
+            sandbox.journal.examiner = partial(self.examiner.note, sandbox)
 
     def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
         """Make a sandbox. Raises SandboxConflictError."""
@@ -77,7 +90,7 @@ class Sandboxes:
 
     def reset(self, sandbox: Sandbox) -> None:
         """Begin a sandbox anew, as it began."""
-        self.tally.add(sandbox)
+        self._count(sandbox)
         self._forget_keys(sandbox)
         sandbox.end()
         sandbox.begin(sandbox.options)
@@ -96,7 +109,7 @@ class Sandboxes:
         if taken:
             self.register(old)
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
-        self.tally.add(old)
+        self._count(old)
         self.tally.discount(sandbox)
         old.end()
         sandbox.adopt(self.memory)
@@ -107,7 +120,7 @@ class Sandboxes:
 
     def delete(self, sandbox: Sandbox) -> None:
         """End a sandbox and free what it held."""
-        self.tally.add(sandbox)
+        self._count(sandbox)
         self._forget_keys(sandbox)
         sandbox.end()
         del self.by_id[sandbox.id]
@@ -118,6 +131,12 @@ class Sandboxes:
         for key, held in sandbox.credentials.items():
             if key not in self._callers:
                 self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
+
+    def _count(self, sandbox: Sandbox) -> None:
+        """Keep the numbers of a sandbox that is about to forget what it did."""
+        self.tally.add(sandbox)
+        if self.examiner is not None:
+            self.examiner.conclude(sandbox)
 
     def _forget_keys(self, sandbox: Sandbox) -> None:
         for key in sandbox.credentials:

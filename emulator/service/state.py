@@ -48,6 +48,8 @@ from emulator.scenario.scenario import Scenario
 from emulator.service.codec import Codec, CodecError
 from emulator.service.engine import HOLD_EVENT
 from emulator.service.images import MemoryBudget
+from emulator.service.record import MAXIMUM_FINDINGS, MAXIMUM_NOTES, Finding, Note
+from emulator.service.record import Record as Observed
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxState
 from emulator.service.soundness import StateError, make_sound
 from emulator.service.store import Collection
@@ -59,6 +61,7 @@ MAXIMUM_STATE_BYTES = 256 * 1024 * 1024
 """Of `state.jsonl`."""
 MAXIMUM_LINE_BYTES = 4 * 1024 * 1024
 MAXIMUM_MEMBERS = 100_000
+_MAXIMUM_COUNTS = 10_000
 _STATE = "state.jsonl"
 _PICTURES = "pictures/"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -123,6 +126,24 @@ def _collection(kind: Any, of: Callable[[Sandbox], Collection[Any]]) -> _Table:
     return _Table(kind, lambda sandbox: of(sandbox).items.values(), add)
 
 
+def _listed(kind: Any, of: Callable[[Sandbox], list[Any]], maximum: int) -> _Table:
+    def add(sandbox: Sandbox, item: Any) -> None:
+        if len(of(sandbox)) >= maximum:
+            raise StateError(f"found more than {maximum}; expected fewer")
+        of(sandbox).append(item)
+
+    return _Table(kind, of, add)
+
+
+def _counts(of: Callable[[Sandbox], dict[str, int]]) -> _Table:
+    def add(sandbox: Sandbox, row: tuple[str, int]) -> None:
+        if len(of(sandbox)) >= _MAXIMUM_COUNTS:
+            raise StateError(f"found more than {_MAXIMUM_COUNTS}; expected fewer")
+        of(sandbox)[row[0]] = row[1]
+
+    return _Table(tuple[str, int], lambda sandbox: of(sandbox).items(), add)
+
+
 def _ingredients(kind: Any) -> _Table:
     return _collection(kind, lambda sandbox: sandbox.store.ingredients[kind.kind])
 
@@ -157,6 +178,10 @@ _TABLES: Mapping[str, _Table] = {
     "operations": _collection(Operation, lambda sandbox: sandbox.store.operations),
     "generations": _collection(Generation, lambda sandbox: sandbox.store.generations),
     "records": _Table(tuple[Scope, Record], lambda sandbox: sandbox.idempotency.records(), _record),
+    "notes": _listed(Note, lambda sandbox: sandbox.record.notes, MAXIMUM_NOTES),
+    "findings": _listed(Finding, lambda sandbox: sandbox.record.findings, MAXIMUM_FINDINGS),
+    "checked": _counts(lambda sandbox: sandbox.record.checked),
+    "met": _counts(lambda sandbox: sandbox.record.met),
     "events": _Table(
         Event,
         lambda sandbox: [event for event in sandbox.timeline.pending() if event.kind != HOLD_EVENT],
@@ -166,7 +191,7 @@ _TABLES: Mapping[str, _Table] = {
 _ONCE = {
     name: kind
     for name, kind in get_type_hints(SandboxState).items()
-    if name not in ("accounts", "credentials", "playbooks", "store")
+    if name not in ("accounts", "credentials", "playbooks", "record", "store")
 }
 """What a state has once, with its type."""
 
@@ -174,14 +199,17 @@ _ONCE = {
 # Saving -------------------------------------------------------------------------------------------------------------
 
 
-def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
-    """Return a sandbox that is settled up to now as the pieces of a state file.
+def save(sandbox: Sandbox, now: int, observed: Observed | None = None) -> Iterator[bytes]:
+    """Return a sandbox that is settled up to now as the pieces of a state file; `observed` in place of its record.
 
     The sandbox may change while the pieces are fetched, from whatever thread: they tell of the moment of this call.
     """
     once = {name: copy(getattr(sandbox, name)) for name in _ONCE}
     once["clock"] = Clock(sandbox.clock.setting, now, elapsed_ms=lambda: 0.0)
     tables = {name: list(table.rows(sandbox)) for name, table in _TABLES.items()}
+    if observed is not None:
+        tables |= {"notes": list(observed.notes), "findings": list(observed.findings)}
+        tables |= {"checked": list(observed.checked.items()), "met": list(observed.met.items())}
     pictures = [
         (key, picture.content.recipe, picture.data, picture.scene) for key, picture in sandbox.images.pictures.items()
     ]

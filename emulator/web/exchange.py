@@ -406,6 +406,8 @@ class Service:
             entry.idempotency_key = headers[b"idempotency-key"].decode("latin-1").strip()
         if b"user-agent" in headers:
             entry.user_agent = headers[b"user-agent"].decode("latin-1")
+        entry.query, entry.authorization = request.query_string, headers.get(b"authorization")
+        entry.connection, entry.connected_ms = request.connection()
         return Exchange(self, request, body, sandbox, caller, entry)
 
 

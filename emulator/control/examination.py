@@ -1,0 +1,18 @@
+"""What the examiner says of a sandbox: its clients' conduct."""
+
+from typing import Any
+
+from emulator.control.calls import Call
+from emulator.control.queries import unfit_query
+from emulator.examiner import conduct
+
+CONDUCT_QUERY = ("ended",)
+_WORDS = {"true": True, "false": False}
+
+
+def show_conduct(call: Call) -> dict[str, Any]:
+    """GET /conduct: so far; with `ended=true`, as if nothing more would come."""
+    ended = call.query.get("ended", "false")
+    if ended not in _WORDS:
+        raise unfit_query("ended", ended, "true or false")
+    return conduct.examine(call.sandbox, _WORDS[ended]).as_json()

@@ -1,0 +1,114 @@
+"""Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the record that it keeps.
+
+Nothing is judged before somebody asks, or the record has to forget notes; what was found in those is kept. Must not know
+how a note is taken.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from emulator.examiner.history import History
+from emulator.examiner.rules.base import Breach
+from emulator.examiner.rules.registry import RULES
+from emulator.service.record import MAXIMUM_FINDINGS, Finding, Note, Record
+from emulator.service.sandbox import Sandbox
+from emulator.service.store import Store
+
+MAXIMUM_REQUESTS = 100
+"""Of those that a finding names."""
+_BY_NAME = {rule.name: rule for rule in RULES}
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """The findings, in the order in which they were made, and how often each rule could have been broken."""
+
+    findings: tuple[Finding, ...]
+    checked: Mapping[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the control plane answers it."""
+        return {"findings": [describe(finding) for finding in self.findings], "checked": dict(self.checked)}
+
+
+def describe(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON."""
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "message": finding.message,
+        "source": finding.source,
+        "requests": list(finding.requests),
+        "remedy": finding.remedy,
+    }
+
+
+def examine(sandbox: Sandbox, has_ended: bool = False) -> Conduct:
+    """Return the conduct in a sandbox so far; with `has_ended`, what was left undone will not be done."""
+    record = sandbox.record
+    found, checked = _judge(record.notes, sandbox.store, sandbox.clock.now(), has_ended)
+    totals = Counter(record.checked) + checked
+    findings = merged([*record.findings, *found])
+    return Conduct(tuple(findings[:MAXIMUM_FINDINGS]), {rule.name: totals[rule.name] for rule in RULES})
+
+
+def condensed(sandbox: Sandbox, notes: Sequence[Note]) -> Record:
+    """Return the record with these notes alone; what the others gave, and these cannot give any more, is kept as found."""
+    record, store, now = sandbox.record, sandbox.store, sandbox.clock.now()
+    whole, checked = _judge(record.notes, store, now, has_ended=False)
+    _, checked_again = _judge(notes, store, now, has_ended=False)
+    settled = Counter(record.checked) + (checked - checked_again)
+    findings = merged([*record.findings, *whole])[:MAXIMUM_FINDINGS]
+    return Record(list(notes), findings, dict(settled), dict(record.met))
+
+
+def without_host_times(notes: Iterable[Note]) -> list[Note]:
+    """Return notes as they mean something on every machine, and the same in every run."""
+    return [
+        replace(note, host_ms=None, host_left_ms=None, connected_ms=None, connection=None)
+        for note in sorted(notes, key=lambda note: note.sequence)
+    ]
+
+
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Put the findings of one rule about one subject together, in the order of their first requests."""
+    by_subject: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        known = by_subject.get((finding.rule, finding.subject))
+        requests = sorted({*finding.requests, *(known.requests if known else ())})
+        together = replace(known or finding, requests=tuple(requests[:MAXIMUM_REQUESTS]))
+        by_subject[finding.rule, finding.subject] = together
+    doubled = {finding.subject for finding in by_subject.values() if finding.rule == "double-spend"}
+    kept = [
+        finding
+        for finding in by_subject.values()
+        if finding.rule != "write-retried-with-new-key" or finding.subject not in doubled
+    ]
+    return sorted(kept, key=lambda finding: (finding.requests, finding.rule))
+
+
+def _judge(notes: Iterable[Note], store: Store, now: int, has_ended: bool) -> tuple[list[Finding], Counter[str]]:
+    history = History(notes, store, now, has_ended)
+    found: list[Finding] = []
+    checked: Counter[str] = Counter()
+    for rule in RULES:
+        for verdict in rule.examine(history):
+            checked[rule.name] += 1
+            if verdict is not None:
+                found.append(_finding(verdict, rule.name))
+    return found, checked
+
+
+def _finding(breach: Breach, name: str) -> Finding:
+    rule = _BY_NAME[breach.rule or name]
+    return Finding(
+        rule=rule.name,
+        subject=breach.subject,
+        severity=breach.severity or rule.severity,
+        message=breach.message,
+        source=rule.source,
+        requests=breach.requests[:MAXIMUM_REQUESTS],
+        remedy=rule.remedy,
+    )

@@ -1,0 +1,57 @@
+"""The examiner of a process: takes a note of each request, and keeps the conduct of sandboxes that are gone.
+
+Registered with the sandboxes when the emulator starts. Must not know who asks, nor any rule.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from emulator.examiner.conduct import Conduct, condensed, examine
+from emulator.examiner.noting import note_of
+from emulator.service.journal import Entry
+from emulator.service.record import MAXIMUM_NOTES, Finding
+from emulator.service.sandbox import Sandbox
+
+MAXIMUM_KEPT = 1_000
+"""Findings of sandboxes that are gone."""
+
+
+@dataclass(slots=True)
+class Examiner:
+    """Takes notes. With `keeps_conduct`, sandboxes are examined to their end before they are reset or deleted."""
+
+    keeps_conduct: bool = False
+    _kept: list[tuple[str, Finding]] = field(default_factory=list)
+    _checked: dict[str, int] = field(default_factory=dict)
+
+    def note(self, sandbox: Sandbox, entry: Entry) -> None:
+        """Take note of a request that has left."""
+        record = sandbox.record
+        record.notes.append(note_of(sandbox, entry))
+        if len(record.notes) > MAXIMUM_NOTES:
+            sandbox.record = condensed(sandbox, record.notes[MAXIMUM_NOTES // 2 :])
+
+    def conclude(self, sandbox: Sandbox) -> None:
+        """Keep what was found in a sandbox that is about to forget what was done in it."""
+        if self.keeps_conduct:
+            self._add(sandbox.id, examine(sandbox, has_ended=True))
+
+    def conclude_all(self, sandboxes: Iterable[Sandbox]) -> "Totals":
+        """Return what was found in all sandboxes, those included that are gone; nothing more will come."""
+        for sandbox in sandboxes:
+            self._add(sandbox.id, examine(sandbox, has_ended=True))
+        return Totals(tuple(self._kept), self._checked)
+
+    def _add(self, sandbox_id: str, conduct: Conduct) -> None:
+        room = max(MAXIMUM_KEPT - len(self._kept), 0)
+        self._kept += [(sandbox_id, finding) for finding in conduct.findings[:room]]
+        for rule, number in conduct.checked.items():
+            self._checked[rule] = self._checked.get(rule, 0) + number
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The findings in all sandboxes, each with the id of its own, and how often each rule could have been broken."""
+
+    findings: tuple[tuple[str, Finding], ...]
+    checked: dict[str, int]

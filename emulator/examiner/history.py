@@ -1,0 +1,214 @@
+"""The history of a sandbox as rules of conduct ask about it: which request repeats which, who looked at which work.
+
+Made from notes when somebody asks, and thrown away. Must not know any rule.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import TypeAlias, TypeVar
+
+from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.resources import Generation, Operation
+from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
+from emulator.service.record import Note
+from emulator.service.store import Store
+
+PATIENCE_MS = 10 * MINUTE_MS
+"""After this much emulator time what was not done counts as never done."""
+_SLACK = 0.05
+_SLACK_MS = 50
+"""By how much a wait may be too short: timers are not exact."""
+_SURE_TO_KNOW_MS = 200
+"""So long after an answer, in real time, its client has seen it, on whatever connection the next request comes."""
+
+_MOST_AT_ONCE = 100
+"""How many requests may be under way at once before who knew what is not asked any more."""
+
+Key = TypeVar("Key", bound=Hashable)
+Client: TypeAlias = tuple[str | None, str | None]
+Intent: TypeAlias = tuple[Client, str, str, str, str]
+"""Client, method, path, query, and a digest of the body."""
+
+
+class History:
+    """The notes of a sandbox in the order of arrival. `has_ended`: nothing more will come."""
+
+    def __init__(self, notes: Iterable[Note], store: Store, now: int, has_ended: bool) -> None:
+        self.notes = sorted(notes, key=lambda note: note.sequence)
+        self.now = now
+        self.has_ended = has_ended
+        self._store = store
+
+    # Groups ---------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def by_client(self) -> Mapping[Client, Sequence[Note]]:
+        """The notes of each client: a credential with a User-Agent."""
+        return _grouped(self.notes, client_of)
+
+    @cached_property
+    def by_request(self) -> Mapping[Hashable, Sequence[Note]]:
+        """The notes of each request with its repetitions: with the same key, where it has one."""
+        return _grouped(self.notes, lambda note: (*intent_of(note), note.key))
+
+    @cached_property
+    def by_intent(self) -> Mapping[Hashable, Sequence[Note]]:
+        """The notes of each request with its repetitions, whatever their keys."""
+        return _grouped(self.notes, intent_of)
+
+    @cached_property
+    def looks(self) -> Mapping[tuple[Client, str], Sequence[Note]]:
+        """The looks at each work, by client and id."""
+        looks = (note for note in self.notes if note.operation in ("getOperation", "getGeneration") and note.subject)
+        return _grouped(looks, lambda note: (client_of(note), note.subject or ""))
+
+    @cached_property
+    def by_subject(self) -> Mapping[str | None, Sequence[Note]]:
+        """The notes of each piece of work and each Upload Session."""
+        return _grouped(self.notes, lambda note: note.subject)
+
+    # Time -----------------------------------------------------------------------------------------------------------
+
+    def is_over(self, instant: int) -> bool:
+        """Whether so much time has passed since an instant that what was not done will not be done."""
+        return self.has_ended or self.now >= instant + PATIENCE_MS
+
+    # What became of it ----------------------------------------------------------------------------------------------
+
+    def work(self, identifier: str | None) -> Operation | Generation | None:
+        """Return a piece of work as it is now."""
+        if identifier is None:
+            return None
+        return self._store.generations.items.get(identifier) or self._store.operations.items.get(identifier)
+
+    def standing_credits(self, identifier: str | None) -> int:
+        """Return the Credits that a piece of work has taken and not given back."""
+        work = self.work(identifier)
+        if work is None:
+            return 0
+        return work.reserved_credits if work.charged_credits is None else work.charged_credits
+
+    @cached_property
+    def _ends_seen(self) -> Sequence[int]:
+        return [note.sequence for note in self.notes if shows_end(note)]
+
+    def saw_work_end(self, after: Note, before: Note) -> bool:
+        """Whether somebody was shown the end of some work between two requests."""
+        index = bisect_right(self._ends_seen, after.left_before)
+        return index < len(self._ends_seen) and self._ends_seen[index] < before.sequence
+
+    @cached_property
+    def _shut_out_at(self) -> Mapping[Client, int]:
+        return {client_of(note): note.sequence for note in self.notes if note.status in (401, 403)}
+
+    def has_other_key(self, note: Note) -> bool:
+        """Whether the same intent came later under another key."""
+        later = next_knowing(self.by_intent[intent_of(note)], note)
+        return later is not None and later.key != note.key
+
+    @cached_property
+    def _last_reads(self) -> Mapping[Hashable, int]:
+        return {(client_of(note), note.path): note.sequence for note in self.notes if note.method == "GET"}
+
+    def asked_again(self, note: Note) -> bool:
+        """Whether its client read the same address later, maybe with another query."""
+        return self._last_reads[client_of(note), note.path] > note.sequence
+
+    def was_shut_out(self, note: Note) -> bool:
+        """Whether its client was told later that its credential does not do (any more): it has to stop."""
+        return self._shut_out_at.get(client_of(note), 0) > note.sequence
+
+    def ended_in_failure(self, note: Note) -> bool:
+        """Whether the last that its client heard, after this, was a failure: it may have ended with it."""
+        last = self.by_client[client_of(note)][-1]
+        return last.sequence > note.sequence and not is_success(last)
+
+
+def client_of(note: Note) -> Client:
+    """Return who sent a request: a credential with a User-Agent."""
+    return note.credential, note.user_agent
+
+
+def intent_of(note: Note) -> Intent:
+    """Return what two requests have in common that are the same but for their keys."""
+    return client_of(note), note.method, note.path, note.query, note.intent
+
+
+def subject_of(note: Note) -> str:
+    """Name the request and its client, for findings about them."""
+    client, *rest = intent_of(note)
+    return "|".join(map(str, (*client, *rest)))
+
+
+def title_of(note: Note) -> str:
+    """Name a request in a message."""
+    return note.operation or (f"the {note.surface}" if note.surface else f"{note.method} {note.path}")
+
+
+def is_success(note: Note) -> bool:
+    """Whether the client got what it asked for."""
+    return note.loss is None and note.status is not None and note.status < 400
+
+
+def is_answered(note: Note, *statuses: int) -> bool:
+    """Whether the client got an answer of one of these statuses."""
+    return note.loss is None and note.status in statuses
+
+
+def shows_end(note: Note) -> bool:
+    """Whether the client was shown that some work is finished."""
+    return is_answered(note, 200, 202) and note.work_status in TERMINAL
+
+
+def is_unknown(note: Note) -> bool:
+    """Whether the client cannot know if its write was carried out: the answer was lost, or says nothing of it."""
+    return note.loss not in (None, "abandoned") or note.status == 500
+
+
+def knows(later: Note, earlier: Note) -> bool:
+    """Whether the client had the answer to one request when it sent the other.
+
+    Requests that go out together, on connections that were there before the first answer, do not know of each other.
+    """
+    if later.sequence <= earlier.left_before:
+        return False
+    if None in (later.connected_ms, later.host_ms, earlier.host_left_ms) or later.connection == earlier.connection:
+        return True
+    assert later.connected_ms is not None
+    assert later.host_ms is not None
+    assert earlier.host_left_ms is not None
+    return later.connected_ms >= earlier.host_left_ms or later.host_ms - earlier.host_left_ms >= _SURE_TO_KNOW_MS
+
+
+def is_wait_measured(earlier: Note, later: Note) -> bool:
+    """Whether the wait between two requests can be told: not on an auto clock, and not across processes."""
+    return earlier.is_timed and later.is_timed and earlier.host_left_ms is not None and later.host_ms is not None
+
+
+def has_waited(earlier: Note, later: Note, seconds: int) -> bool:
+    """Whether the emulator's or the host's clock moved so far between an answer and the next request."""
+    wanted_ms = seconds * SECOND_MS * (1 - _SLACK) - _SLACK_MS
+    return max(pauses_ms(earlier, later)) >= wanted_ms
+
+
+def pauses_ms(earlier: Note, later: Note) -> tuple[float, float]:
+    """Return the pause between an answer and the next request, by the emulator's and by the host's clock."""
+    assert later.host_ms is not None
+    assert earlier.host_left_ms is not None
+    return later.at - earlier.left_at, later.host_ms - earlier.host_left_ms
+
+
+def next_knowing(notes: Sequence[Note], earlier: Note) -> Note | None:
+    """Return the first note of a group whose client knew the answer to an earlier one."""
+    index = bisect_right(notes, earlier.left_before, key=lambda note: note.sequence)
+    return next((note for note in islice(notes, index, index + _MOST_AT_ONCE) if knows(note, earlier)), None)
+
+
+def _grouped(notes: Iterable[Note], key: Callable[[Note], Key]) -> Mapping[Key, Sequence[Note]]:
+    groups: defaultdict[Key, list[Note]] = defaultdict(list)
+    for note in notes:
+        groups[key(note)].append(note)
+    return groups

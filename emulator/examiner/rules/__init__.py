@@ -1,0 +1,1 @@
+"""The rules of conduct, one a file; `registry` lists them."""

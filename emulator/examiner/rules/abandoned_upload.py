@@ -1,0 +1,42 @@
+"""`abandoned-upload`: an Upload Session is opened and never completed.
+
+Theory of operation. Whether it never will be is known ten minutes of emulator time after its window, or at the end.
+Sessions whose address never reached the client, whose bytes or completion were refused or lost, and those of clients
+whose last request failed, were not left lying: something came between. One that came too late is told as
+`upload-after-window`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.examiner.history import History, is_answered, is_success
+from emulator.examiner.rules.base import KEPT, UPLOAD, Ask, Breach, Example, Rule, Verdict
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for subject, notes in history.by_subject.items():
+        opened = next((note for note in notes if note.operation == "createUpload" and is_answered(note, 201)), None)
+        if opened is None:
+            continue
+        tried = [note for note in notes if note.operation == "completeUpload" or note.surface == "upload"]
+        if any(note.operation == "completeUpload" or not is_success(note) for note in tried):
+            yield KEPT
+        elif history.is_over(opened.due or opened.at) and not history.ended_in_failure(opened):
+            done = "its bytes were sent, but it was not completed" if tried else "nothing was sent to it"
+            yield Breach(str(subject), (opened.sequence,), f"{subject} was opened and left: {done}")
+
+
+_OPEN = Ask("POST", "/uploads", UPLOAD, "one")
+_SEND = Ask("POST", "{upload_url}", b"{picture}", credential=False)
+_COMPLETE = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
+
+RULE: Final = Rule(
+    name="abandoned-upload",
+    severity="note",
+    source="Section 1: a client creates an Upload Session, sends raw bytes directly to a short-lived signed URL, and "
+    "exchanges the returned upload token for an Asset.",
+    remedy="complete each Upload Session with the token that its upload returned",
+    examine=_examine,
+    breaks=Example((_OPEN, _SEND)),
+    keeps=Example((_OPEN, _SEND, _COMPLETE)),
+)

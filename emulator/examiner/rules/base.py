@@ -1,0 +1,95 @@
+"""What a rule of conduct is: a name, a sentence of the specification, and a function from a history to its verdicts.
+
+Theory of operation. A rule looks at the whole history of a sandbox (emulator/examiner/history.py), and yields a verdict
+for each time that it could have been broken: KEPT, or a Breach. It keeps nothing from one examination to the next, so a
+breach that turns out to be none (a retry that came late, but came) is gone when it is next asked. A rule that cannot be
+sure yields nothing: a false alarm costs more than a misdeed that is missed.
+
+A new rule is one file in this folder with its two examples, a line in `registry`, and a section of docs/conduct.md.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from emulator.examiner.history import History
+
+Severity = Literal["error", "warning", "note"]
+"""`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is only wasteful."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A rule was broken. Breaches about one subject are told as one finding."""
+
+    subject: str
+    requests: tuple[int, ...]
+    message: str
+    severity: Severity | None = None
+    """In place of the rule's own."""
+    rule: str | None = None
+    """The finding's, where it goes by another name."""
+
+
+KEPT: Final = None
+"""The verdict on a client that kept the rule."""
+Verdict: TypeAlias = Breach | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A step of an example: a request. `{...}` in path and body stands for what an earlier answer told.
+
+    `asset`: a file that was uploaded before. `upload`, `upload_url`, `token`: of the last Upload Session. `work`: the path of
+    the last admitted work. `file`: the address of the Asset's file. `cursor`: to the next page of the last list.
+    """
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | bytes | None = None
+    key: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    credential: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A step of an example: the emulator's clock moves."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A client, as the requests that it sends on a manual clock, and what goes wrong meanwhile."""
+
+    steps: tuple[Ask | Wait, ...]
+    rules: tuple[Mapping[str, Any], ...] = ()
+    """Of the scenario that runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of conduct. `source` is the sentence of the specification that it follows from."""
+
+    name: str
+    severity: Severity
+    source: str
+    remedy: str
+    examine: Callable[[History], Iterator[Verdict]]
+    breaks: Example
+    keeps: Example
+
+
+UPSCALE: Final = {"asset_id": "{asset}", "target_resolution": "2k", "output_format": "png"}
+"""What examples ask for: the plainest work."""
+UPLOAD: Final = {"content_type": "image/png", "size_bytes": "{size}"}
+
+
+SEE: Final[tuple["Ask | Wait", ...]] = (Wait(20), Ask("GET", "{work}"))
+"""Wait for the admitted work, and look how it ended."""
+
+
+def upscale(key: str) -> Ask:
+    """Return the request that admits the plainest work."""
+    return Ask("POST", "/generations/upscale", UPSCALE, key)

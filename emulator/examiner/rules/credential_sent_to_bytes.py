@@ -1,0 +1,34 @@
+"""`credential-sent-to-bytes`: the header Authorization goes to an upload or file address.
+
+Theory of operation. These addresses are signed or public by themselves, and may belong to a storage service of somebody
+else: a credential that is sent there has left the house. Whatever was answered, it was sent.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.examiner.history import History
+from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for note in history.notes:
+        if note.surface is None:
+            continue
+        if note.is_authorized:
+            where = "upload.url" if note.surface == "upload" else "the url of a file"
+            yield Breach(f"{note.user_agent}|{note.surface}", (note.sequence,), f"the credential was sent to {where}")
+        else:
+            yield KEPT
+
+
+RULE: Final = Rule(
+    name="credential-sent-to-bytes",
+    severity="error",
+    source="Section 5, rule 7: The direct-upload URL is not authenticated with the credential; the credential must never "
+    "be sent to it. Asset URLs are downloadable without the credential.",
+    remedy="use a client without the header Authorization for upload.url and for the urls of Assets",
+    examine=_examine,
+    breaks=Example((Ask("GET", "{file}"),)),
+    keeps=Example((Ask("GET", "{file}", credential=False),)),
+)

@@ -1,0 +1,49 @@
+"""`gave-up-on-retryable`: a 429 or 503 is the last that was heard of a request.
+
+Theory of operation. The answer says that the same request will do later. A client that has sent it again at least once
+has its own reasons to stop at last; so has one that was told to wait for more than a minute, one whose credential was
+refused meanwhile, and one that asked for the same with another key or query. Whether the request never comes again is
+known ten minutes of emulator time after its Retry-After, or at the end.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.examiner.history import History, is_answered, subject_of, title_of
+from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.kernel.timestamps import SECOND_MS
+
+LONG_WAIT_SECONDS: Final = 60
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for notes in history.by_intent.values():
+        refused = [is_answered(note, 429, 503) for note in notes]
+        yield from [KEPT] * sum(refused[:-1])
+        note = notes[-1]
+        if refused[-1] and history.is_over(note.left_at + (note.retry_after or 0) * SECOND_MS):
+            is_excused = (
+                refused[-2:] == [True, True]
+                or (note.retry_after or 0) > LONG_WAIT_SECONDS
+                or history.was_shut_out(note)
+                or (note.method == "GET" and history.asked_again(note))
+            )
+            message = f"{title_of(note)} was refused with {note.status} {note.code} and never sent again"
+            yield KEPT if is_excused else Breach(subject_of(note), (note.sequence,), message)
+
+
+_PAUSED = {
+    "match": {"operation": "createUpscaleGeneration"},
+    "when": {"nth": 1},
+    "then": {"problem": "service_unavailable", "retry_after": 5},
+}
+
+RULE: Final = Rule(
+    name="gave-up-on-retryable",
+    severity="warning",
+    source="Section 7: service_unavailable, honor Retry-After; rate_limited, honor Retry-After, retry with backoff.",
+    remedy="wait as long as Retry-After says and send the request again, with the same Idempotency-Key",
+    examine=_examine,
+    breaks=Example((upscale("one"),), (_PAUSED,)),
+    keeps=Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_PAUSED,)),
+)

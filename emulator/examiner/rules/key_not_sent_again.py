@@ -1,0 +1,45 @@
+"""`key-not-sent-again`: a write whose effect is unknown is never repeated.
+
+Theory of operation. A lost answer and a 500 leave open if the write was carried out; its Idempotency-Key exists to find
+out. One repetition is enough for this rule: whoever tried and gave up has tried. The same intent under another key is
+told as `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or
+at the end.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.examiner.history import History, is_unknown, subject_of, title_of
+from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, upscale
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for notes in history.by_request.values():
+        note = notes[0]
+        if note.key is None or note.operation is None or note.method == "GET" or not is_unknown(note):
+            continue
+        if len(notes) > 1:
+            yield KEPT
+        elif history.is_over(note.left_at) and not history.was_shut_out(note) and not history.has_other_key(note):
+            message = (
+                f"the answer to {title_of(note)} left open if it was carried out, and its key was never sent again"
+            )
+            yield Breach(f"{subject_of(note)}|{note.key}", (note.sequence,), message)
+
+
+_LOST = {
+    "match": {"operation": "createUpscaleGeneration"},
+    "when": {"nth": 1},
+    "then": {"problem": "internal_error", "at": "after_commit"},
+}
+
+RULE: Final = Rule(
+    name="key-not-sent-again",
+    severity="warning",
+    source="Section 4: Same key and same intent: the original admission status, headers and body are replayed exactly "
+    "and work is not restarted.",
+    remedy="send the same request with the same Idempotency-Key until its answer is known",
+    examine=_examine,
+    breaks=Example((upscale("one"),), (_LOST,)),
+    keeps=Example((upscale("one"), upscale("one"), *SEE), (_LOST,)),
+)

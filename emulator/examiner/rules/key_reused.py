@@ -1,0 +1,37 @@
+"""`key-reused`: a key comes with another intent than the one that it is bound to.
+
+Theory of operation. The service says so itself: 422 idempotency_key_reused. One that a scenario answers with was not
+earned.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.examiner.history import History, title_of
+from emulator.examiner.rules.base import KEPT, SEE, UPSCALE, Ask, Breach, Example, Rule, Verdict, upscale
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for note in history.notes:
+        if note.key is None or note.operation is None:
+            continue
+        if note.code != "idempotency_key_reused" or note.is_injected:
+            yield KEPT
+        else:
+            message = f"{title_of(note)} came with an Idempotency-Key that belongs to another intent"
+            yield Breach(f"{note.credential}|{note.method}|{note.path}|{note.key}", (note.sequence,), message)
+
+
+def _other(key: str) -> Ask:
+    return Ask("POST", "/generations/upscale", {**UPSCALE, "output_format": "jpeg"}, key)
+
+
+RULE: Final = Rule(
+    name="key-reused",
+    severity="warning",
+    source="Section 4: Same key with different intent: 422 idempotency_key_reused.",
+    remedy="make a new Idempotency-Key for each intent, such as a random UUID",
+    examine=_examine,
+    breaks=Example((upscale("one"), _other("one"), *SEE)),
+    keeps=Example((upscale("one"), *SEE, _other("two"), *SEE)),
+)

@@ -1,0 +1,83 @@
+"""`no-backoff`: a request fails again and again, and comes back each time after the same pause, or none.
+
+Theory of operation. Counted are failures that a repetition can mend and that told no Retry-After: a 500, a connection
+that broke off, half an answer, garbage. From the fourth in a row on, the pauses between them must have grown. Jitter
+makes pauses unequal, so they are only found fault with if they are as good as equal, by both clocks; a cap keeps long
+ones equal, so the first pauses of a row count, and later ones only where there is no pause at all. A connection that
+fell silent ends the row: nobody knows when its client gave up.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from emulator.examiner.history import History, is_wait_measured, knows, pauses_ms, subject_of, title_of
+from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.service.record import Note
+
+ROW: Final = 4
+_EQUAL: Final = 1.25
+_UNEVENNESS_MS: Final = 5
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for notes in history.by_request.values():
+        if len(notes) >= ROW:
+            for row in _rows(notes):
+                yield _breach(row) if _is_even(row) else KEPT
+
+
+def _rows(notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
+    row: list[Note] = []
+    for note in notes:
+        if not _is_failure(note) or (row and not (knows(note, row[-1]) and is_wait_measured(row[-1], note))):
+            if len(row) >= ROW:
+                yield row
+            row = []
+        if _is_failure(note):
+            row.append(note)
+    if len(row) >= ROW:
+        yield row
+
+
+def _is_failure(note: Note) -> bool:
+    if note.loss is not None:
+        return note.loss not in ("stall", "abandoned")
+    return note.status in (429, 500, 503) and note.retry_after is None
+
+
+def _is_even(row: Sequence[Note]) -> bool:
+    pauses = [pauses_ms(*pair) for pair in pairwise(row)]
+    by_emulator, by_host = zip(*pauses, strict=True)
+    first = _are_equal(by_emulator[: ROW - 1]) and _are_equal(by_host[: ROW - 1])
+    windows = range(len(pauses) - ROW + 2)
+    return first or any(
+        max(max(pause) for pause in pauses[start : start + ROW - 1]) <= _UNEVENNESS_MS for start in windows
+    )
+
+
+def _are_equal(pauses: Sequence[float]) -> bool:
+    return max(pauses) <= min(pauses) * _EQUAL + _UNEVENNESS_MS
+
+
+def _breach(row: Sequence[Note]) -> Breach:
+    message = f"{title_of(row[0])} failed {len(row)} times in a row, and the pauses between did not grow"
+    return Breach(subject_of(row[0]), tuple(note.sequence for note in row), message)
+
+
+_BROKEN = {
+    "match": {"operation": "createUpscaleGeneration"},
+    "when": {"nth": "1-4"},
+    "then": {"problem": "internal_error"},
+}
+_SEND = upscale("one")
+
+RULE: Final = Rule(
+    name="no-backoff",
+    severity="warning",
+    source="Section 8: Clients must honor Retry-After on 429 and use exponential backoff with jitter.",
+    remedy="double the pause with every failure, add jitter, and stop after a few",
+    examine=_examine,
+    breaks=Example((_SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, *SEE), (_BROKEN,)),
+    keeps=Example((_SEND, Wait(1), _SEND, Wait(2), _SEND, Wait(4), _SEND, Wait(8), _SEND, *SEE), (_BROKEN,)),
+)

@@ -1,0 +1,40 @@
+"""`poll-after-terminal`: work is read on and on after its end was seen.
+
+Theory of operation. The first look that shows completed or failed is the end. Two more do no harm (a helper that reads
+the result again, a check before it is shown); the third is a loop that does not know when to stop. Looks whose answers
+were lost, or were refused, showed nothing and are not counted.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.examiner.history import History, shows_end
+from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
+
+HARMLESS: Final = 2
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for (_, work), looks in history.looks.items():
+        ends = [look for look in looks if shows_end(look)]
+        for number, look in enumerate(ends[1:], start=1):
+            if number <= HARMLESS:
+                yield KEPT
+            else:
+                message = (
+                    f"{work} was read on after request {ends[0].sequence} had shown that it is {ends[0].work_status}"
+                )
+                yield Breach(f"{look.credential}|{look.user_agent}|{work}", (look.sequence,), message)
+
+
+_LOOK = Ask("GET", "{work}")
+
+RULE: Final = Rule(
+    name="poll-after-terminal",
+    severity="note",
+    source="Section 3: Completed and failed are terminal.",
+    remedy="stop polling once status is completed or failed, and keep what the last look showed",
+    examine=_examine,
+    breaks=Example((upscale("one"), Wait(10), _LOOK, _LOOK, _LOOK, _LOOK)),
+    keeps=Example((upscale("one"), Wait(10), _LOOK, _LOOK, _LOOK)),
+)

@@ -1,0 +1,45 @@
+"""`poll-before-retry-after`: unfinished work is read again before the Retry-After of the last look is over.
+
+Theory of operation. Looks at one Operation or Generation by one client follow each other. A look that showed unfinished
+work told how long to wait; the next one has waited if either clock moved that far. A look whose answer was lost told
+nothing.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.examiner.history import History, has_waited, is_answered, is_wait_measured, next_knowing, shows_end
+from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for (_, work), looks in history.looks.items():
+        for look in looks:
+            if not look.retry_after or shows_end(look) or not is_answered(look, 200):
+                continue
+            again = next_knowing(looks, look)
+            if again is None or not is_wait_measured(look, again):
+                continue
+            if has_waited(look, again, look.retry_after):
+                yield KEPT
+            else:
+                told = f"the Retry-After of {look.retry_after} s was over"
+                yield Breach(
+                    f"{look.credential}|{look.user_agent}|{work}",
+                    (look.sequence, again.sequence),
+                    f"{work} was read again before {told}",
+                )
+
+
+RULE: Final = Rule(
+    name="poll-before-retry-after",
+    severity="warning",
+    source="Section 6: Progress is observed by polling until status is completed or failed, honoring Retry-After when "
+    "present.",
+    remedy="wait as long as the Retry-After of the last look says before the next",
+    examine=_examine,
+    breaks=Example(
+        (upscale("one"), Wait(2), Ask("GET", "{work}"), Wait(1), Ask("GET", "{work}"), Wait(9), Ask("GET", "{work}"))
+    ),
+    keeps=Example((upscale("one"), Wait(2), Ask("GET", "{work}"), Wait(5), Ask("GET", "{work}"))),
+)

@@ -1,0 +1,73 @@
+"""`retry-before-retry-after`: the same request comes again before the Retry-After of its refusal is over.
+
+Theory of operation. A repetition has the client, method, address and body of a request that got 429, 503 or 409 with a
+Retry-After, and its key, if it has one. After a 429 another key makes no difference, provided the first never comes
+again: of two like requests that are both repeated, neither repeats the other. The wait is kept if either clock, the
+emulator's or the host's, moved that far. Where the budget of concurrent work was exhausted, the end of some work is as
+good as the wait; so is the end of the Operation that a 409 named.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from emulator.examiner.history import (
+    History,
+    has_waited,
+    intent_of,
+    is_answered,
+    is_wait_measured,
+    next_knowing,
+    subject_of,
+    title_of,
+)
+from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.service.record import Note
+
+_FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for notes in history.by_intent.values():
+        for index, note in enumerate(notes):
+            if note.retry_after is None or not is_answered(note, 409, 429, 503):
+                continue
+            again = _repetition(history, notes, index)
+            if again is None or not is_wait_measured(note, again):
+                continue
+            is_freed = note.code in _FREED_BY_WORK and history.saw_work_end(note, again)
+            yield KEPT if is_freed or has_waited(note, again, note.retry_after) else _breach(note, again)
+
+
+def _repetition(history: History, notes: Sequence[Note], index: int) -> Note | None:
+    note = notes[index]
+    same_key = history.by_request[*intent_of(note), note.key]
+    if len(same_key) > 1:
+        return next_knowing(same_key, note)
+    return next_knowing(notes, note) if note.status == 429 else None
+
+
+def _breach(note: Note, again: Note) -> Breach:
+    asked = f"the Retry-After of {note.retry_after} s that {note.status} {note.code} told"
+    return Breach(
+        subject_of(note),
+        (note.sequence, again.sequence),
+        f"{title_of(note)} was sent again before {asked} was over",
+        severity="error" if note.status == 429 else None,
+    )
+
+
+_PAUSED = {
+    "match": {"operation": "createUpscaleGeneration"},
+    "when": {"nth": 1},
+    "then": {"problem": "rate_limited", "retry_after": 10},
+}
+
+RULE: Final = Rule(
+    name="retry-before-retry-after",
+    severity="warning",
+    source="Section 8: Clients must honor Retry-After on 429 and use exponential backoff with jitter.",
+    remedy="wait as long as Retry-After says, then send the same request with the same Idempotency-Key",
+    examine=_examine,
+    breaks=Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_PAUSED,)),
+    keeps=Example((upscale("one"), Wait(10), upscale("one"), *SEE), (_PAUSED,)),
+)

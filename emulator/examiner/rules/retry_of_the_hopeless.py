@@ -1,0 +1,67 @@
+"""`retry-of-the-hopeless`: a request is repeated after an answer that cannot change.
+
+Theory of operation. 401, 403, 404, 410 and 422 say that the request will be refused until something else is done first;
+so does 402, as long as the Team's Credits are what they were. One repetition may be a mistake; the second is a loop.
+Counted are repetitions that follow each other directly, without another request of the client in between (but for
+reads, between writes): a test that asks for what is missing, now and again, is no loop. A pause of ten minutes of
+emulator time is a new attempt.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from emulator.examiner.history import (
+    PATIENCE_MS,
+    History,
+    intent_of,
+    is_answered,
+    is_success,
+    knows,
+    subject_of,
+    title_of,
+)
+from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict
+from emulator.service.record import Note
+
+HARMLESS: Final = 1
+_HOPELESS: Final = (401, 402, 403, 404, 410, 422)
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for notes in history.by_client.values():
+        row: list[Note] = []
+        for note in notes:
+            if row and _repeats(note, row[-1]):
+                row.append(note)
+                yield KEPT if len(row) <= HARMLESS + 1 else _breach(row)
+            elif not (row and row[0].method != "GET" and note.method == "GET" and is_success(note)):
+                row = [note] if is_answered(note, *_HOPELESS) else []
+
+
+def _repeats(note: Note, last: Note) -> bool:
+    return (
+        is_answered(note, *_HOPELESS)
+        and intent_of(note) == intent_of(last)
+        and (note.status, note.credits) == (last.status, last.credits)
+        and knows(note, last)
+        and note.at - last.left_at < PATIENCE_MS
+    )
+
+
+def _breach(row: Sequence[Note]) -> Breach:
+    last = row[-1]
+    message = f"{title_of(last)} was repeated though {row[0].status} {row[0].code} cannot change by itself"
+    return Breach(f"{subject_of(last)}|{row[0].sequence}", (row[0].sequence, last.sequence), message)
+
+
+_MISSING = Ask("GET", "/assets/ast_none")
+
+RULE: Final = Rule(
+    name="retry-of-the-hopeless",
+    severity="warning",
+    source="Section 7, recovery: supply a valid credential; add Credits; treat as unavailable; correct the fields.",
+    remedy="do what the code asks for first, or tell who can; do not send the same request again",
+    examine=_examine,
+    breaks=Example((_MISSING, _MISSING, _MISSING)),
+    keeps=Example((_MISSING, _MISSING, Ask("GET", "/assets"))),
+)

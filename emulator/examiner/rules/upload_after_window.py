@@ -1,0 +1,41 @@
+"""`upload-after-window`: bytes or their completion come after the window of the Upload Session.
+
+Theory of operation. The service says so, 410 upload_expired; it was earned if the request itself came after
+upload.expires_at. One that came in time and was held up, or that a scenario answered, was not. A session that ended so
+is not abandoned as well.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.examiner.history import History
+from emulator.examiner.rules.base import KEPT, UPLOAD, Ask, Breach, Example, Rule, Verdict, Wait
+from emulator.service.record import Note
+
+
+def is_late(note: Note) -> bool:
+    """Whether a request came after the window of its Upload Session, and was told so."""
+    return note.code == "upload_expired" and not note.is_injected and note.due is not None and note.at >= note.due
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for note in history.notes:
+        if note.subject is None or not (note.surface == "upload" or note.operation == "completeUpload"):
+            continue
+        message = f"the window of {note.subject} had passed when its {'bytes' if note.surface else 'completion'} came"
+        yield Breach(note.subject, (note.sequence,), message) if is_late(note) else KEPT
+
+
+_OPEN = Ask("POST", "/uploads", UPLOAD, "one")
+_SEND = Ask("POST", "{upload_url}", b"{picture}", credential=False)
+_COMPLETE = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
+
+RULE: Final = Rule(
+    name="upload-after-window",
+    severity="warning",
+    source="Section 4: A session past its window yields 410 upload_expired.",
+    remedy="send the bytes and complete before upload.expires_at; when it has passed, create a new session",
+    examine=_examine,
+    breaks=Example((_OPEN, Wait(1000), _SEND)),
+    keeps=Example((_OPEN, Wait(800), _SEND, _COMPLETE)),
+)

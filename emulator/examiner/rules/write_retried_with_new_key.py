@@ -1,0 +1,105 @@
+"""`write-retried-with-new-key`, or `double-spend`: a write of unknown effect is sent again under another key.
+
+Theory of operation. After a lost answer, a 5xx or idempotency_in_progress the same intent comes again under a key that
+was not there before, and the first key never comes back: so it is the same write, which may now be done twice. A first
+key that was tried three times was given up, and what follows is a write of its own. Where at least two of the keys
+admitted work whose Credits were not given back, it was done twice, and paid twice: then, and only then, it is
+`double-spend`.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from emulator.examiner.history import History, is_answered, is_unknown, knows, subject_of, title_of
+from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, upscale
+from emulator.service.record import Note
+
+DOUBLE_SPEND: Final = "double-spend"
+GIVEN_UP_AFTER: Final = 3
+Attempts = Sequence[Note]
+
+
+def _examine(history: History) -> Iterator[Verdict]:
+    for notes in history.by_intent.values():
+        if notes[0].method == "GET" or len({note.key for note in notes}) < 2:
+            continue
+        keyed = sorted((note for note in notes if note.key is not None), key=lambda note: str(note.key))
+        by_key = [list(group) for _, group in groupby(keyed, key=lambda note: note.key)]
+        by_key.sort(key=lambda attempts: attempts[0].sequence)
+        for chain in _chains(by_key):
+            yield KEPT if len(chain) == 1 else _breach(history, chain)
+
+
+def _chains(by_key: Sequence[Attempts]) -> Iterator[Sequence[Attempts]]:
+    """Go through the keys that were left without an answer to rely on, each with those that took its place."""
+    chain: list[Attempts] = []
+    for index, attempts in enumerate(by_key):
+        if chain and not knows(attempts[0], chain[-1][-1]):
+            yield chain
+            chain = []
+        chain.append(attempts)
+        if not _is_left_open(attempts) or index == len(by_key) - 1:
+            if len(chain) > 1:
+                yield chain
+            chain = []
+
+
+def _is_left_open(attempts: Attempts) -> bool:
+    if len(attempts) >= GIVEN_UP_AFTER:
+        return False
+    last = attempts[-1]
+    is_open = is_unknown(last) or is_answered(last, 503) or last.code == "idempotency_in_progress"
+    return is_open and not any(
+        note.loss is None and note.status is not None and note.status < 300 for note in attempts[:-1]
+    )
+
+
+def _breach(history: History, chain: Sequence[Attempts]) -> Breach:
+    notes = [attempts[-1] for attempts in chain]
+    spent = [attempts for attempts in chain if _spent(history, attempts)]
+    first = notes[0]
+    how = "lost" if first.loss else f"{first.status} {first.code}"
+    message = f"{title_of(first)} was sent again under another key, though the answer under the first was {how}"
+    if len(spent) > 1:
+        return Breach(
+            subject_of(first),
+            tuple(note.sequence for note in notes),
+            f"{message}: it was carried out {len(spent)} times, and each time reserved Credits",
+            severity="error",
+            rule=DOUBLE_SPEND,
+        )
+    return Breach(subject_of(first), tuple(note.sequence for note in notes), message)
+
+
+def _spent(history: History, attempts: Attempts) -> bool:
+    return any(note.is_committed and history.standing_credits(note.subject) for note in attempts)
+
+
+def _lost(at: str) -> dict[str, object]:
+    return {
+        "match": {"operation": "createUpscaleGeneration"},
+        "when": {"nth": 1},
+        "then": {"problem": "internal_error", "at": at},
+    }
+
+
+RULE: Final = Rule(
+    name="write-retried-with-new-key",
+    severity="warning",
+    source="Section 4: Same key and same intent: the original admission status, headers and body are replayed exactly "
+    "and work is not restarted.",
+    remedy="make one Idempotency-Key for each intent, keep it, and send it with every attempt",
+    examine=_examine,
+    breaks=Example((upscale("one"), upscale("two"), *SEE), (_lost("before_commit"),)),
+    keeps=Example((upscale("one"), upscale("one"), *SEE), (_lost("before_commit"),)),
+)
+DOUBLE_SPEND_RULE: Final = Rule(
+    name=DOUBLE_SPEND,
+    severity="error",
+    source=RULE.source,
+    remedy=RULE.remedy,
+    examine=lambda history: iter(()),
+    breaks=Example((upscale("one"), upscale("two"), *SEE), (_lost("after_commit"),)),
+    keeps=Example((upscale("one"), upscale("one"), *SEE), (_lost("after_commit"),)),
+)

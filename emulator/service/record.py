@@ -1,0 +1,88 @@
+"""What a sandbox keeps for the examiner: a note of each request, the findings made so far, and what was met.
+
+Plain data, part of a sandbox's state, and bounded. Must not know what a note is good for: emulator/examiner writes and
+reads them.
+"""
+
+from dataclasses import dataclass, field
+
+MAXIMUM_NOTES = 10_000
+"""With one more, the older half is examined for the last time and forgotten."""
+MAXIMUM_FINDINGS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is remembered of one request. Instants are in milliseconds; those of the host are not kept in state files."""
+
+    sequence: int
+    left_before: int
+    """The number of the last request that had come when this one was answered: later ones may know its answer."""
+    at: int
+    left_at: int
+    is_timed: bool
+    """Whether a wait could be kept or not: it cannot on an auto clock, which takes it itself."""
+    host_ms: float | None
+    """When it came, by the host's clock; None in a note of another process."""
+    host_left_ms: float | None
+    connected_ms: float | None
+    """When its connection was made; None where that is not known."""
+    connection: str | None
+    credential: str | None
+    """The id of its credential; of one that is not known, a digest of what it brought."""
+    user_agent: str | None
+    is_authorized: bool
+    """Whether it brought the header Authorization."""
+    operation: str | None
+    surface: str | None
+    method: str
+    path: str
+    query: str
+    intent: str
+    """A digest of its body."""
+    key: str | None
+    """Its Idempotency-Key."""
+    status: int | None
+    code: str | None
+    is_injected: bool
+    """Whether a scenario or the header Emulator-Fault asked for the problem: its client did not earn it."""
+    loss: str | None
+    """How its answer was lost on the wire; None for one that arrived."""
+    retry_after: int | None
+    is_committed: bool
+    subject: str | None
+    """The id of the work or Upload Session that it is about."""
+    work_status: str | None
+    """Of the work that its answer shows."""
+    due: int | None
+    """When the window of the Upload Session ends."""
+    credits: int | None
+    """The Team's Credits when they were found too few."""
+    sunset: int | None
+    cursor: str | None
+    """The cursor to the next page that its answer gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A misdeed of a client. Findings of one rule about one subject are one finding."""
+
+    rule: str
+    subject: str
+    severity: str
+    message: str
+    source: str
+    requests: tuple[int, ...]
+    remedy: str
+
+
+@dataclass(slots=True)
+class Record:
+    """The notes, oldest first by their leaving, and what came of those that were forgotten."""
+
+    notes: list[Note] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    checked: dict[str, int] = field(default_factory=dict)
+    """By rule: how often it could have been broken."""
+    met: dict[str, int] = field(default_factory=dict)
+    """By operation and point of the coverage: how often it was met."""

@@ -1,0 +1,64 @@
+"""Plays the clients that examples of rules describe, against an emulator on a manual clock."""
+
+import json
+from typing import Any, Final
+
+from emulator.examiner.rules.base import Ask, Example, Wait
+from tests.scenarios.player import Service
+from tests.support.emulator_client import Answer, Call
+from tests.support.pictures import picture
+
+KEYED: Final = ("POST", "PATCH")
+
+
+class ExampleClient:
+    """Sends the steps of an example, and remembers what the next ones need."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        (asset,) = service.assets(1)
+        self._known: dict[str, str] = {"asset": asset, "file": service.get(f"/assets/{asset}").json["url"]}
+
+    def play(self, example: Example) -> None:
+        """Do all that the example says."""
+        if example.rules:
+            self._service.use({"scenario": "example", "rules": list(example.rules)})
+        for step in example.steps:
+            if isinstance(step, Wait):
+                self._service.advance(step.seconds)
+            else:
+                self._remember(self._send(step))
+
+    def _send(self, step: Ask) -> Answer:
+        content = picture() if isinstance(step.body, bytes) else None
+        body = None if content is not None or step.body is None else self._filled(step.body)
+        headers = dict(step.headers)
+        if content is not None:
+            headers |= json.loads(self._known["upload_headers"])
+        call = Call(step.method, self._filled(step.path), body, content, idempotency_key=step.key, headers=headers)
+        call.key = call.key if step.credential else None
+        return self._service.send(call)
+
+    def _filled(self, value: Any) -> Any:
+        if isinstance(value, str):
+            if value == "{size}":
+                return len(picture())
+            for name, known in self._known.items():
+                value = value.replace(f"{{{name}}}", known)
+            return value
+        return {key: self._filled(one) for key, one in value.items()}
+
+    def _remember(self, answer: Answer) -> None:
+        if answer.status >= 400 or not answer.body or answer.headers["content-type"] != "application/json":
+            return
+        told = answer.json
+        match told.get("object"):
+            case "upload":
+                self._known |= {"upload": told["id"], "upload_url": told["upload"]["url"]}
+                self._known["upload_headers"] = json.dumps(told["upload"]["headers"])
+            case "generation" | "operation":
+                self._known["work"] = f"/{told['object']}s/{told['id']}"
+        if "upload_token" in told:
+            self._known["token"] = told["upload_token"]
+        if "page" in told:
+            self._known["cursor"] = told["page"]["next_cursor"]

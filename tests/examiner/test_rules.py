@@ -1,0 +1,39 @@
+"""The rules of conduct, by their own examples: each bad client is found with exactly its rule, each good one with none."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from emulator.examiner.rules.base import Rule
+from emulator.examiner.rules.registry import RULES
+from tests.examiner.examples import ExampleClient
+from tests.scenarios.player import Service
+
+EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+
+
+@EVERY_RULE
+def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(service: Service, rule: Rule) -> None:
+    ExampleClient(service).play(rule.breaks)
+    found = service.told("GET", "/conduct?ended=true")
+    assert [rule.name] == [finding["rule"] for finding in found["findings"]], found
+
+
+@EVERY_RULE
+def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(service: Service, rule: Rule) -> None:
+    ExampleClient(service).play(rule.keeps)
+    found = service.told("GET", "/conduct?ended=true")
+    assert [] == found["findings"]
+
+
+def test_every_rule_of_the_table_is_registered_with_its_severity() -> None:
+    severities = {rule.name: rule.severity for rule in RULES}
+    assert {"double-spend", "credential-sent-to-bytes"} == {name for name, how in severities.items() if how == "error"}
+    assert {"poll-after-terminal", "abandoned-upload"} == {name for name, how in severities.items() if how == "note"}
+    assert len(RULES) == len(severities) == 16
+
+
+def test_the_manual_has_a_section_for_each_rule_with_its_remedy() -> None:
+    text = Path("docs/conduct.md").read_text(encoding="utf-8")
+    assert [rule.name for rule in RULES] == re.findall(r"^### `([a-z-]+)`", text, re.MULTILINE)
