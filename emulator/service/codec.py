@@ -29,7 +29,7 @@ Value = TypeVar("Value")
 ScenarioReader = Callable[[str, str], Scenario]
 """Reads a scenario from its text and file name. Raises ValueError."""
 
-LARGEST_INTEGER = 2**63 - 1
+LARGEST_COUNT = 2**63 - 1
 
 
 class CodecError(ValueError):
@@ -140,7 +140,7 @@ def _read_word(data: Any, kind: Any) -> Any:
 
 
 def _read_integer(data: Any, _: Any) -> int:
-    _check(type(data) is int and 0 <= data <= LARGEST_INTEGER, data, "a whole number that is not negative")
+    _check(type(data) is int and 0 <= data <= LARGEST_COUNT, data, "a whole number that is not negative")
     return int(data)
 
 

@@ -358,7 +358,10 @@ def _open(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
         raise StateError(f"the file is not a state file: it has no {name}") from None
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise StateError(f"{name}: expected it to be stored or deflated")
-    return archive.open(member)
+    try:
+        return archive.open(member)
+    except ValueError as error:  # the directory names a place before the file's beginning
+        raise StateError(f"the file is not a state file: {error}") from None
 
 
 def _read_lines(file: IO[bytes]) -> Iterator[Any]:
