@@ -130,6 +130,7 @@ def test_a_page_of_another_origin_can_neither_read_nor_frame_it(visit: Visit, se
             f"{service.origin}/_emulator/reset",
         )
         assert status == 0
+        visit.page.goto("about:blank")
     visit.complaints.clear()
 
 
