@@ -15,7 +15,12 @@ _CALLED = "scenario:"
 
 
 def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
-    """Return the file that is meant: by a path, a text that ends like a file's name, or one that is there; else None."""
+    """Return the file that is meant: by a path, a text that ends like a file's name, or one that is there; else None.
+
+    A text of several lines is a scenario, not the name of one.
+    """
+    if isinstance(scenario, str) and "\n" in scenario:
+        return None
     path = Path(scenario)
     return path if isinstance(scenario, PathLike) or path.suffix or path.is_file() else None
 

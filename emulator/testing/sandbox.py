@@ -77,7 +77,7 @@ class Sandbox:
     # The scenario ---------------------------------------------------------------------------------------------------
 
     def use(self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None) -> None:
-        """Run another scenario from now on: one of the library by its name, a whole one, or a YAML file.
+        """Run another scenario from now on: one of the library by its name, a whole one (as a mapping or as YAML), or a file.
 
         `team`, a name or id, limits it to one Team. A bad one changes nothing: the error's `detail` names each complaint
         with file, line and column.
@@ -318,6 +318,8 @@ def use_scenario(plane: ControlPlane, scenario: "str | Mapping[str, Any] | Path"
         plane.call("PUT", "scenario", scenario, query=query)
     elif (file := scenario_file(scenario)) is not None:
         plane.exchange("PUT", "scenario", read_file(file), YAML, query={**query, "file": str(file)})
+    elif "\n" in str(scenario):
+        plane.exchange("PUT", "scenario", str(scenario).encode(), YAML, query=query)
     else:
         plane.call("PUT", "scenario", {"use": scenario}, query=query)
 

@@ -182,7 +182,8 @@ def test_a_scenario_is_used_by_name_whole_or_from_a_file(sandbox: Sandbox, tmp_p
     file.write_text(BAD_SCENARIO.replace("getTeem", "getTeam"))
     sandbox.use(file, team="Other")
     assert (200, 429) == (get_team(sandbox).status_code, get_team(sandbox, sandbox.key("iwe_other_full")).status_code)
-    sandbox.use("rate-limited")
+    sandbox.use(file.read_text())
+    assert 429 == get_team(sandbox).status_code
 
 
 def test_a_bad_scenario_file_is_told_with_its_place(server: Emulator, sandbox: Sandbox, tmp_path: Path) -> None:
