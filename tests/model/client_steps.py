@@ -10,13 +10,13 @@ from random import Random
 from typing import Final
 
 from tests.model import observation
+from tests.model.arithmetic import SECOND, UPLOAD_WINDOW, Json
 from tests.model.comparison import OBSERVERS, Comparison
 from tests.model.faults import codes_of
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.model.model_state import STATUS_OF
 from tests.model.outside_steps import OutsideSteps
 from tests.model.random_bodies import RandomBodies
-from tests.model.reckoning import SECOND, UPLOAD_WINDOW, Json
 from tests.model.sample_files import SampleFile, sample_files
 from tests.model.service_model import Ask
 from tests.support.emulator_client import Answer
@@ -32,8 +32,8 @@ SUBMITTED: Final = ("/products", "/poses", "/backgrounds", "/generations/upscale
 class ClientSteps(OutsideSteps):
     """The steps, by their names in `STEPS`."""
 
-    def __init__(self, both: Comparison) -> None:
-        super().__init__(both)
+    def __init__(self, comparison: Comparison) -> None:
+        super().__init__(comparison)
         self._sent: list[Ask] = []
         """Requests with a key, to be sent again."""
         self._refused: list[Ask] = []
@@ -46,7 +46,7 @@ class ClientSteps(OutsideSteps):
         """Have something of everything."""
         for key, number in (("ash_full", 0), ("ash_full", 1), ("ash_full", 2), ("ash_full", 4), ("birch_full", 0)):
             self._upload(sample_files()[number], key)
-        photos = self.both.model.ids("asset", "Ash")
+        photos = self.comparison.model.ids("asset", "Ash")
         begun: list[tuple[str, Json]] = [
             ("/products", {"name": "Shoe", "asset_ids": photos[:2], "primary_asset_id": photos[0]}),
             ("/photography-styles", {"name": "Bright", "asset_ids": photos[:3]}),
@@ -55,13 +55,15 @@ class ClientSteps(OutsideSteps):
             ("/fashion-models", {"name": "Eve", "age_range": "25-35", "gender": "female", "asset_ids": photos[:1]}),
         ]
         for path, body in begun:
-            self.both.ask(Ask("ash_full", "POST", path, body, self._fresh_key()))
-        self.both.advance({"seconds": 7})
+            self.comparison.ask(Ask("ash_full", "POST", path, body, self._fresh_key()))
+        self.comparison.advance({"seconds": 7})
 
     # What steps have in common ------------------------------------------------------------------------------------------
 
     def _key(self, chance: Random) -> str:
-        strangers = ("nobody",) if self.both.place.is_default else ()  # it is the default sandbox that answers them
+        strangers = (
+            ("nobody",) if self.comparison.client.is_default else ()
+        )  # it is the default sandbox that answers them
         return chance.choice(WRITERS if chance.randrange(10) else OTHERS + strangers)
 
     def _fault(self, chance: Random, method: str, path: str) -> str | None:
@@ -71,7 +73,7 @@ class ClientSteps(OutsideSteps):
         return chance.choice(sorted(codes_of(method, path)) if chance.randrange(8) else [*STATUS_OF, "no-such-code"])
 
     def _bodies(self, chance: Random, key: str) -> RandomBodies:
-        return RandomBodies(chance, self.both.model, self.both.team_of(key))
+        return RandomBodies(chance, self.comparison.model, self.comparison.team_of(key))
 
     def _fresh_key(self) -> str:
         self._keys += 1
@@ -94,11 +96,11 @@ class ClientSteps(OutsideSteps):
             ask.body = bodies.spoiled(ask.operation, ask.body)
         elif flaw == 1:
             return self._malformed(chance, ask)
-        answer = self.both.ask(ask)
+        answer = self.comparison.ask(ask)
         if ask.flaw is None:
             (self._refused if answer.status in COME_AGAIN else self._sent).append(ask)
         if answer.status in COME_AGAIN and chance.randrange(2):
-            return self.both.ask(replace(ask, fault=None))
+            return self.comparison.ask(replace(ask, fault=None))
         return answer
 
     def _malformed(self, chance: Random, ask: Ask) -> Answer:
@@ -107,19 +109,19 @@ class ClientSteps(OutsideSteps):
         match chance.randrange(4):
             case 0:
                 ask.idempotency_key = None
-                return self.both.ask(ask)
+                return self.comparison.ask(ask)
             case 1:
                 ask.query = {"colour": "red"}
-                return self.both.ask(ask)
+                return self.comparison.ask(ask)
             case 2:
-                return self.both.ask(ask, headers={"content-type": "text/plain"})
+                return self.comparison.ask(ask, headers={"content-type": "text/plain"})
             case _:
                 ask.body = None
-                return self.both.ask(ask, content=b'{"name": ', headers={"content-type": "application/json"})
+                return self.comparison.ask(ask, content=b'{"name": ', headers={"content-type": "application/json"})
 
     def _target(self, chance: Random, key: str, kind: str) -> str:
         """Return what to change or delete: mostly the Team's own, if it has something."""
-        own = [thing["id"] for thing in self.both.model.state.of_team(kind, self.both.team_of(key))]
+        own = [thing["id"] for thing in self.comparison.model.state.of_team(kind, self.comparison.team_of(key))]
         return chance.choice(own) if own and chance.randrange(8) else self._bodies(chance, key).reference(kind)
 
     def _change(self, chance: Random, kind: str) -> None:
@@ -129,7 +131,7 @@ class ClientSteps(OutsideSteps):
     def change_scenario(self, chance: Random) -> None:
         """Let a scenario begin or end; when one has begun, somebody of each Team meets it."""
         super().change_scenario(chance)
-        for key in ("ash_full", "birch_full") if self.both.scenarios else ():
+        for key in ("ash_full", "birch_full") if self.comparison.scenarios else ():
             self._write(chance, "POST", chance.choice(SUBMITTED), key)
 
     # Uploads ------------------------------------------------------------------------------------------------------------
@@ -140,11 +142,11 @@ class ClientSteps(OutsideSteps):
 
     def _upload(self, file: SampleFile, key: str) -> None:
         body = {"content_type": file.content_type, "size_bytes": len(file.data)}
-        answer = self.both.ask(Ask(key, "POST", "/uploads", body, self._fresh_key()))
+        answer = self.comparison.ask(Ask(key, "POST", "/uploads", body, self._fresh_key()))
         if answer.status == 201:
-            token = self.both.send_bytes(answer.id, file)
+            token = self.comparison.send_bytes(answer.id, file)
             complete = Ask(key, "POST", f"/uploads/{answer.id}/complete", {"upload_token": token}, self._fresh_key())
-            self.both.ask(complete)
+            self.comparison.ask(complete)
 
     def use_sessions(self, chance: Random) -> None:
         """Open a session, or send bytes, or complete: in any order, with any file and any token."""
@@ -152,20 +154,22 @@ class ClientSteps(OutsideSteps):
         body = {"content_type": file.content_type, "size_bytes": len(file.data)}
         self._write(chance, "POST", "/uploads", body=body)
         for _ in range(chance.randrange(4)):
-            if self.both.sessions:
-                chance.choice((self._send_bytes, self._complete))(chance, chance.choice([*self.both.sessions][-3:]))
+            if self.comparison.sessions:
+                chance.choice((self._send_bytes, self._complete))(
+                    chance, chance.choice([*self.comparison.sessions][-3:])
+                )
 
     def _send_bytes(self, chance: Random, session_id: str) -> None:
-        size = self.both.model.state.things["upload"][session_id]["size"]
+        size = self.comparison.model.state.things["upload"][session_id]["size"]
         fitting = [file for file in sample_files() if len(file.data) == size]
-        self.both.send_bytes(session_id, chance.choice(fitting if chance.randrange(4) else sample_files()))
+        self.comparison.send_bytes(session_id, chance.choice(fitting if chance.randrange(4) else sample_files()))
 
     def _complete(self, chance: Random, session_id: str) -> None:
-        token = self.both.model.state.things["upload"][session_id].get("token")
+        token = self.comparison.model.state.things["upload"][session_id].get("token")
         if token is None or not chance.randrange(6):
             token = "upt_made_up"
         if not chance.randrange(6):
-            self.both.advance({"seconds": UPLOAD_WINDOW // SECOND})
+            self.comparison.advance({"seconds": UPLOAD_WINDOW // SECOND})
         self._write(chance, "POST", f"/uploads/{session_id}/complete", body={"upload_token": token})
 
     # The Library --------------------------------------------------------------------------------------------------------
@@ -193,8 +197,8 @@ class ClientSteps(OutsideSteps):
         ask.fault = self._fault(chance, ask.method, ask.path)
         if not chance.randrange(12):
             ask.query, ask.flaw = {"force": "true"}, "invalid_request"
-        if self.both.ask(ask).status < 300:
-            self.both.ask(Ask(key, chance.choice(("GET", "DELETE")), ask.path))
+        if self.comparison.ask(ask).status < 300:
+            self.comparison.ask(Ask(key, chance.choice(("GET", "DELETE")), ask.path))
 
     # Generations --------------------------------------------------------------------------------------------------------
 
@@ -225,7 +229,7 @@ class ClientSteps(OutsideSteps):
             ask.body = self._bodies(chance, old.key).body(old.operation)
         elif change == 1:
             ask.key = chance.choice(("ash_full", "ash_second", "birch_full"))
-        self.both.ask(ask)
+        self.comparison.ask(ask)
 
     def send_twice_at_once(self, chance: Random) -> None:
         """Send a request a second time while it is in admission."""
@@ -233,18 +237,18 @@ class ClientSteps(OutsideSteps):
         ask = Ask("birch_full", "POST", f"/{COLLECTIONS[kind]}", idempotency_key=self._fresh_key())
         ask.body = self._bodies(chance, ask.key).body(ask.operation)
         self._sent.append(ask)
-        self.both.ask_twice_at_once(ask, 10)
+        self.comparison.ask_twice_at_once(ask, 10)
 
     def complete_twice_at_once(self, chance: Random) -> None:
         """Bring in a file, but let two programs complete it, or one that is impatient."""
         file, writer = chance.choice(sample_files()), chance.choice(WRITERS)
         body = {"content_type": file.content_type, "size_bytes": len(file.data)}
-        session = self.both.ask(Ask(writer, "POST", "/uploads", body, self._fresh_key()))
+        session = self.comparison.ask(Ask(writer, "POST", "/uploads", body, self._fresh_key()))
         if session.status == 201:
-            token = {"upload_token": self.both.send_bytes(session.id, file)}
+            token = {"upload_token": self.comparison.send_bytes(session.id, file)}
             first = Ask(writer, "POST", f"/uploads/{session.id}/complete", token, self._fresh_key())
             key = first.idempotency_key if chance.randrange(2) else self._fresh_key()
-            self.both.complete_twice_at_once(first, Ask(writer, "POST", first.path, token, key))
+            self.comparison.complete_twice_at_once(first, Ask(writer, "POST", first.path, token, key))
 
     # Reading ------------------------------------------------------------------------------------------------------------
 
@@ -258,11 +262,11 @@ class ClientSteps(OutsideSteps):
         path = f"/{COLLECTIONS[kind]}/{self._bodies(chance, key).reference(kind)}"
         ask = Ask(key, "GET", chance.choice((path, path, "/team")))
         ask.fault = self._fault(chance, ask.method, ask.path)
-        self.both.ask(ask)
+        self.comparison.ask(ask)
 
     def poll(self, chance: Random) -> None:
         """Poll work, mostly what is unfinished, once or until it is finished, as Retry-After says."""
-        state = self.both.model.state
+        state = self.comparison.model.state
         ended = [
             one for kind in ("operation", "generation") for one in state.things[kind] if one not in state.unfinished
         ]
@@ -273,16 +277,16 @@ class ClientSteps(OutsideSteps):
         observer = OBSERVERS[state.owner[work_id] or ""]
         kind = "operation" if work_id in state.things["operation"] else "generation"
         for _ in range(chance.choice((1, 1, 8))):
-            answer = self.both.ask(Ask(observer, "GET", f"/{COLLECTIONS[kind]}/{work_id}"))
+            answer = self.comparison.ask(Ask(observer, "GET", f"/{COLLECTIONS[kind]}/{work_id}"))
             if answer.status != 200 or answer.retry_after is None:
                 return
             if answer.retry_after:
-                self.both.advance({"seconds": answer.retry_after})
+                self.comparison.advance({"seconds": answer.retry_after})
 
     def _download(self, chance: Random, kind: str) -> None:
-        pictures = [identifier for (identifier, _), known in self.both.opaque.items() if "url" in known]
+        pictures = [identifier for (identifier, _), known in self.comparison.opaque.items() if "url" in known]
         if pictures:
-            self.both.download(chance.choice(pictures[-8:]), chance.choice(("GET", "HEAD")))
+            self.comparison.download(chance.choice(pictures[-8:]), chance.choice(("GET", "HEAD")))
 
     def _page_through(self, chance: Random, kind: str) -> None:
         key, filters = self._key(chance), self._filters(chance, kind)
@@ -293,7 +297,7 @@ class ClientSteps(OutsideSteps):
             ask.flaw = "invalid_cursor" if "after" in ask.query else "invalid_request"
         ask.fault = self._fault(chance, ask.method, ask.path)
         for _ in range(3):
-            answer = self.both.ask(ask)
+            answer = self.comparison.ask(ask)
             if answer.status != 200 or not answer.json["page"]["has_more"]:
                 return
             last = answer.json["data"][-1]
@@ -322,15 +326,17 @@ class ClientSteps(OutsideSteps):
         old, position = chance.choice(self._cursors[-5:])
         match chance.randrange(4):
             case 0 if old.kind != "product":
-                self.both.ask(Ask(old.key, "GET", old.path, query=other_filters(old), flaw="invalid_cursor"))
+                self.comparison.ask(Ask(old.key, "GET", old.path, query=other_filters(old), flaw="invalid_cursor"))
             case 1:
                 other = "birch_full" if old.key.startswith("ash") else "ash_full"
-                self.both.ask(Ask(other, "GET", old.path, query=old.query, flaw="invalid_cursor"))
+                self.comparison.ask(Ask(other, "GET", old.path, query=old.query, flaw="invalid_cursor"))
             case 2:
                 path = "/products" if old.kind != "product" else "/assets"
-                self.both.ask(Ask(old.key, "GET", path, query={"after": old.query["after"]}, flaw="invalid_cursor"))
+                self.comparison.ask(
+                    Ask(old.key, "GET", path, query={"after": old.query["after"]}, flaw="invalid_cursor")
+                )
             case _:
-                self.both.ask(Ask(old.key, "GET", old.path, query={**old.query, "limit": "100"}, after=position))
+                self.comparison.ask(Ask(old.key, "GET", old.path, query={**old.query, "limit": "100"}, after=position))
 
 
 STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {

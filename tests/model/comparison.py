@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tests.model import observation
+from tests.model.arithmetic import SECOND, Json, timestamp
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
 from tests.model.observation import opaque, shown
-from tests.model.place import Place
-from tests.model.reckoning import SECOND, Json, timestamp
 from tests.model.sample_files import SampleFile
+from tests.model.sandbox_client import SandboxClient
 from tests.model.service_model import Ask, Expected, ServiceModel
 from tests.support.emulator_client import HOST, Answer, Call
 
@@ -43,11 +43,11 @@ LOOK_AT_ALL: Final = 5
 class Comparison:
     """A sandbox and a model of it, in the same state."""
 
-    def __init__(self, place: Place, say: Callable[[str], None]) -> None:
+    def __init__(self, client: SandboxClient, say: Callable[[str], None]) -> None:
         self.say = say
-        self.place = place
-        teams = [self._with_world_keys(team) for team in place.told("GET", "/teams")["data"]]
-        self.model = ServiceModel(place.now(), teams, self._premade(), self._result_of)
+        self.client = client
+        teams = [self._with_world_keys(team) for team in client.told("GET", "/teams")["data"]]
+        self.model = ServiceModel(client.now(), teams, self._premade(), self._result_of)
         self.sessions: dict[str, Json] = {}
         """The Upload Sessions, as they were answered."""
         self.opaque: dict[tuple[str, int], Json] = {}
@@ -62,7 +62,7 @@ class Comparison:
         """The Teams whose resources may have changed since they were looked at."""
 
     def _with_world_keys(self, team: Json) -> Json:
-        credentials = [{**one, "key": self.place.world_key(one["key"])} for one in team["credentials"]]
+        credentials = [{**one, "key": self.client.world_key(one["key"])} for one in team["credentials"]]
         return {**team, "credentials": credentials}
 
     def team_of(self, key: str) -> str:
@@ -71,7 +71,7 @@ class Comparison:
 
     def _premade(self) -> dict[str, list[Json]]:
         key = OBSERVERS["Ash"]
-        lists = {kind: self.place.items(f"/{COLLECTIONS[kind]}?scope=global", key) for kind in INGREDIENTS}
+        lists = {kind: self.client.items(f"/{COLLECTIONS[kind]}?scope=global", key) for kind in INGREDIENTS}
         assert all(len(premade) >= 4 for premade in lists.values())
         assert {item["scope"] for premade in lists.values() for item in premade} == {"global"}
         return {kind: [shown(item) for item in premade] for kind, premade in lists.items()}
@@ -80,7 +80,7 @@ class Comparison:
 
     def ask(self, ask: Ask, **options: Any) -> Answer:
         """Send a request to both, and hold the answers against each other. `options` are those of `Call`."""
-        answer = self.place.send(_call(ask, **options))
+        answer = self.client.send(_call(ask, **options))
         self._compare(ask, answer)
         return answer
 
@@ -92,11 +92,11 @@ class Comparison:
         for whose in [*self.scenarios]:
             self.end_scenario(whose)
         hold = {"match": {"operation": ask.operation}, "when": {"nth": "1"}, "then": {"hold": hold_seconds}}
-        self.place.told("PUT", "/scenario", {"scenario": "hold", "rules": [hold]})
-        admitted_at = self.place.now() + hold_seconds * SECOND
-        move = self.place.control("POST", "/clock/advance", {"seconds": hold_seconds})
+        self.client.told("PUT", "/scenario", {"scenario": "hold", "rules": [hold]})
+        admitted_at = self.client.now() + hold_seconds * SECOND
+        move = self.client.control("POST", "/clock/advance", {"seconds": hold_seconds})
         moves = [] if self.model.state.takes_waits else [move]
-        first, second, *_ = self.place.together(_call(ask), _call(ask), *moves)
+        first, second, *_ = self.client.together(_call(ask), _call(ask), *moves)
         assert (409, "idempotency_in_progress") == second.outcome
         self._time_has_passed(admitted_at)
         self._compare(ask, first)
@@ -109,7 +109,7 @@ class Comparison:
         With one key, the second is told that the first is in admission (D13). Where the first is refused for a pause, an
         auto clock may have waited for its end when the second comes to that.
         """
-        one, other = self.place.together(_call(first), _call(second))
+        one, other = self.client.together(_call(first), _call(second))
         is_told = other.outcome == (409, "idempotency_in_progress")
         if one.status == 201 and first.idempotency_key == second.idempotency_key:
             assert is_told
@@ -122,7 +122,7 @@ class Comparison:
 
     def _compare(self, ask: Ask, answer: Answer) -> None:
         body = answer.body[:200].decode(errors="replace")
-        self.say(f"{timestamp(self.place.now())} {ask.described()} -> {answer.status} {body}")
+        self.say(f"{timestamp(self.client.now())} {ask.described()} -> {answer.status} {body}")
         if ask.method != "GET":
             self._touched.add(self.team_of(ask.key))
         asked_at = self.model.state.now
@@ -147,7 +147,7 @@ class Comparison:
         if answer.status < 300:
             return answer.id
         observer = OBSERVERS[self.team_of(ask.key)]
-        found = self.place.items(f"/{COLLECTIONS[kind]}", observer) if kind != "upload" else []
+        found = self.client.items(f"/{COLLECTIONS[kind]}", observer) if kind != "upload" else []
         new = [item["id"] for item in found if item["id"] not in self.model.state.owner]
         assert len(new) == 1, f"should have been admitted, and was answered {answer.status} {answer.body!r}"
         return str(new[0])
@@ -156,7 +156,7 @@ class Comparison:
         """Send bytes to the address of a session, and return the token, if they were accepted."""
         upload = self.sessions[session_id]["upload"]
         headers, method = upload["headers"], upload["method"]
-        answer = self.place.send(
+        answer = self.client.send(
             Call(method, upload["url"], content=file.data, headers=headers, key=None, idempotency_key=None)
         )
         self.say(f"bytes of {file.name} to {session_id} -> {answer.status}")
@@ -172,7 +172,7 @@ class Comparison:
     def download(self, asset_id: str, method: str) -> None:
         """Ask for the file of an Asset, alive or not: its address answers as long as it lives (D19)."""
         known = self.opaque[asset_id, 0]
-        answer = self.place.send(Call(method, known["url"], key=None, idempotency_key=None))
+        answer = self.client.send(Call(method, known["url"], key=None, idempotency_key=None))
         is_alive = asset_id in self.model.state.things["asset"]
         self.say(f"{method} the file of {asset_id} -> {answer.status}")
         assert (200 if is_alive else 404) == answer.status
@@ -184,8 +184,8 @@ class Comparison:
     def advance(self, move: Json) -> None:
         """Move the clock; `move` is what the control plane takes."""
         self.say(f"time passes: {move}")
-        self.place.told("POST", "/clock/advance", move)
-        self._time_has_passed(self.place.now())
+        self.client.told("POST", "/clock/advance", move)
+        self._time_has_passed(self.client.now())
 
     def _time_has_passed(self, until: int) -> None:
         self._touched.update(OBSERVERS)
@@ -194,14 +194,14 @@ class Comparison:
     def set_clock(self, mode: str) -> None:
         """Let the clock be `manual` or `auto`."""
         self.say(f"the clock is now {mode}")
-        self.place.told("PUT", "/clock", {"mode": mode})
+        self.client.told("PUT", "/clock", {"mode": mode})
         self.model.state.takes_waits = mode == "auto"
 
     def _result_of(self, kind: str, work_id: str, slot: int) -> str:
         """Find out what work has made, in the list: reading that is no poll, for which an auto clock would move."""
         team = self.model.state.owner[work_id]
         assert team is not None
-        listed = {one["id"]: one for one in self.place.items(f"/{kind}s", OBSERVERS[team])}
+        listed = {one["id"]: one for one in self.client.items(f"/{kind}s", OBSERVERS[team])}
         assert work_id in listed
         work = listed[work_id]
         made = work["result"] if kind == "operation" else work["outputs"][slot]["asset"]
@@ -212,14 +212,14 @@ class Comparison:
         """Set the Credits, the Subscription or the concurrency limit of a Team."""
         self.say(f"{name} gets {change}")
         self._touched.add(name)
-        self.place.told("PATCH", f"/teams/{self.model.state.teams[name]['id']}", change)
+        self.client.told("PATCH", f"/teams/{self.model.state.teams[name]['id']}", change)
         self.model.change_team(name, change)
 
     def change_credential(self, key: str, state: str) -> None:
         """Revoke a credential, or make it active again."""
         self.say(f"{key} is now {state}")
         credential = self.model.state.credentials[key]
-        self.place.told("PATCH", f"/credentials/{credential['id']}", {"state": state})
+        self.client.told("PATCH", f"/credentials/{credential['id']}", {"state": state})
         credential["state"] = state
 
     def run_scenario(self, scenario: Json, whose: str | None) -> None:
@@ -227,21 +227,21 @@ class Comparison:
         self.say(f"scenario of {whose or 'everyone'}: {scenario}")
         self.scenarios[whose] = scenario
         query = f"?team={whose}" if whose else ""
-        self.place.told("PUT", f"/scenario{query}", {"scenario": "random clients", **scenario})
+        self.client.told("PUT", f"/scenario{query}", {"scenario": "random clients", **scenario})
         self.model.run_scenario(scenario, whose)
-        self._time_has_passed(self.place.now())
+        self._time_has_passed(self.client.now())
 
     def end_scenario(self, whose: str | None) -> None:
         """End the running scenario of a Team or of everyone."""
         self.say(f"no scenario of {whose or 'everyone'}")
         self.scenarios.pop(whose, None)
-        self.place.told("DELETE", f"/scenario{f'?team={whose}' if whose else ''}")
+        self.client.told("DELETE", f"/scenario{f'?team={whose}' if whose else ''}")
         self.model.run_scenario({}, whose)
 
     def save_and_load(self) -> None:
         """Save the sandbox to a state file, and load it again: nobody may notice."""
         self.say("saved and loaded")
-        self.place.told("PUT", "/state", content=self.place.saved())
+        self.client.told("PUT", "/state", content=self.client.saved())
         self._touched.update(OBSERVERS)
 
     # What can be seen ---------------------------------------------------------------------------------------------------
@@ -251,9 +251,9 @@ class Comparison:
 
         What must always be true, whatever the model says, is asserted of the same.
         """
-        assert self.model.state.now == self.place.now(), "the clock moved otherwise than it should"
+        assert self.model.state.now == self.client.now(), "the clock moved otherwise than it should"
         self._looks += 1
-        accounts = {team["name"]: team for team in self.place.told("GET", "/teams")["data"]}
+        accounts = {team["name"]: team for team in self.client.told("GET", "/teams")["data"]}
         for name, account in accounts.items():
             self._compare_account(name, account)
         for whose in (None, *OBSERVERS):
@@ -262,7 +262,7 @@ class Comparison:
         self._touched.clear()
         if not looked_at:
             return
-        observed = observation.observe(self.place, [OBSERVERS[name] for name in looked_at])
+        observed = observation.observe(self.client, [OBSERVERS[name] for name in looked_at])
         for name, seen in zip(looked_at, observed, strict=True):
             self._compare_team(name, seen)
             observation.check_credits(seen, self.model.state.teams[name]["granted"], accounts[name]["reserved"])
@@ -271,7 +271,7 @@ class Comparison:
             observation.check_origins(seen)
             self._ended.check(seen)
         alive = {identifier for kind in ("asset", *INGREDIENTS) for identifier in self.model.state.things[kind]}
-        observation.check_memory(self.place.sandbox, alive | self.model.sessions_with_bytes())
+        observation.check_memory(self.client.sandbox, alive | self.model.sessions_with_bytes())
 
     def _compare_account(self, name: str, account: Json) -> None:
         """Compare what there is of every Team at a glance, touched or not."""
@@ -287,7 +287,7 @@ class Comparison:
     def _compare_scenario(self, whose: str | None) -> None:
         """Compare what runs, and how often each rule has matched."""
         if whose in self.scenarios or self._looks % LOOK_AT_ALL == 0:
-            found = self.place.told("GET", f"/scenario{f'?team={whose}' if whose else ''}")
+            found = self.client.told("GET", f"/scenario{f'?team={whose}' if whose else ''}")
             assert (found["scenario"] is not None) == (whose in self.scenarios)
             matched = [rule["matched"] for rule in found["rules"]]
             assert matched == [rule["matched"] for rule in self.model.state.rules.get(whose, [])]

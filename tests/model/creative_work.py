@@ -6,8 +6,7 @@ All is decided at admission. `settle` then lets time pass, event by event.
 from collections.abc import Callable
 
 from tests.model import faults
-from tests.model.model_state import Identify, Refusal, State
-from tests.model.reckoning import (
+from tests.model.arithmetic import (
     AUTHORING_TIME,
     FIRST_OUTPUT,
     NEXT_OUTPUT,
@@ -19,6 +18,7 @@ from tests.model.reckoning import (
     size_of,
     subjects,
 )
+from tests.model.model_state import Identify, Refusal, State
 
 ResultOf = Callable[[str, str, int], str]
 """Tells the id of what unfinished work has made: kind (Operation or Generation), id, slot."""

@@ -6,9 +6,9 @@ raised right before that, where nothing else can refuse the request any more (in
 
 from typing import Final
 
+from tests.model.arithmetic import SECOND
 from tests.model.meanings import INGREDIENTS
 from tests.model.model_state import NOT_FOUND, Refusal, State
-from tests.model.reckoning import SECOND
 
 ENTRANCE: Final = frozenset({"authentication_required", "credential_expired", "credential_revoked", "rate_limited"})
 CHECKS: Final = {

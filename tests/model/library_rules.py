@@ -6,8 +6,8 @@ What a request with an id in its path asks for is `identifier`; `meaning` is its
 from collections.abc import Callable
 
 from tests.model import creative_work, faults
+from tests.model.arithmetic import UPLOAD_WINDOW, Json, timestamp
 from tests.model.model_state import Identify, Refusal, State
-from tests.model.reckoning import UPLOAD_WINDOW, Json, timestamp
 from tests.model.sample_files import SampleFile
 
 Rule = Callable[[State, str, str, Json, Identify], Json | None]

@@ -6,7 +6,7 @@ clients look with, and the model is not told of it.
 
 from typing import Final
 
-from tests.model.reckoning import Json
+from tests.model.arithmetic import Json
 
 SCENARIOS: Final[tuple[Json, ...]] = (
     {

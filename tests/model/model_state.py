@@ -6,8 +6,8 @@ A resource is kept as it looks on the wire, without what only the service can ma
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from tests.model.arithmetic import SECOND, Json, seconds_to_wait, timestamp
 from tests.model.meanings import COLLECTIONS
-from tests.model.reckoning import SECOND, Json, seconds_to_wait, timestamp
 
 STATUS_OF = {
     "invalid_request": 400,

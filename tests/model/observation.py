@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from emulator.service.sandbox import Sandbox
+from tests.model.arithmetic import KEY_RETENTION, Json, instant_of
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.place import Place
-from tests.model.reckoning import KEY_RETENTION, Json, instant_of
+from tests.model.sandbox_client import SandboxClient
 from tests.support.emulator_client import Answer, Call
 
 OPAQUE = {
@@ -52,15 +52,15 @@ def opaque(resource: Json) -> Json:
     return {name: resource[name] for name in OPAQUE.get(resource["object"], ())}
 
 
-def observe(place: Place, keys: Iterable[str]) -> list[dict[str, list[Json]]]:
+def observe(client: SandboxClient, keys: Iterable[str]) -> list[dict[str, list[Json]]]:
     """Return everything that the Team of each key owns, by kind, and the Team itself."""
     paths = {kind: f"/{COLLECTIONS[kind]}?limit=100" for kind in LISTED}
     paths |= {kind: f"{paths[kind]}&scope=team" for kind in INGREDIENTS} | {"team": "/team"}
-    answers = iter(place.together(*(Call("GET", path, key=key) for key in keys for path in paths.values())))
-    return [{kind: _items(place, key, kind, next(answers)) for kind in paths} for key in keys]
+    answers = iter(client.together(*(Call("GET", path, key=key) for key in keys for path in paths.values())))
+    return [{kind: _items(client, key, kind, next(answers)) for kind in paths} for key in keys]
 
 
-def _items(place: Place, key: str, kind: str, answer: Answer) -> list[Json]:
+def _items(client: SandboxClient, key: str, kind: str, answer: Answer) -> list[Json]:
     """Return what was listed; a list of more than one page is asked for once more, page by page."""
     assert answer.status == 200, answer.body
     found = answer.json
@@ -68,7 +68,7 @@ def _items(place: Place, key: str, kind: str, answer: Answer) -> list[Json]:
         return [found]
     if not found["page"]["has_more"]:
         return list(found["data"])
-    return place.items(f"/{COLLECTIONS[kind]}{'?scope=team' if kind in INGREDIENTS else ''}", key)
+    return client.items(f"/{COLLECTIONS[kind]}{'?scope=team' if kind in INGREDIENTS else ''}", key)
 
 
 def check_credits(seen: dict[str, list[Json]], granted: int, reserved: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, Final
 
-from tests.model.reckoning import Json
+from tests.model.arithmetic import Json
 from tests.model.sample_files import SampleFile, sample_files
 from tests.model.service_model import ServiceModel
 

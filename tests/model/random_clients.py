@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from tests.model.client_steps import ClientSteps
-from tests.model.neighbours import Neighbours, within
+from tests.model.side_by_side import SandboxesSideBySide, within
 
 CHANCE: Final = st.builds(Random, st.integers(0, 2**24 - 1))
 """Seeds: what a step chooses is spread evenly. A failure shrinks by whole steps; its notes tell what each one did."""
@@ -26,14 +26,14 @@ class RandomClients(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.neighbours = Neighbours(self.folder, note)
+        self.sandboxes = SandboxesSideBySide(self.folder, note)
 
     def teardown(self) -> None:
-        self.neighbours.close()
+        self.sandboxes.close()
 
     @initialize()
     def begin(self) -> None:
-        self.neighbours.begin()
+        self.sandboxes.begin()
 
     # The steps: Hypothesis takes some of them more often than others, and leaves some out, differently in each play.
 
@@ -123,11 +123,11 @@ class RandomClients(RuleBasedStateMachine):
 
     @rule(chance=CHANCE)
     def open_another(self, chance: Random) -> None:
-        self.neighbours.play(Neighbours.open_another, chance)
+        self.sandboxes.play(SandboxesSideBySide.open_another, chance)
 
     @rule(chance=CHANCE)
     def reset(self, chance: Random) -> None:
-        self.neighbours.play(Neighbours.reset, chance)
+        self.sandboxes.play(SandboxesSideBySide.reset, chance)
 
     def _take(self, step: Callable[[ClientSteps, Random], None], chance: Random) -> None:
-        self.neighbours.play(within(step), chance)
+        self.sandboxes.play(within(step), chance)

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.model import creative_work, faults, library_rules
+from tests.model.arithmetic import KEY_RETENTION, SECOND, Json, instant_of, seconds_to_wait, timestamp
 from tests.model.creative_work import ResultOf
 from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, meaning_of, operation_id, same_meaning
 from tests.model.model_state import STATUS_OF, Identify, Refusal, State, newest_first
-from tests.model.reckoning import KEY_RETENTION, SECOND, Json, instant_of, seconds_to_wait, timestamp
 from tests.model.sample_files import SampleFile
 
 

@@ -12,44 +12,44 @@ import pytest
 
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from tests.model import observation
+from tests.model.arithmetic import KEY_RETENTION, Json
 from tests.model.comparison import Comparison
-from tests.model.neighbours import ANOTHER, Neighbours
 from tests.model.playing import draw_plainly
-from tests.model.reckoning import KEY_RETENTION, Json
 from tests.model.service_model import Ask
+from tests.model.side_by_side import ANOTHER, SandboxesSideBySide
 from tests.support.emulator_client import Answer
 
 Seen = dict[str, list[Json]]
 
 
 @pytest.fixture
-def neighbours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Neighbours]:
+def sandboxes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SandboxesSideBySide]:
     """The default sandbox, with something of everything, and work that has completed and failed."""
     monkeypatch.setattr("emulator.imaging.helpers.Helpers.run", draw_plainly)
-    with closing(Neighbours(tmp_path, lambda text: None)) as neighbours:
-        neighbours.begin()
-        both = neighbours.clients[DEFAULT_SANDBOX_ID].both
-        (photo, *_) = both.model.ids("asset", "Ash")
+    with closing(SandboxesSideBySide(tmp_path, lambda text: None)) as sandboxes:
+        sandboxes.begin()
+        comparison = sandboxes.clients[DEFAULT_SANDBOX_ID].comparison
+        (photo, *_) = comparison.model.ids("asset", "Ash")
         body = {"asset_id": photo, "target_resolution": "2k", "output_format": "png"}
-        both.run_scenario(
+        comparison.run_scenario(
             {"rules": [{"match": {"work": "*"}, "when": {"nth": "2"}, "then": {"fail": "timed_out"}}]}, None
         )
         for key in ("one", "two"):
-            both.ask(Ask("ash_full", "POST", "/generations/upscale", body, key))
-        both.advance({"seconds": 6})
-        both.ask(Ask("ash_full", "POST", "/generations/upscale", body, "three"))
-        both.look()
-        yield neighbours
+            comparison.ask(Ask("ash_full", "POST", "/generations/upscale", body, key))
+        comparison.advance({"seconds": 6})
+        comparison.ask(Ask("ash_full", "POST", "/generations/upscale", body, "three"))
+        comparison.look()
+        yield sandboxes
 
 
 @pytest.fixture
-def both(neighbours: Neighbours) -> Comparison:
-    return neighbours.clients[DEFAULT_SANDBOX_ID].both
+def comparison(sandboxes: SandboxesSideBySide) -> Comparison:
+    return sandboxes.clients[DEFAULT_SANDBOX_ID].comparison
 
 
 @pytest.fixture
-def seen(both: Comparison) -> Seen:
-    return observation.observe(both.place, ["ash_observer"])[0]
+def seen(comparison: Comparison) -> Seen:
+    return observation.observe(comparison.client, ["ash_observer"])[0]
 
 
 def change(kind: str, path: str, value: object, status: str | None = None) -> Callable[[Seen], None]:
@@ -146,22 +146,24 @@ def lose_a_place(sandbox: Sandbox) -> None:
         lambda sandbox: sandbox.images.put("nobody's", b"bytes"),
     ],
 )
-def test_what_happens_unasked_is_noticed(both: Comparison, tamper: Callable[[Sandbox], None]) -> None:
-    tamper(both.place.sandbox)
+def test_what_happens_unasked_is_noticed(comparison: Comparison, tamper: Callable[[Sandbox], None]) -> None:
+    tamper(comparison.client.sandbox)
     with pytest.raises(AssertionError):
-        both.look(at_all=True)
+        comparison.look(at_all=True)
 
 
-def test_what_leaks_into_another_sandbox_is_noticed(neighbours: Neighbours) -> None:
-    neighbours.open_another(DEFAULT_SANDBOX_ID, Random(0))
-    neighbours.look(ANOTHER)
-    add_a_credit(neighbours.clients[DEFAULT_SANDBOX_ID].both.place.sandbox)
+def test_what_leaks_into_another_sandbox_is_noticed(sandboxes: SandboxesSideBySide) -> None:
+    sandboxes.open_another(DEFAULT_SANDBOX_ID, Random(0))
+    sandboxes.look(ANOTHER)
+    add_a_credit(sandboxes.clients[DEFAULT_SANDBOX_ID].comparison.client.sandbox)
     with pytest.raises(AssertionError, match="has changed by itself"):
-        neighbours.look(ANOTHER)
+        sandboxes.look(ANOTHER)
 
 
-def test_a_reset_that_leaves_something_is_noticed(neighbours: Neighbours, monkeypatch: pytest.MonkeyPatch) -> None:
-    neighbours.clients[DEFAULT_SANDBOX_ID].both.end_scenario(None)
+def test_a_reset_that_leaves_something_is_noticed(
+    sandboxes: SandboxesSideBySide, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandboxes.clients[DEFAULT_SANDBOX_ID].comparison.end_scenario(None)
     monkeypatch.setattr("emulator.control.sandboxes.reset_with_scenarios", lambda call: None)
     with pytest.raises(AssertionError, match="began otherwise"):
-        neighbours.reset(DEFAULT_SANDBOX_ID, Random(0))
+        sandboxes.reset(DEFAULT_SANDBOX_ID, Random(0))

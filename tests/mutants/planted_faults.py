@@ -1,368 +1,590 @@
 """Faults to be planted in the emulator, one at a time: each a small change to what runs, such as a slip would make.
 
-A planted fault is a function of a MonkeyPatch; the emulator must be made after it was called. Its docstring says what is
-wrong then. `PLANTED_FAULTS` lists them all, those of `planted_around` as well. They reach into the emulator on purpose, and
-know nothing of the tests.
+The docstring of each says what is wrong while it is planted. `PLANTED_FAULTS` lists them all. They know nothing of the
+tests, and hang on nothing but public functions, operations and hooks (`planting` says how).
 """
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any, Final
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
+import orjson
 import pytest
 
 from emulator.contract import Contract
+from emulator.control.scenarios import reset_with_scenarios
 from emulator.domain.admission import ConcurrencyBudget
 from emulator.domain.idempotency import IdempotencyRecords, Scope
+from emulator.domain.intents import fingerprint
 from emulator.domain.ledger import Ledger
-from emulator.domain.pagination import PageRequest, paginate
+from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.pagination import Page, PageRequest, paginate
 from emulator.domain.pricing import generation_charge
-from emulator.domain.problems import KEY_BINDING_CODES
-from emulator.domain.resources import Product
+from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Check, Problem
+from emulator.domain.product_photos import primary_of
+from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, Product
+from emulator.http.problems import problem_response
 from emulator.http.responses import Response
 from emulator.kernel.timeline import Timeline
-from emulator.service import authoring, generations, uploads, work
-from emulator.service.accounts import Caller
+from emulator.scenario.changes import AdmissionChange
+from emulator.scenario.faults.base import NO_FAULT, Fault
+from emulator.scenario.faults.problem import ProblemFault
+from emulator.scenario.matching import RequestFacts
+from emulator.scenario.playbook import Playbook
+from emulator.service import admission, authoring, engine, generations, scenarios, uploads, work
+from emulator.service.calls import Call, Commit
 from emulator.service.images import ImageStore
+from emulator.service.sandbox import Sandbox
+from emulator.service.sandboxes import Sandboxes
 from emulator.service.store import Collection, Store
-from emulator.web import operations, rendering, road
-from emulator.web.operations import Call, Reply
-from tests.mutants.planted_around import PLANTED_AROUND
+from emulator.web.exchange import FAULT_HEADER, Exchange
+from emulator.web.operations import OPERATIONS
+from emulator.web.rendering import json_response
+from emulator.web.requests import page_limit, parse_query
+from emulator.web.v1 import build_routes
+from tests.mutants.planting import (
+    PLANTED_FAULTS,
+    Function,
+    OperationCheck,
+    instead,
+    list_as_constants,
+    list_as_left_out,
+    list_as_shared,
+    planted,
+    planted_in,
+    planted_in_operations,
+    put,
+    put_row,
+)
 
-PlantedFault = Callable[[pytest.MonkeyPatch], None]
+__all__ = ["PLANTED_FAULTS"]
 
+# What is left out, differs in a constant, or is one for all sandboxes ---------------------------------------------------
+
+list_as_left_out(
+    ignored_credential_state=admission.check_credential,  # expired and revoked credentials are let in
+    ignored_profile=admission.check_profile,  # a read-only credential may write
+    ignored_subscription=admission.check_subscription,  # creative writes go on after the Subscription has lapsed
+    upload_window_never_closes=uploads.check_window,  # a session can be completed whenever one likes
+    state_file_loses_the_future=Timeline.restore,  # what was to come when a state was saved never comes after a load
+    replay_executed_twice=IdempotencyRecords.find,  # a repeated request is carried out once more
+    key_not_held_in_admission=IdempotencyRecords.hold,  # a key is not in use while its request is being admitted
+    asked_problem_never_comes=ProblemFault.before_commit,  # a write that asks for a problem is carried out
+    bytes_of_the_deleted_are_counted=ImageStore.close,  # against the memory limit, after a reset or deletion
+)
+list_as_constants(
+    refusal_binds_key=(KEY_BINDING_CODES, KEY_BINDING_CODES | {"concurrency_limit_reached"}),
+    injected_402_frees_the_key=(KEY_BINDING_CODES, frozenset()),
+    fault_header_is_ignored=(FAULT_HEADER, b"x-no-such-header"),
+)
+list_as_shared(
+    sandboxes_share_their_keys="idempotency",  # an Idempotency-Key that was used in one is taken in all of them
+    sandboxes_share_a_clock="clock",
+    sandboxes_share_their_identifiers="identifiers",  # what is made in one uses up the ids of the others
+    sandboxes_share_a_scenario="playbooks",
+    sandboxes_share_their_pictures="images.pictures",  # a picture that was deleted in one is missing in all
+)
 
 # What the contract forbids ---------------------------------------------------------------------------------------------
 
 
+@planted
 def undeclared_status(patch: pytest.MonkeyPatch) -> None:
     """A Product is created with 200 instead of 201."""
-
-    def create_product(call: Call) -> Reply:
-        return operations.create_product(call)._replace(status=200)
-
-    patch.setitem(operations.HANDLERS, "createProduct", create_product)
+    row = OPERATIONS["createProduct"]
+    put_row(patch, "createProduct", dataclasses.replace(row, reply=lambda made: row.reply(made)._replace(status=200)))
 
 
-def missing_request_id(patch: pytest.MonkeyPatch) -> None:
+@planted_in(json_response)
+def missing_request_id(original: Function, *arguments: Any) -> Response:
     """Answers with a resource have no Request-Id."""
-    _change_response(patch, "json_response", lambda response: _without(response, b"request-id"))
+    return _without(original(*arguments), b"request-id")
 
 
-def wrong_content_type(patch: pytest.MonkeyPatch) -> None:
+@planted_in(problem_response)
+def wrong_content_type(original: Function, *arguments: Any) -> Response:
     """Problems come as plain JSON."""
-
-    def change(response: Response) -> Response:
-        headers = (b"content-type", b"application/json"), *_without(response, b"content-type").headers
-        return response._replace(headers=headers)
-
-    _change_response(patch, "problem_response", change)
+    response = _without(original(*arguments), b"content-type")
+    return response._replace(headers=((b"content-type", b"application/json"), *response.headers))
 
 
-def missing_retry_after(patch: pytest.MonkeyPatch) -> None:
+@planted_in(problem_response)
+def missing_retry_after(original: Function, *arguments: Any) -> Response:
     """A 429 does not say how long to wait."""
-
-    def change(response: Response) -> Response:
-        return _without(response, b"retry-after") if response.status == 429 else response
-
-    _change_response(patch, "problem_response", change)
+    response: Response = original(*arguments)
+    return _without(response, b"retry-after") if response.status == 429 else response
 
 
-def missing_location(patch: pytest.MonkeyPatch) -> None:
+@planted_in(json_response)
+def missing_location(original: Function, *arguments: Any) -> Response:
     """The 202 of an ingredient does not say where its Operation is."""
-    _change_response(patch, "json_response", lambda response: _without(response, b"location"))
+    return _without(original(*arguments), b"location")
 
 
-def wrong_nullability(patch: pytest.MonkeyPatch) -> None:
+@planted_in(json_response)
+def wrong_nullability(original: Function, *arguments: Any) -> Response:
     """What is not reached yet is an empty text instead of null."""
-    original = rendering._instant
-    patch.setattr(rendering, "_instant", lambda instant: original(instant) or "")
+    response: Response = original(*arguments)
+    return _with_body(response, response.body.replace(b'_at":null', b'_at":""'))
 
 
-def null_instead_of_nothing(patch: pytest.MonkeyPatch) -> None:
+@planted_in(json_response)
+def null_instead_of_nothing(original: Function, status: int, value: object, *arguments: Any) -> Response:
     """Texts of a Product that were never given are null instead of left out."""
-    original = rendering._RENDERERS[Product]
+    response: Response = original(status, value, *arguments)
+    if not isinstance(value, Product):
+        return response
+    nothing = {"description": None, "dimensions": None}
+    return _with_body(response, orjson.dumps({**nothing, **orjson.loads(response.body)}))
 
-    def render(product: Any, links: Any) -> dict[str, Any]:
-        return {"description": None, "dimensions": None, **original(product, links)}
 
-    patch.setitem(rendering._RENDERERS, Product, render)
-
-
-def accepted_bad_word(patch: pytest.MonkeyPatch) -> None:
+@planted_in(Contract.violations)
+def accepted_bad_word(original: Function, *arguments: Any, **named: Any) -> list[Any]:
     """A Background may be of any kind."""
-    original = Contract.violations
-
-    def violations(contract: Contract, schema_name: str, value: object, first_only: bool = False) -> list[Any]:
-        found = original(contract, schema_name, value, first_only)
-        return [violation for violation in found if violation.where != "/kind" or violation.found is None]
-
-    patch.setattr(Contract, "violations", violations)
+    return [
+        violation
+        for violation in original(*arguments, **named)
+        if violation.where != "/kind" or violation.found is None
+    ]
 
 
+@planted
 def unbounded_page_limit(patch: pytest.MonkeyPatch) -> None:
     """A page may be of any size."""
-    patch.setattr("emulator.web.requests._check_parameter", lambda parameter, value: None)
-    patch.setattr("emulator.web.operations.page_limit", lambda query: int(query.get("limit", "25")))
-
-
-# Who may do what -------------------------------------------------------------------------------------------------------
-
-
-def ignored_credential_state(patch: pytest.MonkeyPatch) -> None:
-    """Expired and revoked credentials are let in."""
-    patch.setattr(Caller, "check_credential", lambda caller, now: None)
-
-
-def ignored_profile(patch: pytest.MonkeyPatch) -> None:
-    """A read-only credential may write."""
-    patch.setattr(Caller, "check_profile", lambda caller, now: None)
-
-
-def ignored_subscription(patch: pytest.MonkeyPatch) -> None:
-    """Creative writes go on after the Subscription has lapsed."""
-    patch.setattr(Caller, "check_subscription", lambda caller: None)
-
-
-def other_team_is_visible(patch: pytest.MonkeyPatch) -> None:
-    """Whoever knows an id sees the resource, whosever it is."""
-    patch.setattr(Collection, "visible", lambda collection, team_id, identifier: collection.items.get(identifier))
-
-
-def premade_may_be_deleted(patch: pytest.MonkeyPatch) -> None:
-    """Premade ingredients can be changed and deleted."""
-    patch.setattr(authoring, "_changeable", authoring.get)
-
-
-# What stays and what goes ----------------------------------------------------------------------------------------------
-
-
-def use_after_delete(patch: pytest.MonkeyPatch) -> None:
-    """A deleted Product is no longer listed, but still answers under its id."""
-    original = Collection.remove
-
-    def remove(collection: Collection[Any], resource: Any) -> None:
-        original(collection, resource)
-        if resource.id.startswith("prd"):
-            collection.items[resource.id] = resource
-
-    patch.setattr(Collection, "remove", remove)
-
-
-def primary_not_reassigned(patch: pytest.MonkeyPatch) -> None:
-    """A Product keeps its Primary when that photo leaves."""
-    patch.setattr("emulator.service.library.primary_of", lambda asset_ids, preferred: preferred)
-
-
-def source_in_use_is_deleted(patch: pytest.MonkeyPatch) -> None:
-    """An Asset can be deleted while an Operation works from it."""
-    original = Store.index_operation
-
-    def index_operation(store: Store, operation: Any) -> None:
-        original(store, operation)
-        for asset_id in operation.outcome.source_keys:
-            store.operations_on_source.pop(asset_id, None)
-
-    patch.setattr(Store, "index_operation", index_operation)
-
-
-def failure_leaves_ingredient(patch: pytest.MonkeyPatch) -> None:
-    """An ingredient whose making failed is there all the same."""
-    original = authoring.finish_operation
-
-    def finish_operation(sandbox: Any, operation_id: str, now: int) -> None:
-        operation = sandbox.store.operations.items[operation_id]
-        if operation.outcome.failure:
-            authoring._commit(sandbox, operation, now)
-        original(sandbox, operation_id, now)
-
-    patch.setattr(authoring, "finish_operation", finish_operation)
-
-
-def terminal_work_changes(patch: pytest.MonkeyPatch) -> None:
-    """Reading a finished Generation touches it."""
-    original = generations.get
-
-    def get(caller: Caller, generation_id: str) -> Any:
-        generation = original(caller, generation_id)
-        touched = dataclasses.replace(generation, updated_at=caller.sandbox.clock.now())
-        caller.sandbox.store.generations.replace(touched)
-        return touched
-
-    patch.setattr(generations, "get", get)
-
-
-def pictures_of_the_deleted_are_held(patch: pytest.MonkeyPatch) -> None:
-    """The bytes of a deleted picture are never freed."""
-
-    def withdraw(images: ImageStore, key: str) -> None:
-        images.pictures[key].is_public = False
-
-    patch.setattr(ImageStore, "withdraw", withdraw)
-
-
-def upload_window_never_closes(patch: pytest.MonkeyPatch) -> None:
-    """A session can be completed whenever one likes."""
-    patch.setattr(uploads, "check_window", lambda session, now: None)
-
-
-def state_file_loses_the_future(patch: pytest.MonkeyPatch) -> None:
-    """What was to come when a state was saved never comes after it was loaded."""
-    patch.setattr(Timeline, "restore", lambda timeline, events, sequence: None)
-
-
-# Idempotency -----------------------------------------------------------------------------------------------------------
-
-
-def replay_executed_twice(patch: pytest.MonkeyPatch) -> None:
-    """A repeated request is carried out once more."""
-    patch.setattr(IdempotencyRecords, "find", lambda records, scope, now: None)
-
-
-def reused_key_accepted(patch: pytest.MonkeyPatch) -> None:
-    """A key that was used for something else gets the answer of that."""
-    patch.setattr("emulator.web.checks.fingerprint", lambda body_name, intent: b"")
-
-
-def keys_shared_between_credentials(patch: pytest.MonkeyPatch) -> None:
-    """A key is taken once one credential of the service has used it."""
-    patch.setattr("emulator.web.checks.KeyScope", lambda credential, method, path, key: Scope("", method, path, key))
-
-
-def key_not_held_in_admission(patch: pytest.MonkeyPatch) -> None:
-    """A key is not marked as in use while its request is being admitted."""
-    patch.setattr(IdempotencyRecords, "hold", lambda records, scope: None)
-
-
-def refusal_binds_key(patch: pytest.MonkeyPatch) -> None:
-    """A 429 is repeated for ever."""
-    patch.setattr("emulator.web.road.KEY_BINDING_CODES", KEY_BINDING_CODES | {"concurrency_limit_reached"})
-
-
-# Lists -----------------------------------------------------------------------------------------------------------------
-
-
-def cursor_of_another_filter(patch: pytest.MonkeyPatch) -> None:
-    """A cursor is good for any filters of its list."""
-
-    def page_request(limit: int, after: str | None, binding: tuple[str, ...]) -> PageRequest:
-        return PageRequest(limit, after, binding[:2])
-
-    patch.setattr("emulator.web.operations.PageRequest", page_request)
-
-
-def page_skips_an_item(patch: pytest.MonkeyPatch) -> None:
-    """The first item of each further page is left out."""
-
-    def skipping(sections: Any, load: Any, request: PageRequest, signer: Any) -> Any:
-        page = paginate(sections, load, request, signer)
-        return page if request.after is None else dataclasses.replace(page, items=page.items[1:])
-
-    patch.setattr("emulator.web.operations.paginate", skipping)
-
-
-# Credits and the budget ------------------------------------------------------------------------------------------------
-
-
-def leaked_credit(patch: pytest.MonkeyPatch) -> None:
-    """Failed work keeps one of the Credits that were reserved for it."""
-    original = Ledger.settle
-
-    def settle(ledger: Ledger, at: int, work_id: str, charge: int) -> None:
-        original(ledger, at, work_id, charge)
-        if charge == 0 and ledger.available:
-            ledger.granted -= 1
-
-    patch.setattr(Ledger, "settle", settle)
-
-
-def output_never_charged(patch: pytest.MonkeyPatch) -> None:
-    """The last completed output is free."""
-
-    def too_little(workflow: str, intent: Any, completed: int, slots: int) -> int:
-        return generation_charge(workflow, intent, max(completed - 1, 0), slots)
-
-    patch.setattr("emulator.service.generations.generation_charge", too_little)
-
-
-def failed_output_charged(patch: pytest.MonkeyPatch) -> None:
-    """Failed outputs cost as much as completed ones."""
-
-    def too_much(workflow: str, intent: Any, completed: int, slots: int) -> int:
-        return generation_charge(workflow, intent, slots, slots)
-
-    patch.setattr("emulator.service.generations.generation_charge", too_much)
-
-
-def place_not_given_back(patch: pytest.MonkeyPatch) -> None:
-    """Work that cost nothing keeps its place in the concurrency budget."""
-
-    def finish(account: Any, work_id: str, charge: int, now: int) -> None:
-        account.ledger.settle(now, work_id, charge)
-        if charge:
-            account.budget.give_back(work_id)
-
-    patch.setattr(work, "finish", finish)
-
-
-def budget_one_too_large(patch: pytest.MonkeyPatch) -> None:
-    """One piece of work more than the budget has places is let in."""
-    original = work.check_budget
-
-    def check_budget(caller: Caller, now: int) -> None:
-        budget: ConcurrencyBudget = caller.account.budget
-        if budget.used != caller.account.team.concurrency_limit:
-            original(caller, now)
-
-    patch.setattr(work, "check_budget", check_budget)
+    put(patch, page_limit, lambda query: int(query.get("limit", "25")))
+    put(
+        patch,
+        parse_query,
+        lambda query_string, parameters: parse_query(
+            query_string,
+            {name: dataclasses.replace(parameter, maximum=10**6) for name, parameter in parameters.items()},
+        ),
+    )
 
 
 def _without(response: Response, name: bytes) -> Response:
     return response._replace(headers=tuple(header for header in response.headers if header[0] != name))
 
 
-def _change_response(patch: pytest.MonkeyPatch, renderer: str, change: Callable[[Response], Response]) -> None:
-    original = getattr(road, renderer)
-    patch.setattr(road, renderer, lambda *arguments: change(original(*arguments)))
+def _with_body(response: Response, body: bytes) -> Response:
+    length = (b"content-length", b"%d" % len(body))
+    return Response(response.status, (*_without(response, b"content-length").headers, length), body)
 
 
-PLANTED_FAULTS: Final[dict[str, PlantedFault]] = {
-    fault.__name__: fault
-    for fault in (
-        *PLANTED_AROUND,
-        undeclared_status,
-        missing_request_id,
-        wrong_content_type,
-        missing_retry_after,
-        missing_location,
-        wrong_nullability,
-        null_instead_of_nothing,
-        accepted_bad_word,
-        unbounded_page_limit,
-        ignored_credential_state,
-        ignored_profile,
-        ignored_subscription,
-        other_team_is_visible,
-        premade_may_be_deleted,
-        use_after_delete,
-        primary_not_reassigned,
-        source_in_use_is_deleted,
-        failure_leaves_ingredient,
-        terminal_work_changes,
-        pictures_of_the_deleted_are_held,
-        upload_window_never_closes,
-        state_file_loses_the_future,
-        replay_executed_twice,
-        reused_key_accepted,
-        keys_shared_between_credentials,
-        key_not_held_in_admission,
-        refusal_binds_key,
-        cursor_of_another_filter,
-        page_skips_an_item,
-        leaked_credit,
-        output_never_charged,
-        failed_output_charged,
-        place_not_given_back,
-        budget_one_too_large,
+# Who may do what -------------------------------------------------------------------------------------------------------
+
+
+@planted_in(Collection.visible)
+def other_team_is_visible(original: Function, collection: Collection[Any], team_id: str, identifier: str) -> Any:
+    """Whoever knows an id sees the resource, whosever it is."""
+    return collection.items.get(identifier)
+
+
+@planted_in_operations("deletePhotographyStyle", "deleteBackground", "deletePose", "deleteFashionModel")
+def premade_may_be_deleted(original: OperationCheck, call: Call) -> Commit[None]:
+    """Premade ingredients can be deleted."""
+    try:
+        return original(call)
+    except Problem as problem:
+        if problem.check is not Check.READ_ONLY:
+            raise
+    kinds = call.sandbox.store.ingredients
+    (kind,) = [kind for kind in INGREDIENT_KINDS if call.resource_id in kinds[kind].items]
+    return lambda: kinds[kind].remove(kinds[kind].items[call.resource_id])
+
+
+# What stays and what goes ----------------------------------------------------------------------------------------------
+
+
+@planted_in(Collection.remove)
+def use_after_delete(original: Function, collection: Collection[Any], resource: Any) -> None:
+    """A deleted Product is no longer listed, but still answers under its id."""
+    original(collection, resource)
+    if isinstance(resource, Product):
+        collection.items[resource.id] = resource
+
+
+@planted_in(primary_of)
+def primary_not_reassigned(original: Function, asset_ids: object, preferred: str) -> str:
+    """A Product keeps its Primary when that photo leaves."""
+    return preferred
+
+
+@planted_in(Store.index_operation)
+def source_in_use_is_deleted(original: Function, store: Store, operation: Operation) -> None:
+    """An Asset can be deleted while an Operation works from it."""
+    original(store, operation)
+    for asset_id in operation.outcome.source_keys:
+        store.operations_on_source.pop(asset_id, None)
+
+
+@planted_in(authoring.finish_operation)
+def failure_leaves_ingredient(original: Function, sandbox: Sandbox, operation_id: str, now: int) -> None:
+    """An ingredient whose making failed is there all the same."""
+    operations = sandbox.store.operations
+    operation = operations.items[operation_id]
+    failure = operation.outcome.failure
+    if failure:
+        outcome = dataclasses.replace(operation.outcome, failure=None)
+        operations.replace(dataclasses.replace(operation, outcome=outcome))
+    original(sandbox, operation_id, now)
+    if failure:
+        done = operations.items[operation_id]
+        operations.replace(
+            dataclasses.replace(done, status="failed", result_id=None, error=failure, outcome=operation.outcome)
+        )
+
+
+@planted_in_operations("getGeneration")
+def terminal_work_changes(original: OperationCheck, call: Call) -> Commit[tuple[Generation, int | None]]:
+    """Reading a finished Generation touches it."""
+    commit = original(call)
+
+    def touch() -> tuple[Generation, int | None]:
+        generation, retry_after = commit()
+        if generation.status in TERMINAL:
+            generation = dataclasses.replace(generation, updated_at=call.now)
+            call.sandbox.store.generations.replace(generation)
+        return generation, retry_after
+
+    return touch
+
+
+@planted_in(ImageStore.withdraw)
+def pictures_of_the_deleted_are_held(original: Function, images: ImageStore, key: str) -> None:
+    """The bytes of a deleted picture are never freed."""
+    images.pictures[key].is_public = False
+
+
+# Idempotency -----------------------------------------------------------------------------------------------------------
+
+
+@planted_in(fingerprint)
+def reused_key_accepted(original: Function, *arguments: Any) -> bytes:
+    """A key that was used for something else gets the answer of that."""
+    return b""
+
+
+@planted_in(IdempotencyRecords.find, IdempotencyRecords.bind)
+def keys_shared_between_credentials(
+    original: Function, records: IdempotencyRecords, scope: Scope, *arguments: Any
+) -> Any:
+    """A key is taken once one credential of the service has used it."""
+    return original(records, scope._replace(credential_id=""), *arguments)
+
+
+# Lists -----------------------------------------------------------------------------------------------------------------
+
+
+@planted_in(paginate)
+def cursor_of_another_filter(original: Function, ids: Any, load: Any, request: PageRequest, signer: Any) -> Any:
+    """A cursor is good for any filters of its list."""
+    return original(ids, load, dataclasses.replace(request, binding=request.binding[:2]), signer)
+
+
+@planted_in(paginate)
+def page_skips_an_item(original: Function, ids: Any, load: Any, request: PageRequest, signer: Any) -> Any:
+    """The first item of each further page is left out."""
+    page: Page[Any] = original(ids, load, request, signer)
+    return page if request.after is None else dataclasses.replace(page, items=page.items[1:])
+
+
+# Credits and the budget ------------------------------------------------------------------------------------------------
+
+
+@planted_in(Ledger.settle)
+def leaked_credit(original: Function, ledger: Ledger, at: int, work_id: str, charge: int) -> None:
+    """Failed work keeps one of the Credits that were reserved for it."""
+    original(ledger, at, work_id, charge)
+    if charge == 0 and ledger.available:
+        ledger.granted -= 1
+
+
+@planted_in(generation_charge)
+def output_never_charged(original: Function, price: int, completed: int, slots: int) -> Any:
+    """The last completed output is free."""
+    return original(price, max(completed - 1, 0), slots)
+
+
+@planted_in(generation_charge)
+def failed_output_charged(original: Function, price: int, completed: int, slots: int) -> Any:
+    """Failed outputs cost as much as completed ones."""
+    return original(price, slots, slots)
+
+
+@planted_in(work.finish)
+def place_not_given_back(original: Function, account: Any, work_id: str, charge: int, now: int) -> None:
+    """Work that cost nothing keeps its place in the concurrency budget."""
+    with instead(ConcurrencyBudget.give_back, ConcurrencyBudget.give_back if charge else lambda budget, work_id: None):
+        original(account, work_id, charge, now)
+
+
+@planted_in(admission.check_budget)
+def budget_one_too_large(original: Function, call: Call) -> None:
+    """One piece of work more than the budget has places is let in."""
+    account = call.caller.account
+    if account.budget.used != account.team.concurrency_limit:
+        original(call)
+
+
+# The auto clock --------------------------------------------------------------------------------------------------------
+
+
+@planted_in_operations("getOperation", "getGeneration")
+def poll_takes_no_wait(original: OperationCheck, call: Call) -> Commit[Any]:
+    """An auto clock stands still when work is polled, and yet asks for no wait."""
+    return _advancing(lambda sandbox, instant: 0, original(call))
+
+
+@planted_in_operations("getOperation", "getGeneration")
+def poll_waits_too_long(original: OperationCheck, call: Call) -> Commit[Any]:
+    """A poll on an auto clock takes a second more than it should."""
+    advance = engine.advance
+    return _advancing(lambda sandbox, instant: advance(sandbox, instant + 1000), original(call))
+
+
+@planted_in_operations("getOperation", "getGeneration")
+def poll_waits_for_the_end(original: OperationCheck, call: Call) -> Commit[Any]:
+    """A poll on an auto clock waits until everything unfinished is done."""
+    advance = engine.advance
+    return _advancing(
+        lambda sandbox, instant: advance(sandbox, max(instant, engine.idle_at(sandbox) or 0)), original(call)
     )
-}
+
+
+@planted_in(Exchange.refuse)
+def refusal_takes_no_wait(original: Function, *arguments: Any, **named: Any) -> Any:
+    """An auto clock does not take the wait of a 429 or 503."""
+    return _advancing(lambda sandbox, instant: 0, lambda: original(*arguments, **named))()
+
+
+@planted_in(problem_response)
+def refusal_asks_for_a_wait_already_taken(
+    original: Function, problem: Problem, request_id: str, retry_after: int | None, *arguments: Any
+) -> Any:
+    """A client is asked to wait although an auto clock has taken the wait."""
+    return original(problem, request_id, problem.retry_after, *arguments)
+
+
+@planted_in_operations("listOperations")
+def list_is_a_poll(original: OperationCheck, call: Call) -> Commit[Any]:
+    """Reading a list of Operations moves an auto clock."""
+    if call.sandbox.clock.takes_waits:
+        engine.advance(call.sandbox, call.now + 1000)
+    return original(call)
+
+
+@planted_in(admission.check_pause)
+def pause_is_waited_for_too_long(original: Function, call: Call) -> None:
+    """A pause is waited for twice as long as it lasts."""
+    try:
+        original(call)
+    except Problem as problem:
+        problem.retry_wait_ms *= 2
+        raise
+
+
+def _advancing(advance: Callable[[Sandbox, int], int], act: Commit[Any]) -> Commit[Any]:
+    """Return what moves the clock in another way while it acts."""
+
+    def changed() -> Any:
+        with instead(engine.advance, advance):
+            return act()
+
+    return changed
+
+
+# Problems on request ---------------------------------------------------------------------------------------------------
+
+
+@planted
+def fault_header_is_heeded_twice(patch: pytest.MonkeyPatch) -> None:
+    """The problem that a write asked for comes to the next write of its credential as well."""
+    left: weakref.WeakKeyDictionary[Sandbox, dict[str, str]] = weakref.WeakKeyDictionary()
+    original = ProblemFault.before_commit
+
+    def first(fault: ProblemFault, exchange: Exchange) -> None:
+        if not exchange.is_read and exchange.caller and not exchange.rule_header:
+            left.setdefault(exchange.sandbox, {})[exchange.caller.credential.key] = fault.code
+        original(fault, exchange)
+
+    def again(fault: Fault, exchange: Exchange) -> None:
+        if fault is NO_FAULT and not exchange.is_read and exchange.caller:
+            code = left.get(exchange.sandbox, {}).pop(exchange.caller.credential.key, None)
+            if code:
+                raise exchange.problem(code, None, None)
+
+    put(patch, Fault.before_commit, again)
+    put(patch, ProblemFault.before_commit, first)
+
+
+@planted_in(ProblemFault.entrance)
+async def fault_header_is_counted_by_the_scenario(original: Function, fault: ProblemFault, exchange: Exchange) -> Any:
+    """A scenario counts the requests that ask for a problem themselves."""
+    if not exchange.rule_header and exchange.caller:
+        team = exchange.caller.account.team
+        facts = RequestFacts(exchange.route.operation or "", team.id, team.name, None)
+        scenarios.decide_request(exchange.sandbox, facts, exchange.now)
+    return await original(fault, exchange)
+
+
+@planted_in(build_routes)
+def fault_header_takes_any_code(original: Function, contract: Contract) -> Any:
+    """A request can ask for a code that its operation cannot return."""
+    return {
+        path: {method: dataclasses.replace(route, codes=frozenset(CATALOGUE)) for method, route in methods.items()}
+        for path, methods in original(contract).items()
+    }
+
+
+# Scenarios of one Team -------------------------------------------------------------------------------------------------
+
+
+@planted
+def rules_of_a_team_hit_all(patch: pytest.MonkeyPatch) -> None:
+    """The rules of a Team's scenario act on the requests and the work of every Team."""
+    decide_request, decide_work = scenarios.decide_request, scenarios.decide_work
+
+    def owner(sandbox: Sandbox, team_id: str) -> Any:
+        """Return a Team that has a scenario, instead of the one that asks."""
+        return sandbox.accounts[max(sandbox.playbooks) or team_id if sandbox.playbooks else team_id]
+
+    def requests(sandbox: Sandbox, facts: RequestFacts, now: int) -> Any:
+        team = owner(sandbox, facts.team_id).team
+        return decide_request(sandbox, dataclasses.replace(facts, team_id=team.id, team_name=team.name), now)
+
+    def works(sandbox: Sandbox, caller: Any, *arguments: Any) -> Any:
+        account = owner(sandbox, caller.team_id)
+        return decide_work(sandbox, dataclasses.replace(caller, account=account), *arguments)
+
+    put(patch, decide_request, requests)
+    put(patch, decide_work, works)
+
+
+@planted_in(scenarios.make_change)
+def changes_of_a_team_hit_all(original: Function, sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
+    """The timeline of a Team's scenario changes whatever Team it names."""
+    _make_change(original, sandbox, team_id, index, now, is_of_all=not _is_pause(sandbox, team_id, index))
+
+
+@planted_in(scenarios.make_change)
+def pause_of_a_team_stops_all(original: Function, sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
+    """A Team's scenario pauses the writes of everyone."""
+    _make_change(original, sandbox, team_id, index, now, is_of_all=_is_pause(sandbox, team_id, index))
+
+
+def _is_pause(sandbox: Sandbox, team_id: str, index: int) -> bool:
+    return isinstance(sandbox.playbooks[team_id].scenario.timeline[index].change, AdmissionChange)
+
+
+def _make_change(original: Function, sandbox: Sandbox, team_id: str, index: int, now: int, *, is_of_all: bool) -> None:
+    """Make a change of a timeline, of everyone's if it should not be."""
+    if not is_of_all:
+        original(sandbox, team_id, index, now)
+        return
+    with _asking_only(sandbox, {scenarios.EVERYONE: sandbox.playbooks[team_id]}):
+        original(sandbox, scenarios.EVERYONE, index, now)
+
+
+@planted_in(scenarios.begin)
+def scenario_of_everyone_ends_those_of_teams(
+    original: Function, sandbox: Sandbox, scenario: Any, now: int, team_id: str = scenarios.EVERYONE
+) -> None:
+    """When everyone's scenario begins, those of single Teams are gone."""
+    for other in [*sandbox.playbooks] if team_id == scenarios.EVERYONE else []:
+        scenarios.end(sandbox, other)
+    original(sandbox, scenario, now, team_id)
+
+
+@planted_in(scenarios.decide_request, scenarios.decide_work)
+def scenario_of_everyone_goes_first(original: Function, sandbox: Sandbox, *arguments: Any) -> Any:
+    """Everyone's scenario is asked before that of the Team."""
+    first = {key: playbook for key, playbook in sandbox.playbooks.items() if key == scenarios.EVERYONE}
+    with _asking_only(sandbox, first):
+        decision = original(sandbox, *arguments)
+    if decision.rule is not None:
+        return decision
+    with _asking_only(sandbox, {key: sandbox.playbooks[key] for key in sandbox.playbooks.keys() - first.keys()}):
+        return original(sandbox, *arguments)
+
+
+@contextmanager
+def _asking_only(sandbox: Sandbox, playbooks: dict[str, Playbook]) -> Iterator[None]:
+    """Let only some scenarios run for a while."""
+    running, sandbox.playbooks = sandbox.playbooks, playbooks
+    try:
+        yield
+    finally:
+        sandbox.playbooks = running
+
+
+# Sandboxes side by side ------------------------------------------------------------------------------------------------
+
+
+@planted_in(Sandboxes.reset)
+def reset_begins_everything_anew(original: Function, sandboxes: Sandboxes, sandbox: Sandbox) -> None:
+    """The reset of one sandbox resets all."""
+    for other in sandboxes.by_id.values():
+        original(sandboxes, other)
+
+
+@planted_in(Sandboxes.reset)
+def reset_keeps_the_keys(original: Function, sandboxes: Sandboxes, sandbox: Sandbox) -> None:
+    """After a reset Idempotency-Keys are still bound."""
+    records = sandbox.idempotency
+    original(sandboxes, sandbox)
+    sandbox.idempotency = records
+
+
+@planted_in(reset_with_scenarios)
+def reset_forgets_the_scenarios_of_teams(original: Function, call: Any) -> None:
+    """A reset ends the scenarios of single Teams."""
+    for team_id in call.sandbox.playbooks.keys() - {scenarios.EVERYONE}:
+        del call.sandbox.playbooks[team_id]
+    original(call)
+
+
+@planted_in(Sandboxes.delete)
+def keys_of_the_deleted_are_good(original: Function, sandboxes: Sandboxes, sandbox: Sandbox) -> None:
+    """The keys of a deleted sandbox are still let in."""
+    original(sandboxes, sandbox)
+    sandboxes.register(sandbox)
+
+
+# Failures --------------------------------------------------------------------------------------------------------------
+
+
+@planted_in(generations.finish_output)
+def failed_output_leaves_its_asset(
+    original: Function, sandbox: Sandbox, generation_id: str, slot: int, now: int
+) -> None:
+    """A failed output leaves an Asset behind, although the Generation does not name it."""
+    generation = sandbox.store.generations.items[generation_id]
+    recipe = generation.plan[slot].picture
+    if generation.plan[slot].failure:
+        asset = Asset(
+            id=sandbox.identifiers.next("ast"),
+            team_id=generation.team_id,
+            source="generation",
+            source_generation_id=generation.id,
+            format=recipe.format,
+            width=recipe.width,
+            height=recipe.height,
+            created_at=now,
+        )
+        sandbox.images.plan(asset.id, recipe)
+        sandbox.store.assets.add(asset)
+    original(sandbox, generation_id, slot, now)
+
+
+@planted_in(generations.start_generation)
+def ended_generation_is_touched(original: Function, sandbox: Sandbox, generation_id: str, now: int) -> None:
+    """A Generation that has ended is said to have changed when the next one of its Team starts."""
+    original(sandbox, generation_id, now)
+    collection = sandbox.store.generations
+    for identifier in collection.ids(collection.items[generation_id].team_id):
+        other = collection.items[identifier]
+        if other.status in TERMINAL:
+            collection.replace(dataclasses.replace(other, updated_at=now))

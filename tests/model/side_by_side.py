@@ -13,14 +13,14 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from tests.control.controlled_emulator import ControlledEmulator
 from tests.model.client_steps import STEPS, ClientSteps
 from tests.model.comparison import OBSERVERS, WORLD, Comparison
-from tests.model.place import Place
+from tests.model.sandbox_client import SandboxClient
 from tests.support.emulator_client import Answer, Call, settings_of
 
 ANOTHER: Final = "another"
 """The sandbox beside the default one."""
 
 
-class Neighbours:
+class SandboxesSideBySide:
     """An emulator with its sandboxes. To be closed."""
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
@@ -40,7 +40,7 @@ class Neighbours:
     def begin(self, clock: str = "manual") -> None:
         """Let clients come to the default sandbox, and set its clock."""
         self._settle_in(DEFAULT_SANDBOX_ID)
-        self.clients[DEFAULT_SANDBOX_ID].both.set_clock(clock)
+        self.clients[DEFAULT_SANDBOX_ID].comparison.set_clock(clock)
 
     def play(self, step: "Step", chance: Random) -> None:
         """Take a step, in any of the sandboxes; then all that can be seen must be as it should."""
@@ -54,10 +54,10 @@ class Neighbours:
     def look(self, acting: str) -> None:
         """Hold what can be seen against the models, after what was done in one sandbox."""
         if acting in self.clients:
-            self.clients[acting].both.look()
+            self.clients[acting].comparison.look()
         for name, clients in self.clients.items():
             if len(self.clients) > 1:
-                saved = clients.both.place.saved()
+                saved = clients.comparison.client.saved()
                 assert name == acting or saved == self._saved.get(name, saved), f"{name} has changed by itself"
                 self._saved[name] = saved
         sandboxes = self.emulator.application.sandboxes
@@ -66,12 +66,14 @@ class Neighbours:
 
     def _settle_in(self, name: str) -> None:
         """Let clients come to a sandbox that is as it began, and begin."""
-        place = Place(self.emulator, name)
-        assert self._at_start.setdefault(name, place.saved()) == place.saved(), "a sandbox began otherwise than before"
-        self.clients[name] = ClientSteps(Comparison(place, self.say))
-        self.clients[name].both.look()
+        client = SandboxClient(self.emulator, name)
+        assert self._at_start.setdefault(name, client.saved()) == client.saved(), (
+            "a sandbox began otherwise than before"
+        )
+        self.clients[name] = ClientSteps(Comparison(client, self.say))
+        self.clients[name].comparison.look()
         self.clients[name].begin()
-        self.clients[name].both.look()
+        self.clients[name].comparison.look()
 
     # Steps ------------------------------------------------------------------------------------------------------------
 
@@ -87,13 +89,16 @@ class Neighbours:
     def _delete(self, name: str) -> None:
         """Delete a sandbox: its keys and links lead nowhere, and certainly not into another."""
         self.say(f"the sandbox {name} is deleted")
-        both = self.clients.pop(name).both
+        comparison = self.clients.pop(name).comparison
         self._saved.pop(name, None)
-        both.place.told("DELETE", "")
-        links = [str(known["url"]) for known in both.opaque.values() if "url" in known]
+        comparison.client.told("DELETE", "")
+        links = [str(known["url"]) for known in comparison.opaque.values() if "url" in known]
         assert all(self._fetched(link).status == 404 for link in links[-2:])
         self._saved.clear()  # a key that no sandbox knows is noted in the journal of the default one
-        assert both.place.send(Call("GET", "/team", key=OBSERVERS["Ash"])).outcome == (401, "authentication_required")
+        assert comparison.client.send(Call("GET", "/team", key=OBSERVERS["Ash"])).outcome == (
+            401,
+            "authentication_required",
+        )
 
     def _fetched(self, link: str) -> Answer:
         return self.emulator.send(Call("GET", link, key=None, idempotency_key=None))
@@ -101,38 +106,38 @@ class Neighbours:
     def reset(self, name: str, chance: Random) -> None:
         """Reset a sandbox: it begins anew, byte by byte, and its scenarios with it."""
         self.say(f"the sandbox {name} is reset")
-        old = self.clients[name].both
+        old = self.clients[name].comparison
         for whose in [*old.scenarios] if chance.randrange(2) else []:
             old.end_scenario(whose)
-        old.place.told("POST", "/reset")
+        old.client.told("POST", "/reset")
         if not old.scenarios:
             self._settle_in(name)
             return
-        both = Comparison(old.place, self.say)
-        self.clients[name] = ClientSteps(both)
+        comparison = Comparison(old.client, self.say)
+        self.clients[name] = ClientSteps(comparison)
         for whose, scenario in sorted(old.scenarios.items(), key=lambda row: row[0] is not None):
-            both.scenarios[whose] = scenario
-            both.model.run_scenario(scenario, whose)
-        both.model.advance(both.place.now())
+            comparison.scenarios[whose] = scenario
+            comparison.model.run_scenario(scenario, whose)
+        comparison.model.advance(comparison.client.now())
 
 
-Step = Callable[[Neighbours, str, Random], None]
+Step = Callable[[SandboxesSideBySide, str, Random], None]
 """What may happen: in a sandbox, by chance."""
 
 
 def within(step: Callable[[ClientSteps, Random], None]) -> Step:
     """Return the step that clients take in one sandbox."""
 
-    def taken(neighbours: Neighbours, name: str, chance: Random) -> None:
-        neighbours.say(f"-- {step.__name__}")
-        step(neighbours.clients[name], chance)
+    def taken(sandboxes: SandboxesSideBySide, name: str, chance: Random) -> None:
+        sandboxes.say(f"-- {step.__name__}")
+        step(sandboxes.clients[name], chance)
 
     return taken
 
 
 ALL_STEPS: Final[dict[Step, int]] = {
     **{within(step): weight for step, weight in STEPS.items()},
-    Neighbours.open_another: 1,
-    Neighbours.reset: 1,
+    SandboxesSideBySide.open_another: 1,
+    SandboxesSideBySide.reset: 1,
 }
 """All steps, with how often each is taken compared to the others."""

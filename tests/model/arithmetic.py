@@ -1,6 +1,6 @@
 """The model's arithmetic: time as text, waits, prices, packing, pixels. Written from the specification, for itself alone.
 
-Must not import anything of the emulator: what it reckons is held against what the emulator reckons.
+Must not import anything of the emulator: what it computes is held against what the emulator computes.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ AUTHORING_TIME = {
 }
 FIRST_OUTPUT = 5 * SECOND
 NEXT_OUTPUT = 2 * SECOND
-"""The timings of the built-in world (interfaces, section 4)."""
+"""The timings of the built-in world."""
 
 LONGEST_EDGE = {"1k": 1024, "2k": 2048, "4k": 4096}  # D35
 PER_OUTPUT = {"1k": 1, "2k": 1, "4k": 2}
