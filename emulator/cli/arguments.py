@@ -91,7 +91,9 @@ def with_verb(given: Sequence[str]) -> list[str]:
 def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
     """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
     parser = argparse.ArgumentParser(
-        prog=PROGRAM, description="A local emulator of the Image Workflow Service API v1.", allow_abbrev=False
+        prog=PROGRAM,
+        description="A local, deterministic emulator of the Image Workflow Service API v1.",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -1,5 +1,6 @@
-"""The examples that the documentation shows are run as their reader would run them."""
+"""The examples, and the TypeScript that the documentation shows, are run as their reader would run them."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,11 @@ def test_the_suite_of_the_typescript_client_passes(tmp_path: Path) -> None:
         pytest.skip("npm is not installed")
     shutil.copytree(EXAMPLES / "typescript", tmp_path, dirs_exist_ok=True)
     run("npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", folder=tmp_path)
+    for page in ("README.md", "docs/testing.md"):
+        (shown,) = re.findall(
+            r"^```ts\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        )
+        (tmp_path / f"{Path(page).stem}.test.ts").write_text(shown)
     run("npx", "tsc", "--noEmit", folder=tmp_path)
     run(sys.executable, "-m", "emulator", "exec", "--", "npx", "vitest", "run", folder=tmp_path)
 
