@@ -14,7 +14,8 @@ from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.documents import shipped_path
 from emulator.domain.problems import Problem
-from emulator.examiner.examiner import Examiner
+from emulator.examiner.conduct import portable
+from emulator.examiner.examiner import Examiner, Totals
 from emulator.http.cors import Cors
 from emulator.http.hosts import Hosts
 from emulator.http.problems import problem_response
@@ -128,7 +129,14 @@ class Application:
         from emulator.service import state
 
         sandbox = self.sandboxes.default
-        return b"".join(state.save(sandbox, engine.enter(sandbox)))
+        now = engine.enter(sandbox)
+        return b"".join(state.save(sandbox, now, portable(sandbox)))
+
+    def final_conduct(self) -> Totals:
+        """Return what clients did wrong in all sandboxes, those included that are gone; no request comes any more."""
+        for sandbox in self.sandboxes.by_id.values():
+            engine.enter(sandbox)
+        return self.examiner.conclude_all(self.sandboxes.by_id.values())
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 MARKER: Final = "image_workflow"
 OPTION: Final = "--image-workflow-url"
+INI: Final = "image_workflow_conduct"
+CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
+CONDUCT_SECTION: Final = "image workflow conduct"
 SHOWN_REQUESTS: Final = 100
 """How many requests of a failed test are told, the last ones."""
 
@@ -29,14 +32,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="URL",
         help="use the emulator that runs there (default: EMULATOR_URL, else one is started when a test asks for it)",
     )
+    parser.addini(
+        INI,
+        "what follows from misdeeds of the client under test: `off`, `report` (in the report of a test that failed), or "
+        "`fail`: errors fail the test",
+        default="report",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(clock, scenario, world, seed, start, rate_limits): how the sandbox of the fixture `image_workflow` "
-        "begins; `clock` is `auto` unless said otherwise",
+        f"{MARKER}(clock, scenario, world, seed, start, rate_limits, conduct): how the sandbox of the fixture `image_workflow` "
+        "begins; `clock` is `auto` unless said otherwise, `conduct` is as the ini option of that name has it",
     )
 
 
@@ -59,8 +68,11 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     """A sandbox of the test's own, begun as the marker `image_workflow` says; deleted after the test."""
     from emulator.testing import EmulatorError
 
+    options = _options(request.node)
+    _conduct_mode(request.node)
+    options.pop("conduct", None)
     try:
-        sandbox = image_workflow_emulator.sandbox(**_options(request.node))
+        sandbox = image_workflow_emulator.sandbox(**options)
     except EmulatorError as error:
         pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
     with sandbox:
@@ -79,6 +91,25 @@ def _options(node: pytest.Item) -> dict[str, Any]:
     return options
 
 
+def _conduct_mode(node: pytest.Item) -> str:
+    """Return what follows from misdeeds in a test."""
+    mode = _options(node).get("conduct", node.config.getini(INI))
+    if mode not in CONDUCT:
+        pytest.fail(f"conduct: found {mode!r}; expected one of {', '.join(CONDUCT)}", pytrace=False)
+    return str(mode)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Fail a test whose client did what costs money, leaks a credential or gets it banned, where that is asked for."""
+    yield
+    sandbox = item.stash.get(_SANDBOX, None)
+    if sandbox is not None and _conduct_mode(item) == "fail":
+        errors = sandbox.conduct().errors
+        if errors:
+            pytest.fail("\n".join(["the client under test misbehaved:", *map(str, errors)]), pytrace=False)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the recorded requests to the report of a test that failed, while its sandbox is still there."""
@@ -86,7 +117,19 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     sandbox = item.stash.get(_SANDBOX, None)
     if sandbox is not None and report.failed:
         report.sections.append((SECTION, _told(sandbox)))
+        findings = _told_conduct(sandbox) if _conduct_mode(item) != "off" else ""
+        if findings:
+            report.sections.append((CONDUCT_SECTION, findings))
     return report
+
+
+def _told_conduct(sandbox: "Sandbox") -> str:
+    from emulator.testing import EmulatorError
+
+    try:
+        return "\n".join(map(str, sandbox.conduct().findings))
+    except EmulatorError:
+        return ""  # said already, where the requests are told
 
 
 def _told(sandbox: "Sandbox") -> str:

@@ -22,6 +22,7 @@ from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
 from emulator.cli.connections import WatchedServer
 from emulator.cli.garbage import collect_with_small_pauses
+from emulator.cli.junit import junit_text
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
 from emulator.cli.report import Report
@@ -39,6 +40,7 @@ from emulator.settings import SettingError, Settings, read_settings
 
 if TYPE_CHECKING:
     from emulator.app import Application
+    from emulator.examiner.examiner import Totals
     from emulator.service.tally import Tally
 
 PREFERRED_TEAM = "Demo"
@@ -53,12 +55,14 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     _die_by_signals()
     settings = _settings(options, environment)
-    report_file, journal_file, state_file = (
+    ignored = _ignored_rules(options.ignore)
+    report_file, journal_file, state_file, junit_file = (
         _writable_file(flag, name)
         for flag, name in (
             ("--report", options.report),
             ("--journal", options.journal),
             ("--save-state", options.save_state),
+            ("--junit", options.junit),
         )
     )
     configure_logging(settings.log_format, settings.log_level)
@@ -69,6 +73,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             application = load_application(settings)
             address = address_of(listener)
             variables = _variables(address, application, settings)
+            application.examiner.keeps_conduct = options.conduct != "off"
             recording = Recording()
             if journal_file is not None:
                 application.sandboxes.observe(recording.note)
@@ -81,21 +86,26 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
                 return error.status
     finally:
         guard.dismiss()
-    report = Report(options.words, run.status, run.duration_ms, run.tally, list(application.contract.operations))
+    conduct = None if options.conduct == "off" else run.conduct.without(ignored)
+    is_bad = options.conduct == "fail" and conduct is not None and conduct.has_errors
+    status = run.status or int(is_bad)
+    report = Report(options.words, status, run.duration_ms, run.tally, list(application.contract.operations), conduct)
     if not options.quiet:
         _say(report.as_text())
     failures = [
         _write(report_file, lambda file: file.write_text(report.as_json(), encoding="utf-8")),
         _write(journal_file, lambda file: file.write_bytes(recording.content(file.suffix, address))),
         _write(state_file, lambda file: file.write_bytes(run.state)),
+        _write(junit_file, lambda file: file.write_text(junit_text(report), encoding="utf-8")),
     ]
-    return run.status or max(failures)
+    return status or max(failures)
 
 
 class _Run(WatchedServer):
     """A server that serves as long as a command runs, and then ends at once."""
 
     tally: "Tally"
+    conduct: "Totals"
     status: int
     duration_ms: int
     state: bytes
@@ -131,6 +141,7 @@ class _Run(WatchedServer):
             sandboxes = self._application.sandboxes
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
             self.duration_ms = round(host_elapsed_ms() - began_at)
+            self.conduct = self._application.final_conduct()
             if self._keeps_state:
                 self.state = self._application.saved_state()
             await self._close()
@@ -158,6 +169,17 @@ def _settings(options: Namespace, environment: Mapping[str, str]) -> Settings:
     if options.port is None and not environment.get("EMULATOR_PORT"):
         arguments = {**arguments, "port": "0"}
     return read_settings(arguments, environment)
+
+
+def _ignored_rules(names: Sequence[str]) -> frozenset[str]:
+    """Return the rules of conduct that are left out. Raises SettingError for a name that no rule has."""
+    from emulator.examiner.rules.registry import RULES
+
+    known = [rule.name for rule in RULES]
+    for name in names:
+        if name not in known:
+            raise SettingError("--ignore", name, f"one of {', '.join(known)}")
+    return frozenset(names)
 
 
 def _variables(address: str, application: "Application", settings: Settings) -> dict[str, str]:

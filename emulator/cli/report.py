@@ -14,6 +14,8 @@ The JSON has these keys. New ones may be added; what stands here keeps its name 
 - `teams`: the same for each, with `name` and `concurrency_limit`. Teams of one name count as one.
 - `rules`: those of every scenario that ran, each with `scenario`, `name`, and how many requests (or pieces of work) it
   `matched` and on how many it `fired`.
+- `conduct`: what the command did wrong, as `GET /_emulator/conduct` tells it, with the `sandbox` of each finding; null with
+  `--conduct off`.
 """
 
 import json
@@ -24,7 +26,9 @@ from typing import Any
 
 from emulator import __version__
 from emulator.domain.problems import count_of
+from emulator.examiner.examiner import Totals
 from emulator.scenario.playbook import RuleCounts
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally, TeamTally
 
 FORMAT = "image-workflow-emulator report"
@@ -32,6 +36,8 @@ VERSION = 1
 
 _NO_OPERATION = "(no operation)"
 _NO_ANSWER = "no answer"
+_SEVERITIES = ("error", "warning", "note")
+_SHOWN_REQUESTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ class Report:
     duration_ms: int
     tally: Tally
     operations: Sequence[str]
+    conduct: Totals | None = None
 
     def as_json(self) -> str:
         """Return the report for programs; the head of this file says what is in it."""
@@ -71,6 +78,7 @@ class Report:
                 {"scenario": scenario, "name": name, "matched": rule.matched, "fired": rule.fired}
                 for (scenario, name), rule in tally.rules.items()
             ],
+            "conduct": self.conduct.as_json() if self.conduct else None,
         }
         return json.dumps(content, indent=2) + "\n"
 
@@ -89,6 +97,8 @@ class Report:
         if tally.dropped:
             lines.append(f"  the journal could not keep {tally.dropped} of them; they are counted all the same")
         lines += [_warning(*key, rule) for key, rule in tally.rules.items() if not rule.fired]
+        if self.conduct is not None:
+            lines += _conduct_lines(self.conduct)
         return "\n".join(lines) + "\n"
 
     def _requests(self) -> Iterator[tuple[str | None, Iterable[tuple[int | None, int]]]]:
@@ -151,6 +161,24 @@ def _team_words(name: str, team: TeamTally) -> str:
 def _warning(scenario: str, name: str, rule: RuleCounts) -> str:
     matched = {0: "nothing matched it", 1: "it matched once"}.get(rule.matched, f"it matched {rule.matched} times")
     return f'  warning: the rule "{name}" of the scenario {scenario} never fired ({matched})'
+
+
+def _conduct_lines(conduct: Totals) -> Iterator[str]:
+    """Tell the misdeeds, each with its sentence of the specification, and what to do instead."""
+    severities = Counter(finding.severity for _, finding in conduct.findings)
+    if conduct.findings:
+        yield f"  conduct: {', '.join(count_of(severities[word], word) for word in _SEVERITIES if severities[word])}"
+    for sandbox, finding in conduct.findings:
+        where = "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
+        yield f"  {finding.severity}: {finding.rule}: {finding.message} ({_numbers(finding.requests)}{where})"
+        yield f"    {finding.source}"
+        yield f"    remedy: {finding.remedy}"
+
+
+def _numbers(requests: Sequence[int]) -> str:
+    shown = ", ".join(map(str, requests[:_SHOWN_REQUESTS]))
+    left_out = f" and {len(requests) - _SHOWN_REQUESTS} more" if len(requests) > _SHOWN_REQUESTS else ""
+    return f"{'request' if len(requests) == 1 else 'requests'} {shown}{left_out}"
 
 
 def _span(ms: int) -> str:

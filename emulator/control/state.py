@@ -9,7 +9,7 @@ from starlette.responses import StreamingResponse
 from emulator.control.calls import Call
 from emulator.control.sandboxes import describe
 from emulator.domain.problems import Problem
-from emulator.examiner import conduct
+from emulator.examiner.conduct import portable
 from emulator.service.sandboxes import SandboxConflictError
 
 _MEDIA_TYPE = "application/zip"
@@ -30,8 +30,7 @@ async def save_state(call: Call) -> StreamingResponse:
         await asyncio.sleep(0)
         call.check_unchanged()
     name = f'attachment; filename="{call.sandbox.id}-state.zip"'
-    observed = conduct.condensed(call.sandbox, conduct.without_host_times(call.sandbox.record.notes))
-    pieces = state.save(call.sandbox, call.now, observed)
+    pieces = state.save(call.sandbox, call.now, portable(call.sandbox))
     return StreamingResponse(pieces, headers={"Content-Disposition": name}, media_type=_MEDIA_TYPE)
 
 

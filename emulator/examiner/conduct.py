@@ -64,12 +64,13 @@ def condensed(sandbox: Sandbox, notes: Sequence[Note]) -> Record:
     return Record(list(notes), findings, dict(settled), dict(record.met))
 
 
-def without_host_times(notes: Iterable[Note]) -> list[Note]:
-    """Return notes as they mean something on every machine, and the same in every run."""
-    return [
-        replace(note, host_ms=None, host_left_ms=None, connected_ms=None, connection=None)
-        for note in sorted(notes, key=lambda note: note.sequence)
+def portable(sandbox: Sandbox) -> Record:
+    """Return the record as it means something on every machine, and is the same in every run: without the host's times."""
+    notes = sorted(sandbox.record.notes, key=lambda note: note.sequence)
+    portable_notes = [
+        replace(note, host_ms=None, host_left_ms=None, connected_ms=None, connection=None) for note in notes
     ]
+    return condensed(sandbox, portable_notes)
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:

@@ -5,8 +5,9 @@ Registered with the sandboxes when the emulator starts. Must not know who asks, 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from emulator.examiner.conduct import Conduct, condensed, examine
+from emulator.examiner.conduct import Conduct, condensed, describe, examine
 from emulator.examiner.noting import note_of
 from emulator.service.journal import Entry
 from emulator.service.record import MAXIMUM_NOTES, Finding
@@ -55,3 +56,20 @@ class Totals:
 
     findings: tuple[tuple[str, Finding], ...]
     checked: dict[str, int]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether something was done that costs money, leaks a credential or gets a client banned."""
+        return any(finding.severity == "error" for _, finding in self.findings)
+
+    def without(self, rules: frozenset[str]) -> "Totals":
+        """Return the same, but for some rules."""
+        return Totals(
+            tuple((sandbox, finding) for sandbox, finding in self.findings if finding.rule not in rules),
+            {rule: number for rule, number in self.checked.items() if rule not in rules},
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON: as the control plane tells it, with the `sandbox` of each finding."""
+        findings = [{"sandbox": sandbox, **describe(finding)} for sandbox, finding in self.findings]
+        return {"findings": findings, "checked": self.checked}

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TypeAlias, TypeVar
 
 from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.problems import excerpt
 from emulator.domain.resources import Generation, Operation
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
 from emulator.service.record import Note
@@ -145,7 +146,7 @@ def subject_of(note: Note) -> str:
 
 def title_of(note: Note) -> str:
     """Name a request in a message."""
-    return note.operation or (f"the {note.surface}" if note.surface else f"{note.method} {note.path}")
+    return note.operation or (f"the {note.surface}" if note.surface else f"{excerpt(note.method)} {excerpt(note.path)}")
 
 
 def is_success(note: Note) -> bool:

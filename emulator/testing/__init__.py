@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from emulator.testing.application import EmulatorApplication, create_app
     from emulator.testing.emulator import Emulator
     from emulator.testing.errors import EmulatorError
-    from emulator.testing.records import Explanation, RecordedRequest, Rule
+    from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequest, Rule
     from emulator.testing.sandbox import Clock, Sandbox, Team
 
 __all__ = [
     "Clock",
+    "Conduct",
     "Emulator",
     "EmulatorApplication",
     "EmulatorError",
     "Explanation",
+    "Finding",
     "RecordedRequest",
     "Rule",
     "Sandbox",
@@ -34,7 +36,7 @@ _HOMES = {
     "application": ("EmulatorApplication", "create_app"),
     "emulator": ("Emulator",),
     "errors": ("EmulatorError",),
-    "records": ("Explanation", "RecordedRequest", "Rule"),
+    "records": ("Conduct", "Explanation", "Finding", "RecordedRequest", "Rule"),
     "sandbox": ("Clock", "Sandbox", "Team"),
 }
 

@@ -96,6 +96,38 @@ class Rule:
     """On how many it acted."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A misdeed of a client."""
+
+    rule: str
+    severity: str
+    """`error`, `warning` or `note`."""
+    message: str
+    source: str
+    """The sentence of the specification."""
+    requests: list[int]
+    """Sequence numbers of the recorded requests."""
+    remedy: str
+
+    def __str__(self) -> str:
+        numbers = ", ".join(map(str, self.requests))
+        return f"{self.severity}: {self.rule}: {self.message} (requests {numbers}); remedy: {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conduct:
+    """What the clients of a sandbox did wrong, and how often each rule could have been broken."""
+
+    findings: list[Finding]
+    checked: Mapping[str, int]
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that cost money, leak a credential or get a client banned."""
+        return [finding for finding in self.findings if finding.severity == "error"]
+
+
 def request_line(request: RecordedRequest) -> str:
     """Word a request in one line: time, status, operation (or method and path), code, duration, Team."""
     took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"

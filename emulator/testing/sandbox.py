@@ -16,7 +16,7 @@ from emulator.testing.control import YAML, ZIP, ControlPlane, path_step
 from emulator.testing.errors import EmulatorError
 from emulator.testing.files import read_file, scenario_file
 from emulator.testing.options import timestamp_text
-from emulator.testing.records import Explanation, RecordedRequest, Rule, record
+from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequest, Rule, record
 
 if TYPE_CHECKING:
     from typing import Self
@@ -136,6 +136,15 @@ class Sandbox:
             found += [record(RecordedRequest, entry) for entry in page]
             if len(page) < MOST_REQUESTS:
                 return found[::-1]
+
+    def conduct(self, *, ended: bool = True) -> Conduct:
+        """Return what the clients of this sandbox did wrong.
+
+        With `ended`, what was left undone (work that nobody looked at, a refused request that never came again) counts,
+        as if no more requests would come; else only what was left for ten minutes of emulator time.
+        """
+        told = self._plane.call("GET", "conduct", query={"ended": "true" if ended else "false"})
+        return Conduct(findings=[record(Finding, finding) for finding in told["findings"]], checked=told["checked"])
 
     def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:
         """Explain a recorded request: `last`, a Request-Id, a sequence number, or one of `requests()`."""

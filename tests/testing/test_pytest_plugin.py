@@ -132,3 +132,53 @@ def test_a_run_that_does_not_use_it_imports_next_to_nothing(tmp_path: Path) -> N
         [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=True
     )
     assert finished.stdout == "['emulator', 'emulator.pytest_plugin']\n"
+
+
+MISBEHAVING = """
+def use(image_workflow):
+    for _ in range(7):
+        ask(image_workflow)
+"""
+
+
+def test_a_test_whose_client_misbehaved_fails_where_that_is_asked_for(tmp_path: Path) -> None:
+    text = (
+        MISBEHAVING
+        + """
+@pytest.mark.image_workflow(clock="manual", scenario="rate-limited", conduct="fail")
+def test_fails(image_workflow):
+    use(image_workflow)
+
+@pytest.mark.image_workflow(clock="manual", scenario="rate-limited")
+def test_asks(image_workflow):
+    use(image_workflow)
+    (finding,) = image_workflow.conduct().findings
+    assert finding.rule == "retry-before-retry-after"
+    assert image_workflow.conduct().errors == [finding]
+
+@pytest.mark.image_workflow(conduct="fail")
+def test_is_clean(image_workflow):
+    use(image_workflow)
+"""
+    )
+    told = run_pytest(tmp_path, text)
+    assert "1 failed, 2 passed" in told
+    assert "the client under test misbehaved:" in told
+    assert "error: retry-before-retry-after: getTeam was sent again" in told
+
+
+def test_the_ini_option_says_what_follows_from_misdeeds(tmp_path: Path) -> None:
+    text = (
+        MISBEHAVING
+        + """
+@pytest.mark.image_workflow(clock="manual", scenario="rate-limited")
+def test_misbehaves(image_workflow):
+    use(image_workflow)
+    assert "@" not in {end}
+"""
+    )
+    passing, failing = text.format(end="''"), text.format(end="'@'")
+    assert "1 failed" in run_pytest(tmp_path, passing, "-o", "image_workflow_conduct=fail")
+    assert "- image workflow conduct -" in run_pytest(tmp_path, failing)
+    assert "- image workflow conduct -" not in run_pytest(tmp_path, failing, "-o", "image_workflow_conduct=off")
+    assert "expected one of off, report, fail" in run_pytest(tmp_path, passing, "-o", "image_workflow_conduct=loud")

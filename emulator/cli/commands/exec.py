@@ -21,6 +21,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--journal", metavar="FILE", help="write all requests of the run as JSON, or as HAR to FILE.har"
     )
     parser.add_argument("--save-state", metavar="FILE", help="write the default sandbox as it is at the end")
+    parser.add_argument(
+        "--conduct",
+        choices=("off", "report", "fail"),
+        default="report",
+        help="tell what the command did wrong; `fail`: exit with 1 if that is an error (default: report)",
+    )
+    parser.add_argument(
+        "--ignore", metavar="RULE", action="append", default=[], help="leave out a rule of conduct (repeatable)"
+    )
+    parser.add_argument("--junit", metavar="FILE", help="write the conduct as JUnit XML")
     parser.add_argument("--quiet", action="store_true", help="do not print the report")
     add_settings(parser, {"port": "a free one", "access_log": "off"})
 

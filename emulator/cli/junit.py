@@ -1,0 +1,41 @@
+"""The conduct of a run as JUnit XML: a test case for each rule, so that a CI shows what was found where it shows tests.
+
+Errors and warnings are failures, notes are told in the case's output; a rule that was never checked was skipped.
+"""
+
+from collections.abc import Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from emulator.cli.report import Report
+from emulator.service.record import Finding
+
+SUITE = "image-workflow-emulator.conduct"
+
+
+def junit_text(report: Report) -> str:
+    """Return the report's conduct as JUnit XML."""
+    conduct = report.conduct
+    checked = conduct.checked if conduct is not None else {}
+    found = [finding for _, finding in conduct.findings] if conduct is not None else []
+    cases = [_case(rule, number, [one for one in found if one.rule == rule]) for rule, number in checked.items()]
+    failures = sum("<failure" in case for case in cases)
+    skipped = sum("<skipped" in case for case in cases)
+    totals = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    head = f'<testsuite name="{SUITE}" {totals} time="{report.duration_ms / 1000:.3f}">'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", head, *cases, "</testsuite>", "</testsuites>"]
+    return "\n".join(lines) + "\n"
+
+
+def _case(rule: str, checked: int, findings: Sequence[Finding]) -> str:
+    inner = "".join(map(_told, findings))
+    if not inner and not checked:
+        inner = '<skipped message="nothing that this rule is about has happened"/>'
+    return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(rule)}>{inner}</testcase>"
+
+
+def _told(finding: Finding) -> str:
+    requests = ", ".join(map(str, finding.requests))
+    text = f"{finding.message}\nrequests: {requests}\n{finding.source}\nremedy: {finding.remedy}"
+    if finding.severity == "note":
+        return f"<system-out>{escape(text)}</system-out>"
+    return f'<failure type="{finding.severity}" message={quoteattr(finding.message)}>{escape(text)}</failure>'

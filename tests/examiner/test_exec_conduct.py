@@ -1,0 +1,68 @@
+"""`exec` tells what its command did wrong, and fails it where that is asked for. Each test runs the real command."""
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from tests.cli.command import Outcome, run_command
+
+CLIENT = """
+import os, sys, urllib.error, urllib.request
+base, key = os.environ["IMAGE_WORKFLOW_BASE_URL"], os.environ["IMAGE_WORKFLOW_API_KEY"]
+for path in sys.argv[1:]:
+    try:
+        urllib.request.urlopen(urllib.request.Request(base + path, headers={"Authorization": "Bearer " + key}))
+    except urllib.error.HTTPError:
+        pass
+"""
+HAMMERING = ["/team"] * 7
+"""Two more than the scenario `rate-limited` lets through, the second at once."""
+RULE = "retry-before-retry-after"
+
+
+def run(*options: str, paths: list[str] = HAMMERING) -> Outcome:
+    return run_command("exec", "--scenario", "rate-limited", *options, "--", sys.executable, "-c", CLIENT, *paths)
+
+
+def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(tmp_path: Path) -> None:
+    outcome = run("--report", str(tmp_path / "report.json"))
+    assert 0 == outcome.status
+    for words in ("conduct: 1 error", f"error: {RULE}: getTeam", "(requests 6, 7)", "Section 8:", "remedy: wait"):
+        assert words in outcome.complaint
+    conduct = json.loads((tmp_path / "report.json").read_text())["conduct"]
+    (finding,) = conduct["findings"]
+    assert ("default", RULE, "error", [6, 7]) == tuple(
+        finding[name] for name in ("sandbox", "rule", "severity", "requests")
+    )
+    assert 1 == conduct["checked"][RULE]
+
+
+def test_an_error_fails_a_run_where_that_is_asked_for_and_not_ignored() -> None:
+    assert 1 == run("--conduct", "fail").status
+    assert 0 == run("--conduct", "fail", "--ignore", RULE).status
+    assert 0 == run("--conduct", "fail", paths=["/team"]).status
+
+
+def test_nothing_is_told_where_nobody_wants_to_know(tmp_path: Path) -> None:
+    outcome = run("--conduct", "off", "--report", str(tmp_path / "report.json"))
+    assert RULE not in outcome.complaint
+    assert json.loads((tmp_path / "report.json").read_text())["conduct"] is None
+
+
+def test_the_junit_file_has_a_case_for_each_rule(tmp_path: Path) -> None:
+    run("--junit", str(tmp_path / "conduct.xml"))
+    suite = ET.parse(tmp_path / "conduct.xml").getroot()[0]
+    cases = {case.attrib["name"]: [inner.tag for inner in case] for case in suite}
+    assert 16 == len(cases)
+    assert ["failure"] == cases[RULE]
+    assert {"1", str(sum(inner == ["skipped"] for inner in cases.values()))} == {
+        suite.attrib["failures"],
+        suite.attrib["skipped"],
+    }
+
+
+def test_a_rule_that_is_not_there_cannot_be_ignored() -> None:
+    outcome = run("--ignore", "no-such-rule")
+    assert 2 == outcome.status
+    assert "--ignore: found 'no-such-rule'" in outcome.complaint
