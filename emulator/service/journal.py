@@ -98,6 +98,8 @@ class Entry:
     arrived_ms: float = 0.0
     change: int = 0
     """The number of its arrival among the changes of its sandbox."""
+    held_bytes: int = 0
+    """What it counts for in the journal, once it is complete."""
     duration_ms: float | None = None
     """How long the answer took, in real time; None while the request is in flight."""
 
@@ -174,7 +176,8 @@ class Journal:
             return
         if self.entries and self.entries[0].sequence <= entry.sequence:
             _leave_out_long_bodies(entry)
-            self.held_bytes += _size_bytes(entry)
+            entry.held_bytes = _size_bytes(entry)
+            self.held_bytes += entry.held_bytes
             while self.held_bytes > MAXIMUM_BYTES:
                 self._drop_oldest()
         self.feed.note("left", entry)
@@ -227,8 +230,7 @@ class Journal:
         entry = self.entries.popleft()
         self.dropped += 1
         self.feed.forget_before(entry.change + 1)
-        if entry.is_complete:
-            self.held_bytes -= _size_bytes(entry)
+        self.held_bytes -= entry.held_bytes
 
 
 def _forget_circumstances(problem: Problem) -> None:

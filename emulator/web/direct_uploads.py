@@ -34,7 +34,7 @@ class DirectUploads:
         """Find the sandbox by the address."""
         return self._sandboxes.by_id.get(_parts(request)[0]), None
 
-    async def enter(self, exchange: Exchange) -> Route:
+    def enter(self, exchange: Exchange) -> Route:
         """Note that bytes are sent; they are read when everything about their head is checked."""
         exchange.entry.byte_surface, exchange.entry.checks = "upload", _UPLOAD.checks
         sandbox_id, exchange.resource_id, _ = _parts(exchange.request)

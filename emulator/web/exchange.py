@@ -22,7 +22,7 @@ from emulator.domain.idempotency import Record
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
 from emulator.http.problems import internal_error, problem_response
-from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send
+from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, Receive, Request, Scope, Send
 from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
@@ -82,8 +82,8 @@ class Surface(Protocol):
     def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Return the sandbox that a request belongs to, and who sends it; None for what is not known."""
 
-    async def enter(self, exchange: "Exchange") -> Route:
-        """Find the route, and read the body that belongs to the request's head. Raises Problem."""
+    def enter(self, exchange: "Exchange") -> Route:
+        """Find the route. Raises Problem."""
 
     def recognize(self, exchange: "Exchange") -> None:
         """Find the sender again, now that nothing waits any more. Raises Problem."""
@@ -141,12 +141,15 @@ class Exchange:
     async def answer(self, surface: Surface) -> Response:
         """Turn the request into a response; whatever goes wrong on the way becomes one here."""
         try:
-            self.route = route = await surface.enter(self)
+            self.route = route = surface.enter(self)
+            if self.body.has_more and route.operation is not None:
+                await self._read_body()
             surface.recognize(self)
             self._pass(route.entrance)
-            lost = await self._ask_scenario()
-            if lost is not None:
-                return lost
+            if self.sandbox.playbooks or FAULT_HEADER in self.request.headers:
+                lost = await self._ask_scenario()
+                if lost is not None:
+                    return lost
             self._pass(route.before_admission)
             if self.stored is not None:
                 self.entry.outcome = "replayed"
@@ -157,7 +160,12 @@ class Exchange:
             self.fault.before_operation(self)
             commit = route.check(self)
             self.fault.before_commit(self)
-            return await self._carry_out(commit)
+            result = commit()
+            if isinstance(result, Problem):
+                return self.refuse(result)
+            self.entry.is_committed, self.entry.outcome = True, "answered"
+            response = await route.render(self, result)
+            return self.fault.answer(self, self._bind(response))
         except Problem as problem:
             response = self.refuse(problem)
             return self._bind(response) if problem.code in KEY_BINDING_CODES else response
@@ -165,6 +173,11 @@ class Exchange:
             raise
         except Exception as error:
             return self.refuse(internal_error(error, self.request, self.request_id), is_defect=True)
+
+    async def _read_body(self) -> None:
+        """Read the body of an operation: the last wait. One that is too large is not read."""
+        is_too_large = self.request.announces_more_than(MAXIMUM_BODY_BYTES)
+        self.content = self.entry.request_body = None if is_too_large else await self.body.read()
 
     def _pass(self, steps: tuple[Step, ...]) -> None:
         for check, run in steps:
@@ -179,10 +192,8 @@ class Exchange:
         header = self.request.headers.get(FAULT_HEADER)
         if header is not None and self.route.operation is not None:
             self._decision = RequestDecision(_requested_fault(header, self.route.codes))
-        elif self.sandbox.playbooks:
-            self._decision = scenarios.decide_request(self.sandbox, self.facts(), self.now)
         else:
-            return None
+            self._decision = scenarios.decide_request(self.sandbox, self.facts(), self.now)
         self.fault, self.entry.rule = self._decision.fault, self._decision.rule
         return await self.fault.entrance(self)
 
@@ -219,14 +230,6 @@ class Exchange:
             if scope is not None:
                 records.let_go(scope)
         self.look_again()
-
-    async def _carry_out(self, commit: Commit[object]) -> Response:
-        result = commit()
-        if isinstance(result, Problem):
-            return self.refuse(result)
-        self.entry.is_committed, self.entry.outcome = True, "answered"
-        response = await self.route.render(self, result)
-        return self.fault.answer(self, self._bind(response))
 
     def _bind(self, response: Response) -> Response:
         """Bind the key, where there is one, to the answer (D10)."""
@@ -391,7 +394,8 @@ class Service:
             return
         exchange.complete(response)
         journal.leave(entry)
-        exchange.note_answer()
+        if exchange.sandbox.playbooks:
+            exchange.note_answer()
         await exchange.fault.wire(exchange, response, Wire(scope, receive, send, body, self.stop))
 
     def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:

@@ -32,7 +32,7 @@ class Files:
         sandbox_id = request.path.removeprefix(FILES_PREFIX).partition("/")[0]
         return self._sandboxes.by_id.get(sandbox_id), None
 
-    async def enter(self, exchange: Exchange) -> Route:
+    def enter(self, exchange: Exchange) -> Route:
         """Note that bytes are asked for."""
         sandbox_id, _, exchange.resource_id = exchange.request.path.removeprefix(FILES_PREFIX).partition("/")
         exchange.entry.byte_surface, exchange.entry.checks = "download", _DOWNLOAD.checks

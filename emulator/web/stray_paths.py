@@ -22,7 +22,7 @@ class StrayPaths:
         caller = self._sandboxes.find_caller(request.bearer_key())
         return (None, None) if caller is None else (caller.sandbox, caller)
 
-    async def enter(self, exchange: Exchange) -> NoReturn:
+    def enter(self, exchange: Exchange) -> NoReturn:
         """Raise Problem not_found."""
         raise Problem(
             "not_found",

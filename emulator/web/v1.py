@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.problems import not_allowed
-from emulator.http.requests import MAXIMUM_BODY_BYTES, Request
+from emulator.http.requests import Request
 from emulator.http.responses import Response
 from emulator.service import engine
 from emulator.service.accounts import Caller
@@ -35,30 +35,29 @@ class V1:
         caller = self._sandboxes.find_caller(request.bearer_key())
         return (None, None) if caller is None else (caller.sandbox, caller)
 
-    async def enter(self, exchange: Exchange) -> Route:
-        """Find the operation, and read its body."""
-        request, entry = exchange.request, exchange.entry
-        route, exchange.resource_id = self._find_route(request)
+    def enter(self, exchange: Exchange) -> Route:
+        """Find the operation."""
+        entry = exchange.entry
+        route, exchange.resource_id = self._find_route(exchange.request)
         entry.operation, entry.checks = route.operation, route.checks
         entry.passed.append(Check.ROUTE)
-        if exchange.body.has_more:
-            is_too_large = request.announces_more_than(MAXIMUM_BODY_BYTES)
-            exchange.content = entry.request_body = None if is_too_large else await exchange.body.read()
         return route
 
     def recognize(self, exchange: Exchange) -> None:
         """Find the caller; only now, since reading the body took its time. Raises Problem authentication_required."""
-        home, exchange.caller = self.home(exchange.request)
-        if home is None or exchange.caller is None:
+        caller = exchange.caller
+        if caller is None or self._sandboxes.find_caller(caller.credential.key) is not caller:
+            _, caller = self.home(exchange.request)
+        if caller is None:
             exchange.now = engine.enter(exchange.sandbox)
             raise Problem(
                 "authentication_required",
                 "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
                 remedy=_remedy_for_key(exchange.request),
             )
-        exchange.sandbox = home
-        exchange.now = engine.enter(home)
-        exchange.call = Call(home, exchange.caller, exchange.now, exchange.entry.passed, exchange.resource_id)
+        exchange.caller, exchange.sandbox = caller, caller.sandbox
+        exchange.now = engine.enter(caller.sandbox)
+        exchange.call = Call(caller.sandbox, caller, exchange.now, exchange.entry.passed, exchange.resource_id)
 
     def _find_route(self, request: Request) -> tuple[Route, str]:
         """Find the operation of a method and path, and the id in the path (D06).
