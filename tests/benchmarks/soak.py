@@ -1,7 +1,8 @@
 """A day of emulated time with mixed work and a small live set: memory over time must be flat after the first day.
 
-Plays upload, Product, photoshoot, ingredient, polling, downloads, refusals and deletion, one round a minute of
-emulated time, and prints the resident memory of the server after each emulated hour. Two days by default:
+Plays uploads, Products, reads, downloads, refusals and deletion, one round a minute of emulated time, and a pose and a
+photoshoot an hour (which nobody can delete, so the live set is held small), and prints the resident memory of the
+server after each emulated hour. Two days by default:
 the first fills what is bounded (the journal, idempotency records), the second shows whether anything grows.
 """
 
@@ -58,27 +59,30 @@ class Client:
         token = self.exchange("POST", session["upload"]["url"], data, session["upload"]["headers"])
         return str(self.send("POST", f"/uploads/{session['id']}/complete", token)["id"])
 
-    def round(self) -> Iterator[str]:
-        """Do a minute's work; yields before each wait, and leaves nothing behind."""
+    def round(self) -> None:
+        """Do a minute's work that leaves nothing behind: upload, Product, reads, a download, refusals, deletion."""
         asset = self.upload(picture())
         product = self.send("POST", "/products", {"name": "Soak", "asset_ids": [asset], "primary_asset_id": asset})
-        pose = self.send("POST", "/poses", {"name": "Soak", "asset_id": asset})
-        shoot = self.send(
-            "POST",
-            "/generations/product-photography",
-            {"product_ids": [product["id"]], "output_mode": "photoshoot"},
-        )
+        self.send("PATCH", f"/products/{product['id']}", {"name": "Soaked"})
+        self.exchange("GET", self.send("GET", f"/assets/{asset}")["url"], None, {})
+        for path in ("/team", "/assets", "/products", "/generations?limit=100", "/poses", "/assets/none"):
+            self.send("GET", path)
         self.send("POST", "/products", {"name": ""})
-        self.send("GET", "/assets/none")
+        self.send("DELETE", f"/products/{product['id']}")
+        self.send("DELETE", f"/assets/{asset}")
+
+    def work(self) -> Iterator[str]:
+        """Have a pose and a photoshoot made, and delete what can be deleted; yields before the wait."""
+        asset = self.upload(picture())
+        pose = self.send("POST", "/poses", {"name": "Soak", "asset_id": asset})
+        body = {"asset_ids": [asset], "output_mode": "photoshoot"}
+        shoot = self.send("POST", "/generations/product-photography", body)
         yield "work"
         shoot = self.send("GET", f"/generations/{shoot['id']}")
         pose = self.send("GET", f"/operations/{pose['id']}")
-        assets = [asset, *(output["asset"]["id"] for output in shoot["outputs"])]
-        for identifier in assets:
-            self.exchange("GET", self.send("GET", f"/assets/{identifier}")["url"], None, {})
         self.send("DELETE", f"/poses/{pose['result']['id']}")
-        self.send("DELETE", f"/products/{product['id']}")
-        for identifier in assets:
+        for identifier in (asset, *(output["asset"]["id"] for output in shoot["outputs"])):
+            self.exchange("GET", self.send("GET", f"/assets/{identifier}")["url"], None, {})
             self.send("DELETE", f"/assets/{identifier}")
 
 
@@ -98,9 +102,10 @@ def main() -> int:
         client, measured = Client(sandbox.base_url, sandbox.api_key), list[float]()
         for hour in range(24 * days):
             sandbox.team("Demo").set(credits=1_000)
+            for _wait in client.work():
+                sandbox.clock.idle()
             for _ in range(ROUNDS_PER_HOUR):
-                for _wait in client.round():
-                    sandbox.clock.idle()
+                client.round()
                 sandbox.clock.advance(3600 // ROUNDS_PER_HOUR)
             measured.append(resident_mib(process))
             print(f"hour {hour + 1:3}  {measured[-1]:7.1f} MiB", flush=True)
