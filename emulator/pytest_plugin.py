@@ -71,10 +71,13 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     options = _options(request.node)
     _conduct_mode(request.node)
     options.pop("conduct", None)
+    refused = ""
     try:
         sandbox = image_workflow_emulator.sandbox(**options)
     except EmulatorError as error:
-        pytest.fail(f"@pytest.mark.{MARKER}: {error}", pytrace=False)
+        refused = f"@pytest.mark.{MARKER}: {error}"
+    if refused:  # out here, since a report also tells of what was being handled
+        pytest.fail(refused, pytrace=False)
     with sandbox:
         request.node.stash[_SANDBOX] = sandbox
         yield sandbox

@@ -55,7 +55,10 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/scenario.schema.json": {"GET": Action(about.scenario_schema)},
     "/world.schema.json": {"GET": Action(about.world_schema)},
     "/scenarios": {"GET": Action(scenarios.list_library)},
-    "/sandboxes": {"GET": Action(sandboxes.list_sandboxes), "POST": Action(sandboxes.create_sandbox, "json")},
+    "/sandboxes": {
+        "GET": Action(sandboxes.list_sandboxes),
+        "POST": Action(sandboxes.create_sandbox, "optional", ("file",)),
+    },
     "/sandboxes/{sandbox}": {
         "GET": Action(sandboxes.show_sandbox),
         "DELETE": Action(sandboxes.delete_sandbox),

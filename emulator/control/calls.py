@@ -145,8 +145,8 @@ class Call:
 
 Handler: TypeAlias = Callable[[Call], Any]
 """Returns (or promises) what is answered: a value for JSON, None for nothing (204), or a response of another kind."""
-BodyKind = Literal["none", "json", "text", "empty", "image", "file"]
-"""What an action takes: no body, a JSON object, a text in any notation, nothing that says anything (`{}` at most), a
+BodyKind = Literal["none", "json", "optional", "text", "empty", "image", "file"]
+"""What an action takes: no body, a JSON object, one or nothing, a text in any notation, nothing that says anything (`{}` at most), a
 picture, or a file as large as the emulator's memory for images."""
 MAXIMUM_IMAGE_BYTES = 70 * 1024 * 1024
 """As large as an upload may be."""
@@ -211,7 +211,9 @@ async def _read(request: Request, limit_bytes: int) -> bytes | None:
 
 def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type: bytes | None) -> Any:
     """Read a body as its action takes it. Raises Problem invalid_request, with status 413 for one that is too large."""
-    if kind == "json":
+    if kind == "optional" and body == b"" and content_type is None:
+        return {}
+    if kind in ("json", "optional"):
         return parse_json(body, content_type)
     if kind == "none":
         check_no_body(body)

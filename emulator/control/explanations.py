@@ -152,7 +152,7 @@ def _brought_about(cause: Cause | None) -> str:
 
 
 def _place_of(rule: Rule) -> str:
-    return f"{rule.name!r} ({rule.file}, line {rule.line})" if rule.file else repr(rule.name)
+    return f"{rule.name!r} ({rule.file}, line {rule.line})" if rule.line else repr(rule.name)
 
 
 def _effects(entry: Entry) -> Iterator[str]:

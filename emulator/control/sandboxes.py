@@ -8,7 +8,7 @@ from emulator.control import PREFIX
 from emulator.control.calls import Call, JsonResponse
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_of
-from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
+from emulator.control.scenarios import file_name, read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams, full_keys
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem
@@ -36,7 +36,8 @@ def create_sandbox(call: Call) -> JsonResponse:
     }
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     names = world_names(given.get("world", plane.options.world))
-    scenario = optional(fields, "scenario", lambda value: read_scenario(plane, value, names)) or NO_SCENARIO
+    file = file_name(call)
+    scenario = optional(fields, "scenario", lambda value: read_scenario(plane, value, names, file)) or NO_SCENARIO
     options = dataclasses.replace(with_scenario(plane.options, scenario), **given)
     identifier = fields.get("id") or _free_identifier(call)
     try:

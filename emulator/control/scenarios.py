@@ -87,8 +87,10 @@ def reset_with_scenarios(call: Call) -> None:
     call.plane.sandboxes.register(sandbox)
 
 
-def read_scenario(plane: ControlPlane, value: Any, names: WorldNames) -> Scenario:
+def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str) -> Scenario:
     """Read the scenario that a JSON value names or is: a name of the library, a text, an object, or `{"use": NAME}`.
+
+    `file` is what complaints and explanations call one that is whole; a text from a file is never a name.
 
     Raises:
         Problem: invalid_scenario.
@@ -97,9 +99,9 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames) -> Scenari
         return _from_library(plane, value, names)
     try:
         if not isinstance(value, str):
-            return scenario_of(value, _TEXT, plane.facts, names)
-        if ":" in value:
-            return parse_scenario(value, _TEXT, plane.facts, names)
+            return scenario_of(value, file, plane.facts, names)
+        if ":" in value or file != _TEXT:
+            return parse_scenario(value, file, plane.facts, names)
         return plane.library.load(value, names)
     except ScenarioError as error:
         raise _refusal(error) from None
@@ -109,7 +111,7 @@ def _read_body(call: Call) -> Scenario:
     """Read the body of a PUT: YAML or JSON, whatever its media type says."""
     if not call.body.strip():
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    names, file = _names(call.sandbox), _file_name(call)
+    names, file = _names(call.sandbox), file_name(call)
     try:
         node = read_document(call.body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
@@ -119,8 +121,8 @@ def _read_body(call: Call) -> Scenario:
         raise _refusal(error) from None
 
 
-def _file_name(call: Call) -> str:
-    """Return what complaints and explanations call the scenario in the body: the name of its file, if that is told."""
+def file_name(call: Call) -> str:
+    """Return what complaints and explanations call the scenario in the body: the name of its file, if the query tells it."""
     name: str = read_fields("scenario_query", {"file": call.query.get("file", _TEXT)}, 0)["file"]
     return name
 

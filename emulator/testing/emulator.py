@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from emulator.testing.control import ControlPlane, HttpTransport
-from emulator.testing.files import naming, read_file, scenario_file, world_value
+from emulator.testing.files import read_file, scenario_file, world_value
 from emulator.testing.options import option_texts, timestamp_text
 from emulator.testing.sandbox import DEFAULT_SANDBOX, Sandbox
 
@@ -94,8 +94,8 @@ def create_sandbox(plane: ControlPlane, options: Mapping[str, Any]) -> Mapping[s
         body["world"] = world_value(body["world"])
     scenario = body.get("scenario")
     file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
+    query = {"file": None if file is None else str(file)}
     if file is not None:
         body["scenario"] = read_file(file).decode("utf-8", "replace")
-    with naming(file):
-        made: Mapping[str, Any] = plane.of(None).call("POST", "sandboxes", body)
+    made: Mapping[str, Any] = plane.of(None).call("POST", "sandboxes", body, query=query)
     return made

@@ -1,7 +1,6 @@
 """Scenario and world files on their way to an emulator, which is told their content and tells what is wrong with it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,6 @@ from typing import Any
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import json_value, read_document
 from emulator.testing.errors import EmulatorError
-
-_CALLED = "scenario:"
-"""How the control plane's complaints begin about a text that came without a name."""
 
 
 def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
@@ -33,21 +29,6 @@ def read_file(file: "str | PathLike[str]") -> bytes:
         raise EmulatorError(
             "not_found", f"cannot read {fspath(file)}: {(error.strerror or str(error)).lower()}"
         ) from None
-
-
-@contextmanager
-def naming(file: Path | None) -> Iterator[None]:
-    """Let complaints about a scenario name the file that it came from, if it came from one."""
-    try:
-        yield
-    except EmulatorError as error:
-        if error.code != "invalid_scenario" or file is None:
-            raise
-        lines = (
-            f"{file}{line[len(_CALLED) - 1 :]}" if line.startswith(_CALLED) else line
-            for line in error.detail.splitlines()
-        )
-        raise EmulatorError(error.code, "\n".join(lines), error.status) from None
 
 
 def world_value(world: Any) -> Any:

@@ -33,6 +33,10 @@ def test_a_new_sandbox_tells_its_address_keys_and_clock(control: ControlledEmula
     assert control.get("/team", key).json["name"] == "Demo"
 
 
+def test_a_sandbox_may_be_asked_for_without_a_body(control: ControlledEmulator) -> None:
+    assert control.told("POST", "/sandboxes")["id"] == "sandbox-1"
+
+
 @pytest.mark.emulator(public_url="https://emulator.example/base")
 def test_the_base_url_is_the_public_one(control: ControlledEmulator) -> None:
     assert control.told("POST", "/sandboxes", {})["base_url"] == "https://emulator.example/base/v1"

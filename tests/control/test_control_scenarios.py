@@ -210,6 +210,28 @@ def test_complaints_and_rules_cite_the_file_that_a_scenario_is_said_to_be(contro
     assert control.refusal("PUT", "/scenario?file=", content=FAILING.encode())[:2] == (400, "invalid_request")
 
 
+def test_the_scenario_of_a_new_sandbox_is_cited_by_the_name_of_its_file(control: ControlledEmulator) -> None:
+    path = f"/tests/{'deep/' * 100}mine.yaml"
+    refused = control.refusal("POST", f"/sandboxes?file={path}", {"scenario": "scenario: x\nrule: []\n"})
+    assert refused[1] == "invalid_scenario"
+    assert refused[2].startswith(f"{path}:2:1:")
+    assert control.refusal("POST", "/sandboxes?file=a.yaml", {"scenario": "rate-limited"})[2].startswith("a.yaml:1:1:")
+    paused = "scenario: x\ntimeline:\n  - at: 0s\n    set: {admission: paused}\n"
+    control.told("POST", f"/sandboxes?file={path}", {"id": "named", "scenario": paused})
+    control.post("/uploads", UPLOAD, key="iwe_demo_full_named")
+    explanation = control.told("GET", "/requests/1", sandbox="named")["explanation"]
+    assert f"({path}, line 3)" in explanation["summary"]
+    assert explanation["decided_by"]["timeline"]["file"] == path
+
+
+def test_a_rule_without_a_place_in_a_file_is_cited_by_its_name_alone(control: ControlledEmulator) -> None:
+    rule = {"name": "mine", "match": {"operation": "getTeam"}, "then": {"problem": "internal_error"}}
+    control.told("POST", "/sandboxes", {"id": "own", "scenario": {"scenario": "x", "rules": [rule]}})
+    control.get("/team", key="iwe_demo_full_own")
+    summary = control.told("GET", "/requests/1", sandbox="own")["explanation"]["summary"]
+    assert "the scenario's rule 'mine', before anything was done" in summary
+
+
 def test_the_world_of_a_scenario_takes_effect_at_once(control: ControlledEmulator) -> None:
     scenario = {
         "scenario": "poor",

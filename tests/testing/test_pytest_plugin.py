@@ -118,7 +118,7 @@ def test_a_file(image_workflow): ...
 def test_by_place(image_workflow): ...
 """
     output = run_pytest(tmp_path, text)
-    assert "mine.yaml:3:24: " in output
+    assert output.count("mine.yaml:3:24: ") == 1
     assert "found 'rate-limited'; expected options by name" in output
     assert "2 errors" in output or "2 failed" in output
 

@@ -20,9 +20,12 @@ class HoldFault(Fault):
 
     def did(self, record: Record) -> str:
         """Say whether it was held."""
-        if record.is_complete and not record.has_rule_acted:
-            return "did nothing: the request was decided before it was to be held"
-        return f"keeps it in admission for {self.duration_ms} ms of emulator time, once it gets that far"
+        span = f"it in admission for {self.duration_ms} ms of emulator time"
+        if not record.is_complete:
+            return f"keeps {span}, once it gets that far"
+        return (
+            f"kept {span}" if record.has_rule_acted else "did nothing: the request was decided before it was to be held"
+        )
 
     @classmethod
     def read(cls, then: Then) -> Self:
