@@ -114,7 +114,7 @@ class Application:
         return create_control(self.sandboxes, self.contract, self.settings, self._options, self._pictures, self._stop)
 
     def _load_state(self, file: str) -> None:
-        """Let the default sandbox begin with what a state file says. Raises UsageError, OSError."""
+        """Let the default sandbox start from a state file. Raises UsageError, OSError."""
         from emulator.service import state
         from emulator.service.soundness import StateError
 

@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("image workflow").addoption(
         OPTION,
         metavar="URL",
-        help="use the emulator that runs there (default: EMULATOR_URL, else one is started when a test asks for it)",
+        help="use the emulator at this address (default: EMULATOR_URL, else one is started when a test asks for it)",
     )
     parser.addini(
         INI,
@@ -141,11 +141,11 @@ def _told(sandbox: "Sandbox") -> str:
     try:
         requests = sandbox.requests()
         dropped = len(requests) - SHOWN_REQUESTS
-        lines = [f"({dropped} earlier requests are left out)"] if dropped > 0 else []
+        lines = [f"({dropped} earlier requests are not shown)"] if dropped > 0 else []
         for request in requests[-SHOWN_REQUESTS:]:
             lines += _request_lines(sandbox, request)
     except EmulatorError as error:
-        return f"they cannot be told: {error}"
+        return f"the journal cannot be read: {error}"
     return "\n".join(lines) or "none"
 
 

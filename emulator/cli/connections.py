@@ -37,7 +37,7 @@ class Connections(ServerState):
         self._malformed = 0
 
     def next_request_id(self) -> str:
-        """Return a Request-Id for bytes that never became a request: each has its own, and no request has it."""
+        """Return a Request-Id for bytes that never became a request: unique, and never that of a request."""
         self._malformed += 1
         return f"req_{self._malformed:026x}"
 

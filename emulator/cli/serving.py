@@ -110,7 +110,7 @@ def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
     for name in unknown_variables(environment):
         suggestions = " or ".join(nearest(name, known))
         hint = f"; did you mean {suggestions}?" if suggestions else ""
-        _LOGGER.warning("%s means nothing to the emulator%s", name, hint)
+        _LOGGER.warning("unknown variable %s%s", name, hint)
 
 
 def load_application(settings: Settings) -> "Emulator":
@@ -186,7 +186,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         if listener is not None:
             listener.close()
-        reason = error.strerror if isinstance(error, OSError) else "it cannot be the name of a host"
+        reason = error.strerror if isinstance(error, OSError) else "invalid host name"
         raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from error
     return listener
 

@@ -1,4 +1,4 @@
-"""The control plane, `/_emulator` (interfaces, sections 5 and 6): what a person or a test does to the emulator itself.
+"""The control plane, `/_emulator`: what a person or a test does to the emulator itself.
 
 Nothing here is limited, faulted or delayed, and nothing moves a clock unless it says so. Must not know the web room.
 """

@@ -88,7 +88,7 @@ class ControlPlane:
     _library_entries: list[LibraryEntry] | None = None
 
     def options_of(self, sandbox: Sandbox) -> SandboxOptions:
-        """Return how a sandbox begins without a scenario (or before one has its say)."""
+        """Return how a sandbox begins without a scenario, or before one changes it."""
         return self.created_with.get(sandbox, sandbox.options)
 
     @property
@@ -132,7 +132,7 @@ class Call:
         return head_of(self.request).origin
 
     def check_unchanged(self) -> None:
-        """Look after a wait whether the sandbox is as it was. Raises Problem with status 409: it began anew or is gone."""
+        """Check after a wait that the sandbox was not reset. Raises Problem with status 409: it was reset or deleted."""
         sandboxes = self.plane.sandboxes
         if sandboxes.by_id.get(self.sandbox.id) is not self.sandbox or self.sandbox.store is not self._store:
             raise Problem("invalid_request", "the sandbox was reset while this request was being answered", status=409)

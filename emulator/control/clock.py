@@ -158,7 +158,7 @@ async def _advance(sandbox: Sandbox, instant: int) -> int:
 
 
 def _check_goes_on(sandbox: Sandbox, timeline: Timeline) -> None:
-    """Raise Problem invalid_request with status 409 if the sandbox began anew while its clock moved."""
+    """Raise Problem invalid_request with status 409 if the sandbox was reset while its clock moved."""
     if sandbox.timeline is not timeline:
         raise Problem("invalid_request", "the sandbox was reset while its clock moved", status=409)
 
@@ -186,7 +186,7 @@ async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
     """Move to the end of a hold, and let the request that waited for it be admitted at this very instant.
 
     Raises:
-        Problem: invalid_request with status 409, the sandbox began anew meanwhile.
+        Problem: invalid_request with status 409, the sandbox was reset meanwhile.
     """
     timeline, records, held = sandbox.timeline, sandbox.idempotency, list(sandbox.held_admissions.values())
     fired = await _advance(sandbox, instant)

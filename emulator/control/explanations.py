@@ -141,14 +141,14 @@ def _verdict(entry: Entry, related: Mapping[str, Any] | None) -> str:
         return f"{answer}: refused by the {problem.check} check: {problem.detail}.{_brought_about(problem.cause)}"
     asked = "the header Emulator-Fault" if entry.rule is None else f"the scenario's rule {_place_of(entry.rule)}"
     when = "after the request had been carried out" if entry.outcome == "replaced" else "before anything was done"
-    return f"{answer}: asked for by {asked}, {when}."
+    return f"{answer}: injected by {asked}, {when}."
 
 
 def _brought_about(cause: Cause | None) -> str:
     if cause is None:
         return ""
     place = f" ({cause.file}, line {cause.line})" if cause.line else ""
-    return f" The scenario's timeline{place} brought this about at {format_timestamp(cause.at)}."
+    return f" The scenario's timeline{place} caused this at {format_timestamp(cause.at)}."
 
 
 def _place_of(rule: Rule) -> str:
@@ -171,7 +171,7 @@ def _effects(entry: Entry) -> Iterator[str]:
     if entry.is_committed or (problem is not None and problem.code in KEY_BINDING_CODES):
         yield "the Idempotency-Key is bound to this request for 24 hours"
     elif problem is not None and problem.check is not Check.IDEMPOTENCY:
-        yield "the Idempotency-Key is as it was: the request may be sent again with it"
+        yield "the Idempotency-Key is unchanged: the request may be sent again with it"
 
 
 def _effects_of_answer(entry: Entry) -> Iterator[str]:
@@ -206,7 +206,7 @@ def _answer_of(entry: Entry) -> dict[str, Any]:
 
 
 def rules_that_acted(entry: Entry) -> list[Rule]:
-    """Return the rules whose effect came about: for the request itself, and for the work that it admitted."""
+    """Return the rules that fired: for the request itself, and for the work that it admitted."""
     rules: list[Rule] = [] if entry.rule is None or not entry.has_rule_acted else [entry.rule]
     return rules if entry.work_rule is None else [*rules, entry.work_rule]
 

@@ -71,7 +71,7 @@ async def show_picture(call: Call) -> Response:
     finally:
         images.release([key])
     asset = call.sandbox.store.assets.items.get(key)
-    # Its bytes never change: a page that is drawn anew need not fetch it again, while it is told of a reset.
+    # Its bytes never change: a page that is drawn again need not fetch it again, and hears of a reset.
     headers = {"Cache-Control": "private, no-cache", "ETag": f'"{call.sandbox.signer.sign("etag", key)}"'}
     return Response(data, headers=headers, media_type=_MEDIA_TYPES[asset.format] if asset else "image/png")
 

@@ -35,7 +35,7 @@ _STATUS_CLASSES: Final = ("1xx", "2xx", "3xx", "4xx", "5xx")
 _NO_STATUS: Final = range(1)
 """Selects the status 0, which stands for none."""
 _LOOK_AGAIN_SECONDS: Final = 0.25
-"""How often a wait looks whether its sandbox began anew, and with it the journal."""
+"""How often a wait checks whether its sandbox, and so the journal, was reset."""
 _SHORTEST_SECRET: Final = 8
 """A shorter key is a word that may stand anywhere; it is masked only where it stands as a key."""
 _LONGEST_SHOWN: Final = 8
@@ -343,6 +343,6 @@ def _describe_body(
     try:
         orjson.loads(body)
     except orjson.JSONDecodeError:
-        add_note(f"the {whose}'s body of {count_of(len(body), 'byte')} is no JSON")
+        add_note(f"the {whose}'s body of {count_of(len(body), 'byte')} is not JSON")
         return None
     return orjson.Fragment(masks.of_bytes(body))

@@ -25,7 +25,7 @@ PREFERRED_TEAM: Final = "Demo"
 
 
 def create_sandbox(call: Call) -> JsonResponse:
-    """POST /sandboxes: what is not said is as the process's options have it (but for the scenario: none)."""
+    """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
     fields, plane = call.fields("sandbox"), call.plane
     asked = {
         "seed": optional(fields, "seed", int),

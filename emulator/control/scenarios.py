@@ -76,7 +76,7 @@ def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions
 
 
 def reset_with_scenarios(call: Call) -> None:
-    """Begin a sandbox anew, with the scenarios that ran: everyone's, and those of Teams that are there again."""
+    """Reset a sandbox and restart its scenarios: that of all Teams, and those of Teams that still exist."""
     sandbox = call.sandbox
     running = {team_id: playbook.scenario for team_id, playbook in sandbox.playbooks.items()}
     call.plane.sandboxes.reset(sandbox)

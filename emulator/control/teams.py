@@ -67,7 +67,7 @@ def list_teams(call: Call) -> dict[str, Any]:
 
 
 def create_team(call: Call) -> JsonResponse:
-    """POST /teams: what is not said is as a world file's Team has it; with one full and one read_only credential."""
+    """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
     fields = call.fields("team")
     account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
     scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields), call.now)

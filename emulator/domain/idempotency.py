@@ -74,7 +74,7 @@ class IdempotencyRecords:
 
     def restore(self, scope: Scope, record: Record) -> None:
         """Take over a record of a state file; they come oldest first."""
-        self._records.pop(scope, None)  # what is kept anew is the youngest
+        self._records.pop(scope, None)  # a key that is kept again is the newest
         self._records[scope] = record
 
     def records(self) -> Iterator[tuple[Scope, Record]]:

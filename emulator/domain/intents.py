@@ -32,7 +32,7 @@ def _product(body: Intent) -> Intent:
     asset_ids, primary = body.get("asset_ids"), body.get("primary_asset_id")
     if asset_ids is not None and primary is not None and primary not in asset_ids:
         raise invalid_input(
-            "/primary_asset_id", primary, "one of asset_ids", remedy=f"let /primary_asset_id be {asset_ids[0]}"
+            "/primary_asset_id", primary, "one of asset_ids", remedy=f"set /primary_asset_id to {asset_ids[0]}"
         )
     return body
 
@@ -72,7 +72,7 @@ def _product_photography(body: Intent) -> Intent:
             "/image_count",
             intent["image_count"],
             f"{PHOTOSHOOT_SLOTS}, or nothing, for a photoshoot",
-            remedy="leave out /image_count",
+            remedy="remove /image_count",
         )
     background = intent["background"]
     if background["type"] == "color":

@@ -54,7 +54,7 @@ def _position(signer: Signer, request: PageRequest) -> str | None:
         raise Problem(
             "invalid_cursor",
             f"after: found {excerpt(request.after)}; expected a next_cursor that this collection gave for these filters",
-            remedy="leave out `after`, or send it with the filters of the list that gave it",
+            remedy="remove `after`, or send it with the filters of the list that returned it",
         )
     return last_id
 

@@ -142,7 +142,7 @@ def source_of(check: Check, code: str | None = None) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The change of a scenario's timeline that brought about a state: where it stands, and the instant it was made."""
+    """The timeline change that caused a state: where it is in the file, and when it was made."""
 
     file: str
     line: int

@@ -68,7 +68,7 @@ class Hosts:
         if not self._is_own(_name_of(host)):
             raise Problem(
                 "permission_denied",
-                f"Host: found {excerpt(host)}, a name that anybody may have; expected an IP address, localhost, a name "
+                f"Host: found {excerpt(host)}, a name that anyone could register; expected an IP address, localhost, a name "
                 f"without a dot or under {', '.join(PRIVATE_SUFFIXES)}, or one allowed by --allowed-host or --public-url",
                 check=Check.ROUTE,
             )

@@ -372,7 +372,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise Problem(
                 "invalid_request",
                 f"(body): found the key {excerpt(name)} twice; expected each key once",
-                remedy=f"leave out all but one of the keys {excerpt(name)}",
+                remedy=f"remove all but one of the keys {excerpt(name)}",
             )
         members[name] = value
     return members
@@ -395,7 +395,7 @@ def read_query(query_string: bytes, known: Collection[str]) -> dict[str, str]:
             raise Problem(
                 "invalid_request",
                 f"{excerpt(name)}: an unknown query parameter; expected {expected}",
-                remedy=f"leave out the parameter {excerpt(name)}",
+                remedy=f"remove the parameter {excerpt(name)}",
             )
         if name in given:
             raise Problem(

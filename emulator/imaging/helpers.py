@@ -3,7 +3,7 @@
 Pillow keeps the interpreter while it works, takes what memory a file makes it take, and cannot be interrupted. In a
 process of its own it can do none of this to the server: a helper that takes too long or too much ends, and only the job
 that it was at is lost. A helper does one job at a time and reads to the end of its input, so it ends when the server
-does, however that comes about.
+does, for whatever reason.
 
 Jobs have two lanes. Every job begins in the light one; a helper that finds, from the headers alone, a picture of more
 than `LIGHT_PIXELS` in it answers so, and the job begins again in the heavy lane, which has one place. So at most

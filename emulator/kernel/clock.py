@@ -1,6 +1,6 @@
 """The clock of one sandbox; the only place that reads the host's time.
 
-Modes (interfaces, section 3): `real` follows the host, at a rate; `manual` stands still until told; `auto` is manual,
+Modes: `real` follows the host, at a rate; `manual` stands still until told; `auto` is manual,
 and takes the waits that the service asks of its client (who decides that is the caller: the clock only stands still).
 It never runs backwards.
 """

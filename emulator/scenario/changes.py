@@ -26,7 +26,7 @@ class AdmissionChange:
 class CredentialChange:
     """A credential is revoked, made active again, or given another expiry or profile; None leaves a thing as it is.
 
-    `key` is the key as the world file has it, or the sandbox's own form of it.
+    `key` is the key in the world file, or the sandbox's form of it.
     """
 
     key: str

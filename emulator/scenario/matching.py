@@ -35,9 +35,9 @@ class RequestFacts:
     team_name: str
     body: Any = None
     credential: str = ""
-    """The key as the sandbox has it."""
+    """The sandbox's form of the key."""
     credential_name: str = ""
-    """The key as the world has it."""
+    """The key in the world file."""
     resource_id: str = ""
     resource_place: int | None = None
     query: Mapping[str, str] = field(default_factory=lambda: _NOTHING)

@@ -3,7 +3,7 @@
 It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are looked at in
 the order of the file: each counts every request that it matches, whatever another rule does to that request, and the
 first that is due is to act. So the counters of one rule do not depend on its neighbours. A rule for requests has fired
-when what it says has come about: a request that is refused before the rule's turn has only matched.
+when it has taken effect: a request that is refused before the rule's turn has only matched.
 """
 
 from bisect import bisect_right
@@ -82,7 +82,7 @@ AS_USUAL: Final = WorkDecision()
 
 
 class RuleReport(TypedDict):
-    """How often a rule matched, and how often what it says came about."""
+    """How often a rule matched, and how often it fired."""
 
     name: str
     matched: int
@@ -185,7 +185,7 @@ class Playbook:
         ]
 
     def answered(self, facts: RequestFacts, now: int) -> list[int]:
-        """Count a request that has its answer, and return the indexes of the changes to be made right after it."""
+        """Count an answered request, and return the indexes of the changes to be made right after it."""
         due = []
         for awaited in self.awaited if self._is_about(facts) else ():
             after = self.scenario.timeline[awaited.index].when

@@ -1,4 +1,4 @@
-"""A world as data: which Teams, credentials and timings there are, and how a scenario changes them (interfaces, section 4).
+"""A world as data: which Teams, credentials and timings there are, and how a scenario changes them.
 
 Owns what holds where nothing is said. How a file spells it is `world_format`'s; what becomes of it the sandbox's.
 """
@@ -82,7 +82,7 @@ BUILT_IN_WORLD: Final = WorldFile(
 
 @dataclass(frozen=True, slots=True)
 class TeamChange:
-    """What is set anew for one Team; None leaves a thing as it is. A unit is one Credit, request, or work in progress."""
+    """What is set for one Team; None leaves a value unchanged. A unit is one Credit, request, or work in progress."""
 
     team: str
     credits: int | None = None

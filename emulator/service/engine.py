@@ -130,7 +130,7 @@ def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
 def move(sandbox: Sandbox, instant: int) -> Generator[int, None, None]:
     """Do as `advance`, slice by slice: yields how many events fired in each, so that others can have their turn.
 
-    It ends early if the sandbox begins anew meanwhile.
+    It ends early if the sandbox is reset meanwhile.
     """
     timeline = sandbox.timeline
     timeline.moves += 1

@@ -57,7 +57,7 @@ class Feed:
         while self._changes and self.first_number < number:
             self._changes.popleft()
 
-    def begin_anew(self) -> None:
+    def restart(self) -> None:
         """Record that everything is as at a start; what changed before concerns nobody any more."""
         self._changes.clear()
         self.note("reset")

@@ -92,7 +92,7 @@ class ImageStore:
             self.hold(recipe.inputs)
 
     def hold(self, keys: Iterable[str]) -> None:
-        """Keep pictures alive until they are released once more."""
+        """Keep pictures until they are released once more."""
         for key in keys:
             self.pictures[key].holds += 1
 
@@ -204,7 +204,7 @@ class ImageStore:
         self._add(key, content, scene, holds, is_public)
 
     def close(self) -> None:
-        """Give the bytes back to the budget: the sandbox has ended or begun anew.
+        """Give the bytes back to the budget: the sandbox was deleted or reset.
 
         Requests that are still being answered keep what they hold.
         """

@@ -79,7 +79,7 @@ class Entry:
     rule: RequestRule | None = None
     """The rule that was due."""
     has_rule_acted: bool = False
-    """Whether what the rule says has come about."""
+    """Whether the rule fired."""
     work_id: str | None = None
     """The Operation or Generation that it admitted."""
     work_rule: WorkRule | None = None

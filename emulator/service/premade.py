@@ -1,4 +1,4 @@
-"""The premade global ingredients: read-only to every Team, with pictures that are made on demand (interfaces, section 4)."""
+"""The premade global ingredients: read-only to every Team, with pictures that are made on demand (D65)."""
 
 from typing import Any
 

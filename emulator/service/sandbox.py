@@ -1,4 +1,4 @@
-"""A sandbox: a whole service of its own, as one object with no module-level state behind it (interfaces, section 5).
+"""A sandbox: a whole service of its own, as one object with no module-level state behind it.
 
 Owns what exists in it and how it begins. What happens in it is told by the neighbouring files; time passes in `engine`.
 """
@@ -57,7 +57,7 @@ class HeldAdmission(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """How a sandbox begins; its reset begins it so again. What is None is as the scenario has it, else as usual."""
+    """How a sandbox begins; its reset begins it so again. None: the scenario's value, else the default."""
 
     seed: int | None
     clock: ClockSetting | None
@@ -69,7 +69,7 @@ class SandboxOptions:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class SandboxState:
-    """All that a sandbox is, its pictures aside: what a state file keeps, and from which all else is made anew.
+    """All that a sandbox is, its pictures aside: what a state file keeps, and from which everything else is rebuilt.
 
     What a value's own class makes itself (`init=False`) is no part of it. Of the journal, the last number is.
     """
@@ -149,7 +149,7 @@ class Sandbox(SandboxState):
     def take_over(self, feed: Feed) -> None:
         """Go on telling the watchers of the sandbox in whose place this one is put."""
         self.feed = self.journal.feed = feed
-        feed.begin_anew()
+        feed.restart()
 
     def end(self) -> None:
         """Let go of what is held: memory, requests in admission, and who watches the requests that are still answered."""

@@ -41,7 +41,7 @@ class Sandboxes:
     memory: MemoryBudget
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
-    """What was counted in sandboxes until they were reset, loaded anew or deleted."""
+    """What was counted in sandboxes until they were reset, loaded or deleted."""
     examiner: Examiner | None = None
     _callers: dict[str, Caller] = field(default_factory=dict)
     _observers: list[Observer] = field(default_factory=list)
@@ -89,13 +89,13 @@ class Sandboxes:
         return sandbox
 
     def reset(self, sandbox: Sandbox) -> None:
-        """Begin a sandbox anew, as it began."""
+        """Reset a sandbox to its start."""
         self._count(sandbox)
         self._forget_keys(sandbox)
         sandbox.end()
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
-        sandbox.feed.begin_anew()
+        sandbox.feed.restart()
         self._begin_to_observe(sandbox)
         self.register(sandbox)
 

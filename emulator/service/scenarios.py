@@ -1,4 +1,4 @@
-"""The running scenarios of a sandbox: one for all its Teams, and one for any single Team (interfaces, sections 6 and 7).
+"""The running scenarios of a sandbox: one for all its Teams, and one for any single Team.
 
 Owns how a scenario begins and ends, whom it is asked about, and how the changes of its timeline and world are made: by
 the same state that a real cause would change, never by a pretence.

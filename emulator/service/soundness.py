@@ -3,7 +3,7 @@
 The reader of state files has seen to it that every value has its type. Here every reference must lead somewhere, states
 must agree with what was decided at admission and with the events to come, and numbers must lie within their bounds: so
 that nothing that happens later in the sandbox can fail. What follows from the rest (indexes, reservations, places in
-budgets, who holds which picture) is not read but made anew.
+budgets, who holds which picture) is rebuilt, not read.
 """
 
 import hashlib

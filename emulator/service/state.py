@@ -6,7 +6,7 @@ there are many. So a file is written and read piece by piece, however large it i
 
 A sandbox that is loaded continues byte for byte as the original would have. What is not in the file: requests that were
 being answered (held admissions among them), and the journal's entries; its numbers go on. What follows from the rest
-(indexes, reservations, who holds which picture) is made anew by `soundness`, which also refuses what does not fit.
+(indexes, reservations, who holds which picture) is rebuilt by `soundness`, which also refuses what does not fit.
 
 A sandbox of another id can take the file: its keys then have its own id worked in, its links lead to it, and tokens and
 cursors that the original gave out stay good.

@@ -1,6 +1,6 @@
 """What happened in all sandboxes of the process, in numbers: for the report of `exec`.
 
-A sandbox forgets everything when it is reset, loaded anew or deleted; what it had counted until then is kept here. Only
+A sandbox forgets everything when it is reset, loaded or deleted; what it had counted until then is kept here. Only
 totals are kept, by names, so that the tally stays small however long the process runs.
 """
 

@@ -81,7 +81,7 @@ def _check_idempotency(exchange: Exchange) -> None:
         raise Problem(
             "idempotency_in_progress",
             "Idempotency-Key: found one whose request is still being admitted; expected a wait for its answer",
-            remedy="wait until the first request has its answer, then send the same with the same key",
+            remedy="wait until the first request has its answer, then send the same request with the same key",
         )
     record = records.find(scope, exchange.now)
     if record is None:

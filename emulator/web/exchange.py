@@ -301,7 +301,7 @@ class Exchange:
         return () if rule is None else ((b"emulator-rule", quote(rule.name, safe=_HEADER_SAFE).encode()),)
 
     def fire(self) -> None:
-        """Count that what the rule says has come about."""
+        """Count that the rule fired."""
         self._decision.mark_fired()
         self.entry.has_rule_acted = self._decision.rule is not None
 

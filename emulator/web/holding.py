@@ -1,4 +1,4 @@
-"""Held admissions: a scenario keeps a request in admission for a span of emulator time (D13; interfaces, section 7)."""
+"""Held admissions: a scenario keeps a request in admission for a span of emulator time (D13)."""
 
 import asyncio
 from dataclasses import dataclass, field

@@ -28,14 +28,14 @@ def _check_parameter(parameter: QueryParameter, value: str) -> None:
             raise Problem(
                 "invalid_request",
                 f"{parameter.name}: found {excerpt(value)}; expected {expected}",
-                remedy=f"let the parameter {parameter.name} be {expected}, or leave it out",
+                remedy=f"set the parameter {parameter.name} to {expected}, or remove it",
             )
     elif parameter.words and value not in parameter.words:
         expected = ", ".join(parameter.words)
         raise Problem(
             "invalid_request",
             f"{parameter.name}: found {excerpt(value)}; expected one of {expected}",
-            remedy=f"let the parameter {parameter.name} be one of {expected}, or leave it out",
+            remedy=f"set the parameter {parameter.name} to one of {expected}, or remove it",
         )
 
 

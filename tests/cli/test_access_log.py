@@ -58,4 +58,4 @@ def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
 def test_a_variable_that_means_nothing_is_a_warning() -> None:
     with serving(EMULATOR_CLOK="auto", EMULATOR_SANDBOX="default") as server:
         (line,) = server.stop().complaint.splitlines()
-    assert line.endswith(" EMULATOR_CLOK means nothing to the emulator; did you mean EMULATOR_CLOCK?")
+    assert line.endswith(" unknown variable EMULATOR_CLOK; did you mean EMULATOR_CLOCK?")

@@ -72,7 +72,7 @@ def test_a_port_in_use_is_told_in_one_line_and_ends_with_status_1() -> None:
 
 @pytest.mark.parametrize(
     ("host", "reason"),
-    [("fe80::1%nowhere", "Name or service not known"), ("a..b", "it cannot be the name of a host")],
+    [("fe80::1%nowhere", "Name or service not known"), ("a..b", "invalid host name")],
 )
 def test_a_host_that_does_not_exist_is_told_in_one_line(host: str, reason: str) -> None:
     outcome = run_command("serve", "--host", host, "--port", "0")

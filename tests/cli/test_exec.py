@@ -155,7 +155,7 @@ def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, 
     [
         (["--clock", "never"], "--clock: found 'never', expected"),
         (["--scenario", "no-such-scenario"], 'found "no-such-scenario"'),
-        (["--world", "no/such.yaml"], "no/such.yaml: found No such file or directory"),
+        (["--world", "no/such.yaml"], "cannot read no/such.yaml: no such file or directory"),
         (["--report", "no/such/report.json"], "--report: found 'no/such/report.json', expected a file that can be"),
         (["--sed", "1"], "unrecognized arguments: --sed 1 (the command comes after --)"),
     ],

@@ -239,7 +239,7 @@ def test_a_body_that_is_no_json_is_told_by_its_number_of_bytes(
 ) -> None:
     control.post("/uploads", content=content, headers={"content-type": "application/json"})
     entry = newest(control)
-    assert (None, f"the request's body of {size} is no JSON") == (entry["request_body"], entry["note"])
+    assert (None, f"the request's body of {size} is not JSON") == (entry["request_body"], entry["note"])
 
 
 def test_a_body_that_is_nested_deeply_is_shown(control: ControlledEmulator) -> None:

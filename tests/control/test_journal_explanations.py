@@ -180,12 +180,12 @@ def test_following_the_remedy_of_too_many_requests_helps(control: ControlledEmul
             {"name": "S", "asset_ids": ["ast_1", "ast_2"]},
         ),
         (
-            "let /primary_asset_id be ast_1",
+            "set /primary_asset_id to ast_1",
             "/products",
             {"name": "P", "asset_ids": ["ast_1"], "primary_asset_id": "ast_2"},
         ),
         (
-            "leave out /image_count",
+            "remove /image_count",
             "/generations/product-photography",
             {"output_mode": "photoshoot", "image_count": 3, "asset_ids": ["ast_1"]},
         ),
@@ -308,7 +308,7 @@ def test_a_refusal_for_want_of_credits_binds_the_key(control: ControlledEmulator
 
 
 def test_any_other_refusal_leaves_the_key_as_it_was(control: ControlledEmulator) -> None:
-    effects = ["nothing was changed", "the Idempotency-Key is as it was: the request may be sent again with it"]
+    effects = ["nothing was changed", "the Idempotency-Key is unchanged: the request may be sent again with it"]
     assert effects == _why(control, control.post("/uploads", {}))["effects"]
 
 
@@ -449,7 +449,7 @@ def test_a_held_request_tells_how_far_it_came(control: ControlledEmulator) -> No
         results["idempotency record"],
         results["admission pause"],
     )
-    did = "keeps it in admission for 10000 ms of emulator time, once it gets that far"
+    did = "keeps it in admission for 10000 ms of emulator time, once it gets there"
     assert did == why["rules"][0]["did"]
     assert _why(control)["rules"][0]["did"] == "kept it in admission for 10000 ms of emulator time"
 

@@ -72,7 +72,7 @@ def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(
     seen = set()
     for case in cases("control", amount):
         if case.begins_an_episode:
-            begin_anew(control)
+            restart(control)
         method, path, body = case.chance.choice(BODIES)
         content = written(body, case)
         target = path.replace("CREDENTIAL", control.team()["credentials"][0]["id"]) + case.chance.choice(QUERIES)
@@ -85,7 +85,7 @@ def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(
             if answer.status >= 400:
                 assert witness.differences(before, witness.everything(control)) == []
             elif has_a_clock_of_its_own(control):
-                begin_anew(control)
+                restart(control)
             seen.add((method, path, answer.status))
     assert {200, 201, 400, 404, 422} <= {status for _, _, status in seen}
     assert {path for _, path, _ in BODIES} == {path for _, path, status in seen if status >= 400}
@@ -103,7 +103,7 @@ def has_a_clock_of_its_own(control: ControlledEmulator) -> bool:
     return any(clock["mode"] == "real" or clock["now"] > LATEST for clock in clocks)
 
 
-def begin_anew(control: ControlledEmulator) -> None:
+def restart(control: ControlledEmulator) -> None:
     """End what was made, and begin what is left anew."""
     for sandbox in control.ask("GET", "/sandboxes").json["data"]:
         if sandbox["id"] != "default":

@@ -1,7 +1,7 @@
 """The model's rules of what goes wrong on request: by a scenario's rule, or by the header `Emulator-Fault`.
 
 The check that a code belongs to decides, after all checks before it; what has no check of its own before the commit is
-raised right before that, where nothing else can refuse the request any more (interfaces, sections 6 and 7; D54).
+raised right before that, where nothing else can refuse the request any more (D54).
 """
 
 from typing import Final

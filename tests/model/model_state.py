@@ -72,7 +72,7 @@ class State:
     credentials: dict[str, Json]
     """By key: team, id, name, profile, state, expires_at (an instant)."""
     takes_waits: bool = False
-    """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (interfaces, section 3)."""
+    """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (D42)."""
     things: dict[str, dict[str, Json]] = field(default_factory=lambda: {kind: {} for kind in COLLECTIONS})
     """By kind and id. An Upload Session is kept as type, size, file (the bytes it took, or None), expires_at, is_open."""
     owner: dict[str, str | None] = field(default_factory=dict)

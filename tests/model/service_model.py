@@ -127,7 +127,7 @@ class ServiceModel:
     def handle(self, ask: Ask, answer: Any, identify: Identify) -> Expected:
         """Answer a request. `answer` is what the service answered: what a key is bound to, opaque here.
 
-        An auto clock takes the wait that is asked for once the answer is settled (interfaces, section 3).
+        An auto clock takes the wait that is asked for once the answer is settled (D42).
         """
         try:
             expected = self._handle(ask, answer, identify)

@@ -104,7 +104,7 @@ class SandboxesSideBySide:
         return self.emulator.send(Call("GET", link, key=None, idempotency_key=None))
 
     def reset(self, name: str, chance: Random) -> None:
-        """Reset a sandbox: it begins anew, byte by byte, and its scenarios with it."""
+        """Reset a sandbox: it starts again, byte by byte, and its scenarios with it."""
         self.say(f"the sandbox {name} is reset")
         old = self.clients[name].comparison
         for whose in [*old.scenarios] if chance.randrange(2) else []:

@@ -49,7 +49,7 @@ def emulator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Emulato
 
 @pytest.mark.slow
 def test_requests_are_let_in_and_refused_as_counted(emulator: EmulatorUnderTest) -> None:
-    """An auto clock takes the wait of each refusal at once, to the millisecond (interfaces, section 3)."""
+    """An auto clock takes the wait of each refusal at once, to the millisecond (D42)."""
     takes_waits = emulator.sandbox.clock.takes_waits
     chance, rates = Random(0), CountedRates()
     refused_for = {"credential": 0, "team": 0}

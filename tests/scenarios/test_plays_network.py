@@ -44,7 +44,7 @@ def test_the_same_key_gets_the_answer_that_was_lost_and_nothing_is_paid_for_twic
 
 
 FAILURES: tuple[type[Exception], ...] = (ConnectionResetError, IncompleteRead, ValueError)
-"""Broken off, half a body, and a body that is no JSON."""
+"""Broken off, half a body, and a body that is not JSON."""
 
 
 class Persistent:

@@ -66,7 +66,7 @@ def test_what_is_held_stays_held_when_the_scenario_is_swapped(service: Service) 
     assert [(202, "generation"), (409, "idempotency_in_progress")] == [first.outcome, second.outcome]
 
 
-def test_counters_begin_anew_with_every_putting_of_a_scenario(service: Service) -> None:
+def test_counters_restart_with_every_putting_of_a_scenario(service: Service) -> None:
     for _ in range(2):
         service.use(FAILING)
         assert {"second": (0, 0)} == service.rules()

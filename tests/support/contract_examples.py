@@ -112,9 +112,9 @@ class Story:
         self.show(name, f"A {words} of the Team", self.emulator.get(f"{path}/{made}"))
         self.show(f"{name}List", "The last page", self.emulator.get(f"{path}?scope=team"))
 
-        body = self.show(f"replace{kind}Source", "Made anew, by an Operation", source)
+        body = self.show(f"replace{kind}Source", "Made again, by an Operation", source)
         queued = self.emulator.patch(f"{path}/{made}", body)
-        self.show(f"{name}UpdateQueued", f"A {words} to be made anew", queued)
+        self.show(f"{name}UpdateQueued", f"A {words} to be made again", queued)
         if kind == "Pose":
             answer = self.emulator.patch(f"{path}/{made}", {"name": order["name"]})
             self.show(answer.code, answer.json["title"], answer)

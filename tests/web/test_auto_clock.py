@@ -1,4 +1,4 @@
-"""The auto clock: the emulator takes the waits that it would ask of its client (interfaces, section 3; D42)."""
+"""The auto clock: the emulator takes the waits that it would ask of its client (D42)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What changes while a request waits in admission: everything after the wait is looked at afresh (D13)."""
+"""What changes while a request waits in admission: everything after the wait is read again (D13)."""
 
 from typing import Any
 

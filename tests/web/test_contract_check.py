@@ -116,7 +116,7 @@ REFUSED = {
     "no body": exchange("GET", "/products/p", 200, None),
     "no Request-Id": Exchange("DELETE", "/products/p", 204, [], b""),
     "another media type": Exchange("GET", "/team", 401, [REQUEST_ID, JSON], b"{}"),
-    "what is no JSON": Exchange("GET", "/products/p", 200, [REQUEST_ID, JSON], b"{"),
+    "what is not JSON": Exchange("GET", "/products/p", 200, [REQUEST_ID, JSON], b"{"),
     "a wrong Content-Length": exchange("GET", "/products/p", 200, PRODUCT, ("Content-Length", "1")),
     "an Operation at once": exchange("PATCH", "/poses/p", 200, example("poseUpdateQueued")),
     "a Pose by an Operation": exchange("PATCH", "/poses/p", 202, example("pose"), LOCATION),

@@ -17,7 +17,7 @@ _VALUES = {
 _ACTIONS = ("show", "advance", "to", "next", "idle", "mode")
 _HELP = f"""\
 actions:
-  show             print the time (what is done without an action)
+  show             print the time (the default)
   advance SPAN     move forward by {_VALUES["advance"]}
   to TIMESTAMP     move forward to {_VALUES["to"]}
   next             move forward to the next event

@@ -15,7 +15,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb and a key."""
     listing, revoke, restore = add_verbs(
         parser,
-        list="list the credentials of all Teams (what is done without a verb)",
+        list="list the credentials of all Teams (the default)",
         revoke="revoke a credential: its next request is refused",
         restore="make a revoked credential active again",
     )

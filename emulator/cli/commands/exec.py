@@ -20,15 +20,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--journal", metavar="FILE", help="write all requests of the run as JSON, or as HAR to FILE.har"
     )
-    parser.add_argument("--save-state", metavar="FILE", help="write the default sandbox as it is at the end")
+    parser.add_argument("--save-state", metavar="FILE", help="save the default sandbox at the end of the run")
     parser.add_argument(
         "--conduct",
         choices=("off", "report", "fail"),
         default="report",
-        help="tell what the command did wrong; `fail`: exit with 1 if that is an error (default: report)",
+        help="report mistakes of the client; `fail`: exit with status 1 if one is an error (default: report)",
     )
     parser.add_argument(
-        "--ignore", metavar="RULE", action="append", default=[], help="leave out a rule of conduct (repeatable)"
+        "--ignore", metavar="RULE", action="append", default=[], help="ignore a rule of conduct; can be repeated"
     )
     parser.add_argument("--junit", metavar="FILE", help="write the conduct as JUnit XML")
     parser.add_argument("--quiet", action="store_true", help="do not print the report")

@@ -29,16 +29,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb, filters, and what to show."""
     listing, show, clear = add_verbs(
         parser,
-        list="list recorded requests, the newest last (what is done without a verb)",
+        list="list recorded requests, the newest last (the default)",
         show="explain one request",
         clear="forget all recorded requests",
     )
-    listing.add_argument("--operation", metavar="ID", help="those of an operation; `none`: of none")
-    listing.add_argument("--status", metavar="STATUS", help="a status, a class such as 4xx, or `none`")
-    listing.add_argument("--code", metavar="CODE", help="those refused with a problem code, or `none`")
-    listing.add_argument("--team", metavar="TEAM", help="those of a Team, by name or id")
-    listing.add_argument("--limit", metavar="N", help="at most so many, the newest (default: 100)")
-    listing.add_argument("--follow", action="store_true", help="go on with each request as it is answered")
+    listing.add_argument("--operation", metavar="ID", help="only requests of this operation, or `none`")
+    listing.add_argument(
+        "--status", metavar="STATUS", help="only requests with this status, class (such as 4xx), or `none`"
+    )
+    listing.add_argument("--code", metavar="CODE", help="only requests refused with this problem code, or `none`")
+    listing.add_argument("--team", metavar="TEAM", help="only requests of this Team, by name or id")
+    listing.add_argument("--limit", metavar="N", help="show at most N requests, the newest (default: 100)")
+    listing.add_argument("--follow", action="store_true", help="keep printing requests as they are answered")
     add_format(listing, "table", "json", "har")
     show.add_argument("request", metavar="last|SEQUENCE|REQUEST_ID")
     add_format(show, "text", "json", "curl")

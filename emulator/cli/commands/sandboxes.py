@@ -14,10 +14,10 @@ from emulator.testing.sandbox import variables
 
 _OPTIONS = {
     "clock": ("MODE", "real, manual, auto, or a rate such as x60"),
-    "seed": ("N", "what everything follows from that a client does not give"),
-    "start": ("TIMESTAMP", "its time at start"),
-    "world": ("FILE", "how its world differs from the built-in one (YAML)"),
-    "scenario": ("NAME|FILE", "what goes wrong: a scenario of the library, or a file (YAML)"),
+    "seed": ("N", "seed of identifiers, links and chance"),
+    "start": ("TIMESTAMP", "its time at the start"),
+    "world": ("FILE", "changes of the built-in world (YAML)"),
+    "scenario": ("NAME|FILE", "scenario to run: a name in the library, or a YAML file"),
     "rate_limits": ("on|off", "whether request rates are limited"),
 }
 
@@ -26,8 +26,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb and what a sandbox begins with."""
     listing, create, delete = add_verbs(
         parser,
-        list="list sandboxes (what is done without a verb)",
-        create="create a sandbox; what is not given it takes from the options of the process",
+        list="list sandboxes (the default)",
+        create="create a sandbox; options that are not given are those of the server",
         delete="delete a sandbox with all that it holds",
     )
     create.add_argument("id", metavar="ID", nargs="?", help="1 to 40 of a-z, 0-9 and hyphens (default: a free one)")

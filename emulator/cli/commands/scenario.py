@@ -14,9 +14,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb, and the Team that alone is meant."""
     show, use, off = add_verbs(
         parser,
-        show="show the running scenario (what is done without a verb)",
-        use="run another one from now on",
-        off="end the running one",
+        show="show the running scenario (the default)",
+        use="run a scenario from now on",
+        off="end the running scenario",
     )
     add_format(show, "table", "json")
     use.add_argument("scenario", metavar="NAME|FILE", help="a scenario of the library, or a YAML file")

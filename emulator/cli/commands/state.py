@@ -20,7 +20,9 @@ MAXIMUM_FILE_BYTES = 4 * 2**30
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb and a file."""
-    for verb in add_verbs(parser, save="write all of a sandbox to a file", load="make a sandbox what a file says"):
+    for verb in add_verbs(
+        parser, save="save a sandbox to a state file", load="replace a sandbox by what a state file holds"
+    ):
         verb.add_argument("file", metavar="FILE")
         add_connection(verb)
 

@@ -15,9 +15,7 @@ _COLUMNS = ("name", "id", "credits", "reserved", "subscription", "concurrency_li
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb, a Team and what to change."""
-    listing, change = add_verbs(
-        parser, list="list Teams (what is done without a verb)", set="change a Team from now on"
-    )
+    listing, change = add_verbs(parser, list="list Teams (the default)", set="change a Team from now on")
     change.add_argument("team", metavar="TEAM", help="by name or id")
     change.add_argument(
         "changes",

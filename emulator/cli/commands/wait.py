@@ -16,7 +16,7 @@ POLL_MS = 50
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take how long to wait, and for whom."""
-    parser.add_argument("--timeout", metavar="SECONDS", default="30", help="give up after this long (default: 30)")
+    parser.add_argument("--timeout", metavar="SECONDS", default="30", help="seconds before it gives up (default: 30)")
     add_connection(parser)
 
 

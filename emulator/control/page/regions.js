@@ -16,7 +16,7 @@ import * as work from "./work.js";
  * @property {(panel: HTMLElement) => Region} create
  *
  * @typedef {object} Region
- * @property {() => Promise<unknown>} refresh looks at everything anew
+ * @property {() => Promise<unknown>} refresh reads everything again
  * @property {(event: import("./events.js").LiveEvent) => void} [hear] takes a live event itself
  * @property {(place: string) => void} [open] shows one thing in it: what follows its name in the page's address
  */

@@ -127,7 +127,7 @@ export function create(panel) {
     refresh,
     /** @param {import("./events.js").LiveEvent} event */
     hear({ kind, data }) {
-      // A gap that nothing was missed in: the numbers begin anew, since the emulator was started again.
+      // A gap that nothing was missed in: the numbers start again with the emulator.
       if (kind === "reset" || (kind === "gap" && data.missed === null)) journal.clear();
       if (kind === "request") {
         journal.add(data);

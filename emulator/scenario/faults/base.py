@@ -52,7 +52,7 @@ class Exchange(Protocol):
         """The header that names the scenario's rule; empty if the header Emulator-Fault asked for the fault."""
 
     def fire(self) -> None:
-        """Count that what the rule says has come about."""
+        """Count that the rule fired."""
 
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""
@@ -107,7 +107,7 @@ class Record(Protocol):
 
     @property
     def has_rule_acted(self) -> bool:
-        """Whether what the rule says came about."""
+        """Whether the rule fired."""
 
     @property
     def is_committed(self) -> bool:

@@ -22,9 +22,9 @@ class HoldFault(Fault):
         """Say whether it was held."""
         span = f"it in admission for {self.duration_ms} ms of emulator time"
         if not record.is_complete:
-            return f"keeps {span}, once it gets that far"
+            return f"keeps {span}, once it gets there"
         return (
-            f"kept {span}" if record.has_rule_acted else "did nothing: the request was decided before it was to be held"
+            f"kept {span}" if record.has_rule_acted else "did nothing: the request was answered before it could be held"
         )
 
     @classmethod
