@@ -13,9 +13,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from emulator.control import PREFIX
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.support.contract_check import ROOT, ContractChecker, Exchange
-from tests.support.emulator_client import Answer, settings_of
+from tests.support.emulator_client import Answer, EmulatorUnderTest, settings_of
 from tests.support.pictures import picture
 
 DOCUMENT: dict[str, Any] = yaml.load(
@@ -42,7 +41,7 @@ class ControlChecker(ContractChecker):
     undeclared_statuses = frozenset(range(400, 600))
 
 
-class Observed(ControlledEmulator):
+class Observed(EmulatorUnderTest):
     """An emulator whose control plane is held against its contract with every answer."""
 
     checker = ControlChecker(DOCUMENT)

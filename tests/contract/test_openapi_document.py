@@ -15,6 +15,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from emulator.contract import Contract
 from tests.support.contract_check import ROOT, closed
+from tests.support.specification import STATUSES
 
 TEXT = (ROOT / "contract" / "openapi.yaml").read_text(encoding="utf-8")
 DOCUMENT: dict[str, Any] = yaml.load(TEXT, yaml.CSafeLoader)
@@ -64,25 +65,6 @@ createProductPhotographyGeneration post /generations/product-photography   - Pro
 createEditImagesGeneration         post /generations/edit-images           -  EditImages       202 401 402 403 409 422 429 503
 createUpscaleGeneration            post /generations/upscale               -  Upscale          202 401 402 403 409 422 429 503
 """
-
-# Section 7: every code and its status. 405 and 413 come with invalid_request, and only as a default problem (D03, D06).
-CODES = {
-    code: int(status)
-    for status, codes in {
-        "400": "invalid_request invalid_cursor",
-        "401": "authentication_required credential_expired credential_revoked",
-        "402": "insufficient_credits",
-        "403": "permission_denied subscription_required",
-        "404": "not_found upload_not_found asset_not_found product_not_found",
-        "409": "idempotency_in_progress resource_operation_in_progress upload_bytes_conflict",
-        "410": "upload_expired",
-        "422": "invalid_input invalid_reference idempotency_key_reused already_at_target_resolution",
-        "429": "concurrency_limit_reached rate_limited",
-        "503": "service_unavailable",
-        "500": "internal_error",
-    }.items()
-    for code in codes.split()
-}
 
 SCHEMA_KEYWORDS = """
 $ref type description enum const default format pattern minLength minimum maximum items minItems maxItems properties
@@ -306,14 +288,14 @@ class TestProblems:
             media_type, codes = response["content"]["application/problem+json"], response["x-problem-codes"]
             assert codes == list(media_type["examples"])
             if status == "default":
-                assert list(CODES) == codes_of(media_type["schema"])
+                assert list(STATUSES) == codes_of(media_type["schema"])
             else:
                 assert codes == codes_of(media_type["schema"])
-                assert {int(status)} == {CODES[code] for code in codes}
+                assert {int(status)} == {STATUSES[code] for code in codes}
 
     def test_have_all_codes_of_the_catalogue_between_them(self) -> None:
-        assert len(CODES) == 24
-        assert {*CODES} == {code for _, _, response in problems() for code in response["x-problem-codes"]}
+        assert len(STATUSES) == 24
+        assert {*STATUSES} == {code for _, _, response in problems() for code in response["x-problem-codes"]}
 
     def test_have_one_form_and_beside_it_their_code(self) -> None:
         assert "code" not in SCHEMAS["ProblemDetails"]["properties"]

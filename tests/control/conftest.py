@@ -1,17 +1,11 @@
-"""The control plane's tests share one fixture: an emulator with a manual clock, whose options the marker `emulator` sets."""
-
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
+"""The control plane's tests call the emulator by what they ask of it."""
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import settings_of
+from tests.support.emulator_client import EmulatorUnderTest
 
 
 @pytest.fixture
-def control(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ControlledEmulator]:
-    marker = request.node.get_closest_marker("emulator")
-    with closing(ControlledEmulator(settings_of(tmp_path, **(marker.kwargs if marker else {})))) as emulator:
-        yield emulator
+def control(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
+    """The test's emulator."""
+    return emulator

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import HOST, Json
+from tests.support.emulator_client import HOST, EmulatorUnderTest, Json
 
 PATIENCE_SECONDS = 5
 
@@ -23,7 +22,7 @@ class Event(NamedTuple):
 class EventStream:
     """A client that watches an emulator. While its emulator's loop runs, what comes is taken unless `is_slow`."""
 
-    def __init__(self, control: ControlledEmulator, path: str = "/events", last_event_id: str | None = None) -> None:
+    def __init__(self, control: EmulatorUnderTest, path: str = "/events", last_event_id: str | None = None) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
         self.events: list[Event] = []
@@ -68,7 +67,7 @@ class EventStream:
         self.end()
 
     def _run(self, coroutine: Any) -> Any:
-        return self._control._runner.run(coroutine)
+        return self._control.run(coroutine)
 
     async def _open(self) -> "asyncio.Task[None]":
         task = asyncio.create_task(self._speak())

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator, control_call
-from tests.support.emulator_client import START, Call, ingredient_body
+from tests.support.emulator_client import START, Call, EmulatorUnderTest, control_call, ingredient_body
 from tests.support.pictures import picture
 
 DONE_AT = "2026-01-01T00:00:06.000Z"
@@ -17,7 +16,7 @@ HELD_UPLOAD = {
 UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 
 
-def test_a_clock_is_shown_with_what_is_to_come(control: ControlledEmulator) -> None:
+def test_a_clock_is_shown_with_what_is_to_come(control: EmulatorUnderTest) -> None:
     assert control.told("GET", "/clock") == {
         "now": START,
         "mode": "manual",
@@ -35,7 +34,7 @@ def test_a_clock_is_shown_with_what_is_to_come(control: ControlledEmulator) -> N
     ]
 
 
-def test_what_is_to_come_is_told_of_each_kind_in_words(control: ControlledEmulator) -> None:
+def test_what_is_to_come_is_told_of_each_kind_in_words(control: EmulatorUnderTest) -> None:
     rules = [
         {"match": {"work": "pose.create"}, "then": {"fail": "timed_out"}},
         {"match": {"operation": "createUpload"}, "then": {"hold": "30s"}},
@@ -54,7 +53,7 @@ def test_what_is_to_come_is_told_of_each_kind_in_words(control: ControlledEmulat
     }
 
 
-def test_the_next_hundred_events_are_told_and_all_are_counted(control: ControlledEmulator) -> None:
+def test_the_next_hundred_events_are_told_and_all_are_counted(control: EmulatorUnderTest) -> None:
     timeline = [{"at": f"{second}s", "set": {"admission": "open"}} for second in range(120)]
     control.told("PUT", "/scenario", {"scenario": "busy", "timeline": timeline[1:]})
     clock = control.told("GET", "/clock")
@@ -73,14 +72,14 @@ def test_the_next_hundred_events_are_told_and_all_are_counted(control: Controlle
     ],
 )
 def test_a_clock_takes_another_mode_without_a_jump(
-    control: ControlledEmulator, body: Any, expected: tuple[str, float]
+    control: EmulatorUnderTest, body: Any, expected: tuple[str, float]
 ) -> None:
     clock = control.told("PUT", "/clock", body)
     assert (clock["mode"], clock["rate"], clock["now"]) == (*expected, START)
     assert (control.told("GET", "/clock")["mode"], control.told("GET", "/clock")["rate"]) == expected
 
 
-def test_what_is_shown_of_a_clock_can_be_put_back(control: ControlledEmulator) -> None:
+def test_what_is_shown_of_a_clock_can_be_put_back(control: EmulatorUnderTest) -> None:
     for mode in ("manual", "auto", "x2.5", "real"):
         shown = control.told("PUT", "/clock", {"mode": mode})
         again = control.told("PUT", "/clock", {"mode": shown["mode"], "rate": shown["rate"]})
@@ -101,7 +100,7 @@ def test_what_is_shown_of_a_clock_can_be_put_back(control: ControlledEmulator) -
     ],
     ids=str,
 )
-def test_a_clock_on_which_nothing_is_due_just_moves(control: ControlledEmulator, body: Any, now: str) -> None:
+def test_a_clock_on_which_nothing_is_due_just_moves(control: EmulatorUnderTest, body: Any, now: str) -> None:
     assert control.told("POST", "/clock/advance", body) == {
         "now": now,
         "mode": "manual",
@@ -114,7 +113,7 @@ def test_a_clock_on_which_nothing_is_due_just_moves(control: ControlledEmulator,
 
 
 @pytest.mark.parametrize("body", [{"seconds": 6}, {"to": DONE_AT}, {"until_idle": True}], ids=str)
-def test_a_move_fires_what_falls_due(control: ControlledEmulator, body: Any) -> None:
+def test_a_move_fires_what_falls_due(control: EmulatorUnderTest, body: Any) -> None:
     work = control.admitted_upscale()
     moved = control.told("POST", "/clock/advance", body)
     assert (moved["now"], moved["fired"]) == (DONE_AT, 2)
@@ -126,13 +125,13 @@ def test_a_move_fires_what_falls_due(control: ControlledEmulator, body: Any) -> 
     )
 
 
-def test_the_next_event_is_one_step(control: ControlledEmulator) -> None:
+def test_the_next_event_is_one_step(control: EmulatorUnderTest) -> None:
     control.admitted_upscale()
     moves = [control.told("POST", "/clock/advance", {"next_event": True}) for _ in range(2)]
     assert [(move["now"], move["fired"]) for move in moves] == [("2026-01-01T00:00:01.000Z", 1), (DONE_AT, 1)]
 
 
-def test_idle_is_when_all_work_is_finished_but_for_stalled_work(control: ControlledEmulator) -> None:
+def test_idle_is_when_all_work_is_finished_but_for_stalled_work(control: EmulatorUnderTest) -> None:
     control.admitted_upscale()
     control.told(
         "PUT",
@@ -146,7 +145,7 @@ def test_idle_is_when_all_work_is_finished_but_for_stalled_work(control: Control
     assert control.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 0
 
 
-def test_one_long_move_comes_to_the_same_as_many_short_ones(control: ControlledEmulator) -> None:
+def test_one_long_move_comes_to_the_same_as_many_short_ones(control: EmulatorUnderTest) -> None:
     def history(move: Callable[[], None]) -> list[Any]:
         control.told("POST", "/reset")
         works = [control.admitted_upscale() for _ in range(2)]
@@ -163,13 +162,13 @@ def test_one_long_move_comes_to_the_same_as_many_short_ones(control: ControlledE
 
 
 @pytest.mark.emulator(clock="x0.001")
-def test_a_real_clock_can_be_moved_forward_too(control: ControlledEmulator) -> None:
+def test_a_real_clock_can_be_moved_forward_too(control: EmulatorUnderTest) -> None:
     work = control.admitted_upscale()
     assert control.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 2
     assert control.get(f"/generations/{work['id']}").json["status"] == "completed"
 
 
-def test_looking_and_changing_do_not_move_the_clock(control: ControlledEmulator) -> None:
+def test_looking_and_changing_do_not_move_the_clock(control: EmulatorUnderTest) -> None:
     control.told("PATCH", "/teams/Demo", {"credits": 1})
     control.told("POST", "/teams", {"name": "New"})
     control.told("PUT", "/scenario", {"scenario": "empty"})
@@ -181,7 +180,7 @@ def test_looking_and_changing_do_not_move_the_clock(control: ControlledEmulator)
     "body", [{"seconds": 60}, {"to": "2026-01-01T00:01:00.000Z"}, {"until_idle": True}, {"next_event": True}], ids=str
 )
 def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_moved(
-    control: ControlledEmulator, body: Any
+    control: EmulatorUnderTest, body: Any
 ) -> None:
     control.told("PUT", "/scenario", HELD_UPLOAD)
     upload, moved = control.together(
@@ -193,7 +192,7 @@ def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_move
         assert moved.json["now"] == "2026-01-01T00:00:10.000Z"
 
 
-def test_idle_includes_the_work_that_a_held_request_brings(control: ControlledEmulator) -> None:
+def test_idle_includes_the_work_that_a_held_request_brings(control: EmulatorUnderTest) -> None:
     call = _held_upscale(control)
     admitted, moved = control.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
     assert admitted.json["created_at"] == "2026-01-01T00:00:10.000Z"
@@ -201,7 +200,7 @@ def test_idle_includes_the_work_that_a_held_request_brings(control: ControlledEm
 
 
 def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes_time(
-    control: ControlledEmulator,
+    control: EmulatorUnderTest,
 ) -> None:
     call = _held_completion_of_a_large_image(control)
     completed, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
@@ -209,7 +208,7 @@ def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
 
 
-def test_a_reset_during_a_move_ends_the_move(control: ControlledEmulator) -> None:
+def test_a_reset_during_a_move_ends_the_move(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/scenario", HELD_UPLOAD)
     upload, moved, reset = control.together(
         Call("POST", "/uploads", UPLOAD),
@@ -221,19 +220,19 @@ def test_a_reset_during_a_move_ends_the_move(control: ControlledEmulator) -> Non
     assert control.clock_now() == START
 
 
-def test_the_clock_of_one_sandbox_is_not_that_of_another(control: ControlledEmulator) -> None:
+def test_the_clock_of_one_sandbox_is_not_that_of_another(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "other"})
     control.told("POST", "/clock/advance", {"seconds": 60}, sandbox="other")
     assert (control.clock_now(), control.clock_now("other")) == (START, "2026-01-01T00:01:00.000Z")
     assert control.clock_now("default") == START
 
 
-def test_an_exchanged_session_leaves_nothing_to_come(control: ControlledEmulator) -> None:
+def test_an_exchanged_session_leaves_nothing_to_come(control: EmulatorUnderTest) -> None:
     control.assets(1)
     assert (0, None) == (control.told("GET", "/clock")["pending"], control.told("GET", "/clock")["next_event_at"])
 
 
-def _held_completion_of_a_large_image(control: ControlledEmulator) -> Call:
+def _held_completion_of_a_large_image(control: EmulatorUnderTest) -> Call:
     data = picture(size=(3000, 2000))
     session = control.open_upload(len(data))
     token = control.send_bytes(session, data).json["upload_token"]
@@ -242,7 +241,7 @@ def _held_completion_of_a_large_image(control: ControlledEmulator) -> Call:
     return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token})
 
 
-def _held_upscale(control: ControlledEmulator) -> Call:
+def _held_upscale(control: EmulatorUnderTest) -> Call:
     """An upscale that a scenario holds for 10 s; its work is done 6 s later."""
     rule = {"match": {"operation": "createUpscaleGeneration"}, "then": {"hold": "10s"}}
     control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
@@ -252,7 +251,7 @@ def _held_upscale(control: ControlledEmulator) -> Call:
 
 @pytest.mark.parametrize(("steps", "now"), [(1, "2026-01-01T00:00:10.000Z"), (2, "2026-01-01T00:00:16.000Z")])
 def test_a_move_until_idle_takes_no_more_steps_than_it_may(
-    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
+    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
 ) -> None:
     monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", steps)
     call = _held_upscale(control)
@@ -261,7 +260,7 @@ def test_a_move_until_idle_takes_no_more_steps_than_it_may(
 
 
 def test_a_move_that_takes_as_many_steps_as_it_may_gets_there(
-    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", 1)
     call = _held_upscale(control)
@@ -269,7 +268,7 @@ def test_a_move_that_takes_as_many_steps_as_it_may_gets_there(
     assert (admitted.status, moved.json["now"]) == (202, "2026-01-01T00:01:00.000Z")
 
 
-def test_a_move_waits_for_an_image_only_so_long(control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_waits_for_an_image_only_so_long(control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.control.clock._DECODING_LOOKS", 1)
     call = _held_completion_of_a_large_image(control)
     completed, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
@@ -278,7 +277,7 @@ def test_a_move_waits_for_an_image_only_so_long(control: ControlledEmulator, mon
 
 
 def test_a_move_lets_others_see_how_far_it_has_come(
-    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
     for _ in range(3):
@@ -294,7 +293,7 @@ def test_a_move_lets_others_see_how_far_it_has_come(
 
 
 def test_a_state_that_is_saved_in_the_middle_of_a_move_is_settled(
-    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
     for _ in range(5):
@@ -303,7 +302,7 @@ def test_a_state_that_is_saved_in_the_middle_of_a_move_is_settled(
     assert control.ask("PUT", "/state", content=saved.body).status == 200
 
 
-def test_a_reset_ends_a_move(control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reset_ends_a_move(control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
     for _ in range(5):
         control.admitted_upscale()

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import EmulatorUnderTest, settings_of
+from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
 
 PICTURE = "sty_0000000001c8a523a1b0421ce2.1.0"
 """A premade one, with the seed 0."""
@@ -30,7 +29,7 @@ FINITE = [path for path, methods in _all_paths() if "GET" in methods and not pat
 
 @pytest.mark.parametrize(("path", "methods"), _all_paths())
 def test_another_method_is_405_with_all_that_are_allowed(
-    control: ControlledEmulator, path: str, methods: list[str]
+    control: EmulatorUnderTest, path: str, methods: list[str]
 ) -> None:
     allowed = sorted([*methods, "HEAD"] if "GET" in methods else methods)
     for method in METHODS:
@@ -55,12 +54,12 @@ def test_another_method_is_405_with_all_that_are_allowed(
         "/sandboxes/a%2Fb/clock",
     ],
 )
-def test_an_unknown_path_is_404(control: ControlledEmulator, path: str) -> None:
+def test_an_unknown_path_is_404(control: EmulatorUnderTest, path: str) -> None:
     assert control.ask("GET", path).outcome == (404, "not_found")
 
 
 @pytest.mark.parametrize("path", SANDBOX_ROUTES)
-def test_every_path_of_an_unknown_sandbox_is_404(control: ControlledEmulator, path: str) -> None:
+def test_every_path_of_an_unknown_sandbox_is_404(control: EmulatorUnderTest, path: str) -> None:
     for method, action in SANDBOX_ROUTES[path].items():
         body: dict[str, str] | None = {} if action.body != "none" else None
         status, code, detail = control.refusal(method, _filled(path), body, sandbox="nobody")
@@ -69,7 +68,7 @@ def test_every_path_of_an_unknown_sandbox_is_404(control: ControlledEmulator, pa
 
 
 @pytest.mark.parametrize("path", FINITE)
-def test_head_answers_as_get_does_without_the_body(control: ControlledEmulator, path: str) -> None:
+def test_head_answers_as_get_does_without_the_body(control: EmulatorUnderTest, path: str) -> None:
     control.get("/team")  # the first request
     got, headed = control.ask("GET", path), control.ask("HEAD", path)
     assert (headed.status, headed.body) == (200, b"")
@@ -77,39 +76,39 @@ def test_head_answers_as_get_does_without_the_body(control: ControlledEmulator, 
     assert headed.headers.get("content-length") == length
 
 
-def test_answers_are_never_kept_by_caches(control: ControlledEmulator) -> None:
+def test_answers_are_never_kept_by_caches(control: EmulatorUnderTest) -> None:
     assert control.ask("GET", "/clock").headers["cache-control"] == "no-store"
 
 
 def test_request_ids_are_the_control_planes_own_and_the_same_in_every_run(
-    control: ControlledEmulator, tmp_path: Path
+    control: EmulatorUnderTest, tmp_path: Path
 ) -> None:
     paths = ("/health", "/nowhere", "/clock")
     first = [control.ask("GET", path).headers["request-id"] for path in paths]
     assert all(identifier.startswith("ctl_") for identifier in first)
     assert first == sorted(set(first))
-    with closing(ControlledEmulator(settings_of(tmp_path, seed=5))) as other:
+    with closing(EmulatorUnderTest(settings_of(tmp_path, seed=5))) as other:
         assert first == [other.ask("GET", path).headers["request-id"] for path in paths]
 
 
 def test_looking_at_a_sandbox_does_not_change_what_it_says_next(
-    control: ControlledEmulator, emulator: EmulatorUnderTest
+    control: EmulatorUnderTest, make_emulator: MakeEmulator
 ) -> None:
     for path in (*FINITE, "/nowhere"):
         control.ask("GET", path)
-    looked_at, left_alone = control.get("/team"), emulator.get("/team")
+    looked_at, left_alone = control.get("/team"), make_emulator().get("/team")
     assert looked_at.raw_headers == left_alone.raw_headers
     assert looked_at.body == left_alone.body
 
 
 @pytest.mark.emulator(world="teams: {Demo: {requests_per_minute: 1, credentials: [{key: iwe_demo_full}]}}")
-def test_the_control_plane_costs_no_rate_limit(control: ControlledEmulator) -> None:
+def test_the_control_plane_costs_no_rate_limit(control: EmulatorUnderTest) -> None:
     for _ in range(20):
         assert control.ask("GET", "/teams").status == 200
     assert [control.get("/team").status for _ in range(2)] == [200, 429]
 
 
-def test_a_scenario_does_nothing_to_the_control_plane(control: ControlledEmulator) -> None:
+def test_a_scenario_does_nothing_to_the_control_plane(control: EmulatorUnderTest) -> None:
     scenario = {
         "scenario": "all fails",
         "rules": [{"match": {"operation": "*"}, "then": {"problem": "internal_error"}}],
@@ -121,7 +120,7 @@ def test_a_scenario_does_nothing_to_the_control_plane(control: ControlledEmulato
 
 
 def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
-    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
         raise LookupError("what went wrong")

@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 
 from emulator.service.sandboxes import MAXIMUM_SANDBOXES
-from tests.control.controlled_emulator import ControlledEmulator, control_call
-from tests.support.emulator_client import FULL, START, Call
+from tests.support.emulator_client import FULL, START, Call, EmulatorUnderTest, control_call
 from tests.support.pictures import picture
 
 WORLD = {"teams": {"Own": {"credits": 3, "credentials": [{"key": "own"}]}}, "premade": False}
 
 
-def test_a_new_sandbox_tells_its_address_keys_and_clock(control: ControlledEmulator) -> None:
+def test_a_new_sandbox_tells_its_address_keys_and_clock(control: EmulatorUnderTest) -> None:
     answer = control.ask("POST", "/sandboxes", {"id": "mine"})
     assert answer.status == 201
     assert answer.headers["location"] == "/_emulator/sandboxes/mine"
@@ -33,27 +32,27 @@ def test_a_new_sandbox_tells_its_address_keys_and_clock(control: ControlledEmula
     assert control.get("/team", key).json["name"] == "Demo"
 
 
-def test_a_sandbox_may_be_asked_for_without_a_body(control: ControlledEmulator) -> None:
+def test_a_sandbox_may_be_asked_for_without_a_body(control: EmulatorUnderTest) -> None:
     assert control.told("POST", "/sandboxes")["id"] == "sandbox-1"
 
 
 @pytest.mark.emulator(public_url="https://emulator.example/base")
-def test_the_base_url_is_the_public_one(control: ControlledEmulator) -> None:
+def test_the_base_url_is_the_public_one(control: EmulatorUnderTest) -> None:
     assert control.told("POST", "/sandboxes", {})["base_url"] == "https://emulator.example/base/v1"
 
 
-def test_sandboxes_without_an_id_are_numbered_past_those_that_are_there(control: ControlledEmulator) -> None:
+def test_sandboxes_without_an_id_are_numbered_past_those_that_are_there(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "sandbox-2"})
     assert [control.told("POST", "/sandboxes", {})["id"] for _ in range(3)] == ["sandbox-1", "sandbox-3", "sandbox-4"]
 
 
-def test_a_deleted_sandboxs_number_is_not_given_again(control: ControlledEmulator) -> None:
+def test_a_deleted_sandboxs_number_is_not_given_again(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {})
     control.ask("DELETE", "/sandboxes/sandbox-1")
     assert control.told("POST", "/sandboxes", {})["id"] == "sandbox-2"
 
 
-def test_sandboxes_are_listed_in_the_order_of_their_making(control: ControlledEmulator) -> None:
+def test_sandboxes_are_listed_in_the_order_of_their_making(control: EmulatorUnderTest) -> None:
     for identifier in ("b", "a"):
         control.told("POST", "/sandboxes", {"id": identifier})
     listed = control.told("GET", "/sandboxes")["data"]
@@ -62,7 +61,7 @@ def test_sandboxes_are_listed_in_the_order_of_their_making(control: ControlledEm
 
 
 @pytest.mark.parametrize("identifier", ["a", "0", "a-b-", "a" * 40])
-def test_these_are_ids(control: ControlledEmulator, identifier: str) -> None:
+def test_these_are_ids(control: EmulatorUnderTest, identifier: str) -> None:
     assert control.told("POST", "/sandboxes", {"id": identifier})["id"] == identifier
 
 
@@ -73,7 +72,7 @@ def test_these_are_ids(control: ControlledEmulator, identifier: str) -> None:
     rate_limits=False,
     world="teams: {One: {credentials: [{key: k}]}}",
 )
-def test_what_a_creation_does_not_say_is_as_the_process_has_it(control: ControlledEmulator) -> None:
+def test_what_a_creation_does_not_say_is_as_the_process_has_it(control: EmulatorUnderTest) -> None:
     sandbox = control.told("POST", "/sandboxes", {"id": "mine"})
     assert (sandbox["clock"]["mode"], sandbox["clock"]["rate"]) == ("real", 60)
     assert sandbox["clock"]["now"].startswith("2026-05-01T00:0")
@@ -94,13 +93,13 @@ def test_what_a_creation_does_not_say_is_as_the_process_has_it(control: Controll
     ids=str,
 )  # fmt: skip
 def test_a_sandboxs_clock_is_as_its_creation_says(
-    control: ControlledEmulator, body: Any, clock: tuple[str, str, float]
+    control: EmulatorUnderTest, body: Any, clock: tuple[str, str, float]
 ) -> None:
     found = control.told("POST", "/sandboxes", body)["clock"]
     assert (found["now"], found["mode"], found["rate"]) == clock
 
 
-def test_a_sandboxs_world_seed_and_limits_are_as_its_creation_says(control: ControlledEmulator) -> None:
+def test_a_sandboxs_world_seed_and_limits_are_as_its_creation_says(control: EmulatorUnderTest) -> None:
     body = {"id": "mine", "world": WORLD, "seed": 8, "rate_limits": False}
     sandbox = control.told("POST", "/sandboxes", body)
     (*_, team) = sandbox["teams"]
@@ -111,14 +110,14 @@ def test_a_sandboxs_world_seed_and_limits_are_as_its_creation_says(control: Cont
 
 
 @pytest.mark.parametrize("switch", ["on", True])
-def test_rate_limits_are_on_if_said_so(control: ControlledEmulator, switch: Any) -> None:
+def test_rate_limits_are_on_if_said_so(control: EmulatorUnderTest, switch: Any) -> None:
     control.told("POST", "/sandboxes", {"id": "mine", "rate_limits": switch})
     assert control.get("/team", "iwe_demo_full_mine").status == 200
     control.told("PATCH", "/teams/Demo", {"requests_per_minute": 1}, sandbox="mine")
     assert control.get("/team", "iwe_demo_full_mine").status == 429
 
 
-def test_an_id_that_is_taken_is_refused(control: ControlledEmulator) -> None:
+def test_an_id_that_is_taken_is_refused(control: EmulatorUnderTest) -> None:
     for identifier in ("default", "mine"):
         control.ask("POST", "/sandboxes", {"id": identifier})
         status, code, detail = control.refusal("POST", "/sandboxes", {"id": identifier})
@@ -126,7 +125,7 @@ def test_an_id_that_is_taken_is_refused(control: ControlledEmulator) -> None:
         assert identifier in detail
 
 
-def test_a_key_that_another_sandbox_has_is_refused(control: ControlledEmulator) -> None:
+def test_a_key_that_another_sandbox_has_is_refused(control: EmulatorUnderTest) -> None:
     body = {"id": "full", "world": {"teams": {"T": {"credentials": [{"key": "iwe_demo"}]}}}}
     status, code, detail = control.refusal("POST", "/sandboxes", body)
     assert (status, code) == (409, "invalid_request")
@@ -136,7 +135,7 @@ def test_a_key_that_another_sandbox_has_is_refused(control: ControlledEmulator) 
 
 
 @pytest.mark.slow
-def test_there_is_a_limit_to_sandboxes(control: ControlledEmulator) -> None:
+def test_there_is_a_limit_to_sandboxes(control: EmulatorUnderTest) -> None:
     tiny = {"teams": {"T": {"credentials": [{"key": "k"}]}}, "premade": False}
     for _ in range(MAXIMUM_SANDBOXES - 1):
         assert control.ask("POST", "/sandboxes", {"world": tiny}).status == 201
@@ -145,7 +144,7 @@ def test_there_is_a_limit_to_sandboxes(control: ControlledEmulator) -> None:
     assert "delete one first" in detail
 
 
-def test_sandboxes_share_nothing(control: ControlledEmulator) -> None:
+def test_sandboxes_share_nothing(control: EmulatorUnderTest) -> None:
     for identifier in ("a", "b"):
         control.told("POST", "/sandboxes", {"id": identifier})
     keys = {"a": "iwe_demo_full_a", "b": "iwe_demo_full_b", "default": FULL}
@@ -158,7 +157,7 @@ def test_sandboxes_share_nothing(control: ControlledEmulator) -> None:
         assert control.clock_now(other) == START
 
 
-def test_sandboxes_of_one_seed_give_the_same_answers_but_for_keys_and_links(control: ControlledEmulator) -> None:
+def test_sandboxes_of_one_seed_give_the_same_answers_but_for_keys_and_links(control: EmulatorUnderTest) -> None:
     answers = []
     for identifier in ("a", "b"):
         control.told("POST", "/sandboxes", {"id": identifier, "seed": 5})
@@ -168,7 +167,7 @@ def test_sandboxes_of_one_seed_give_the_same_answers_but_for_keys_and_links(cont
     assert answers[0] == answers[1]
 
 
-def test_a_deleted_sandbox_is_gone_with_its_keys_and_memory(control: ControlledEmulator) -> None:
+def test_a_deleted_sandbox_is_gone_with_its_keys_and_memory(control: EmulatorUnderTest) -> None:
     held_before = control.application.sandboxes.memory.held_bytes
     control.told("POST", "/sandboxes", {"id": "mine"})
     asset = control.upload(picture(), key="iwe_demo_full_mine")
@@ -182,12 +181,12 @@ def test_a_deleted_sandbox_is_gone_with_its_keys_and_memory(control: ControlledE
     assert control.told("POST", "/sandboxes", {"id": "mine"})["id"] == "mine"
 
 
-def test_the_default_sandbox_stays(control: ControlledEmulator) -> None:
+def test_the_default_sandbox_stays(control: EmulatorUnderTest) -> None:
     assert control.refusal("DELETE", "/sandboxes/default")[:2] == (400, "invalid_request")
     assert control.get("/team").status == 200
 
 
-def test_a_sandbox_deleted_while_a_body_comes_is_not_found(control: ControlledEmulator) -> None:
+def test_a_sandbox_deleted_while_a_body_comes_is_not_found(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "mine"})
     slow = control_call("PUT", "/clock", sandbox="mine", headers={"Content-Type": "application/json"})
     slow.pieces = [b'{"mode"', b":", b'"auto"}']
@@ -198,7 +197,7 @@ def test_a_sandbox_deleted_while_a_body_comes_is_not_found(control: ControlledEm
 # Reset --------------------------------------------------------------------------------------------------------------
 
 
-def _story(control: ControlledEmulator) -> list[Any]:
+def _story(control: EmulatorUnderTest) -> list[Any]:
     """Do this and that, and return all that was answered."""
     asset = control.upload(picture())
     work = control.post(
@@ -209,7 +208,7 @@ def _story(control: ControlledEmulator) -> list[Any]:
     return [asset, work, team, moved, control.wait_for(work), control.get("/team").raw_headers]
 
 
-def test_a_reset_is_back_at_the_start_and_the_same_story_follows(control: ControlledEmulator) -> None:
+def test_a_reset_is_back_at_the_start_and_the_same_story_follows(control: EmulatorUnderTest) -> None:
     first = _story(control)
     control.told("PUT", "/clock", {"mode": "auto"})
     control.told("PATCH", "/teams/Demo", {"credits": 1, "subscription": "inactive", "requests_per_minute": 1})
@@ -223,7 +222,7 @@ def test_a_reset_is_back_at_the_start_and_the_same_story_follows(control: Contro
     assert _story(control) == first
 
 
-def test_a_reset_of_one_sandbox_leaves_the_others(control: ControlledEmulator) -> None:
+def test_a_reset_of_one_sandbox_leaves_the_others(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "mine", "seed": 4, "start": "2026-03-01T00:00:00.000Z", "world": WORLD})
     control.told("PATCH", "/teams/Own", {"credits": 1}, sandbox="mine")
     control.told("PATCH", "/teams/Demo", {"credits": 1})
@@ -234,7 +233,7 @@ def test_a_reset_of_one_sandbox_leaves_the_others(control: ControlledEmulator) -
     assert control.credits() == 1
 
 
-def test_requests_that_a_reset_overtakes_are_answered(control: ControlledEmulator) -> None:
+def test_requests_that_a_reset_overtakes_are_answered(control: EmulatorUnderTest) -> None:
     rule = {"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}
     control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
     held, reset = control.together(
@@ -245,7 +244,7 @@ def test_requests_that_a_reset_overtakes_are_answered(control: ControlledEmulato
 
 
 def test_finished_upload_sessions_beyond_a_number_are_forgotten_and_counted(
-    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D58."""
     monkeypatch.setattr("emulator.service.store.MAXIMUM_FINISHED_UPLOADS", 2)

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import FULL, OTHER, START, Json
+from tests.support.emulator_client import FULL, OTHER, START, EmulatorUnderTest, Json
 
 NOTHING_RUNS: Json = {
     "scenario": None,
@@ -34,21 +33,21 @@ timeline:
 UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 
 
-def _reads(control: ControlledEmulator, key: str = FULL, count: int = 4) -> list[int]:
+def _reads(control: EmulatorUnderTest, key: str = FULL, count: int = 4) -> list[int]:
     return [control.get("/team", key).status for _ in range(count)]
 
 
-def _put_text(control: ControlledEmulator, text: str, path: str = "/scenario", **options: Any) -> Any:
+def _put_text(control: EmulatorUnderTest, text: str, path: str = "/scenario", **options: Any) -> Any:
     return control.told("PUT", path, content=text.encode(), **options)
 
 
-def test_at_first_nothing_runs(control: ControlledEmulator) -> None:
+def test_at_first_nothing_runs(control: EmulatorUnderTest) -> None:
     assert control.told("GET", "/scenario") == NOTHING_RUNS
 
 
 @pytest.mark.parametrize("content_type", ["application/yaml", "text/plain", "application/x-www-form-urlencoded", None])
 def test_a_scenario_is_put_as_yaml_whatever_its_media_type(
-    control: ControlledEmulator, content_type: str | None
+    control: EmulatorUnderTest, content_type: str | None
 ) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
     control.advance(5)
@@ -66,20 +65,20 @@ def test_a_scenario_is_put_as_yaml_whatever_its_media_type(
     assert control.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
 
 
-def test_a_scenario_is_put_as_json(control: ControlledEmulator) -> None:
+def test_a_scenario_is_put_as_json(control: EmulatorUnderTest) -> None:
     rule = {"match": {"operation": "getTeam"}, "then": {"problem": "rate_limited", "retry_after": 9}}
     shown = control.told("PUT", "/scenario", {"scenario": "limited", "rules": [rule]})
     assert shown["scenario"] == "limited"
     assert (control.get("/team").status, control.get("/team").retry_after) == (429, 9)
 
 
-def test_a_scenario_of_the_library_is_put_by_name(control: ControlledEmulator) -> None:
+def test_a_scenario_of_the_library_is_put_by_name(control: EmulatorUnderTest) -> None:
     name = control.told("GET", "/scenarios")["data"][0]["name"]
     for body in (json.dumps({"use": name}), f"use: {name}\n"):
         assert _put_text(control, body)["scenario"] == name
 
 
-def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run(control: ControlledEmulator) -> None:
+def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run(control: EmulatorUnderTest) -> None:
     listed = control.told("GET", "/scenarios")["data"]
     names = [entry["name"] for entry in listed]
     assert names == sorted(names)
@@ -112,7 +111,7 @@ BAD = [
 
 @pytest.mark.parametrize(("content", "told"), BAD, ids=[repr(row[0][:60]) for row in BAD])
 def test_a_bad_scenario_is_refused_with_all_complaints_and_the_running_one_stays(
-    control: ControlledEmulator, content: bytes, told: list[str]
+    control: EmulatorUnderTest, content: bytes, told: list[str]
 ) -> None:
     _put_text(control, FAILING)
     assert _reads(control, count=1) == [200]
@@ -125,7 +124,7 @@ def test_a_bad_scenario_is_refused_with_all_complaints_and_the_running_one_stays
 
 
 @pytest.mark.parametrize(("content", "status"), [(b"", 400), (b" \n", 400), (b"#" * (1024 * 1024 + 1), 413)])
-def test_no_scenario_at_all_is_an_invalid_request(control: ControlledEmulator, content: bytes, status: int) -> None:
+def test_no_scenario_at_all_is_an_invalid_request(control: EmulatorUnderTest, content: bytes, status: int) -> None:
     assert control.refusal("PUT", "/scenario", content=content)[:2] == (status, "invalid_request")
 
 
@@ -136,7 +135,7 @@ SET_BACK = b"{scenario: open, timeline: [{at: 0s, set: {admission: open}}]}"
 @pytest.mark.parametrize("end", [("DELETE", b""), ("PUT", b"scenario: another")])
 @pytest.mark.parametrize("undo", [("POST", "/reset", b""), ("PUT", "/scenario", SET_BACK)])
 def test_a_pause_outlives_its_scenario_until_it_is_undone(
-    control: ControlledEmulator, end: tuple[str, bytes], undo: tuple[str, str, bytes]
+    control: EmulatorUnderTest, end: tuple[str, bytes], undo: tuple[str, str, bytes]
 ) -> None:
     _put_text(control, CHANGES)
     control.advance(10)
@@ -147,7 +146,7 @@ def test_a_pause_outlives_its_scenario_until_it_is_undone(
     assert control.post("/uploads", UPLOAD).status == 201
 
 
-def test_another_scenario_takes_the_place_of_the_running_one(control: ControlledEmulator) -> None:
+def test_another_scenario_takes_the_place_of_the_running_one(control: EmulatorUnderTest) -> None:
     _put_text(control, FAILING)
     _put_text(control, CHANGES)
     assert _reads(control) == [200] * 4
@@ -156,7 +155,7 @@ def test_another_scenario_takes_the_place_of_the_running_one(control: Controlled
     assert control.told("GET", "/clock")["pending"] == 0
 
 
-def test_a_scenario_is_ended(control: ControlledEmulator) -> None:
+def test_a_scenario_is_ended(control: EmulatorUnderTest) -> None:
     _put_text(control, FAILING + CHANGES.partition("\n")[2])
     answer = control.ask("DELETE", "/scenario")
     assert (answer.status, answer.body) == (204, b"")
@@ -166,7 +165,7 @@ def test_a_scenario_is_ended(control: ControlledEmulator) -> None:
     assert control.ask("DELETE", "/scenario").status == 204
 
 
-def test_the_timeline_of_a_scenario_runs_from_its_putting(control: ControlledEmulator) -> None:
+def test_the_timeline_of_a_scenario_runs_from_its_putting(control: EmulatorUnderTest) -> None:
     control.advance(100)
     _put_text(control, CHANGES)
     found = []
@@ -176,7 +175,7 @@ def test_the_timeline_of_a_scenario_runs_from_its_putting(control: ControlledEmu
     assert found == [201, 503, 201]
 
 
-def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(control: ControlledEmulator) -> None:
+def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(control: EmulatorUnderTest) -> None:
     control.advance(100)
     credential = "  - {at: 1.5s, set: {credential: iwe_demo_full, expires_at: 2026-02-01T00:00:00.000Z}}\n"
     shown = _put_text(control, f"{CHANGES}{credential}  - {{at: 30s, set: {{team: Demo, credits: 0}}}}\n")
@@ -201,7 +200,7 @@ def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(control: C
     assert shown["timeline"] == [{**change, "done_at": None} for change in timeline]
 
 
-def test_complaints_and_rules_cite_the_file_that_a_scenario_is_said_to_be(control: ControlledEmulator) -> None:
+def test_complaints_and_rules_cite_the_file_that_a_scenario_is_said_to_be(control: EmulatorUnderTest) -> None:
     detail = control.refusal("PUT", "/scenario?file=mine.yaml", content=b"scenario: x\nrule: []\n")[2]
     assert detail.startswith("mine.yaml:2:1:")
     _put_text(control, FAILING, "/scenario?file=mine.yaml")
@@ -210,7 +209,7 @@ def test_complaints_and_rules_cite_the_file_that_a_scenario_is_said_to_be(contro
     assert control.refusal("PUT", "/scenario?file=", content=FAILING.encode())[:2] == (400, "invalid_request")
 
 
-def test_the_scenario_of_a_new_sandbox_is_cited_by_the_name_of_its_file(control: ControlledEmulator) -> None:
+def test_the_scenario_of_a_new_sandbox_is_cited_by_the_name_of_its_file(control: EmulatorUnderTest) -> None:
     path = f"/tests/{'deep/' * 100}mine.yaml"
     refused = control.refusal("POST", f"/sandboxes?file={path}", {"scenario": "scenario: x\nrule: []\n"})
     assert refused[1] == "invalid_scenario"
@@ -224,7 +223,7 @@ def test_the_scenario_of_a_new_sandbox_is_cited_by_the_name_of_its_file(control:
     assert explanation["decided_by"]["timeline"]["file"] == path
 
 
-def test_a_rule_without_a_place_in_a_file_is_cited_by_its_name_alone(control: ControlledEmulator) -> None:
+def test_a_rule_without_a_place_in_a_file_is_cited_by_its_name_alone(control: EmulatorUnderTest) -> None:
     rule = {"name": "mine", "match": {"operation": "getTeam"}, "then": {"problem": "internal_error"}}
     control.told("POST", "/sandboxes", {"id": "own", "scenario": {"scenario": "x", "rules": [rule]}})
     control.get("/team", key="iwe_demo_full_own")
@@ -232,7 +231,7 @@ def test_a_rule_without_a_place_in_a_file_is_cited_by_its_name_alone(control: Co
     assert "the scenario's rule 'mine', before anything was done" in summary
 
 
-def test_the_world_of_a_scenario_takes_effect_at_once(control: ControlledEmulator) -> None:
+def test_the_world_of_a_scenario_takes_effect_at_once(control: EmulatorUnderTest) -> None:
     scenario = {
         "scenario": "poor",
         "world": {
@@ -247,7 +246,7 @@ def test_the_world_of_a_scenario_takes_effect_at_once(control: ControlledEmulato
     assert control.get("/team", "new_key").json["credits"] == 2
 
 
-def test_a_key_of_another_sandbox_makes_a_scenario_unusable(control: ControlledEmulator) -> None:
+def test_a_key_of_another_sandbox_makes_a_scenario_unusable(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "mine"})
     world = {"teams": {"New": {"credentials": [{"key": "iwe_demo_full_mine"}]}}}
     assert control.refusal("PUT", "/scenario", {"scenario": "thief", "world": world})[:2] == (422, "invalid_scenario")
@@ -265,7 +264,7 @@ CLOCKED = {
 
 
 @pytest.mark.parametrize("options", [{}, {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z"}], ids=str)
-def test_its_seed_and_clock_take_effect_at_the_next_reset(control: ControlledEmulator, options: Any) -> None:
+def test_its_seed_and_clock_take_effect_at_the_next_reset(control: EmulatorUnderTest, options: Any) -> None:
     control.told("POST", "/sandboxes", {"id": "mine", **options})
     before = control.told("GET", "/sandboxes/mine")
     shown = control.told("PUT", "/scenario", CLOCKED, sandbox="mine")
@@ -280,7 +279,7 @@ def test_its_seed_and_clock_take_effect_at_the_next_reset(control: ControlledEmu
     assert control.told("POST", "/reset", sandbox="mine") == before
 
 
-def test_a_reset_loads_the_running_scenario_again(control: ControlledEmulator) -> None:
+def test_a_reset_loads_the_running_scenario_again(control: EmulatorUnderTest) -> None:
     _put_text(control, FAILING + CHANGES.partition("\n")[2])
     control.advance(15)
     assert _reads(control, count=2) == [200, 500]
@@ -292,7 +291,7 @@ def test_a_reset_loads_the_running_scenario_again(control: ControlledEmulator) -
 
 
 @pytest.mark.parametrize("by", ["name", "id"])
-def test_a_scenario_can_be_limited_to_one_team(control: ControlledEmulator, by: str) -> None:
+def test_a_scenario_can_be_limited_to_one_team(control: EmulatorUnderTest, by: str) -> None:
     team_id = control.team()["id"]
     path = f"/scenario?team={'Demo' if by == 'name' else team_id}"
     shown = _put_text(control, FAILING, path)
@@ -306,7 +305,7 @@ def test_a_scenario_can_be_limited_to_one_team(control: ControlledEmulator, by: 
     assert _reads(control) == [200] * 4
 
 
-def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_team(control: ControlledEmulator) -> None:
+def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_team(control: EmulatorUnderTest) -> None:
     control.told("POST", "/teams", {"name": "Passing"})
     for team in ("Demo", "Passing"):
         _put_text(control, FAILING + "world: {teams: {Demo: {credits: 5}}}\n", f"/scenario?team={team}")
@@ -315,7 +314,7 @@ def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_tea
     assert control.refusal("GET", "/scenario?team=Passing")[:2] == (404, "not_found")
 
 
-def test_the_scenario_of_one_sandbox_is_not_that_of_another(control: ControlledEmulator) -> None:
+def test_the_scenario_of_one_sandbox_is_not_that_of_another(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "mine"})
     _put_text(control, FAILING, sandbox="mine")
     assert (_reads(control), _reads(control, "iwe_demo_full_mine")) == ([200] * 4, [200, 500, 200, 500])
@@ -323,7 +322,7 @@ def test_the_scenario_of_one_sandbox_is_not_that_of_another(control: ControlledE
 
 
 @pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_mine"])
-def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(control: ControlledEmulator, key: str) -> None:
+def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(control: EmulatorUnderTest, key: str) -> None:
     control.told("POST", "/sandboxes", {"id": "mine"})
     scenario = {"scenario": "revoke", "timeline": [{"at": "1s", "set": {"credential": key, "state": "revoked"}}]}
     control.told("PUT", "/scenario", scenario, sandbox="mine")
@@ -336,7 +335,7 @@ def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(control
 
 
 @pytest.mark.parametrize("form", ["object", "text", "name", "use"])
-def test_a_sandbox_begins_with_a_scenario(control: ControlledEmulator, form: str) -> None:
+def test_a_sandbox_begins_with_a_scenario(control: EmulatorUnderTest, form: str) -> None:
     name = control.told("GET", "/scenarios")["data"][0]["name"]
     scenario, expected = {
         "object": (CLOCKED, "clocked"),
@@ -360,7 +359,7 @@ def test_a_sandbox_begins_with_a_scenario(control: ControlledEmulator, form: str
 )
 @pytest.mark.emulator(seed=1, clock="x2", start="2026-02-01T00:00:00.000Z")
 def test_the_creation_goes_before_its_scenario_and_that_before_the_process(
-    control: ControlledEmulator, said: Any, now: str, mode: str
+    control: EmulatorUnderTest, said: Any, now: str, mode: str
 ) -> None:
     sandbox = control.told("POST", "/sandboxes", {"id": "mine", "scenario": CLOCKED, **said})
     assert (sandbox["clock"]["now"], sandbox["clock"]["mode"]) == (now, mode)
@@ -374,14 +373,14 @@ def test_the_creation_goes_before_its_scenario_and_that_before_the_process(
     "scenario",
     ["no-such", {"scenario": "x", "rule": []}, [], 5, {"use": "no-such"}, "scenario: [", '{"scenario": "\\ud800"}'],
 )
-def test_a_sandbox_with_a_bad_scenario_is_not_made(control: ControlledEmulator, scenario: Any) -> None:
+def test_a_sandbox_with_a_bad_scenario_is_not_made(control: EmulatorUnderTest, scenario: Any) -> None:
     body = {"id": "mine", "scenario": scenario}
     assert control.refusal("POST", "/sandboxes", body)[:2] == (422, "invalid_scenario")
     assert control.ask("GET", "/sandboxes/mine").status == 404
 
 
 @pytest.mark.emulator(scenario=FAILING)
-def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(control: ControlledEmulator) -> None:
+def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(control: EmulatorUnderTest) -> None:
     assert control.told("GET", "/scenario")["scenario"] == "reads fail"
     control.told("POST", "/sandboxes", {"id": "mine"})
     assert control.told("GET", "/scenario", sandbox="mine") == NOTHING_RUNS

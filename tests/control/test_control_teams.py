@@ -4,19 +4,18 @@ from typing import Any
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import EXPIRED, FULL, READ_ONLY, REVOKED, Json
+from tests.support.emulator_client import EXPIRED, FULL, READ_ONLY, REVOKED, EmulatorUnderTest, Json
 
 UPSCALE_PRICE = 1
 
 
-def _credential(control: ControlledEmulator, key: str) -> Json:
+def _credential(control: EmulatorUnderTest, key: str) -> Json:
     teams = control.told("GET", "/teams")["data"]
     (found,) = [one for team in teams for one in team["credentials"] if one["key"] == key]
     return dict(found)
 
 
-def test_teams_are_listed_with_all_that_is_theirs(control: ControlledEmulator) -> None:
+def test_teams_are_listed_with_all_that_is_theirs(control: EmulatorUnderTest) -> None:
     teams = control.told("GET", "/teams")["data"]
     assert [(team["name"], team["credits"], team["subscription"]) for team in teams] == [
         ("Demo", 100, "active"),
@@ -55,7 +54,7 @@ def test_teams_are_listed_with_all_that_is_theirs(control: ControlledEmulator) -
     }
 
 
-def test_reserved_credits_are_shown_beside_the_available_ones(control: ControlledEmulator) -> None:
+def test_reserved_credits_are_shown_beside_the_available_ones(control: EmulatorUnderTest) -> None:
     control.admitted_upscale()
     assert (control.team()["credits"], control.team()["reserved"]) == (99, UPSCALE_PRICE)
     control.advance(60)
@@ -63,7 +62,7 @@ def test_reserved_credits_are_shown_beside_the_available_ones(control: Controlle
 
 
 @pytest.mark.parametrize("credits_available", [0, 7, 1_000_000])
-def test_credits_are_set_as_the_service_shows_them(control: ControlledEmulator, credits_available: int) -> None:
+def test_credits_are_set_as_the_service_shows_them(control: EmulatorUnderTest, credits_available: int) -> None:
     control.admitted_upscale()
     shown = control.told("PATCH", "/teams/Demo", {"credits": credits_available})
     assert (shown["credits"], shown["reserved"]) == (credits_available, UPSCALE_PRICE)
@@ -72,7 +71,7 @@ def test_credits_are_set_as_the_service_shows_them(control: ControlledEmulator, 
     assert control.credits() == credits_available
 
 
-def test_the_subscription_can_be_lapsed_and_restored(control: ControlledEmulator) -> None:
+def test_the_subscription_can_be_lapsed_and_restored(control: EmulatorUnderTest) -> None:
     body = {"content_type": "image/png", "size_bytes": 5}
     control.told("PATCH", "/teams/Demo", {"subscription": "inactive"})
     assert control.post("/uploads", body).outcome == (403, "subscription_required")
@@ -80,7 +79,7 @@ def test_the_subscription_can_be_lapsed_and_restored(control: ControlledEmulator
     assert control.post("/uploads", body).status == 201
 
 
-def test_the_concurrency_limit_may_be_set_below_what_is_in_use(control: ControlledEmulator) -> None:
+def test_the_concurrency_limit_may_be_set_below_what_is_in_use(control: EmulatorUnderTest) -> None:
     asset_id = control.assets(1)[0]
     control.admitted_upscale()
     shown = control.told("PATCH", "/teams/Demo", {"concurrency_limit": 0})
@@ -90,7 +89,7 @@ def test_the_concurrency_limit_may_be_set_below_what_is_in_use(control: Controll
     assert control.post("/generations/upscale", body).outcome == (429, "concurrency_limit_reached")
 
 
-def test_the_request_rate_applies_to_each_credential_at_once(control: ControlledEmulator) -> None:
+def test_the_request_rate_applies_to_each_credential_at_once(control: EmulatorUnderTest) -> None:
     for key in (FULL, READ_ONLY):
         assert control.get("/team", key).status == 200
     control.told("PATCH", "/teams/Demo", {"requests_per_minute": 1})
@@ -100,7 +99,7 @@ def test_the_request_rate_applies_to_each_credential_at_once(control: Controlled
     assert control.get("/team").status == 200
 
 
-def test_a_team_is_found_by_id_or_name_and_what_is_not_said_stays(control: ControlledEmulator) -> None:
+def test_a_team_is_found_by_id_or_name_and_what_is_not_said_stays(control: EmulatorUnderTest) -> None:
     before = control.team("Other")
     for found in (before["id"], "Other"):
         shown = control.told("PATCH", f"/teams/{found}", {"credits": 3})
@@ -118,13 +117,13 @@ def test_a_team_is_found_by_id_or_name_and_what_is_not_said_stays(control: Contr
         ("GET", "/scenario?team=Nobody", None),
     ],
 )
-def test_an_unknown_team_or_credential_is_404(control: ControlledEmulator, method: str, path: str, body: Any) -> None:
+def test_an_unknown_team_or_credential_is_404(control: EmulatorUnderTest, method: str, path: str, body: Any) -> None:
     status, code, detail = control.refusal(method, path, body)
     assert (status, code) == (404, "not_found")
     assert '"Nobody"' in detail
 
 
-def test_a_new_team_has_a_full_and_a_read_only_credential(control: ControlledEmulator) -> None:
+def test_a_new_team_has_a_full_and_a_read_only_credential(control: EmulatorUnderTest) -> None:
     team = control.told("POST", "/teams", {"name": "Studio Nord"})
     assert (team["credits"], team["subscription"], team["concurrency_limit"]) == (100, "active", 20)
     keys = {one["profile"]: one["key"] for one in team["credentials"]}
@@ -134,7 +133,7 @@ def test_a_new_team_has_a_full_and_a_read_only_credential(control: ControlledEmu
     assert control.team("Studio Nord") == team
 
 
-def test_a_new_team_is_as_it_is_described(control: ControlledEmulator) -> None:
+def test_a_new_team_is_as_it_is_described(control: EmulatorUnderTest) -> None:
     described = {
         "credits": 5,
         "subscription": "inactive",
@@ -155,13 +154,13 @@ def test_a_new_team_is_as_it_is_described(control: ControlledEmulator) -> None:
         ("x" * 200, f"iwe_{'x' * 40}_full"),
     ],
 )
-def test_the_keys_of_a_new_team_are_made_from_its_name(control: ControlledEmulator, name: str, key: str) -> None:
+def test_the_keys_of_a_new_team_are_made_from_its_name(control: EmulatorUnderTest, name: str, key: str) -> None:
     team = control.told("POST", "/teams", {"name": name})
     assert team["credentials"][0]["key"] == key
     assert control.get("/team", key).json["name"] == name
 
 
-def test_teams_of_one_name_have_keys_of_their_own_and_are_told_apart_by_id(control: ControlledEmulator) -> None:
+def test_teams_of_one_name_have_keys_of_their_own_and_are_told_apart_by_id(control: EmulatorUnderTest) -> None:
     teams = [control.told("POST", "/teams", {"name": "Twin"}) for _ in range(2)]
     assert [one["key"] for team in teams for one in team["credentials"]] == [
         "iwe_twin_full",
@@ -173,7 +172,7 @@ def test_teams_of_one_name_have_keys_of_their_own_and_are_told_apart_by_id(contr
     assert control.told("PATCH", f"/teams/{teams[1]['id']}", {"credits": 1})["credits"] == 1
 
 
-def test_a_credential_can_be_added_with_an_expiry(control: ControlledEmulator) -> None:
+def test_a_credential_can_be_added_with_an_expiry(control: EmulatorUnderTest) -> None:
     credential = control.told(
         "POST", "/teams/Demo/credentials", {"profile": "full", "expires_at": "2026-01-01T00:01:00.000Z"}
     )
@@ -186,7 +185,7 @@ def test_a_credential_can_be_added_with_an_expiry(control: ControlledEmulator) -
     assert control.get("/team", key).outcome == (401, "credential_expired")
 
 
-def test_a_credential_is_revoked_and_made_active_again(control: ControlledEmulator) -> None:
+def test_a_credential_is_revoked_and_made_active_again(control: EmulatorUnderTest) -> None:
     path = f"/credentials/{_credential(control, FULL)['id']}"
     assert control.told("PATCH", path, {"state": "revoked"})["state"] == "revoked"
     assert control.get("/team").outcome == (401, "credential_revoked")
@@ -194,7 +193,7 @@ def test_a_credential_is_revoked_and_made_active_again(control: ControlledEmulat
     assert control.get("/team").status == 200
 
 
-def test_a_credential_can_be_given_another_expiry(control: ControlledEmulator) -> None:
+def test_a_credential_can_be_given_another_expiry(control: EmulatorUnderTest) -> None:
     path = f"/credentials/{_credential(control, EXPIRED)['id']}"
     control.told("PATCH", path, {"expires_at": "2027-01-01T00:00:00.000Z"})
     assert control.get("/team", EXPIRED).status == 200
@@ -202,7 +201,7 @@ def test_a_credential_can_be_given_another_expiry(control: ControlledEmulator) -
     assert control.get("/team", EXPIRED).outcome == (401, "credential_expired")
 
 
-def test_credentials_of_other_sandboxes_are_not_found(control: ControlledEmulator) -> None:
+def test_credentials_of_other_sandboxes_are_not_found(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "other", "seed": 99})
     identifier = _credential(control, FULL)["id"]
     body = {"state": "revoked"}

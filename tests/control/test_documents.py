@@ -6,16 +6,16 @@ from jsonschema_rs import Draft202012Validator
 
 from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
-from tests.control.controlled_emulator import ControlledEmulator
+from tests.support.emulator_client import EmulatorUnderTest
 
 
-def test_health_tells_the_versions(control: ControlledEmulator) -> None:
+def test_health_tells_the_versions(control: EmulatorUnderTest) -> None:
     assert control.told("GET", "/health") == {"status": "ok", "version": __version__, "contract_version": "1.0.0"}
 
 
 @pytest.mark.parametrize("path", ["/contract", "/contract.json"])
 def test_the_contract_is_served_as_json_and_names_the_address_that_was_asked(
-    control: ControlledEmulator, path: str
+    control: EmulatorUnderTest, path: str
 ) -> None:
     answer = control.ask("GET", path, headers={"Host": "localhost:9"})
     assert answer.headers["content-type"] == "application/json"
@@ -24,7 +24,7 @@ def test_the_contract_is_served_as_json_and_names_the_address_that_was_asked(
     assert document == {**shipped_document("contract/openapi.yaml"), "servers": document["servers"]}
 
 
-def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(control: ControlledEmulator) -> None:
+def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(control: EmulatorUnderTest) -> None:
     answer = control.ask("GET", "/contract.yaml")
     assert answer.headers["content-type"] == "application/yaml"
     shipped = shipped_path("contract/openapi.yaml").read_text().splitlines()
@@ -39,7 +39,7 @@ def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(contro
     ]
 
 
-def test_the_schemas_of_scenarios_and_worlds_are_served(control: ControlledEmulator) -> None:
+def test_the_schemas_of_scenarios_and_worlds_are_served(control: EmulatorUnderTest) -> None:
     scenario = control.ask("GET", "/scenario.schema.json")
     assert scenario.headers["content-type"] == "application/schema+json"
     assert scenario.json == orjson.loads(shipped_path("contract/scenario.schema.json").read_bytes())
@@ -49,5 +49,5 @@ def test_the_schemas_of_scenarios_and_worlds_are_served(control: ControlledEmula
     assert not world.is_valid({"teams": {"Demo": {"credits": "many"}}})
 
 
-def test_the_ledger_is_served_as_json(control: ControlledEmulator) -> None:
+def test_the_ledger_is_served_as_json(control: EmulatorUnderTest) -> None:
     assert control.told("GET", "/decisions") == {"data": shipped_document("contract/decisions.yaml")["decisions"]}

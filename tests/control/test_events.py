@@ -7,16 +7,15 @@ import pytest
 
 from emulator.control import events
 from emulator.service import feed
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.control.event_stream import Event, EventStream
-from tests.support.emulator_client import FULL, START, Call
+from tests.support.emulator_client import FULL, START, Call, EmulatorUnderTest
 
 UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 Watch = Callable[..., EventStream]
 
 
 @pytest.fixture
-def watch(control: ControlledEmulator) -> Iterator[Watch]:
+def watch(control: EmulatorUnderTest) -> Iterator[Watch]:
     """Opens streams, which are left at the end."""
     opened: list[EventStream] = []
 
@@ -37,7 +36,7 @@ def kinds(told: list[Event]) -> list[str]:
 # What is told ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_stream_begins_at_once_and_tells_nothing_of_before(control: ControlledEmulator, watch: Watch) -> None:
+def test_a_stream_begins_at_once_and_tells_nothing_of_before(control: EmulatorUnderTest, watch: Watch) -> None:
     control.get("/team")
     stream = watch()
     assert (stream.status, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
@@ -46,7 +45,7 @@ def test_a_stream_begins_at_once_and_tells_nothing_of_before(control: Controlled
     assert stream.read(1)[0].data["path"] == "/v1/poses"
 
 
-def test_a_request_is_told_when_it_arrives_and_when_it_leaves(control: ControlledEmulator, watch: Watch) -> None:
+def test_a_request_is_told_when_it_arrives_and_when_it_leaves(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     control.get("/team")
     arrived, left = stream.read(2)
@@ -56,7 +55,7 @@ def test_a_request_is_told_when_it_arrives_and_when_it_leaves(control: Controlle
     assert arrived.data.keys() == left.data.keys()
 
 
-def test_a_request_in_flight_is_told_before_it_is_answered(control: ControlledEmulator, watch: Watch) -> None:
+def test_a_request_in_flight_is_told_before_it_is_answered(control: EmulatorUnderTest, watch: Watch) -> None:
     rule = {"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}
     control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
     stream = watch()
@@ -69,7 +68,7 @@ def test_a_request_in_flight_is_told_before_it_is_answered(control: ControlledEm
     ]
 
 
-def test_the_changes_of_work_are_told_in_their_order(control: ControlledEmulator, watch: Watch) -> None:
+def test_the_changes_of_work_are_told_in_their_order(control: EmulatorUnderTest, watch: Watch) -> None:
     control.assets(1)
     stream = watch()
     control.told("POST", "/first-photoshoot")
@@ -83,7 +82,7 @@ def test_the_changes_of_work_are_told_in_their_order(control: ControlledEmulator
     assert told[-1].kind == "clock"
 
 
-def test_moves_of_the_clock_and_its_mode_are_told(control: ControlledEmulator, watch: Watch) -> None:
+def test_moves_of_the_clock_and_its_mode_are_told(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     for seconds in (10, 20):
         control.told("POST", "/clock/advance", {"seconds": seconds})
@@ -97,7 +96,7 @@ def test_moves_of_the_clock_and_its_mode_are_told(control: ControlledEmulator, w
     assert told[2].data["mode"] == "auto"
 
 
-def test_changes_of_teams_and_credentials_are_told(control: ControlledEmulator, watch: Watch) -> None:
+def test_changes_of_teams_and_credentials_are_told(control: EmulatorUnderTest, watch: Watch) -> None:
     credential = control.team()["credentials"][0]["id"]
     stream = watch()
     control.told("PATCH", "/teams/Demo", {"credits": 7})
@@ -107,7 +106,7 @@ def test_changes_of_teams_and_credentials_are_told(control: ControlledEmulator, 
     assert told[1].data == control.team()
 
 
-def test_what_scenarios_change_is_told(control: ControlledEmulator, watch: Watch) -> None:
+def test_what_scenarios_change_is_told(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     change = {"at": "5s", "set": {"team": "Demo", "subscription": "inactive"}}
     control.told("PUT", "/scenario", {"scenario": "lapse", "timeline": [change]})
@@ -122,7 +121,7 @@ def test_what_scenarios_change_is_told(control: ControlledEmulator, watch: Watch
 
 
 @pytest.mark.parametrize("how", ["reset", "load"])
-def test_a_reset_is_told_and_what_comes_after_it(control: ControlledEmulator, watch: Watch, how: str) -> None:
+def test_a_reset_is_told_and_what_comes_after_it(control: EmulatorUnderTest, watch: Watch, how: str) -> None:
     state = control.ask("GET", "/state").body
     stream = watch()
     control.get("/team")
@@ -134,7 +133,7 @@ def test_a_reset_is_told_and_what_comes_after_it(control: ControlledEmulator, wa
     assert (told[0].data["id"], told[0].data["clock"]["now"], told[2].data["sequence"]) == ("default", START, 1)
 
 
-def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(control: ControlledEmulator, watch: Watch) -> None:
+def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(control: EmulatorUnderTest, watch: Watch) -> None:
     control.told("POST", "/sandboxes", {"id": "mine"})
     stream = watch("/sandboxes/mine/events")
     control.get("/team")
@@ -146,7 +145,7 @@ def test_each_sandbox_has_a_stream_of_its_own_which_ends_with_it(control: Contro
     stream.end()
 
 
-def test_bodies_that_have_lines_are_told_on_one(control: ControlledEmulator, watch: Watch) -> None:
+def test_bodies_that_have_lines_are_told_on_one(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     content = b'{"content_type":\r\n"image/png",\n\n"size_bytes": 5}'
     control.post("/uploads", content=content, headers={"Content-Type": "application/json"})
@@ -154,7 +153,7 @@ def test_bodies_that_have_lines_are_told_on_one(control: ControlledEmulator, wat
 
 
 @pytest.mark.emulator(clock="x1000")
-def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(control: ControlledEmulator, watch: Watch) -> None:
+def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     control.told("POST", "/first-photoshoot")
     work = [event.data["status"] for event in stream.read(8) if event.kind == "work"]
@@ -164,7 +163,7 @@ def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(control: Cont
 # From where on --------------------------------------------------------------------------------------------------------
 
 
-def test_a_stream_goes_on_where_another_stopped(control: ControlledEmulator, watch: Watch) -> None:
+def test_a_stream_goes_on_where_another_stopped(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     control.get("/team")
     seen = stream.read(2)
@@ -177,14 +176,14 @@ def test_a_stream_goes_on_where_another_stopped(control: ControlledEmulator, wat
     assert [event.number for event in told] == list(range(seen[1].number, seen[1].number + 4))
 
 
-def test_a_stream_that_saw_no_event_can_go_on_as_well(control: ControlledEmulator, watch: Watch) -> None:
+def test_a_stream_that_saw_no_event_can_go_on_as_well(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     stream.leave()
     control.get("/team")
     assert [event.data["status"] for event in watch(last_event_id=stream.last_event_id).read(2)] == [None, 200]
 
 
-def test_a_stream_goes_back_as_far_as_the_journal(control: ControlledEmulator, watch: Watch) -> None:
+def test_a_stream_goes_back_as_far_as_the_journal(control: EmulatorUnderTest, watch: Watch) -> None:
     began = watch().last_event_id
     control.get("/team")
     control.ask("DELETE", "/requests")
@@ -194,13 +193,13 @@ def test_a_stream_goes_back_as_far_as_the_journal(control: ControlledEmulator, w
     assert (told[0].data, told[1].data["path"]) == ({"missed": 2}, "/v1/poses")
 
 
-def test_an_id_of_another_life_is_told_of_as_a_gap(control: ControlledEmulator, watch: Watch) -> None:
+def test_an_id_of_another_life_is_told_of_as_a_gap(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch(last_event_id="999999")
     assert (stream.read(1)[0].kind, stream.read(0)) == ("gap", [])
 
 
 @pytest.mark.parametrize("last_event_id", ["x", "-1", "1.5", "9" * 17, ""])
-def test_an_id_that_none_can_be_is_refused(control: ControlledEmulator, last_event_id: str) -> None:
+def test_an_id_that_none_can_be_is_refused(control: EmulatorUnderTest, last_event_id: str) -> None:
     refused = control.refusal("GET", "/events", headers={"Last-Event-ID": last_event_id})
     assert refused[:2] == (400, "invalid_request")
 
@@ -209,7 +208,7 @@ def test_an_id_that_none_can_be_is_refused(control: ControlledEmulator, last_eve
 
 
 def test_a_slow_reader_misses_changes_and_costs_no_memory(
-    control: ControlledEmulator, watch: Watch, monkeypatch: pytest.MonkeyPatch
+    control: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MAXIMUM_CHANGES", 10)
     control.told("POST", "/sandboxes", {"id": "mine"})
@@ -225,21 +224,21 @@ def test_a_slow_reader_misses_changes_and_costs_no_memory(
     assert told[-1].data["sequence"] == 20
 
 
-def test_nobody_is_told_once_a_stream_was_left(control: ControlledEmulator, watch: Watch) -> None:
+def test_nobody_is_told_once_a_stream_was_left(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     assert len(control.sandbox.feed.listeners) == 1
     stream.leave()
     assert not control.sandbox.feed.listeners
 
 
-def test_an_open_stream_ends_with_the_emulator(control: ControlledEmulator, watch: Watch) -> None:
+def test_an_open_stream_ends_with_the_emulator(control: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     control.application.stop()
     stream.end()
 
 
 def test_a_silent_stream_is_seen_to_be_alive(
-    control: ControlledEmulator, watch: Watch, monkeypatch: pytest.MonkeyPatch
+    control: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.001)
     stream = watch()
@@ -247,7 +246,7 @@ def test_a_silent_stream_is_seen_to_be_alive(
     assert stream.events == []
 
 
-def test_watching_a_burst_costs_the_service_little(control: ControlledEmulator, watch: Watch) -> None:
+def test_watching_a_burst_costs_the_service_little(control: EmulatorUnderTest, watch: Watch) -> None:
     """Told at a limited rate: what a burst adds to the work of its own time is bounded, whatever its size."""
     stream = watch()
     began = time.perf_counter()

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from emulator.kernel.timestamps import parse_timestamp
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import BROKE, FULL, OTHER, READ_ONLY, START, Answer, Call, Json
+from tests.support.emulator_client import BROKE, FULL, OTHER, READ_ONLY, START, Answer, Call, EmulatorUnderTest, Json
 from tests.support.pictures import picture
 
 MEMBERS = [
@@ -44,12 +43,12 @@ rules:
 """
 
 
-def entries(control: ControlledEmulator, query: str = "", sandbox: str | None = None) -> list[Json]:
+def entries(control: EmulatorUnderTest, query: str = "", sandbox: str | None = None) -> list[Json]:
     """The entries that a query selects, newest first."""
     return list(control.told("GET", f"/requests?{query}", sandbox=sandbox)["data"])
 
 
-def newest(control: ControlledEmulator) -> Json:
+def newest(control: EmulatorUnderTest) -> Json:
     """The newest entry."""
     return entries(control, "limit=1")[0]
 
@@ -61,7 +60,7 @@ def _request_id(answer: Answer) -> str:
 # An entry -------------------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_tells_of_the_request_and_its_answer(control: ControlledEmulator) -> None:
+def test_an_entry_tells_of_the_request_and_its_answer(control: EmulatorUnderTest) -> None:
     answer = control.post("/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"})
     entry = newest(control)
     team = control.team()
@@ -95,39 +94,39 @@ def test_an_entry_tells_of_the_request_and_its_answer(control: ControlledEmulato
     }
 
 
-def test_entries_come_newest_first(control: ControlledEmulator) -> None:
+def test_entries_come_newest_first(control: EmulatorUnderTest) -> None:
     control.get("/team")
     control.get("/poses")
     assert [(2, "listPoses"), (1, "getTeam")] == [(entry["sequence"], entry["operation"]) for entry in entries(control)]
 
 
-def test_an_entry_of_a_refusal_has_its_code(control: ControlledEmulator) -> None:
+def test_an_entry_of_a_refusal_has_its_code(control: EmulatorUnderTest) -> None:
     control.get("/assets/none")
     assert (404, "asset_not_found") == (newest(control)["status"], newest(control)["code"])
 
 
-def test_a_request_with_an_unknown_key_is_in_the_default_sandbox_s_journal(control: ControlledEmulator) -> None:
+def test_a_request_with_an_unknown_key_is_in_the_default_sandbox_s_journal(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "aside"})
     control.get("/team", key="nobody")
     assert (None, 401) == (newest(control)["credential"], newest(control)["status"])
     assert [] == entries(control, sandbox="aside")
 
 
-def test_each_sandbox_has_a_journal_of_its_own(control: ControlledEmulator) -> None:
+def test_each_sandbox_has_a_journal_of_its_own(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "aside"})
     control.get("/team", key=f"{FULL}_aside")
     assert ["getTeam"] == [entry["operation"] for entry in entries(control, sandbox="aside")]
     assert [] == entries(control)
 
 
-def test_requests_of_the_control_plane_are_in_no_journal(control: ControlledEmulator) -> None:
+def test_requests_of_the_control_plane_are_in_no_journal(control: EmulatorUnderTest) -> None:
     control.told("GET", "/clock")
     control.told("POST", "/teams", {"name": "New"})
     assert [] == entries(control)
 
 
 @pytest.mark.parametrize("path", ["/team", "/", "/favicon.ico"])
-def test_a_path_below_no_surface_is_in_the_journal(control: ControlledEmulator, path: str) -> None:
+def test_a_path_below_no_surface_is_in_the_journal(control: EmulatorUnderTest, path: str) -> None:
     control.get(f"http://emulator.test{path}")
     entry = newest(control)
     assert (path, None, 404, "Demo") == (
@@ -138,12 +137,12 @@ def test_a_path_below_no_surface_is_in_the_journal(control: ControlledEmulator, 
     )
 
 
-def test_a_request_refused_before_its_key_is_looked_at_shows_the_key(control: ControlledEmulator) -> None:
+def test_a_request_refused_before_its_key_is_looked_at_shows_the_key(control: EmulatorUnderTest) -> None:
     control.post("/uploads", UPLOAD, key=READ_ONLY, idempotency_key="early")
     assert ["early"] == [entry["idempotency_key"] for entry in entries(control, "code=permission_denied")]
 
 
-def test_a_request_in_flight_has_no_status_yet(control: ControlledEmulator) -> None:
+def test_a_request_in_flight_has_no_status_yet(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/scenario", content=_holding("createUpload"))
     held = Call("POST", "/uploads", UPLOAD)
     look = Call("GET", "http://emulator.test/_emulator/requests", key=None)
@@ -158,7 +157,7 @@ def _holding(operation: str) -> bytes:
     return f"scenario: held\nrules: [{{match: {{operation: {operation}}}, then: {{hold: 10s}}}}]\n".encode()
 
 
-def test_a_request_whose_client_went_away_says_so(control: ControlledEmulator) -> None:
+def test_a_request_whose_client_went_away_says_so(control: EmulatorUnderTest) -> None:
     control.leave(Call("POST", "/uploads", UPLOAD))
     entry = newest(control)
     assert (None, "the client went away before its request was whole") == (entry["status"], entry["note"])
@@ -166,20 +165,20 @@ def test_a_request_whose_client_went_away_says_so(control: ControlledEmulator) -
 
 
 @pytest.mark.emulator(scenario=RULE)
-def test_an_entry_names_the_rule_that_acted(control: ControlledEmulator) -> None:
+def test_an_entry_names_the_rule_that_acted(control: EmulatorUnderTest) -> None:
     control.get("/poses")
     rule = newest(control)["rule"]
     assert ("no poses", "scenario.yaml", 3) == (rule["name"], rule["file"].rpartition("/")[2], rule["line"])
 
 
 @pytest.mark.emulator(scenario=RULE)
-def test_an_admission_names_the_rule_that_decided_what_becomes_of_its_work(control: ControlledEmulator) -> None:
+def test_an_admission_names_the_rule_that_decided_what_becomes_of_its_work(control: EmulatorUnderTest) -> None:
     control.photograph()
     assert "first slot fails" == newest(control)["rule"]["name"]
 
 
 @pytest.mark.emulator(scenario="scenario: lossy\nrules: [{match: {operation: createUpload}, then: {network: reset}}]\n")
-def test_a_request_that_was_lost_before_anything_was_done_has_no_status(control: ControlledEmulator) -> None:
+def test_a_request_that_was_lost_before_anything_was_done_has_no_status(control: EmulatorUnderTest) -> None:
     with pytest.raises(ConnectionResetError):
         control.post("/uploads", UPLOAD)
     entry = newest(control)
@@ -187,7 +186,7 @@ def test_a_request_that_was_lost_before_anything_was_done_has_no_status(control:
     assert entry["duration_ms"] is not None
 
 
-def test_bytes_say_which_way_they_went(control: ControlledEmulator) -> None:
+def test_bytes_say_which_way_they_went(control: EmulatorUnderTest) -> None:
     asset = control.upload(picture())
     control.fetch(asset["url"])
     assert ["download", None, "upload", None] == [entry["bytes"] for entry in entries(control)]
@@ -196,7 +195,7 @@ def test_bytes_say_which_way_they_went(control: ControlledEmulator) -> None:
 # Bodies and secrets ---------------------------------------------------------------------------------------------------
 
 
-def test_an_upload_is_told_by_its_number_of_bytes(control: ControlledEmulator) -> None:
+def test_an_upload_is_told_by_its_number_of_bytes(control: EmulatorUnderTest) -> None:
     data = picture()
     control.send_bytes(control.open_upload(len(data)), data)
     entry = newest(control)
@@ -205,13 +204,13 @@ def test_an_upload_is_told_by_its_number_of_bytes(control: ControlledEmulator) -
     assert f"direct upload; the request's body of {len(data)} bytes is not shown" == entry["note"]
 
 
-def test_a_refused_upload_is_told_with_its_code(control: ControlledEmulator) -> None:
+def test_a_refused_upload_is_told_with_its_code(control: EmulatorUnderTest) -> None:
     control.send_bytes(control.open_upload(5), b"too long")
     entry = newest(control)
     assert (400, "invalid_request") == (entry["status"], entry["code"])
 
 
-def test_a_file_is_told_by_its_number_of_bytes(control: ControlledEmulator) -> None:
+def test_a_file_is_told_by_its_number_of_bytes(control: EmulatorUnderTest) -> None:
     asset = control.upload(picture())
     size = len(control.fetch(asset["url"]).body)
     entry = newest(control)
@@ -219,14 +218,14 @@ def test_a_file_is_told_by_its_number_of_bytes(control: ControlledEmulator) -> N
     assert f"file of a picture; the answer's body of {size} bytes is not shown" == entry["note"]
 
 
-def test_a_file_that_is_not_there_is_told_with_its_problem(control: ControlledEmulator) -> None:
+def test_a_file_that_is_not_there_is_told_with_its_problem(control: EmulatorUnderTest) -> None:
     answer = control.fetch("http://emulator.test/files/default/none.png")
     assert (404, "not_found", answer.json) == tuple(
         newest(control)[name] for name in ("status", "code", "response_body")
     )
 
 
-def test_a_body_over_64_kib_is_left_out(control: ControlledEmulator) -> None:
+def test_a_body_over_64_kib_is_left_out(control: EmulatorUnderTest) -> None:
     size = len(control.photograph(custom_directions="x" * 65_536).body)
     entry = newest(control)
     assert (202, None, None) == (entry["status"], entry["request_body"], entry["response_body"])
@@ -235,20 +234,20 @@ def test_a_body_over_64_kib_is_left_out(control: ControlledEmulator) -> None:
 
 @pytest.mark.parametrize(("content", "size"), [(b"{nonsense", "9 bytes"), (b"{", "1 byte")])
 def test_a_body_that_is_no_json_is_told_by_its_number_of_bytes(
-    control: ControlledEmulator, content: bytes, size: str
+    control: EmulatorUnderTest, content: bytes, size: str
 ) -> None:
     control.post("/uploads", content=content, headers={"content-type": "application/json"})
     entry = newest(control)
     assert (None, f"the request's body of {size} is not JSON") == (entry["request_body"], entry["note"])
 
 
-def test_a_body_that_is_nested_deeply_is_shown(control: ControlledEmulator) -> None:
+def test_a_body_that_is_nested_deeply_is_shown(control: EmulatorUnderTest) -> None:
     content = b'{"a":' + b"[" * 300 + b"]" * 300 + b"}"
     control.post("/uploads", content=content, headers={"content-type": "application/json"})
     assert ["a"] == list(newest(control)["request_body"])
 
 
-def test_no_key_is_ever_shown_whole(control: ControlledEmulator) -> None:
+def test_no_key_is_ever_shown_whole(control: EmulatorUnderTest) -> None:
     control.post("/uploads", {"content_type": FULL, "size_bytes": OTHER}, idempotency_key=FULL)
     control.get(f"/assets/{FULL}")
     control.get("/team")
@@ -260,7 +259,7 @@ def test_no_key_is_ever_shown_whole(control: ControlledEmulator) -> None:
 
 
 @pytest.mark.emulator(world="teams: {Demo: {credentials: [{key: abc, name: Full, profile: full}]}}\npremade: false\n")
-def test_less_than_half_of_a_short_key_is_shown(control: ControlledEmulator) -> None:
+def test_less_than_half_of_a_short_key_is_shown(control: EmulatorUnderTest) -> None:
     control.get("/team", key="abc")
     assert "a…" == newest(control)["credential"]["key"]
 
@@ -268,14 +267,14 @@ def test_less_than_half_of_a_short_key_is_shown(control: ControlledEmulator) -> 
 # Finding one ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_is_found_by_its_request_id(control: ControlledEmulator) -> None:
+def test_an_entry_is_found_by_its_request_id(control: EmulatorUnderTest) -> None:
     answer = control.get("/team")
     control.get("/team")
     found = control.told("GET", f"/requests/{_request_id(answer)}")
     assert (1, answer.json) == (found["sequence"], found["response_body"])
 
 
-def test_a_replay_shows_the_request_id_that_it_was_answered_with(control: ControlledEmulator) -> None:
+def test_a_replay_shows_the_request_id_that_it_was_answered_with(control: EmulatorUnderTest) -> None:
     first, second = (control.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(2))
     assert _request_id(first) == _request_id(second)
     assert [(True, _request_id(first)), (False, _request_id(first))] == [
@@ -283,20 +282,20 @@ def test_a_replay_shows_the_request_id_that_it_was_answered_with(control: Contro
     ]
 
 
-def test_of_a_request_and_its_replays_the_newest_is_found(control: ControlledEmulator) -> None:
+def test_of_a_request_and_its_replays_the_newest_is_found(control: EmulatorUnderTest) -> None:
     for _ in range(3):
         answer = control.post("/uploads", UPLOAD, idempotency_key="one")
     assert 3 == control.told("GET", f"/requests/{_request_id(answer)}")["sequence"]
 
 
-def test_each_entry_is_found_by_its_sequence_number(control: ControlledEmulator) -> None:
+def test_each_entry_is_found_by_its_sequence_number(control: EmulatorUnderTest) -> None:
     for _ in range(3):
         control.post("/uploads", UPLOAD, idempotency_key="one")
     assert [False, True, True] == [control.told("GET", f"/requests/{number}")["replayed"] for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("identifier", ["req_none", "7", "0", "9" * 40, "-1", "%00"])
-def test_an_entry_that_does_not_exist_is_404(control: ControlledEmulator, identifier: str) -> None:
+def test_an_entry_that_does_not_exist_is_404(control: EmulatorUnderTest, identifier: str) -> None:
     control.get("/team")
     assert (404, "not_found") == control.refusal("GET", f"/requests/{identifier}")[:2]
 
@@ -305,7 +304,7 @@ def test_an_entry_that_does_not_exist_is_404(control: ControlledEmulator, identi
 
 
 @pytest.fixture
-def filled(control: ControlledEmulator) -> ControlledEmulator:
+def filled(control: EmulatorUnderTest) -> EmulatorUnderTest:
     """An emulator whose journal has entries of many kinds."""
     control.get("/team")
     control.post("/uploads", UPLOAD, idempotency_key="one")
@@ -342,15 +341,15 @@ def filled(control: ControlledEmulator) -> ControlledEmulator:
         ([], "status=none"),
     ],
 )
-def test_a_filter_selects_entries(filled: ControlledEmulator, expected: list[int], query: str) -> None:
+def test_a_filter_selects_entries(filled: EmulatorUnderTest, expected: list[int], query: str) -> None:
     assert expected == [entry["sequence"] for entry in entries(filled, query)]
 
 
-def test_a_team_is_also_named_by_its_id(filled: ControlledEmulator) -> None:
+def test_a_team_is_also_named_by_its_id(filled: EmulatorUnderTest) -> None:
     assert [7, 3] == [entry["sequence"] for entry in entries(filled, f"team={filled.team('Other')['id']}")]
 
 
-def test_a_replay_of_a_402_is_found_by_its_code(control: ControlledEmulator) -> None:
+def test_a_replay_of_a_402_is_found_by_its_code(control: EmulatorUnderTest) -> None:
     control.set_team("Broke", credits_available=1)
     body = {"product_ids": [], "asset_ids": control.assets(1, BROKE), "output_mode": "photoshoot"}
     for _ in range(2):
@@ -380,7 +379,7 @@ def test_a_replay_of_a_402_is_found_by_its_code(control: ControlledEmulator) -> 
         "since=1&since=2",
     ],
 )
-def test_a_filter_that_nothing_could_meet_is_refused(control: ControlledEmulator, query: str) -> None:
+def test_a_filter_that_nothing_could_meet_is_refused(control: EmulatorUnderTest, query: str) -> None:
     status, code, detail = control.refusal("GET", f"/requests?{query}")
     assert (400, "invalid_request", query.partition("=")[0]) == (status, code, detail.partition(":")[0].strip('"'))
 
@@ -388,7 +387,7 @@ def test_a_filter_that_nothing_could_meet_is_refused(control: ControlledEmulator
 # Counts and bounds ----------------------------------------------------------------------------------------------------
 
 
-def test_the_selected_entries_are_counted_beyond_the_limit(filled: ControlledEmulator) -> None:
+def test_the_selected_entries_are_counted_beyond_the_limit(filled: EmulatorUnderTest) -> None:
     told = filled.told("GET", "/requests?limit=1")
     assert (1, 7, 0) == (len(told["data"]), told["last_sequence"], told["dropped"])
     assert {
@@ -398,7 +397,7 @@ def test_the_selected_entries_are_counted_beyond_the_limit(filled: ControlledEmu
     } == told["counts"]
 
 
-def test_counts_are_told_by_operation_status_and_code(filled: ControlledEmulator) -> None:
+def test_counts_are_told_by_operation_status_and_code(filled: EmulatorUnderTest) -> None:
     told = filled.told("GET", "/requests/counts")
     assert filled.told("GET", "/requests")["counts"] == told.pop("counts")
     assert {
@@ -415,7 +414,7 @@ def test_counts_are_told_by_operation_status_and_code(filled: ControlledEmulator
     } == told
 
 
-def test_a_cleared_journal_is_empty_and_its_numbers_go_on(filled: ControlledEmulator) -> None:
+def test_a_cleared_journal_is_empty_and_its_numbers_go_on(filled: EmulatorUnderTest) -> None:
     assert 204 == filled.ask("DELETE", "/requests").status
     empty = filled.told("GET", "/requests")
     assert ([], 7, 0) == (empty["data"], empty["last_sequence"], empty["counts"]["total"])
@@ -425,7 +424,7 @@ def test_a_cleared_journal_is_empty_and_its_numbers_go_on(filled: ControlledEmul
     assert 1 == filled.told("GET", "/requests/counts")["counts"]["total"]
 
 
-def test_a_reset_begins_the_journal_anew(filled: ControlledEmulator) -> None:
+def test_a_reset_begins_the_journal_anew(filled: EmulatorUnderTest) -> None:
     filled.told("POST", "/reset")
     told: Any = filled.told("GET", "/requests")
     assert ([], 0) == (told["data"], told["last_sequence"])

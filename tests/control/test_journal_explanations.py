@@ -9,9 +9,20 @@ import pytest
 import yaml
 
 from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check, source_of
-from tests.control.controlled_emulator import ControlledEmulator, control_call
 from tests.service.test_every_problem import CAUSES
-from tests.support.emulator_client import BROKE, FULL, OTHER, READ_ONLY, REVOKED, Answer, Call, Json, ingredient_body
+from tests.support.emulator_client import (
+    BROKE,
+    FULL,
+    OTHER,
+    READ_ONLY,
+    REVOKED,
+    Answer,
+    Call,
+    EmulatorUnderTest,
+    Json,
+    control_call,
+    ingredient_body,
+)
 from tests.support.pictures import picture, picture_with_subject
 
 UPLOAD = {"content_type": "image/png", "size_bytes": 5}
@@ -23,13 +34,13 @@ def _scenario(operation: str, then: str) -> bytes:
     return f"scenario: one rule\nrules:\n  - {rule}\n".encode()
 
 
-def _last(control: ControlledEmulator) -> Json:
+def _last(control: EmulatorUnderTest) -> Json:
     """The newest entry, with its explanation."""
     sequence = control.told("GET", "/requests?limit=1")["last_sequence"]
     return dict(control.told("GET", f"/requests/{sequence}"))
 
 
-def _why(control: ControlledEmulator, answer: Answer | None = None) -> Json:
+def _why(control: EmulatorUnderTest, answer: Answer | None = None) -> Json:
     """The explanation of an answer, or of the newest request."""
     if answer is not None:
         return dict(control.told("GET", f"/requests/{answer.headers['request-id']}")["explanation"])
@@ -43,7 +54,7 @@ def _results(why: Mapping[str, Any]) -> dict[str, str]:
 # The checks -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_refusal_tells_the_checks_in_order_and_the_one_that_decided(control: ControlledEmulator) -> None:
+def test_a_refusal_tells_the_checks_in_order_and_the_one_that_decided(control: EmulatorUnderTest) -> None:
     why = _why(control, control.photograph(asset_ids=["ast_1"]))
     assert [
         ("route", PASSED),
@@ -62,7 +73,7 @@ def test_a_refusal_tells_the_checks_in_order_and_the_one_that_decided(control: C
     ] == list(_results(why).items())
 
 
-def test_the_check_that_decided_tells_what_it_saw_and_needed(control: ControlledEmulator) -> None:
+def test_the_check_that_decided_tells_what_it_saw_and_needed(control: EmulatorUnderTest) -> None:
     answer = control.photograph(key=BROKE)
     why = _why(control, answer)
     (decided,) = [check for check in why["checks"] if check["result"] == DECIDED]
@@ -78,17 +89,17 @@ def test_the_check_that_decided_tells_what_it_saw_and_needed(control: Controlled
     } == why["decided_by"]
 
 
-def test_a_success_has_passed_every_check(control: ControlledEmulator) -> None:
+def test_a_success_has_passed_every_check(control: EmulatorUnderTest) -> None:
     why = _why(control, control.get("/team"))
     assert {"route": PASSED, "credential": PASSED, "request rate": PASSED, "request shape": PASSED} == _results(why)
     assert ("answered", None, None, None) == (why["outcome"], why["decided_by"], why["remedy"], why["recovery"])
 
 
-def test_an_unknown_path_is_decided_by_the_route(control: ControlledEmulator) -> None:
+def test_an_unknown_path_is_decided_by_the_route(control: EmulatorUnderTest) -> None:
     assert {"route": DECIDED} == _results(_why(control, control.get("/nowhere")))
 
 
-def test_a_premade_ingredient_is_refused_by_a_check_of_its_own(control: ControlledEmulator) -> None:
+def test_a_premade_ingredient_is_refused_by_a_check_of_its_own(control: EmulatorUnderTest) -> None:
     pose = control.premade("pose")["id"]
     why = _why(control, control.delete(f"/poses/{pose}"))
     assert ("read-only global resource", ["D21"]) == (
@@ -97,7 +108,7 @@ def test_a_premade_ingredient_is_refused_by_a_check_of_its_own(control: Controll
     )
 
 
-def test_a_change_of_metadata_does_not_reach_what_only_work_needs(control: ControlledEmulator) -> None:
+def test_a_change_of_metadata_does_not_reach_what_only_work_needs(control: EmulatorUnderTest) -> None:
     pose = control.author("pose")
     results = _results(_why(control, control.patch(f"/poses/{pose['id']}", {"name": "New"})))
     assert (PASSED, NOT_REACHED, NOT_REACHED, NOT_REACHED) == (
@@ -109,8 +120,8 @@ def test_a_change_of_metadata_does_not_reach_what_only_work_needs(control: Contr
 
 
 @pytest.mark.parametrize("code", sorted(CAUSES))
-def test_every_code_is_explained(control: ControlledEmulator, code: str) -> None:
-    answer = CAUSES[code][1](control)
+def test_every_code_is_explained(control: EmulatorUnderTest, code: str) -> None:
+    answer = CAUSES[code](control)
     entry = control.told("GET", f"/requests/{answer.headers['request-id']}")
     why = entry["explanation"]
     assert (code, answer.status, CATALOGUE[code].recovery) == (entry["code"], entry["status"], why["recovery"])
@@ -121,8 +132,8 @@ def test_every_code_is_explained(control: ControlledEmulator, code: str) -> None
         assert why["remedy"] not in (None, why["recovery"])
 
 
-def test_a_defect_of_the_emulator_tells_how_far_the_request_came(control: ControlledEmulator) -> None:
-    why = _why(control, CAUSES["internal_error"][1](control))
+def test_a_defect_of_the_emulator_tells_how_far_the_request_came(control: EmulatorUnderTest) -> None:
+    why = _why(control, CAUSES["internal_error"](control))
     results = list(_results(why).values())
     assert ("failed", [PASSED, PASSED]) == (why["outcome"], results[:2])
     assert DECIDED not in results
@@ -141,7 +152,7 @@ def test_every_check_and_code_has_a_source_and_every_decision_is_in_the_ledger()
 # What would have helped -----------------------------------------------------------------------------------------------
 
 
-def test_following_the_remedy_of_too_few_credits_helps(control: ControlledEmulator) -> None:
+def test_following_the_remedy_of_too_few_credits_helps(control: EmulatorUnderTest) -> None:
     control.set_team(credits_available=1)
     why = _why(control, control.photograph(image_count=6))
     assert "add 5 Credits" == why["remedy"]
@@ -150,7 +161,7 @@ def test_following_the_remedy_of_too_few_credits_helps(control: ControlledEmulat
 
 
 @pytest.mark.emulator(world="teams: {Demo: {requests_per_minute: 1, credentials: [{key: iwe_demo_full}]}}")
-def test_following_the_remedy_of_too_many_requests_helps(control: ControlledEmulator) -> None:
+def test_following_the_remedy_of_too_many_requests_helps(control: EmulatorUnderTest) -> None:
     control.get("/team")
     control.advance(58.8)
     assert "wait 1200 ms" == _why(control, control.get("/team"))["remedy"]
@@ -197,31 +208,31 @@ def test_following_the_remedy_of_too_many_requests_helps(control: ControlledEmul
     ],
 )
 def test_the_remedy_of_a_body_names_every_field(
-    control: ControlledEmulator, expected: str, path: str, body: Json
+    control: EmulatorUnderTest, expected: str, path: str, body: Json
 ) -> None:
     assert expected == _why(control, control.post(path, body))["remedy"]
 
 
-def test_the_remedy_of_another_team_s_resource_names_its_owner(control: ControlledEmulator) -> None:
+def test_the_remedy_of_another_team_s_resource_names_its_owner(control: EmulatorUnderTest) -> None:
     (asset,) = control.assets(1, OTHER)
     remedy = "send it with a credential of the Team 'Other', which owns it"
     assert remedy == _why(control, control.get(f"/assets/{asset}"))["remedy"]
     assert remedy == _why(control, control.photograph(asset_ids=[asset]))["remedy"]
 
 
-def test_the_remedy_of_a_credential_names_a_better_one_of_its_team(control: ControlledEmulator) -> None:
+def test_the_remedy_of_a_credential_names_a_better_one_of_its_team(control: EmulatorUnderTest) -> None:
     assert "use the Team's credential 'Full'" == _why(control, control.get("/team", REVOKED))["remedy"]
     assert "use the Team's credential 'Full'" == _why(control, control.post("/uploads", UPLOAD, READ_ONLY))["remedy"]
 
 
-def test_the_remedy_of_work_in_the_way_is_the_instant_of_its_end(control: ControlledEmulator) -> None:
+def test_the_remedy_of_work_in_the_way_is_the_instant_of_its_end(control: EmulatorUnderTest) -> None:
     (asset,) = control.assets(1)
     operation = control.post("/poses", ingredient_body("pose", [asset])).json
     remedy = _why(control, control.delete(f"/assets/{asset}"))["remedy"]
     assert f"wait until {operation['id']} has finished, at 2026-01-01T00:00:05.000Z" == remedy
 
 
-def test_the_remedy_of_a_camera_distance_names_those_of_the_pose(control: ControlledEmulator) -> None:
+def test_the_remedy_of_a_camera_distance_names_those_of_the_pose(control: EmulatorUnderTest) -> None:
     pose = control.author("pose", supported_camera_distances=["close", "medium"])["id"]
     answer = control.photograph(pose_id=pose, camera_distance="far")
     assert "set /camera_distance to close or medium" == _why(control, answer)["remedy"]
@@ -236,13 +247,13 @@ def test_the_remedy_of_a_camera_distance_names_those_of_the_pose(control: Contro
     ],
 )
 def test_the_remedy_of_a_missing_key_says_what_is_wrong_with_the_header(
-    control: ControlledEmulator, expected: str, authorization: str | None
+    control: EmulatorUnderTest, expected: str, authorization: str | None
 ) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
     assert expected == _why(control, control.get("/team", None, headers=headers))["remedy"]
 
 
-def test_the_remedy_of_a_wrong_upload_token_does_not_tell_the_right_one(control: ControlledEmulator) -> None:
+def test_the_remedy_of_a_wrong_upload_token_does_not_tell_the_right_one(control: EmulatorUnderTest) -> None:
     session = control.open_upload(len(picture()))
     token = control.send_bytes(session, picture()).json["upload_token"]
     why = _why(control, control.complete(session, "upt_wrong"))
@@ -253,7 +264,7 @@ def test_the_remedy_of_a_wrong_upload_token_does_not_tell_the_right_one(control:
 # What happened --------------------------------------------------------------------------------------------------------
 
 
-def test_an_admission_tells_what_was_reserved_and_allocated(control: ControlledEmulator) -> None:
+def test_an_admission_tells_what_was_reserved_and_allocated(control: EmulatorUnderTest) -> None:
     answer = control.photograph(image_count=3)
     assert [
         f"the Generation {answer.id} was admitted",
@@ -263,7 +274,7 @@ def test_an_admission_tells_what_was_reserved_and_allocated(control: ControlledE
     ] == _why(control, answer)["effects"]
 
 
-def test_a_replay_names_the_request_whose_answer_it_is(control: ControlledEmulator) -> None:
+def test_a_replay_names_the_request_whose_answer_it_is(control: EmulatorUnderTest) -> None:
     first = control.post("/uploads", UPLOAD, idempotency_key="one")
     control.post("/uploads", UPLOAD, idempotency_key="one")
     why = _why(control)
@@ -274,7 +285,7 @@ def test_a_replay_names_the_request_whose_answer_it_is(control: ControlledEmulat
     assert ["nothing was changed"] == why["effects"]
 
 
-def test_a_replay_of_a_forgotten_request_still_names_its_id(control: ControlledEmulator) -> None:
+def test_a_replay_of_a_forgotten_request_still_names_its_id(control: EmulatorUnderTest) -> None:
     first = control.post("/uploads", UPLOAD, idempotency_key="one")
     control.ask("DELETE", "/requests")
     control.post("/uploads", UPLOAD, idempotency_key="one")
@@ -282,7 +293,7 @@ def test_a_replay_of_a_forgotten_request_still_names_its_id(control: ControlledE
     assert (None, first.headers["request-id"]) == (related["sequence"], related["request_id"])
 
 
-def test_a_key_used_for_something_else_names_the_request_that_it_belongs_to(control: ControlledEmulator) -> None:
+def test_a_key_used_for_something_else_names_the_request_that_it_belongs_to(control: EmulatorUnderTest) -> None:
     control.post("/uploads", {}, idempotency_key="one")
     control.post("/uploads", UPLOAD, idempotency_key="one")
     control.post("/uploads", UPLOAD, key=OTHER, idempotency_key="one")
@@ -290,47 +301,47 @@ def test_a_key_used_for_something_else_names_the_request_that_it_belongs_to(cont
     assert 2 == why["related"]["sequence"]
 
 
-def test_a_key_used_for_something_else_names_no_request_that_is_forgotten(control: ControlledEmulator) -> None:
+def test_a_key_used_for_something_else_names_no_request_that_is_forgotten(control: EmulatorUnderTest) -> None:
     control.post("/uploads", UPLOAD, idempotency_key="one")
     control.ask("DELETE", "/requests")
     why = _why(control, control.post("/uploads", UPLOAD | {"size_bytes": 6}, idempotency_key="one"))
     assert ("idempotency record", None) == (why["decided_by"]["check"], why["related"])
 
 
-def test_a_key_in_progress_names_the_request_that_holds_it(control: ControlledEmulator) -> None:
-    why = _why(control, CAUSES["idempotency_in_progress"][1](control))
+def test_a_key_in_progress_names_the_request_that_holds_it(control: EmulatorUnderTest) -> None:
+    why = _why(control, CAUSES["idempotency_in_progress"](control))
     assert "completeUpload" == control.told("GET", f"/requests/{why['related']['sequence']}")["operation"]
 
 
-def test_a_refusal_for_want_of_credits_binds_the_key(control: ControlledEmulator) -> None:
+def test_a_refusal_for_want_of_credits_binds_the_key(control: EmulatorUnderTest) -> None:
     effects = ["nothing was changed", "the Idempotency-Key is bound to this request for 24 hours"]
     assert effects == _why(control, control.photograph(key=BROKE))["effects"]
 
 
-def test_any_other_refusal_leaves_the_key_as_it_was(control: ControlledEmulator) -> None:
+def test_any_other_refusal_leaves_the_key_as_it_was(control: EmulatorUnderTest) -> None:
     effects = ["nothing was changed", "the Idempotency-Key is unchanged: the request may be sent again with it"]
     assert effects == _why(control, control.post("/uploads", {}))["effects"]
 
 
-def test_a_deletion_names_what_is_gone(control: ControlledEmulator) -> None:
+def test_a_deletion_names_what_is_gone(control: EmulatorUnderTest) -> None:
     pose, (asset,) = control.author("pose")["id"], control.assets(1)
     assert f"{pose} was deleted" == _why(control, control.delete(f"/poses/{pose}"))["effects"][0]
     assert f"{asset} was deleted" == _why(control, control.delete(f"/assets/{asset}"))["effects"][0]
 
 
-def test_bytes_that_are_no_picture_fail_their_session(control: ControlledEmulator) -> None:
+def test_bytes_that_are_no_picture_fail_their_session(control: EmulatorUnderTest) -> None:
     session = control.open_upload(5)
     answer = control.complete(session, control.send_bytes(session, b"bytes").json["upload_token"])
     assert "the Upload Session has failed" == _why(control, answer)["effects"][0]
 
 
-def test_a_request_whose_client_went_away_did_nothing(control: ControlledEmulator) -> None:
+def test_a_request_whose_client_went_away_did_nothing(control: EmulatorUnderTest) -> None:
     control.leave(Call("POST", "/uploads", UPLOAD))
     why = _why(control)
     assert ("abandoned", ["nothing was changed"]) == (why["outcome"], why["effects"])
 
 
-def test_an_upload_of_bytes_is_explained_too(control: ControlledEmulator) -> None:
+def test_an_upload_of_bytes_is_explained_too(control: EmulatorUnderTest) -> None:
     session = control.open_upload(5)
     control.send_bytes(session, b"bytes")
     assert ("answered", ["the bytes were accepted"]) == (_why(control)["outcome"], _why(control)["effects"])
@@ -344,7 +355,7 @@ def test_an_upload_of_bytes_is_explained_too(control: ControlledEmulator) -> Non
 @pytest.mark.parametrize(
     "code", sorted({"rate_limited", "permission_denied", "internal_error", "insufficient_credits"})
 )
-def test_a_problem_of_a_scenario_names_its_rule(control: ControlledEmulator, code: str) -> None:
+def test_a_problem_of_a_scenario_names_its_rule(control: EmulatorUnderTest, code: str) -> None:
     control.told("PUT", "/scenario", content=_scenario("createUpscaleGeneration", f"{{problem: {code}}}"))
     (asset_id,) = control.assets(1)
     answer = control.post("/generations/upscale", _upscale(asset_id))
@@ -360,7 +371,7 @@ def _upscale(asset_id: str) -> Json:
     return {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"}
 
 
-def test_a_problem_of_a_scenario_comes_after_the_operation_s_own_checks(control: ControlledEmulator) -> None:
+def test_a_problem_of_a_scenario_comes_after_the_operation_s_own_checks(control: EmulatorUnderTest) -> None:
     then = "{problem: insufficient_credits}"
     control.told("PUT", "/scenario", content=_scenario("createUpscaleGeneration", then))
     (asset_id,) = control.assets(1)
@@ -372,7 +383,7 @@ def test_a_problem_of_a_scenario_comes_after_the_operation_s_own_checks(control:
     )
 
 
-def test_a_rule_that_the_service_forestalled_came_to_nothing(control: ControlledEmulator) -> None:
+def test_a_rule_that_the_service_forestalled_came_to_nothing(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/scenario", content=_scenario("createUpload", "{problem: service_unavailable}"))
     why = _why(control, control.post("/uploads", {}))
     assert ("the service", "did nothing: the request was decided before service_unavailable was due") == (
@@ -381,7 +392,7 @@ def test_a_rule_that_the_service_forestalled_came_to_nothing(control: Controlled
     )
 
 
-def test_an_answer_that_was_replaced_tells_that_everything_was_done(control: ControlledEmulator) -> None:
+def test_an_answer_that_was_replaced_tells_that_everything_was_done(control: EmulatorUnderTest) -> None:
     then = "{problem: internal_error, at: after_commit}"
     control.told("PUT", "/scenario", content=_scenario("createUpload", then))
     why = _why(control, control.post("/uploads", UPLOAD))
@@ -389,7 +400,7 @@ def test_an_answer_that_was_replaced_tells_that_everything_was_done(control: Con
     assert "the request was carried out, though its answer says otherwise" == why["effects"][0]
 
 
-def test_a_problem_that_the_request_asked_for_says_so(control: ControlledEmulator) -> None:
+def test_a_problem_that_the_request_asked_for_says_so(control: EmulatorUnderTest) -> None:
     headers = {"Emulator-Fault": "service_unavailable"}
     why = _why(control, control.post("/uploads", UPLOAD, headers=headers))
     assert ("the header Emulator-Fault", "remove the header Emulator-Fault", []) == (
@@ -408,7 +419,7 @@ def test_a_problem_that_the_request_asked_for_says_so(control: ControlledEmulato
         ("garbage", "sent garbage in place of the answer"),
     ],
 )
-def test_a_lost_answer_tells_what_became_of_it(control: ControlledEmulator, kind: str, words: str) -> None:
+def test_a_lost_answer_tells_what_became_of_it(control: EmulatorUnderTest, kind: str, words: str) -> None:
     control.told("PUT", "/scenario", content=_scenario("createUpload", f"{{network: {kind}, at: after_commit}}"))
     _lose(control, Call("POST", "/uploads", UPLOAD, idempotency_key="one"))
     why = _why(control)
@@ -417,7 +428,7 @@ def test_a_lost_answer_tells_what_became_of_it(control: ControlledEmulator, kind
 
 
 @pytest.mark.parametrize("kind", ["reset", "truncate", "stall", "garbage"])
-def test_a_lost_request_tells_that_nothing_was_done(control: ControlledEmulator, kind: str) -> None:
+def test_a_lost_request_tells_that_nothing_was_done(control: EmulatorUnderTest, kind: str) -> None:
     control.told("PUT", "/scenario", content=_scenario("createUpload", f"{{network: {kind}}}"))
     _lose(control, Call("POST", "/uploads", UPLOAD, idempotency_key="one"))
     why = _why(control)
@@ -426,7 +437,7 @@ def test_a_lost_request_tells_that_nothing_was_done(control: ControlledEmulator,
     assert (PASSED, NOT_REACHED) == (results["request rate"], results["permission profile"])
 
 
-def _lose(control: ControlledEmulator, call: Call) -> None:
+def _lose(control: EmulatorUnderTest, call: Call) -> None:
     """Send a request whose answer is lost, and leave when nothing more comes."""
 
     async def story() -> None:
@@ -435,10 +446,10 @@ def _lose(control: ControlledEmulator, call: Call) -> None:
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)
 
-    control._runner.run(story())
+    control.run(story())
 
 
-def test_a_held_request_tells_how_far_it_came(control: ControlledEmulator) -> None:
+def test_a_held_request_tells_how_far_it_came(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/scenario", content=_scenario("createUpload", "{hold: 10s}"))
     look, move = control_call("GET", "/requests/1"), control_call("POST", "/clock/advance", {"seconds": 10})
     _, looked, _ = control.together(Call("POST", "/uploads", UPLOAD), look, move)
@@ -454,7 +465,7 @@ def test_a_held_request_tells_how_far_it_came(control: ControlledEmulator) -> No
     assert _why(control)["rules"][0]["did"] == "kept it in admission for 10000 ms of emulator time"
 
 
-def test_the_outcome_of_work_names_the_rule_that_decided_it(control: ControlledEmulator) -> None:
+def test_the_outcome_of_work_names_the_rule_that_decided_it(control: EmulatorUnderTest) -> None:
     control.told(
         "PUT",
         "/scenario",
@@ -478,26 +489,26 @@ def test_the_outcome_of_work_names_the_rule_that_decided_it(control: ControlledE
 @pytest.mark.parametrize(
     ("then", "did"), [("{fail: timed_out}", "the work fails with timed_out"), ("{stall: true}", "the work never ends")]
 )
-def test_work_that_fails_or_never_ends_says_so(control: ControlledEmulator, then: str, did: str) -> None:
+def test_work_that_fails_or_never_ends_says_so(control: EmulatorUnderTest, then: str, did: str) -> None:
     content = f"scenario: work\nrules:\n  - {{match: {{work: product_photography}}, then: {then}}}\n".encode()
     control.told("PUT", "/scenario", content=content)
     (rule,) = _why(control, control.photograph())["rules"]
     assert did == rule["did"]
 
 
-def test_work_that_no_rule_is_about_names_none(control: ControlledEmulator) -> None:
+def test_work_that_no_rule_is_about_names_none(control: EmulatorUnderTest) -> None:
     content = b"scenario: work\nrules:\n  - {match: {work: product_photography}, when: {nth: 1}, then: {stall: true}}\n"
     control.told("PUT", "/scenario", content=content)
     assert [1, 0] == [len(_why(control, control.photograph())["rules"]) for _ in range(2)]
 
 
-def test_a_delayed_answer_tells_how_long(control: ControlledEmulator) -> None:
+def test_a_delayed_answer_tells_how_long(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/scenario", content=_scenario("getTeam", "{network: {latency: 1ms}}"))
     (rule,) = _why(control, control.get("/team"))["rules"]
     assert "delayed the answer by 1 ms of real time, before the request was looked at" == rule["did"]
 
 
-def test_a_deprecated_answer_names_its_rule(control: ControlledEmulator) -> None:
+def test_a_deprecated_answer_names_its_rule(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/scenario", content=_scenario("getTeam", "{deprecated: {}}"))
     (rule,) = _why(control, control.get("/team"))["rules"]
     assert "added the headers of deprecated behaviour" == rule["did"]
@@ -524,7 +535,7 @@ timeline:
     ("seconds", "code", "line"), [(10, "service_unavailable", 3), (70, "subscription_required", 7)]
 )
 def test_a_refusal_names_the_entry_of_the_timeline_that_brought_it_about(
-    control: ControlledEmulator, seconds: int, code: str, line: int
+    control: EmulatorUnderTest, seconds: int, code: str, line: int
 ) -> None:
     control.advance(seconds)
     why = _why(control, control.post("/uploads", UPLOAD))
@@ -537,13 +548,13 @@ def test_a_refusal_names_the_entry_of_the_timeline_that_brought_it_about(
 
 
 @pytest.mark.emulator(scenario=PAUSE)
-def test_a_503_of_a_timeline_says_when_admission_opens(control: ControlledEmulator) -> None:
+def test_a_503_of_a_timeline_says_when_admission_opens(control: EmulatorUnderTest) -> None:
     control.advance(20)
     assert "2026-01-01T00:01:00.000Z" in _why(control, control.post("/uploads", UPLOAD))["remedy"]
 
 
 @pytest.mark.emulator(scenario=PAUSE)
-def test_what_was_changed_by_hand_afterwards_is_not_blamed_on_the_timeline(control: ControlledEmulator) -> None:
+def test_what_was_changed_by_hand_afterwards_is_not_blamed_on_the_timeline(control: EmulatorUnderTest) -> None:
     control.advance(70)
     control.told("PATCH", "/teams/Demo", {"subscription": "inactive"})
     assert _why(control, control.post("/uploads", UPLOAD))["decided_by"]["timeline"] is None

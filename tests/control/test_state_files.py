@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from emulator.service import engine
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import FULL, Answer, settings_of
+from tests.support.emulator_client import FULL, Answer, EmulatorUnderTest, settings_of
 from tests.support.pictures import picture, picture_with_subject
 from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, zipped
 
@@ -37,16 +36,16 @@ timeline:
     set: {admission: paused, retry_after: 7}
 """
 
-MakeControl = Callable[..., ControlledEmulator]
+MakeControl = Callable[..., EmulatorUnderTest]
 
 
 @pytest.fixture
 def make_control(tmp_path: Path) -> Iterator[MakeControl]:
     with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(closing(ControlledEmulator(settings_of(tmp_path, **options))))
+        yield lambda **options: stack.enter_context(closing(EmulatorUnderTest(settings_of(tmp_path, **options))))
 
 
-def first_half(control: ControlledEmulator) -> dict[str, Any]:
+def first_half(control: EmulatorUnderTest) -> dict[str, Any]:
     """Leave something of every kind behind: finished, unfinished, uploaded, announced, bound to a key."""
     assert control.ask("PUT", "/scenario", content=SCENARIO.encode()).status == 200
     asset = control.upload(picture_with_subject())
@@ -68,7 +67,7 @@ def first_half(control: ControlledEmulator) -> dict[str, Any]:
     }
 
 
-def second_half(control: ControlledEmulator, known: dict[str, Any]) -> list[Answer]:
+def second_half(control: EmulatorUnderTest, known: dict[str, Any]) -> list[Answer]:
     """Go on with all of it."""
     asset_id = known["asset"]["id"]
     answers = [
@@ -87,7 +86,7 @@ def second_half(control: ControlledEmulator, known: dict[str, Any]) -> list[Answ
     return answers
 
 
-def saved(control: ControlledEmulator, sandbox: str | None = None) -> bytes:
+def saved(control: EmulatorUnderTest, sandbox: str | None = None) -> bytes:
     answer = control.ask("GET", "/state", sandbox=sandbox)
     assert (200, "application/zip") == (answer.status, answer.headers["content-type"])
     return answer.body
@@ -130,7 +129,7 @@ def test_a_reset_after_loading_goes_back_to_the_originals_start(make_control: Ma
     assert original.get("/team").json == copy.get("/team").json
 
 
-def test_another_sandbox_takes_a_file_with_keys_and_links_of_its_own(control: ControlledEmulator) -> None:
+def test_another_sandbox_takes_a_file_with_keys_and_links_of_its_own(control: EmulatorUnderTest) -> None:
     asset = control.upload(picture_with_subject())
     control.told("POST", "/sandboxes", {"id": "copy"})
     control.told("PUT", "/state", sandbox="copy", content=saved(control))
@@ -139,14 +138,14 @@ def test_another_sandbox_takes_a_file_with_keys_and_links_of_its_own(control: Co
     assert control.fetch(asset["url"]).body == control.fetch(copied["url"]).body
 
 
-def test_what_happens_in_the_copy_stays_there(control: ControlledEmulator) -> None:
+def test_what_happens_in_the_copy_stays_there(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "copy"})
     control.told("PUT", "/state", sandbox="copy", content=saved(control))
     control.photograph(key="iwe_demo_full_copy")
     assert (100, 99) == (control.credits(), control.credits("iwe_demo_full_copy"))
 
 
-def test_the_default_sandbox_takes_a_file_of_another_with_its_own_keys(control: ControlledEmulator) -> None:
+def test_the_default_sandbox_takes_a_file_of_another_with_its_own_keys(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "aside"})
     control.photograph(key=f"{FULL}_aside")
     file = saved(control, "aside")
@@ -161,7 +160,7 @@ def with_key(key: str) -> dict[str, Any]:
 
 
 def test_a_file_whose_key_another_sandbox_has_by_now_is_refused_and_nothing_changes(
-    control: ControlledEmulator,
+    control: EmulatorUnderTest,
 ) -> None:
     control.told("POST", "/sandboxes", {"id": "aside"})
     control.told("PUT", "/scenario", with_key("new_key"))
@@ -174,14 +173,14 @@ def test_a_file_whose_key_another_sandbox_has_by_now_is_refused_and_nothing_chan
     assert 99 == control.credits(f"{FULL}_aside")
 
 
-def test_a_whole_number_may_stand_where_a_fraction_is_expected(control: ControlledEmulator) -> None:
+def test_a_whole_number_may_stand_where_a_fraction_is_expected(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/clock", {"mode": "x60"})
     file = rewritten(saved(control), lambda parts: parts["head"]["clock"][0].update(rate=60))
     control.told("PUT", "/state", content=file)
     assert 60 == control.told("GET", "/clock")["rate"]
 
 
-def test_pictures_that_nothing_needs_are_let_go(control: ControlledEmulator) -> None:
+def test_pictures_that_nothing_needs_are_let_go(control: EmulatorUnderTest) -> None:
     asset = control.upload(picture_with_subject())
 
     def forget(parts: Parts) -> None:
@@ -394,7 +393,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_state_that_does_not_fit_is_refused_with_its_place(control: ControlledEmulator, name: str) -> None:
+def test_a_state_that_does_not_fit_is_refused_with_its_place(control: EmulatorUnderTest, name: str) -> None:
     change, complaint = CHANGES[name]
     first_half(control)
     before = saved(control)
@@ -405,7 +404,7 @@ def test_a_state_that_does_not_fit_is_refused_with_its_place(control: Controlled
 
 @pytest.mark.parametrize("replacement", [b"no picture", picture()])
 def test_a_state_file_with_a_picture_that_was_exchanged_is_refused(
-    control: ControlledEmulator, replacement: bytes
+    control: EmulatorUnderTest, replacement: bytes
 ) -> None:
     control.upload(picture_with_subject())
     before = saved(control)
@@ -417,7 +416,7 @@ def test_a_state_file_with_a_picture_that_was_exchanged_is_refused(
 
 
 @pytest.mark.emulator(max_memory=100_000)
-def test_more_pictures_than_the_memory_holds_are_refused(control: ControlledEmulator) -> None:
+def test_more_pictures_than_the_memory_holds_are_refused(control: EmulatorUnderTest) -> None:
     data = bytes(200_000)
     digest = hashlib.sha256(data).hexdigest()
     members = members_of(saved(control))
@@ -460,7 +459,7 @@ BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_file_that_was_made_to_exhaust_is_refused_at_once(control: ControlledEmulator, name: str) -> None:
+def test_a_file_that_was_made_to_exhaust_is_refused_at_once(control: EmulatorUnderTest, name: str) -> None:
     make, complaint = BOMBS[name]
     content = make(saved(control))
     tracemalloc.start()
@@ -472,17 +471,17 @@ def test_a_file_that_was_made_to_exhaust_is_refused_at_once(control: ControlledE
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)])
-def test_a_file_that_is_no_state_file_is_refused(control: ControlledEmulator, content: bytes) -> None:
+def test_a_file_that_is_no_state_file_is_refused(control: EmulatorUnderTest, content: bytes) -> None:
     assert (400, "invalid_request") == control.refusal("PUT", "/state", content=content)[:2]
 
 
-def test_a_truncated_state_file_is_refused(control: ControlledEmulator) -> None:
+def test_a_truncated_state_file_is_refused(control: EmulatorUnderTest) -> None:
     control.upload(picture_with_subject())
     assert (400, "invalid_request") == control.refusal("PUT", "/state", content=saved(control)[:-200])[:2]
 
 
 def test_what_is_wrong_with_the_default_sandbox_stands_in_nobodys_way(
-    control: ControlledEmulator, monkeypatch: pytest.MonkeyPatch
+    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = saved(control)
 
@@ -495,7 +494,7 @@ def test_what_is_wrong_with_the_default_sandbox_stands_in_nobodys_way(
     assert [200, 200] == [control.ask("GET", "/health").status, control.ask("PUT", "/state", content=file).status]
 
 
-def test_a_long_timeline_takes_no_longer_than_its_length(control: ControlledEmulator) -> None:
+def test_a_long_timeline_takes_no_longer_than_its_length(control: EmulatorUnderTest) -> None:
     """8,000 changes took 16 s when each went through all of them."""
     changes = [{"at": "1s", "set": {"team": "Demo", "credits": number}} for number in range(8_000)]
     control.told("PUT", "/scenario", {"scenario": "long", "timeline": changes})
@@ -510,7 +509,7 @@ def png_chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def test_a_picture_that_cannot_be_decoded_stops_no_work_that_uses_it(control: ControlledEmulator) -> None:
+def test_a_picture_that_cannot_be_decoded_stops_no_work_that_uses_it(control: EmulatorUnderTest) -> None:
     asset = control.upload(picture())
     header = struct.pack(">IIBBBBB", asset["width"], asset["height"], 8, 2, 0, 0, 0)
     chunks = [png_chunk(b"IHDR", header), png_chunk(b"IDAT", b"no picture"), png_chunk(b"IEND", b"")]

@@ -2,24 +2,23 @@
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import FULL, OTHER, READ_ONLY, START, Json
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, START, EmulatorUnderTest, Json
 from tests.support.pictures import picture
 
 PNG = {"Content-Type": "image/png"}
 
 
-def listed(control: ControlledEmulator, path: str) -> list[Json]:
+def listed(control: EmulatorUnderTest, path: str) -> list[Json]:
     return list(control.told("GET", path)["data"])
 
 
-def fetched(control: ControlledEmulator, url: str) -> bytes:
+def fetched(control: EmulatorUnderTest, url: str) -> bytes:
     answer = control.ask("GET", url.removeprefix("/_emulator"))
     assert answer.status == 200, answer.body
     return answer.body
 
 
-def untouched(control: ControlledEmulator) -> tuple[int, str]:
+def untouched(control: EmulatorUnderTest) -> tuple[int, str]:
     """What watching must not change: the journal, and the Request-Id that the next request takes."""
     return len(control.told("GET", "/requests")["data"]), str(control.sandbox.identifiers.counters)
 
@@ -27,7 +26,7 @@ def untouched(control: ControlledEmulator) -> tuple[int, str]:
 # Work -----------------------------------------------------------------------------------------------------------------
 
 
-def test_work_of_all_teams_is_listed_newest_first(control: ControlledEmulator) -> None:
+def test_work_of_all_teams_is_listed_newest_first(control: EmulatorUnderTest) -> None:
     first = control.admitted_upscale()
     control.advance(0.5)
     second = control.admitted_upscale(OTHER)
@@ -36,7 +35,7 @@ def test_work_of_all_teams_is_listed_newest_first(control: ControlledEmulator) -
     assert listed(control, "/work?limit=1") == work[:1]
 
 
-def test_work_shows_its_slots_cost_and_the_request_it_was_admitted_with(control: ControlledEmulator) -> None:
+def test_work_shows_its_slots_cost_and_the_request_it_was_admitted_with(control: EmulatorUnderTest) -> None:
     work = control.admitted_upscale()
     (shown,) = listed(control, "/work")
     assert (shown["object"], shown["workflow"], shown["status"]) == ("generation", "upscale", "queued")
@@ -61,7 +60,7 @@ def test_work_shows_its_slots_cost_and_the_request_it_was_admitted_with(control:
     )
 
 
-def test_work_that_fails_names_its_errors_and_the_rule_behind_them(control: ControlledEmulator) -> None:
+def test_work_that_fails_names_its_errors_and_the_rule_behind_them(control: EmulatorUnderTest) -> None:
     text = "scenario: one\nrules:\n  - match: {work: upscale}\n    then: {outputs: {1: content_rejected}}\n"
     control.told("PUT", "/scenario?file=one.yaml", content=text.encode())
     control.admitted_upscale()
@@ -71,7 +70,7 @@ def test_work_that_fails_names_its_errors_and_the_rule_behind_them(control: Cont
     assert (shown["rule"]["file"], shown["rule"]["line"]) == ("one.yaml", 3)
 
 
-def test_an_operation_shows_the_pictures_of_what_it_made(control: ControlledEmulator) -> None:
+def test_an_operation_shows_the_pictures_of_what_it_made(control: EmulatorUnderTest) -> None:
     pose = control.author("pose")
     (shown,) = listed(control, "/work")
     assert (shown["object"], shown["type"], shown["result_id"]) == ("operation", "pose.create", pose["id"])
@@ -81,7 +80,7 @@ def test_an_operation_shows_the_pictures_of_what_it_made(control: ControlledEmul
 # Assets and pictures --------------------------------------------------------------------------------------------------
 
 
-def test_assets_of_all_teams_are_listed_newest_first_with_their_pictures(control: ControlledEmulator) -> None:
+def test_assets_of_all_teams_are_listed_newest_first_with_their_pictures(control: EmulatorUnderTest) -> None:
     (mine,) = control.assets(1)
     control.advance(1)
     (other,) = control.assets(1, OTHER)
@@ -94,7 +93,7 @@ def test_assets_of_all_teams_are_listed_newest_first_with_their_pictures(control
     assert control.ask("GET", f"/pictures/{mine}").outcome == (404, "not_found")
 
 
-def test_pictures_of_another_sandbox_lie_below_it(control: ControlledEmulator) -> None:
+def test_pictures_of_another_sandbox_lie_below_it(control: EmulatorUnderTest) -> None:
     control.told("POST", "/sandboxes", {"id": "other"})
     (asset_id,) = control.assets(1, f"{FULL}_other")
     (asset,) = control.told("GET", "/assets", sandbox="other")["data"]
@@ -103,7 +102,7 @@ def test_pictures_of_another_sandbox_lie_below_it(control: ControlledEmulator) -
     assert control.ask("GET", f"/pictures/{asset_id}").status == 404
 
 
-def test_a_file_becomes_an_asset_of_the_first_team_or_of_the_one_named(control: ControlledEmulator) -> None:
+def test_a_file_becomes_an_asset_of_the_first_team_or_of_the_one_named(control: EmulatorUnderTest) -> None:
     before = untouched(control)[0]
     made = control.ask("POST", "/assets", content=picture(), headers=PNG)
     assert made.status == 201
@@ -123,7 +122,7 @@ def test_a_file_becomes_an_asset_of_the_first_team_or_of_the_one_named(control: 
     ],
 )
 def test_a_file_that_cannot_become_an_asset_is_refused(
-    control: ControlledEmulator, content: bytes, headers: dict[str, str], query: str, expected: tuple[int, str]
+    control: EmulatorUnderTest, content: bytes, headers: dict[str, str], query: str, expected: tuple[int, str]
 ) -> None:
     assert control.refusal("POST", f"/assets{query}", content=content, headers=headers)[:2] == expected
     assert listed(control, "/assets") == []
@@ -132,7 +131,7 @@ def test_a_file_that_cannot_become_an_asset_is_refused(
 # The first photoshoot -------------------------------------------------------------------------------------------------
 
 
-def test_the_first_photoshoot_takes_the_newest_asset(control: ControlledEmulator) -> None:
+def test_the_first_photoshoot_takes_the_newest_asset(control: EmulatorUnderTest) -> None:
     control.assets(1)
     (newest,) = control.assets(1)
     before = untouched(control)[0]
@@ -144,13 +143,13 @@ def test_the_first_photoshoot_takes_the_newest_asset(control: ControlledEmulator
     assert untouched(control)[0] == before
 
 
-def test_the_first_photoshoot_makes_do_with_a_sample(control: ControlledEmulator) -> None:
+def test_the_first_photoshoot_makes_do_with_a_sample(control: EmulatorUnderTest) -> None:
     control.told("POST", "/first-photoshoot")
     (sample,) = listed(control, "/assets")
     assert fetched(control, sample["url"])[:4] == b"\x89PNG"
 
 
-def test_the_first_photoshoot_names_the_rule_that_decided_what_becomes_of_it(control: ControlledEmulator) -> None:
+def test_the_first_photoshoot_names_the_rule_that_decided_what_becomes_of_it(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     control.told("POST", "/first-photoshoot")
     (work,) = listed(control, "/work")
@@ -161,7 +160,7 @@ def test_the_first_photoshoot_names_the_rule_that_decided_what_becomes_of_it(con
     assert [work["rule"] for work in listed(control, "/work")] == [None]
 
 
-def test_the_first_photoshoot_is_refused_as_any_work_is(control: ControlledEmulator) -> None:
+def test_the_first_photoshoot_is_refused_as_any_work_is(control: EmulatorUnderTest) -> None:
     assert control.refusal("POST", "/first-photoshoot?team=Broke")[:2] == (402, "insufficient_credits")
     assert control.refusal("POST", "/first-photoshoot?team=Lapsed")[:2] == (403, "subscription_required")
     control.told("PUT", "/admission", {"state": "paused"})
@@ -174,7 +173,7 @@ def test_the_first_photoshoot_is_refused_as_any_work_is(control: ControlledEmula
 # Admission ------------------------------------------------------------------------------------------------------------
 
 
-def test_admission_is_paused_and_opened(control: ControlledEmulator) -> None:
+def test_admission_is_paused_and_opened(control: EmulatorUnderTest) -> None:
     assert control.told("GET", "/admission") == {"state": "open", "retry_after": None}
     assert control.told("PUT", "/admission", {"state": "paused", "retry_after": 9}) == {
         "state": "paused",
@@ -191,5 +190,5 @@ def test_admission_is_paused_and_opened(control: ControlledEmulator) -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"state": "shut"}, {"state": "paused", "retry_after": 0}, {"state": "open", "retry_after": 5}]
 )
-def test_an_unfit_state_of_admission_is_refused(control: ControlledEmulator, body: Json) -> None:
+def test_an_unfit_state_of_admission_is_refused(control: EmulatorUnderTest, body: Json) -> None:
     assert control.refusal("PUT", "/admission", body)[:2] == (400, "invalid_request")

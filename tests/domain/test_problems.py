@@ -1,39 +1,12 @@
 """The catalogue of errors against the table of the specification, and the texts of problems."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
 from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt, invalid_input, invalid_reference
-
-STATUSES: Mapping[str, int] = {
-    "invalid_request": 400,
-    "invalid_cursor": 400,
-    "authentication_required": 401,
-    "credential_expired": 401,
-    "credential_revoked": 401,
-    "insufficient_credits": 402,
-    "permission_denied": 403,
-    "subscription_required": 403,
-    "not_found": 404,
-    "upload_not_found": 404,
-    "asset_not_found": 404,
-    "product_not_found": 404,
-    "idempotency_in_progress": 409,
-    "resource_operation_in_progress": 409,
-    "upload_bytes_conflict": 409,
-    "upload_expired": 410,
-    "invalid_input": 422,
-    "invalid_reference": 422,
-    "idempotency_key_reused": 422,
-    "already_at_target_resolution": 422,
-    "concurrency_limit_reached": 429,
-    "rate_limited": 429,
-    "service_unavailable": 503,
-    "internal_error": 500,
-}
+from tests.support.specification import STATUSES
 
 
 def test_the_catalogue_has_the_codes_and_statuses_of_the_specification() -> None:

@@ -4,8 +4,7 @@ import json
 from typing import Any, Final
 
 from emulator.examiner.rules.base import Ask, Example, Wait
-from tests.scenarios.player import Service
-from tests.support.emulator_client import Answer, Call
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 
 KEYED: Final = ("POST", "PATCH")
@@ -14,7 +13,7 @@ KEYED: Final = ("POST", "PATCH")
 class ExampleClient:
     """Sends the steps of an example, and remembers what the next ones need."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: EmulatorUnderTest) -> None:
         self._service = service
         (asset,) = service.assets(1)
         self._known: dict[str, str] = {"asset": asset, "file": service.get(f"/assets/{asset}").json["url"]}

@@ -4,22 +4,22 @@ from emulator.examiner.rules import poll_before_retry_after, retry_before_retry_
 from emulator.examiner.rules.registry import RULES
 from emulator.service import record
 from tests.examiner.examples import ExampleClient
-from tests.scenarios.player import MakeService, Service, upscale_call
-from tests.support.emulator_client import Json
+from tests.scenarios.player import upscale_call
+from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
 
 BREAKS = retry_before_retry_after.RULE.breaks
 TIMED = ("retry-before-retry-after", "poll-before-retry-after", "no-backoff")
 
 
-def conduct(service: Service, query: str = "") -> Json:
+def conduct(service: EmulatorUnderTest, query: str = "") -> Json:
     return dict(service.told("GET", f"/conduct{query}"))
 
 
-def rules_found(service: Service, query: str = "") -> list[str]:
+def rules_found(service: EmulatorUnderTest, query: str = "") -> list[str]:
     return [finding["rule"] for finding in conduct(service, query)["findings"]]
 
 
-def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(service: Service) -> None:
+def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(service: EmulatorUnderTest) -> None:
     ExampleClient(service).play(BREAKS)
     (finding,) = conduct(service)["findings"]
     assert {"rule", "severity", "message", "source", "requests", "remedy"} == finding.keys()
@@ -29,7 +29,7 @@ def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(serv
     assert [429, 202] == [service.told("GET", f"/requests/{sequence}")["status"] for sequence in (first, second)]
 
 
-def test_findings_outlive_the_journal_and_end_with_a_reset(service: Service) -> None:
+def test_findings_outlive_the_journal_and_end_with_a_reset(service: EmulatorUnderTest) -> None:
     ExampleClient(service).play(BREAKS)
     before = conduct(service)
     service.ask("DELETE", "/requests")
@@ -38,7 +38,7 @@ def test_findings_outlive_the_journal_and_end_with_a_reset(service: Service) -> 
     assert {"findings": [], "checked": {rule.name: 0 for rule in RULES}} == conduct(service)
 
 
-def test_findings_and_what_is_still_open_are_saved_with_the_state(service: Service) -> None:
+def test_findings_and_what_is_still_open_are_saved_with_the_state(service: EmulatorUnderTest) -> None:
     ExampleClient(service).play(BREAKS)
     service.post("/uploads", {"content_type": "image/png", "size_bytes": 10})
     before, open_matters = conduct(service), rules_found(service, "?ended=true")
@@ -50,8 +50,8 @@ def test_findings_and_what_is_still_open_are_saved_with_the_state(service: Servi
     assert "abandoned-upload" in open_matters
 
 
-def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_service: MakeService) -> None:
-    service = make_service(clock="auto")
+def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulator: MakeEmulator) -> None:
+    service = make_emulator(clock="auto")
     for example in (BREAKS, poll_before_retry_after.RULE.breaks):
         ExampleClient(service).play(example)
     shown = conduct(service)
@@ -59,7 +59,7 @@ def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_service
     assert dict.fromkeys(TIMED, 0) == {name: shown["checked"][name] for name in TIMED}
 
 
-def test_what_is_left_undone_is_found_ten_minutes_later(service: Service) -> None:
+def test_what_is_left_undone_is_found_ten_minutes_later(service: EmulatorUnderTest) -> None:
     service.admitted_upscale()
     service.advance(600)
     assert [] == rules_found(service)
@@ -67,15 +67,15 @@ def test_what_is_left_undone_is_found_ten_minutes_later(service: Service) -> Non
     assert ["abandoned-work"] == rules_found(service)
 
 
-def test_the_same_requests_make_the_same_findings(make_service: MakeService) -> None:
-    services = [make_service() for _ in range(2)]
+def test_the_same_requests_make_the_same_findings(make_emulator: MakeEmulator) -> None:
+    services = [make_emulator() for _ in range(2)]
     for service in services:
         ExampleClient(service).play(BREAKS)
     one, other = (conduct(service, "?ended=true") for service in services)
     assert one == other
 
 
-def test_notes_are_bounded_and_what_they_gave_is_kept(service: Service) -> None:
+def test_notes_are_bounded_and_what_they_gave_is_kept(service: EmulatorUnderTest) -> None:
     ExampleClient(service).play(BREAKS)
     before = conduct(service)["findings"]
     for _ in range(record.MAXIMUM_NOTES + 1):
@@ -84,13 +84,13 @@ def test_notes_are_bounded_and_what_they_gave_is_kept(service: Service) -> None:
     assert before == conduct(service)["findings"][: len(before)]
 
 
-def test_other_words_than_true_and_false_are_refused(service: Service) -> None:
+def test_other_words_than_true_and_false_are_refused(service: EmulatorUnderTest) -> None:
     status, code, detail = service.refusal("GET", "/conduct?ended=soon")
     assert (400, "invalid_request") == (status, code)
     assert "expected true or false" in detail
 
 
-def test_a_request_that_comes_again_late_is_found_no_more(service: Service) -> None:
+def test_a_request_that_comes_again_late_is_found_no_more(service: EmulatorUnderTest) -> None:
     asset = service.assets(1)[0]
     service.rule({"operation": "createUpscaleGeneration"}, {"problem": "service_unavailable"}, {"nth": 1})
     service.send(upscale_call(asset, "k"))

@@ -8,20 +8,20 @@ import pytest
 from emulator.examiner.rules.base import Rule
 from emulator.examiner.rules.registry import RULES
 from tests.examiner.examples import ExampleClient
-from tests.scenarios.player import Service
+from tests.support.emulator_client import EmulatorUnderTest
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
 
 @EVERY_RULE
-def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(service: Service, rule: Rule) -> None:
+def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(service: EmulatorUnderTest, rule: Rule) -> None:
     ExampleClient(service).play(rule.breaks)
     found = service.told("GET", "/conduct?ended=true")
     assert [rule.name] == [finding["rule"] for finding in found["findings"]], found
 
 
 @EVERY_RULE
-def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(service: Service, rule: Rule) -> None:
+def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(service: EmulatorUnderTest, rule: Rule) -> None:
     ExampleClient(service).play(rule.keeps)
     found = service.told("GET", "/conduct?ended=true")
     assert [] == found["findings"]

@@ -2,19 +2,15 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import settings_of
+from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator
 
 
 @pytest.fixture
-def control(tmp_path: Path) -> Iterator[ControlledEmulator]:
-    with closing(ControlledEmulator(settings_of(tmp_path, rate_limits=False))) as emulator:
-        yield emulator
+def control(make_emulator: MakeEmulator) -> EmulatorUnderTest:
+    return make_emulator(rate_limits=False)
 
 
 @pytest.fixture(autouse=True)

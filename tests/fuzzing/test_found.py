@@ -1,10 +1,8 @@
 """What the fuzz tests have found, one by one. What is still open fails as expected."""
 
-import io
+import struct
 import warnings
-import zipfile
 from collections.abc import Callable
-from typing import Any
 
 import orjson
 import pytest
@@ -12,19 +10,19 @@ from PIL import Image
 
 from emulator.cli.protocol import MAXIMUM_WAITING
 from emulator.imaging.normalize import normalize
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing import witness
 from tests.fuzzing.wire import Conversation, converse
+from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.pictures import encode
+from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, zipped
 
 UPLOAD = b'{"content_type": "image/png", "size_bytes": 10}'
 END_OF_TIME = "9999-12-31T23:59:59.000Z"
-State = dict[str, Any]
 
 
-def talk(control: ControlledEmulator, *pieces: bytes) -> Conversation:
+def talk(control: EmulatorUnderTest, *pieces: bytes) -> Conversation:
     """Send bytes over one connection."""
-    return control._runner.run(converse(control.application, pieces))
+    return control.run(converse(control.application, pieces))
 
 
 def head(*lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads") -> bytes:
@@ -46,7 +44,7 @@ def head(*lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads")
     ],
 )
 def test_an_offer_of_another_protocol_is_passed_over_however_it_is_spelled(
-    control: ControlledEmulator, name: bytes
+    control: EmulatorUnderTest, name: bytes
 ) -> None:
     offer = (name + b": h2c", b"Connection: Upgrade", b"Content-Length: %d" % len(UPLOAD))
     (response,) = talk(control, head(*offer) + UPLOAD).responses()
@@ -54,7 +52,7 @@ def test_an_offer_of_another_protocol_is_passed_over_however_it_is_spelled(
 
 
 @pytest.mark.parametrize("trailers", [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000], ids=["many", "long"])
-def test_trailers_are_limited_like_a_head(control: ControlledEmulator, trailers: bytes) -> None:
+def test_trailers_are_limited_like_a_head(control: EmulatorUnderTest, trailers: bytes) -> None:
     body = b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD)
     pieces = [trailers[start : start + 10_000] for start in range(0, len(trailers), 10_000)]
     conversation = talk(control, head(b"Transfer-Encoding: chunked") + body, *pieces, b"\r\n\r\n")
@@ -71,7 +69,7 @@ def test_trailers_are_limited_like_a_head(control: ControlledEmulator, trailers:
         (b"\x16\x03\x01", "method"),
     ],
 )
-def test_bytes_that_are_no_request_are_told_why(control: ControlledEmulator, request_line: bytes, found: str) -> None:
+def test_bytes_that_are_no_request_are_told_why(control: EmulatorUnderTest, request_line: bytes, found: str) -> None:
     (response,) = talk(control, request_line + b"\r\nHost: emulator.test\r\n\r\n").responses()
     assert (400, True) == (response.status, response.is_of_the_parser)
     detail = orjson.loads(response.body)["detail"]
@@ -79,7 +77,7 @@ def test_bytes_that_are_no_request_are_told_why(control: ControlledEmulator, req
     assert found in detail
 
 
-def test_a_trailer_is_no_header(control: ControlledEmulator) -> None:
+def test_a_trailer_is_no_header(control: EmulatorUnderTest) -> None:
     credential = b"Authorization: Bearer iwe_demo_full\r\n"
     start = head(b"Transfer-Encoding: chunked").replace(credential, b"")
     (response,) = talk(control, start + b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD) + credential + b"\r\n").responses()
@@ -87,7 +85,7 @@ def test_a_trailer_is_no_header(control: ControlledEmulator) -> None:
 
 
 @pytest.mark.parametrize("method", [b"FOO", b"M-SEARCH", b"PROPFIND", b"TRACE", b"get", b"G3T!"])
-def test_a_method_that_no_operation_has_is_told_what_is_allowed(control: ControlledEmulator, method: bytes) -> None:
+def test_a_method_that_no_operation_has_is_told_what_is_allowed(control: EmulatorUnderTest, method: bytes) -> None:
     first, second = talk(
         control, head(method=method, target=b"/v1/team"), head(method=b"GET", target=b"/v1/team")
     ).responses()
@@ -99,14 +97,14 @@ def test_a_method_that_no_operation_has_is_told_what_is_allowed(control: Control
 
 @pytest.mark.parametrize("body", [b"", b"{}"], ids=["without a body", "with a body"])
 def test_no_more_is_read_while_many_requests_wait_for_those_before_them(
-    control: ControlledEmulator, body: bytes
+    control: EmulatorUnderTest, body: bytes
 ) -> None:
     piece = (head(b"Content-Length: %d" % len(body), method=b"POST", target=b"/v1/products") + body) * 50
     conversation = talk(control, *[piece] * 20)
     assert 50 + MAXIMUM_WAITING >= conversation.most_waiting
 
 
-def test_requests_that_waited_for_those_before_them_are_all_answered(control: ControlledEmulator) -> None:
+def test_requests_that_waited_for_those_before_them_are_all_answered(control: EmulatorUnderTest) -> None:
     get, post = head(method=b"GET", target=b"/v1/team"), head(b"Content-Length: %d" % len(UPLOAD)) + UPLOAD
     conversation = talk(control, *[get * 30] * 3, get * 29 + post[:-5], post[-5:])
     assert [200] * 119 + [201] == [response.status for response in conversation.responses()]
@@ -115,14 +113,14 @@ def test_requests_that_waited_for_those_before_them_are_all_answered(control: Co
 # The end of time ------------------------------------------------------------------------------------------------------
 
 
-def test_an_upload_session_can_be_opened_at_the_end_of_time(control: ControlledEmulator) -> None:
+def test_an_upload_session_can_be_opened_at_the_end_of_time(control: EmulatorUnderTest) -> None:
     credential = control.team()["credentials"][0]["id"]
     control.told("PATCH", f"/credentials/{credential}", {"expires_at": "9999-12-31T23:59:59.999Z"})
     control.told("POST", "/clock/advance", {"to": END_OF_TIME})
     assert control.post("/uploads", {"content_type": "image/png", "size_bytes": 10}).status < 500
 
 
-def test_a_team_can_be_opened_at_the_end_of_time(control: ControlledEmulator) -> None:
+def test_a_team_can_be_opened_at_the_end_of_time(control: EmulatorUnderTest) -> None:
     control.told("POST", "/clock/advance", {"to": END_OF_TIME})
     before = witness.everything(control)
     answer = control.ask("POST", "/teams", {"name": "Late"})
@@ -133,51 +131,45 @@ def test_a_team_can_be_opened_at_the_end_of_time(control: ControlledEmulator) ->
 # State files ----------------------------------------------------------------------------------------------------------
 
 
-def state_file(control: ControlledEmulator, change: Callable[[State], object]) -> bytes:
+def state_file(control: EmulatorUnderTest, change: Callable[[Parts], object]) -> bytes:
     """Return a state file with a change in what it says."""
-    with zipfile.ZipFile(io.BytesIO(control.ask("GET", "/state").body)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    state = orjson.loads(members["state.json"])
-    change(state)
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in (members | {"state.json": orjson.dumps(state)}).items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
+    members = members_of(control.ask("GET", "/state").body)
+    parts = parts_of(members[STATE])
+    change(parts)
+    return zipped(members | {STATE: state_of(parts)})
 
 
-def assert_refused(control: ControlledEmulator, content: bytes) -> None:
+def assert_refused(control: EmulatorUnderTest, content: bytes) -> None:
     before = witness.everything(control)
     assert (400, "invalid_request") == control.ask("PUT", "/state", content=content).outcome
     assert witness.differences(before, witness.everything(control)) == []
 
 
 @pytest.mark.parametrize("place", ["of the directory", "of the data"])
-def test_a_damaged_zip_is_refused(control: ControlledEmulator, place: str) -> None:
+def test_a_damaged_zip_is_refused(control: EmulatorUnderTest, place: str) -> None:
     content = bytearray(control.ask("GET", "/state").body)
     if place == "of the directory":
         start = content.rindex(b"PK\x05\x06") + 16
         content[start : start + 4] = (int.from_bytes(content[start : start + 4], "little") + 10).to_bytes(4, "little")
     else:
-        start = content.index(b"state.json") + len(b"state.json")
+        start = 30 + sum(struct.unpack_from("<HH", content, 26))  # after the head, the name and the extra field
         content[start : start + 8] = b"\xff" * 8
     assert_refused(control, bytes(content))
 
 
-def with_listed_inputs(state: State) -> None:
+def with_listed_inputs(state: Parts) -> None:
     """Let a picture be made from a list."""
-    recipes = [picture["recipe"]["$recipe"] for picture in state["pictures"] if picture["recipe"]]
-    (recipe,) = [recipe for recipe in recipes if recipe["inputs"]]
+    (recipe,) = [picture["recipe"] for picture in state["pictures"] if (picture["recipe"] or {}).get("inputs")]
     recipe["inputs"] = [["a"]]
 
 
 @pytest.mark.parametrize(
     "change",
-    [with_listed_inputs, lambda state: state["playbooks"][0]["counters"][0].update(name=[])],
+    [with_listed_inputs, lambda state: state["playbooks"][0].update(team=[])],
     ids=["a recipe", "a playbook"],
 )
 def test_a_state_with_a_list_where_a_name_belongs_is_refused(
-    control: ControlledEmulator, change: Callable[[State], object]
+    control: EmulatorUnderTest, change: Callable[[Parts], object]
 ) -> None:
     control.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     control.photograph()
@@ -188,24 +180,30 @@ def test_a_state_with_a_list_where_a_name_belongs_is_refused(
 @pytest.mark.parametrize(
     "change",
     [
-        lambda state: state.update(now=2**60),
-        lambda state: state.update(now=-(2**60)),
-        lambda state: state["teams"][0]["credentials"][0]["credential"].update(expires_at=2**60),
-        lambda state: state["teams"][0]["ledger"].update(granted=2**64 - 1, charged=-5),
+        lambda state: state["head"]["clock"].__setitem__(1, 2**60),
+        lambda state: state["head"]["clock"].__setitem__(1, -(2**60)),
+        lambda state: state["accounts"][0]["ledger"].update(granted=2**64 - 1),
     ],
-    ids=["too late", "too early", "a credential without end", "more Credits than there are"],
+    ids=["too late", "too early", "more Credits than there are"],
 )
 def test_a_state_that_cannot_be_shown_is_refused_as_a_whole(
-    control: ControlledEmulator, change: Callable[[State], object]
+    control: EmulatorUnderTest, change: Callable[[Parts], object]
 ) -> None:
     assert_refused(control, state_file(control, change))
 
 
-def test_a_state_in_which_an_upload_window_ends_at_two_instants_is_refused(control: ControlledEmulator) -> None:
+def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(control: EmulatorUnderTest) -> None:
+    content = state_file(control, lambda state: state["credentials"][0]["credential"].update(expires_at=2**60))
+    control.told("PUT", "/state", content=content)
+    assert "9999-12-31T23:59:59.999Z" == control.get("/team").json["credential"]["expires_at"]
+    assert "9999-12-31T23:59:59.999Z" == control.team()["credentials"][0]["expires_at"]
+
+
+def test_a_state_in_which_an_upload_window_ends_at_two_instants_is_refused(control: EmulatorUnderTest) -> None:
     control.open_upload(10)
 
-    def hasten(state: State) -> None:
-        (event,) = [event for event in state["timeline"] if "upload_expired" in event]
+    def hasten(state: Parts) -> None:
+        (event,) = [event for event in state["events"] if "upload_expired" in event]
         event[0] -= 1
 
     assert_refused(control, state_file(control, hasten))
@@ -221,9 +219,9 @@ def test_a_state_in_which_an_upload_window_ends_at_two_instants_is_refused(contr
     ids=["Credits", "a credential", "the start"],
 )
 def test_a_state_that_could_not_be_reset_is_refused(
-    control: ControlledEmulator, change: Callable[[State], object]
+    control: EmulatorUnderTest, change: Callable[[Parts], object]
 ) -> None:
-    assert_refused(control, state_file(control, lambda state: change(state["options"])))
+    assert_refused(control, state_file(control, lambda state: change(state["head"]["options"])))
 
 
 # Pictures -------------------------------------------------------------------------------------------------------------

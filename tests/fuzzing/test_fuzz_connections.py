@@ -2,18 +2,18 @@
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing import witness
 from tests.fuzzing.cases import Case, amounts, cases, changed_bytes, in_pieces
 from tests.fuzzing.requests_as_bytes import SEPARATORS, Surfaces, spoil
 from tests.fuzzing.wire import Conversation, converse
+from tests.support.emulator_client import EmulatorUnderTest
 
 STATUSES = {200, 201, 204, 206, 304, 400, 401, 403, 404, 405, 409, 410, 413, 416, 422, 429, 503}
 """503 only if a scenario asks for it; no 500 in any case."""
 
 
 @pytest.mark.parametrize("amount", amounts(350, 15_000))
-def test_spoiled_requests_are_answered_or_dropped_and_change_nothing(control: ControlledEmulator, amount: int) -> None:
+def test_spoiled_requests_are_answered_or_dropped_and_change_nothing(control: EmulatorUnderTest, amount: int) -> None:
     seen: dict[int, int] = {}
     surfaces = Surfaces(control)
     for case in cases("connections", amount):
@@ -44,10 +44,10 @@ def spoiled_bytes(case: Case, surfaces: Surfaces) -> bytes:
     return sent
 
 
-def hold(control: ControlledEmulator, pieces: list[bytes]) -> Conversation:
+def hold(control: EmulatorUnderTest, pieces: list[bytes]) -> Conversation:
     """Hold a conversation, which may change something only by a write that was answered with a success."""
     before = witness.everything(control)
-    conversation = control._runner.run(converse(control.application, pieces))
+    conversation = control.run(converse(control.application, pieces))
     is_served = any(status < 300 and method not in ("GET", "HEAD") for method, _, status in conversation.requests)
     if not is_served:
         assert witness.differences(before, witness.everything(control)) == []
@@ -65,7 +65,7 @@ def statuses_of(conversation: Conversation) -> list[int]:
 
 
 @pytest.mark.parametrize("amount", amounts(30, 1_000))
-def test_a_request_that_ends_anywhere_is_as_if_it_had_never_been_sent(control: ControlledEmulator, amount: int) -> None:
+def test_a_request_that_ends_anywhere_is_as_if_it_had_never_been_sent(control: EmulatorUnderTest, amount: int) -> None:
     surfaces = Surfaces(control)
     for case in cases("half-sent", amount):
         request = surfaces.good_request(case.chance)
@@ -77,7 +77,7 @@ def test_a_request_that_ends_anywhere_is_as_if_it_had_never_been_sent(control: C
 
 
 @pytest.mark.parametrize("amount", amounts(30, 1_000))
-def test_the_pieces_in_which_a_request_comes_make_no_difference(control: ControlledEmulator, amount: int) -> None:
+def test_the_pieces_in_which_a_request_comes_make_no_difference(control: EmulatorUnderTest, amount: int) -> None:
     surfaces = Surfaces(control)
     for case in cases("pieces", amount):
         request = surfaces.good_request(case.chance)

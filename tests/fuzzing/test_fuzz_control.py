@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing import json_texts, witness
 from tests.fuzzing.cases import Case, amounts, cases
 from tests.fuzzing.values import changed
+from tests.support.emulator_client import EmulatorUnderTest
 
 BODIES: tuple[tuple[str, str, Any], ...] = (
     (
@@ -65,9 +65,7 @@ LATEST = "9000"
 
 
 @pytest.mark.parametrize("amount", amounts(150, 8_000))
-def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(
-    control: ControlledEmulator, amount: int
-) -> None:
+def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(control: EmulatorUnderTest, amount: int) -> None:
     prepare(control)
     seen = set()
     for case in cases("control", amount):
@@ -91,19 +89,19 @@ def test_a_body_is_served_or_refused_and_a_refused_one_changes_nothing(
     assert {path for _, path, _ in BODIES} == {path for _, path, status in seen if status >= 400}
 
 
-def prepare(control: ControlledEmulator) -> None:
+def prepare(control: EmulatorUnderTest) -> None:
     """Let there be work in progress, and a second sandbox."""
     control.photograph()
     control.told("POST", "/sandboxes", {"id": "other"})
 
 
-def has_a_clock_of_its_own(control: ControlledEmulator) -> bool:
+def has_a_clock_of_its_own(control: EmulatorUnderTest) -> bool:
     """Whether a sandbox has come to where no two runs are the same, or to the end of time, where test_found.py goes."""
     clocks = [sandbox["clock"] for sandbox in control.told("GET", "/sandboxes")["data"]]
     return any(clock["mode"] == "real" or clock["now"] > LATEST for clock in clocks)
 
 
-def restart(control: ControlledEmulator) -> None:
+def restart(control: EmulatorUnderTest) -> None:
     """End what was made, and begin what is left anew."""
     for sandbox in control.ask("GET", "/sandboxes").json["data"]:
         if sandbox["id"] != "default":

@@ -6,10 +6,9 @@ from random import Random
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases, in_pieces
-from tests.support.emulator_client import Answer, Call, Json
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, Json
 
 SIZES = (1, 2, 63, 1_000, 70_000)
 WINDOW_SECONDS = 15 * 60
@@ -130,7 +129,7 @@ def spoiled_address(url: str, chance: Random) -> str:
 
 @pytest.mark.parametrize("amount", amounts(50, 3_000))
 def test_an_upload_address_answers_as_the_model_says_and_keeps_what_it_accepted(
-    control: ControlledEmulator, amount: int
+    control: EmulatorUnderTest, amount: int
 ) -> None:
     seen: set[tuple[int, str]] = set()
     for case in cases("upload address", amount):
@@ -167,7 +166,7 @@ def outcome_of(answer: Answer) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("amount", amounts(30, 1_500))
-def test_bytes_that_stop_half_way_leave_nothing(control: ControlledEmulator, amount: int) -> None:
+def test_bytes_that_stop_half_way_leave_nothing(control: EmulatorUnderTest, amount: int) -> None:
     for case in cases("half an upload", amount):
         if case.begins_an_episode:
             control.ask("POST", "/reset")
@@ -181,13 +180,13 @@ def test_bytes_that_stop_half_way_leave_nothing(control: ControlledEmulator, amo
             before = witness.everything(control)
             call = attempt.call()
             call.pieces, call.content, call.disconnects = pieces or [b""], None, True
-            control._runner.run(control._send(call))  # refused at once, or not answered at all
+            control.run(control._send(call))  # refused at once, or not answered at all
             assert witness.differences(before, witness.everything(control)) == []
 
 
 @pytest.mark.parametrize("size", [1_000_000, 20_000_000])
 def test_no_more_is_kept_than_the_session_declared_and_no_more_is_read_than_needed(
-    control: ControlledEmulator, size: int
+    control: EmulatorUnderTest, size: int
 ) -> None:
     session = control.open_upload(10)
     before = control.application.sandboxes.memory.held_bytes

@@ -9,12 +9,12 @@ import pytest
 from emulator.documents.complaints import DocumentError
 from emulator.scenario.world import WorldFile
 from emulator.scenario.world_format import parse_world
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases
 from tests.fuzzing.requests_as_bytes import WireRequest
 from tests.fuzzing.wire import converse
 from tests.fuzzing.yaml_texts import SCENARIOS, WORLD, changed_text
+from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.pictures import picture
 
 COMPLAINT = re.compile(r"^(scenario|f)(:\d+:\d+)?: .*found .*expected .+")
@@ -24,7 +24,7 @@ BREAKS_ANSWERS = (b"network", b"internal_error")
 
 
 @pytest.fixture
-def beginning(control: ControlledEmulator) -> bytes:
+def beginning(control: EmulatorUnderTest) -> bytes:
     """A state to come back to, with an Asset in it."""
     control.upload(picture())
     return control.ask("GET", "/state").body
@@ -32,7 +32,7 @@ def beginning(control: ControlledEmulator) -> bytes:
 
 @pytest.mark.parametrize("amount", amounts(80, 6_000))
 def test_a_scenario_is_used_or_refused_and_a_refused_one_changes_nothing(
-    control: ControlledEmulator, beginning: bytes, amount: int
+    control: EmulatorUnderTest, beginning: bytes, amount: int
 ) -> None:
     used = 0
     before = witness.everything(control)
@@ -52,12 +52,12 @@ def test_a_scenario_is_used_or_refused_and_a_refused_one_changes_nothing(
     assert 0.1 * amount < used < 0.9 * amount, "the fuzzer has lost its way"
 
 
-def live_through(control: ControlledEmulator, text: bytes) -> None:
+def live_through(control: EmulatorUnderTest, text: bytes) -> None:
     """Send some requests while a scenario runs, let its timeline pass, and begin anew with it."""
     assert control.told("GET", "/scenario")["scenario"]
     if not any(word in text for word in KEPT_FROM_RUNNING):
         for request in some_requests(control):
-            conversation = control._runner.run(converse(control.application, [request.written(Random(0))]))
+            conversation = control.run(converse(control.application, [request.written(Random(0))]))
             if not any(word in text for word in BREAKS_ANSWERS):
                 (response,) = conversation.responses()
                 assert response.status < 500 or response.status == 503
@@ -65,7 +65,7 @@ def live_through(control: ControlledEmulator, text: bytes) -> None:
     assert control.ask("POST", "/reset").status == 200
 
 
-def some_requests(control: ControlledEmulator) -> list[WireRequest]:
+def some_requests(control: EmulatorUnderTest) -> list[WireRequest]:
     """Return requests that scenarios have something to do with."""
     (asset_id,) = control.sandbox.store.assets.items
     headers = [(b"Authorization", b"Bearer iwe_demo_full"), (b"Idempotency-Key", b"1")]
@@ -81,7 +81,7 @@ def some_requests(control: ControlledEmulator) -> list[WireRequest]:
 
 
 @pytest.mark.parametrize("amount", amounts(80, 6_000))
-def test_a_world_is_used_or_refused_with_the_place_of_what_is_wrong(control: ControlledEmulator, amount: int) -> None:
+def test_a_world_is_used_or_refused_with_the_place_of_what_is_wrong(control: EmulatorUnderTest, amount: int) -> None:
     sandboxes, options, used = control.application.sandboxes, control.sandbox.options, 0
     for case in cases("worlds", amount):
         text = changed_text(WORLD, case.chance)

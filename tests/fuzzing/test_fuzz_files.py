@@ -7,10 +7,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases
-from tests.support.emulator_client import Answer, Call
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 
 DIGITS = ("0", "1", "2", "00", "7", "9" * 18, "9" * 19, "9" * 400, "", "-1", "+1", "x", "٣", "1.5", "0x1")
@@ -64,7 +63,7 @@ def expected_part(asked: str | None, size: int) -> slice | type[IndexError] | No
 
 
 @pytest.mark.parametrize("amount", amounts(500, 40_000))
-def test_a_file_is_answered_as_the_model_says(control: ControlledEmulator, amount: int) -> None:
+def test_a_file_is_answered_as_the_model_says(control: EmulatorUnderTest, amount: int) -> None:
     files = [stored(control, size) for size in ((1, 1), (40, 30))]
     before = witness.everything(control)
     seen = set()
@@ -79,7 +78,7 @@ def test_a_file_is_answered_as_the_model_says(control: ControlledEmulator, amoun
     assert witness.differences(before, witness.everything(control)) == []
 
 
-def stored(control: ControlledEmulator, size: tuple[int, int]) -> File:
+def stored(control: EmulatorUnderTest, size: tuple[int, int]) -> File:
     """Bring a file in, and fetch it once."""
     url = control.upload(picture(size=size))["url"]
     answer = control.fetch(url)
@@ -125,7 +124,7 @@ def check(answer: Answer, file: File, method: str, headers: dict[str, str]) -> N
 
 
 @pytest.mark.parametrize("amount", amounts(300, 20_000))
-def test_an_address_that_was_not_handed_out_leads_to_no_file(control: ControlledEmulator, amount: int) -> None:
+def test_an_address_that_was_not_handed_out_leads_to_no_file(control: EmulatorUnderTest, amount: int) -> None:
     url = control.upload(picture())["url"]
     root = url.partition("/files/")[0]
     alphabet = "0123456789abcdefghijklmnopqrstuvwxyz-_./%~+ \u00e9\u0663\x7f"

@@ -4,10 +4,9 @@ from random import Random
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator, control_call
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases, changed_bytes, in_pieces
-from tests.support.emulator_client import Call
+from tests.support.emulator_client import Call, EmulatorUnderTest, control_call
 from tests.support.every_operation import CALLS, KEYED, Things, prepare
 from tests.support.pictures import picture
 
@@ -70,7 +69,7 @@ def form(chance: Random, boundary: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("amount", amounts(120, 6_000))
-def test_a_form_is_refused_by_everything(control: ControlledEmulator, amount: int) -> None:
+def test_a_form_is_refused_by_everything(control: EmulatorUnderTest, amount: int) -> None:
     things = prepare(control)
     address = control.open_upload(100)["upload"]
     before = witness.everything(control)

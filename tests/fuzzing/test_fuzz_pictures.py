@@ -4,11 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases
 from tests.fuzzing.spoiled_pictures import FORMATS, decoded, sources, spoiled
-from tests.support.emulator_client import Json
+from tests.support.emulator_client import EmulatorUnderTest, Json
 
 STORED_AS: Mapping[str, tuple[str, ...]] = {
     "image/jpeg": ("jpeg",),
@@ -29,7 +28,7 @@ def test_a_file_taken_apart_and_put_together_is_the_same_picture(content_type: s
 @pytest.mark.parametrize("amount", amounts(25, 2_000))
 @pytest.mark.parametrize("content_type", FORMATS)
 def test_a_spoiled_picture_becomes_an_asset_or_leaves_nothing(
-    control: ControlledEmulator, content_type: str, amount: int
+    control: EmulatorUnderTest, content_type: str, amount: int
 ) -> None:
     accepted = 0
     for case in cases(content_type, amount):
@@ -46,7 +45,7 @@ def test_a_spoiled_picture_becomes_an_asset_or_leaves_nothing(
     assert 0.05 * amount < accepted < 0.95 * amount, "the fuzzer has lost its way"
 
 
-def bring_in(control: ControlledEmulator, data: bytes, content_type: str) -> Json | None:
+def bring_in(control: EmulatorUnderTest, data: bytes, content_type: str) -> Json | None:
     """Upload a file: the Asset, or None if it is refused as it must be."""
     session = control.open_upload(len(data), content_type)
     sent = control.send_bytes(session, data)
@@ -61,7 +60,7 @@ def bring_in(control: ControlledEmulator, data: bytes, content_type: str) -> Jso
     return None
 
 
-def check(control: ControlledEmulator, asset: Json, content_type: str) -> None:
+def check(control: EmulatorUnderTest, asset: Json, content_type: str) -> None:
     """Hold an Asset against its file."""
     answer = control.fetch(asset["url"])
     image = decoded(answer.body)

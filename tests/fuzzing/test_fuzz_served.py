@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing.cases import cases, in_pieces
 from tests.fuzzing.requests_as_bytes import Surfaces
 from tests.fuzzing.spoiled_pictures import FORMATS, spoiled
 from tests.fuzzing.test_fuzz_connections import spoiled_bytes
 from tests.histories.emulator_process import EmulatorProcess, run_emulator
+from tests.support.emulator_client import EmulatorUnderTest
 
 pytestmark = pytest.mark.verify
 
@@ -32,7 +32,7 @@ HIGHEST_MEGABYTES = 500
 LASTING_MEGABYTES = 300
 
 
-def test_a_server_goes_on_serving_whatever_is_sent(control: ControlledEmulator) -> None:
+def test_a_server_goes_on_serving_whatever_is_sent(control: EmulatorUnderTest) -> None:
     surfaces = Surfaces(control)
     with run_emulator("--clock", "manual", "--rate-limits", "off") as emulator:
         with httpx.Client(base_url=emulator.origin, timeout=PATIENCE_SECONDS, trust_env=False) as client:
@@ -60,7 +60,7 @@ def test_a_server_goes_on_serving_whatever_picture_is_brought() -> None:
         assert_memory(emulator)
 
 
-def begin_like(client: httpx.Client, control: ControlledEmulator) -> None:
+def begin_like(client: httpx.Client, control: EmulatorUnderTest) -> None:
     """Put the server into the state of an emulator in this process, which its requests are made for."""
     assert client.put("/_emulator/state", content=control.ask("GET", "/state").body).status_code == 200
 

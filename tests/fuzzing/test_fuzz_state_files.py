@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases, changed_bytes
 from tests.fuzzing.values import ODD, changed
+from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.pictures import picture
 from tests.support.state_files import STATE, members_of, parts_of, state_of, zipped
 
@@ -28,7 +28,7 @@ timeline:
 
 
 @pytest.fixture
-def members(control: ControlledEmulator) -> dict[str, bytes]:
+def members(control: EmulatorUnderTest) -> dict[str, bytes]:
     """The members of a state file that has something of everything."""
     control.ask("PUT", "/scenario", content=SCENARIO)
     asset = control.upload(picture())
@@ -43,7 +43,7 @@ def members(control: ControlledEmulator) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("amount", amounts(50, 3_000))
 def test_a_changed_state_is_loaded_or_refused_as_a_whole(
-    control: ControlledEmulator, members: dict[str, bytes], amount: int
+    control: EmulatorUnderTest, members: dict[str, bytes], amount: int
 ) -> None:
     state, loaded = parts_of(members[STATE]), 0
     for case in cases("states", amount):
@@ -56,7 +56,7 @@ def test_a_changed_state_is_loaded_or_refused_as_a_whole(
 
 @pytest.mark.parametrize("amount", amounts(50, 3_000))
 def test_a_changed_zip_is_loaded_or_refused_as_a_whole(
-    control: ControlledEmulator, members: dict[str, bytes], amount: int
+    control: EmulatorUnderTest, members: dict[str, bytes], amount: int
 ) -> None:
     whole = zipped(members, zipfile.ZIP_DEFLATED)
     for case in cases("zips", amount):
@@ -65,7 +65,7 @@ def test_a_changed_zip_is_loaded_or_refused_as_a_whole(
             put(control, content)
 
 
-def put(control: ControlledEmulator, content: bytes) -> bool:
+def put(control: EmulatorUnderTest, content: bytes) -> bool:
     """Load a file, and look what has become of the sandbox; tell whether it was loaded."""
     before = witness.everything(control)
     answer = control.ask("PUT", "/state", content=content)
@@ -87,7 +87,7 @@ def put(control: ControlledEmulator, content: bytes) -> bool:
     return True
 
 
-def stand_still(control: ControlledEmulator) -> None:
+def stand_still(control: EmulatorUnderTest) -> None:
     """Stop the clock: a changed state may have one that runs, now or after a reset."""
     assert control.ask("PUT", "/clock", {"mode": "manual"}).status == 200
 

@@ -3,15 +3,14 @@
 from typing import Any
 
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
-from tests.control.controlled_emulator import ControlledEmulator, control_call
 from tests.model.arithmetic import Json
-from tests.support.emulator_client import Answer, Call
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, control_call
 
 
 class SandboxClient:
     """A sandbox, by its name; `keys` in calls are those of the world file."""
 
-    def __init__(self, emulator: ControlledEmulator, name: str) -> None:
+    def __init__(self, emulator: EmulatorUnderTest, name: str) -> None:
         self.emulator = emulator
         self.name = name
 

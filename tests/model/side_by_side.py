@@ -10,11 +10,10 @@ from random import Random
 from typing import Final
 
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
-from tests.control.controlled_emulator import ControlledEmulator
 from tests.model.client_steps import STEPS, ClientSteps
 from tests.model.comparison import OBSERVERS, WORLD, Comparison
 from tests.model.sandbox_client import SandboxClient
-from tests.support.emulator_client import Answer, Call, settings_of
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, settings_of
 
 ANOTHER: Final = "another"
 """The sandbox beside the default one."""
@@ -25,7 +24,7 @@ class SandboxesSideBySide:
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         self.say = say
-        self.emulator = ControlledEmulator(settings_of(folder, world=WORLD, rate_limits=False))
+        self.emulator = EmulatorUnderTest(settings_of(folder, world=WORLD, rate_limits=False))
         self.clients: dict[str, ClientSteps] = {}
         """By the name of their sandbox."""
         self._saved: dict[str, bytes] = {}

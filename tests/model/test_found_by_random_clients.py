@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.control.controlled_emulator import ControlledEmulator
-from tests.support.emulator_client import settings_of
+from tests.support.emulator_client import EmulatorUnderTest, settings_of
 from tests.support.pictures import picture
 
 
 @pytest.fixture
-def emulator(tmp_path: Path) -> Iterator[ControlledEmulator]:
-    with closing(ControlledEmulator(settings_of(tmp_path))) as emulator:
+def emulator(tmp_path: Path) -> Iterator[EmulatorUnderTest]:
+    with closing(EmulatorUnderTest(settings_of(tmp_path))) as emulator:
         yield emulator
 
 
-def test_a_state_with_bytes_that_were_never_completed_can_be_loaded(emulator: ControlledEmulator) -> None:
+def test_a_state_with_bytes_that_were_never_completed_can_be_loaded(emulator: EmulatorUnderTest) -> None:
     session = emulator.open_upload(len(picture()))
     token = emulator.send_bytes(session, picture()).json["upload_token"]
     emulator.advance(15 * 60)
@@ -26,7 +25,7 @@ def test_a_state_with_bytes_that_were_never_completed_can_be_loaded(emulator: Co
     assert emulator.complete(session, token).outcome == (410, "upload_expired")
 
 
-def test_an_auto_clock_does_not_wait_for_the_end_of_a_pause_that_will_not_come(emulator: ControlledEmulator) -> None:
+def test_an_auto_clock_does_not_wait_for_the_end_of_a_pause_that_will_not_come(emulator: EmulatorUnderTest) -> None:
     emulator.told("PUT", "/clock", {"mode": "auto"})
     pause = {"admission": "paused", "retry_after": 7}
     timeline = [{"at": 0, "set": pause}, {"at": 20, "set": {"admission": "open"}}]

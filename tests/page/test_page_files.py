@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from emulator.control import page
-from tests.control.controlled_emulator import ControlledEmulator
+from tests.support.emulator_client import EmulatorUnderTest
 
 FOLDER = Path(page.__file__).with_name("page")
 DOCUMENTS = {"": "index.html", "/reference": "reference.html"}
@@ -18,7 +18,7 @@ POLICY = (
 
 
 @pytest.mark.parametrize("path", [*DOCUMENTS, *(f"/page/{name}" for name in FILES)])
-def test_every_file_is_served_under_a_strict_policy(control: ControlledEmulator, path: str) -> None:
+def test_every_file_is_served_under_a_strict_policy(control: EmulatorUnderTest, path: str) -> None:
     answer = control.ask("GET", path)
     assert answer.status == 200
     assert answer.headers["content-security-policy"] == POLICY
@@ -57,19 +57,19 @@ def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
         "ICON.SVG",
     ],
 )
-def test_nothing_but_the_pages_files_is_served(control: ControlledEmulator, name: str) -> None:
+def test_nothing_but_the_pages_files_is_served(control: EmulatorUnderTest, name: str) -> None:
     assert control.ask("GET", f"/page/{name}").outcome == (404, "not_found")
 
 
 @pytest.mark.emulator(control_token="control-secret")
-def test_the_files_need_no_control_token_and_say_that_data_does(control: ControlledEmulator) -> None:
+def test_the_files_need_no_control_token_and_say_that_data_does(control: EmulatorUnderTest) -> None:
     for path in (*DOCUMENTS, "/page/main.js"):
         assert control.ask("GET", path).status == 200
     assert b"<html data-needs-token " in control.ask("GET", "").body
     assert control.ask("GET", "/teams").status == 401
 
 
-def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(control: ControlledEmulator) -> None:
+def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(control: EmulatorUnderTest) -> None:
     first = control.get("/team").headers["request-id"]
     control.told("POST", "/reset")
     for path in (*DOCUMENTS, *(f"/page/{name}" for name in FILES)):
@@ -78,7 +78,7 @@ def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(control
     assert control.get("/team").headers["request-id"] == first
 
 
-def test_a_link_on_another_site_leads_to_the_documents_only(control: ControlledEmulator) -> None:
+def test_a_link_on_another_site_leads_to_the_documents_only(control: EmulatorUnderTest) -> None:
     link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     found = {path: control.ask("GET", path, headers=link).status for path in (*DOCUMENTS, "/page/main.js", "/teams")}
     assert found == {"": 200, "/reference": 200, "/page/main.js": 403, "/teams": 403}

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.control.controlled_emulator import control_call
-from tests.scenarios.player import WORKFLOWS, MakeService, Service, generation_call, upscale_call
-from tests.support.emulator_client import LAPSED, Call
+from tests.scenarios.player import WORKFLOWS, generation_call, upscale_call
+from tests.support.emulator_client import LAPSED, Call, EmulatorUnderTest, MakeEmulator, control_call
 from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepare
 
 NO_RATE = pytest.mark.emulator(rate_limits=False)
@@ -17,13 +16,13 @@ ALL_WRITES = [name for name in WRITES if name not in DELETIONS] + list(DELETIONS
 """Every write, in an order in which each finds what it needs."""
 
 
-def _send_lost(service: Service, call: Call) -> None:
+def _send_lost(service: EmulatorUnderTest, call: Call) -> None:
     """Send a request whose answer is lost: in process, that is an error of the connection."""
     with pytest.raises(ConnectionResetError):
         service.send(call)
 
 
-def _calls(service: Service) -> dict[str, Call]:
+def _calls(service: EmulatorUnderTest) -> dict[str, Call]:
     things = prepare(service)
     (unused_asset_id,) = service.assets(1)
     calls = {name: CALLS[name](things) for name in ALL_WRITES}
@@ -38,7 +37,9 @@ def _calls(service: Service) -> dict[str, Call]:
 
 @NO_RATE
 @pytest.mark.parametrize("then", [{"network": "reset"}, {"problem": "internal_error"}], ids=["reset", "problem"])
-def test_a_write_that_is_lost_before_the_commit_has_left_nothing(service: Service, then: dict[str, Any]) -> None:
+def test_a_write_that_is_lost_before_the_commit_has_left_nothing(
+    service: EmulatorUnderTest, then: dict[str, Any]
+) -> None:
     calls = _calls(service)
     before = service.library_of()
     service.rule({"operation": ALL_WRITES}, then)
@@ -53,9 +54,9 @@ def test_a_write_that_is_lost_before_the_commit_has_left_nothing(service: Servic
     assert {name: SUCCESSES[name] for name in ALL_WRITES} == answers  # with the same keys
 
 
-def test_what_comes_after_a_lost_attempt_is_the_same_byte_for_byte(make_service: MakeService) -> None:
+def test_what_comes_after_a_lost_attempt_is_the_same_byte_for_byte(make_emulator: MakeEmulator) -> None:
     def played(with_loss: bool) -> list[bytes]:
-        service = make_service()
+        service = make_emulator()
         (asset_id,) = service.assets(1)
         if with_loss:
             service.rule({"operation": "createUpscaleGeneration"}, {"network": "reset"}, {"nth": 1})
@@ -68,7 +69,7 @@ def test_what_comes_after_a_lost_attempt_is_the_same_byte_for_byte(make_service:
 
 
 @pytest.mark.emulator(clock="auto")
-def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(service: Service) -> None:
+def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     work = service.send(upscale_call(asset_id, "k"))
     service.rule({"operation": "getGeneration"}, {"network": "reset"}, {"nth": 1})
@@ -85,7 +86,7 @@ def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(servi
     "then", [LOST_AFTER, {"problem": "internal_error", "at": "after_commit"}], ids=["reset", "problem"]
 )
 def test_a_write_that_is_lost_after_the_commit_is_done_and_its_key_bound(
-    service: Service, then: dict[str, Any]
+    service: EmulatorUnderTest, then: dict[str, Any]
 ) -> None:
     calls = _calls(service)
     service.rule({"operation": ALL_WRITES}, then)
@@ -105,7 +106,7 @@ def test_a_write_that_is_lost_after_the_commit_is_done_and_its_key_bound(
 @pytest.mark.parametrize("code", ["internal_error", "service_unavailable"])
 @pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_a_problem_after_the_commit_hides_an_admission_that_the_same_key_finds(
-    service: Service, workflow: str, code: str
+    service: EmulatorUnderTest, workflow: str, code: str
 ) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"operation": GENERATIONS}, {"problem": code, "at": "after_commit"}, {"nth": 1})
@@ -120,7 +121,7 @@ def test_a_problem_after_the_commit_hides_an_admission_that_the_same_key_finds(
     assert 98 == service.credits()  # a new key would have paid twice
 
 
-def test_a_replay_can_be_lost_as_well(service: Service) -> None:
+def test_a_replay_can_be_lost_as_well(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": "1-3"})
     for _ in range(3):
@@ -129,7 +130,7 @@ def test_a_replay_can_be_lost_as_well(service: Service) -> None:
     assert (99, 1) == (service.credits(), service.count("/generations"))
 
 
-def test_a_replay_can_be_replaced_as_well(service: Service) -> None:
+def test_a_replay_can_be_replaced_as_well(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     then = {"problem": "internal_error", "at": "after_commit"}
     service.rule({"operation": "createUpscaleGeneration"}, then, {"nth": "1-2"})
@@ -137,7 +138,7 @@ def test_a_replay_can_be_replaced_as_well(service: Service) -> None:
     assert {"the rule": (3, 2)} == service.rules()
 
 
-def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: Service) -> None:
+def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
     service.pause()
@@ -146,7 +147,7 @@ def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: Service) -> Non
     assert (100, 202) == (service.credits(), service.send(upscale_call(asset_id, "k")).status)
 
 
-def test_a_real_402_that_is_lost_has_bound_its_key(service: Service) -> None:
+def test_a_real_402_that_is_lost_has_bound_its_key(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.set_team(credits_available=0)
     service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
@@ -156,7 +157,9 @@ def test_a_real_402_that_is_lost_has_bound_its_key(service: Service) -> None:
     assert 202 == service.send(upscale_call(asset_id, "k2")).status
 
 
-def test_what_was_refused_for_its_credential_or_profile_is_so_whatever_a_rule_has_in_mind(service: Service) -> None:
+def test_what_was_refused_for_its_credential_or_profile_is_so_whatever_a_rule_has_in_mind(
+    service: EmulatorUnderTest,
+) -> None:
     service.rule({"operation": "createUpload"}, {"problem": "internal_error", "at": "after_commit"})
     body = {"content_type": "image/png", "size_bytes": 5}
     assert (403, "subscription_required") == service.post("/uploads", body, LAPSED).outcome
@@ -168,7 +171,9 @@ def test_what_was_refused_for_its_credential_or_profile_is_so_whatever_a_rule_ha
 OPENING = b'{"content_type": "image/png", "size_bytes": 5}'
 
 
-def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_beginning(service: Service) -> None:
+def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_beginning(
+    service: EmulatorUnderTest,
+) -> None:
     first_id = service.open_upload(5)["id"]
     pieces = [OPENING[:5], OPENING[5:]]
     opening = Call("POST", "/uploads", pieces=pieces, headers={"content-type": "application/json"})
@@ -176,7 +181,7 @@ def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_begin
     assert (201, first_id) == (answer.status, answer.id)
 
 
-def test_a_request_that_waits_on_the_wire_while_its_sandbox_is_reset_leaves_nothing(service: Service) -> None:
+def test_a_request_that_waits_on_the_wire_while_its_sandbox_is_reset_leaves_nothing(service: EmulatorUnderTest) -> None:
     first_id = service.open_upload(5)["id"]
     service.rule({"operation": "createUpload"}, {"network": {"latency": "20ms"}}, {"nth": 1})
     opening = Call("POST", "/uploads", pieces=[OPENING], headers={"content-type": "application/json"})

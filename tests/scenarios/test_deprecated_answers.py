@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scenarios.player import Service, upscale_call
-from tests.support.emulator_client import Answer, Json
+from tests.scenarios.player import upscale_call
+from tests.support.emulator_client import Answer, EmulatorUnderTest, Json
 
 SUNSET_AND_LINK: Json = {"sunset": "2027-06-30T12:34:56.000Z", "link": "https://docs.example/migration"}
 HEADERS = {"deprecation", "link", "sunset"}
@@ -27,7 +27,7 @@ def _notice(answer: Answer) -> dict[str, str]:
         ),
     ],
 )
-def test_a_notice_says_what_the_rule_says(service: Service, notice: dict[str, str], deprecated: Json) -> None:
+def test_a_notice_says_what_the_rule_says(service: EmulatorUnderTest, notice: dict[str, str], deprecated: Json) -> None:
     true = service.get("/poses")
     service.rule({"operation": "listPoses"}, {"deprecated": deprecated})
     answer = service.get("/poses")
@@ -35,19 +35,19 @@ def test_a_notice_says_what_the_rule_says(service: Service, notice: dict[str, st
     assert {} == _notice(service.get("/backgrounds"))
 
 
-def test_nothing_is_deprecated_unless_a_scenario_says_so(service: Service) -> None:
+def test_nothing_is_deprecated_unless_a_scenario_says_so(service: EmulatorUnderTest) -> None:
     answers = [service.get(path) for path in ("/team", "/poses", "/assets")] + [service.photograph()]
     assert [{}] * 4 == [_notice(answer) for answer in answers]
 
 
-def test_a_write_is_carried_out_and_marked(service: Service) -> None:
+def test_a_write_is_carried_out_and_marked(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"operation": "*"}, {"deprecated": SUNSET_AND_LINK})
     answer = service.send(upscale_call(asset_id, "k"))
     assert (202, HEADERS, 99) == (answer.status, set(_notice(answer)), service.credits())
 
 
-def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(service: Service) -> None:
+def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     plain = service.send(upscale_call(asset_id, "k1"))
     service.rule({"operation": "*"}, {"deprecated": SUNSET_AND_LINK})
@@ -60,6 +60,6 @@ def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(service: S
 
 
 @pytest.mark.parametrize("target", ["/poses/none", "/poses?limit=0"])
-def test_a_refusal_is_a_true_answer_too(service: Service, target: str) -> None:
+def test_a_refusal_is_a_true_answer_too(service: EmulatorUnderTest, target: str) -> None:
     service.rule({"operation": ["getPose", "listPoses"]}, {"deprecated": SUNSET_AND_LINK})
     assert HEADERS == _notice(service.get(target)).keys()

@@ -5,9 +5,8 @@ import time
 import pytest
 
 from emulator.web import holding
-from tests.control.controlled_emulator import control_call
-from tests.scenarios.player import Service, advance_call, upscale_call
-from tests.support.emulator_client import READ_ONLY, Call, Json
+from tests.scenarios.player import advance_call, upscale_call
+from tests.support.emulator_client import READ_ONLY, Call, EmulatorUnderTest, Json, control_call
 
 UPSCALE: Json = {"operation": "createUpscaleGeneration"}
 IN_PROGRESS = (409, "idempotency_in_progress")
@@ -16,7 +15,7 @@ IN_PROGRESS = (409, "idempotency_in_progress")
 # Manual -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: Service) -> None:
+def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
     call = upscale_call(asset_id, "k")
@@ -27,7 +26,7 @@ def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: Service) -> 
     assert (99, 1) == (service.credits(), service.count("/generations"))
 
 
-def test_a_hold_ends_at_its_own_instant_in_the_middle_of_a_longer_move(service: Service) -> None:
+def test_a_hold_ends_at_its_own_instant_in_the_middle_of_a_longer_move(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
     first, moved = service.together(upscale_call(asset_id, "k"), advance_call(60))
@@ -38,7 +37,7 @@ def test_a_hold_ends_at_its_own_instant_in_the_middle_of_a_longer_move(service: 
 
 
 @pytest.mark.parametrize("move", [{"next_event": True}, {"until_idle": True}, {"to": "2026-01-01T00:20:10.000Z"}])
-def test_every_move_of_the_clock_can_end_a_hold(service: Service, move: Json) -> None:
+def test_every_move_of_the_clock_can_end_a_hold(service: EmulatorUnderTest, move: Json) -> None:
     (asset_id,) = service.assets(1)
     service.advance(20 * 60)  # past the end of the upload's window, which is an event as well
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
@@ -46,7 +45,9 @@ def test_every_move_of_the_clock_can_end_a_hold(service: Service, move: Json) ->
     assert (202, "2026-01-01T00:20:10.000Z") == (first.status, first.json["created_at"])
 
 
-def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are_not(service: Service) -> None:
+def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are_not(
+    service: EmulatorUnderTest,
+) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
     other_intent = upscale_call(asset_id, "k")
@@ -64,7 +65,7 @@ def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are
     assert (422, "idempotency_key_reused") == service.send(other_intent).outcome
 
 
-def test_what_was_held_is_replayed_exactly(service: Service) -> None:
+def test_what_was_held_is_replayed_exactly(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
     call = upscale_call(asset_id, "k")
@@ -73,7 +74,7 @@ def test_what_was_held_is_replayed_exactly(service: Service) -> None:
     assert (first.status, first.raw_headers, first.body) == (replay.status, replay.raw_headers, replay.body)
 
 
-def test_after_the_hold_everything_is_looked_at_afresh(service: Service) -> None:
+def test_after_the_hold_everything_is_looked_at_afresh(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     timeline = [{"at": "5s", "set": {"admission": "paused"}}]
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1}, timeline=timeline)
@@ -83,7 +84,7 @@ def test_after_the_hold_everything_is_looked_at_afresh(service: Service) -> None
     assert 202 == service.send(upscale_call(asset_id, "k")).status  # its key was released
 
 
-def test_a_replay_is_not_held(service: Service) -> None:
+def test_a_replay_is_not_held(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     call = upscale_call(asset_id, "k")
     first = service.send(call)
@@ -91,14 +92,14 @@ def test_a_replay_is_not_held(service: Service) -> None:
     assert first.body == service.send(call).body
 
 
-def test_a_refusal_that_comes_before_admission_is_not_held(service: Service) -> None:
+def test_a_refusal_that_comes_before_admission_is_not_held(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "*"}, {"hold": "10s"})
     assert 422 == service.post("/generations/upscale", {}).status
     assert 403 == service.post("/uploads", {"content_type": "image/png", "size_bytes": 5}, READ_ONLY).status
     assert 400 == service.get("/assets?limit=0").status
 
 
-def test_requests_without_a_key_can_be_held_too(service: Service) -> None:
+def test_requests_without_a_key_can_be_held_too(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"operation": ["deleteAsset", "getTeam"]}, {"hold": "10s"})
     read, deleted, still_there, end = service.together(
@@ -111,7 +112,7 @@ def test_requests_without_a_key_can_be_held_too(service: Service) -> None:
     assert 404 == service.get(f"/assets/{asset_id}").status
 
 
-def test_a_reset_lets_the_held_request_go_without_leaving_anything(service: Service) -> None:
+def test_a_reset_lets_the_held_request_go_without_leaving_anything(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
     first, reset = service.together(upscale_call(asset_id, "k"), control_call("POST", "/reset"))
@@ -125,7 +126,7 @@ def test_a_reset_lets_the_held_request_go_without_leaving_anything(service: Serv
 
 @pytest.mark.emulator(clock="auto")
 def test_on_an_auto_clock_a_hold_ends_with_the_answer_to_a_second_request(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    service: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(holding, "_AUTO_SECONDS", 3600.0)
     (asset_id,) = service.assets(1)
@@ -138,7 +139,7 @@ def test_on_an_auto_clock_a_hold_ends_with_the_answer_to_a_second_request(
 
 @pytest.mark.emulator(clock="auto")
 def test_on_an_auto_clock_a_hold_does_not_end_with_the_answer_to_another_second_request(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    service: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(holding, "_AUTO_SECONDS", 0.5)
     (asset_id,) = service.assets(1)
@@ -155,7 +156,9 @@ def test_on_an_auto_clock_a_hold_does_not_end_with_the_answer_to_another_second_
 
 
 @pytest.mark.emulator(clock="auto")
-def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_within_two_seconds_of_real_time(service: Service) -> None:
+def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_within_two_seconds_of_real_time(
+    service: EmulatorUnderTest,
+) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10m"})
     began = time.monotonic()
@@ -169,7 +172,7 @@ def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_within_two_seconds_
 
 
 @pytest.mark.emulator(clock="x100")
-def test_on_a_real_clock_a_hold_takes_its_time(service: Service) -> None:
+def test_on_a_real_clock_a_hold_takes_its_time(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
     call, began, at = upscale_call(asset_id, "k"), time.monotonic(), service.now()
@@ -179,7 +182,7 @@ def test_on_a_real_clock_a_hold_takes_its_time(service: Service) -> None:
     assert service.now() >= at + 10_000
 
 
-def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(service: Service) -> None:
+def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "1h"}, {"nth": 1})
     run = control_call("PUT", "/clock", {"mode": "x100000"})

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from emulator.domain.problems import CATALOGUE
-from tests.control.controlled_emulator import control_call
-from tests.scenarios.player import UPLOAD, Service, generation_body, upscale_call
+from tests.scenarios.player import UPLOAD, generation_body, upscale_call
 from tests.support.emulator_client import (
     BROKE,
     EXPIRED,
@@ -18,7 +17,9 @@ from tests.support.emulator_client import (
     REVOKED,
     Answer,
     Call,
+    EmulatorUnderTest,
     Json,
+    control_call,
     settings_of,
 )
 from tests.support.every_operation import CALLS, KEYED, Things, prepare
@@ -29,56 +30,56 @@ UPSCALE = "/generations/upscale"
 # The real ones ------------------------------------------------------------------------------------------------------
 
 
-def _upscale(service: Service, **options: Any) -> Call:
+def _upscale(service: EmulatorUnderTest, **options: Any) -> Call:
     (asset_id,) = service.assets(1)
     return Call("POST", UPSCALE, generation_body("upscale", asset_id), **options)
 
 
-def _broke(service: Service) -> Call:
+def _broke(service: EmulatorUnderTest) -> Call:
     (asset_id,) = service.assets(1, BROKE)
     return upscale_call(asset_id, "k", BROKE)
 
 
-def _bound(service: Service) -> Call:
+def _bound(service: EmulatorUnderTest) -> Call:
     first = upscale_call(service.assets(1)[0], "k")
     service.send(first)
     return Call("POST", UPSCALE, {**first.json, "output_format": "webp"}, idempotency_key="k")
 
 
-def _large(service: Service) -> Call:
+def _large(service: EmulatorUnderTest) -> Call:
     asset = service.upload(picture(size=(2048, 8)))
     return Call("POST", UPSCALE, generation_body("upscale", asset["id"]))
 
 
-def _in_work(service: Service) -> Call:
+def _in_work(service: EmulatorUnderTest) -> Call:
     pose, (asset_id,) = service.author("pose"), service.assets(1)
     service.patch(f"/poses/{pose['id']}", {"asset_id": asset_id})
     return Call("DELETE", f"/poses/{pose['id']}")
 
 
-def _expired(service: Service) -> Call:
+def _expired(service: EmulatorUnderTest) -> Call:
     session = service.open_upload(len(picture()))
     service.advance(15 * 60)
     return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": "t"})
 
 
-def _full_budget(service: Service) -> Call:
+def _full_budget(service: EmulatorUnderTest) -> Call:
     service.set_team(concurrency_limit=0)
     return _upscale(service)
 
 
-def _limited(service: Service) -> Call:
+def _limited(service: EmulatorUnderTest) -> Call:
     service.set_team(requests_per_minute=1)
     service.get("/team")
     return Call("GET", "/team")
 
 
-def _paused(service: Service) -> Call:
+def _paused(service: EmulatorUnderTest) -> Call:
     service.pause()
     return Call("POST", "/uploads", UPLOAD)
 
 
-CAUSES: dict[str, Callable[[Service], Call]] = {
+CAUSES: dict[str, Callable[[EmulatorUnderTest], Call]] = {
     "invalid_request": lambda _: Call("POST", "/uploads", UPLOAD, idempotency_key=None),
     "invalid_cursor": lambda _: Call("GET", "/assets?after=x"),
     "authentication_required": lambda _: Call("GET", "/team", key="iwe_unknown"),
@@ -103,7 +104,7 @@ CAUSES: dict[str, Callable[[Service], Call]] = {
 }
 
 
-def _real_problem(service: Service, code: str) -> Answer:
+def _real_problem(service: EmulatorUnderTest, code: str) -> Answer:
     """Bring a problem about, as a client or a scenario can."""
     if code in CAUSES:
         return service.send(CAUSES[code](service))
@@ -123,14 +124,14 @@ def _real_problem(service: Service, code: str) -> Answer:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Things]]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[EmulatorUnderTest, Things]]:
     """An emulator with something of everything, which injected problems do not change."""
     folder: Path = tmp_path_factory.mktemp("prepared")
-    with closing(Service(settings_of(folder, rate_limits=False))) as service:
+    with closing(EmulatorUnderTest(settings_of(folder, rate_limits=False))) as service:
         yield service, prepare(service)
 
 
-def _able(service: Service, code: str) -> str:
+def _able(service: EmulatorUnderTest, code: str) -> str:
     """Return an operation that can return a code: the last, as writes have more of them."""
     operations = service.application.contract.operations
     return [name for name, operation in operations.items() if code in operation.all_codes][-1]
@@ -149,7 +150,7 @@ def _form(answer: Answer) -> Json:
 
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_an_injected_problem_has_the_form_of_a_real_one(
-    service: Service, prepared: tuple[Service, Things], code: str
+    service: EmulatorUnderTest, prepared: tuple[EmulatorUnderTest, Things], code: str
 ) -> None:
     real = _real_problem(service, code)
     assert code == real.code
@@ -169,7 +170,7 @@ def test_an_injected_problem_has_the_form_of_a_real_one(
     assert by_header.json["detail"] == by_rule.json["detail"]
 
 
-def test_a_rule_can_give_the_detail_and_the_wait(service: Service) -> None:
+def test_a_rule_can_give_the_detail_and_the_wait(service: EmulatorUnderTest) -> None:
     then = {"problem": "service_unavailable", "retry_after": 17, "detail": "closed for stocktaking"}
     service.rule({"operation": "createUpload"}, then)
     refused = service.post("/uploads", UPLOAD)
@@ -177,7 +178,9 @@ def test_a_rule_can_give_the_detail_and_the_wait(service: Service) -> None:
 
 
 @pytest.mark.parametrize("works", [0, 1, 2])
-def test_an_injected_full_budget_asks_for_the_wait_that_a_real_one_asks_for(service: Service, works: int) -> None:
+def test_an_injected_full_budget_asks_for_the_wait_that_a_real_one_asks_for(
+    service: EmulatorUnderTest, works: int
+) -> None:
     (asset_id,) = service.assets(1)
     for number in range(works):
         service.send(upscale_call(asset_id, f"k{number}"))
@@ -192,7 +195,7 @@ def test_an_injected_full_budget_asks_for_the_wait_that_a_real_one_asks_for(serv
 
 
 @pytest.mark.parametrize("pause", ["of everyone", "of the Team"])
-def test_an_injected_pause_asks_for_the_wait_that_the_real_one_asks_for(service: Service, pause: str) -> None:
+def test_an_injected_pause_asks_for_the_wait_that_the_real_one_asks_for(service: EmulatorUnderTest, pause: str) -> None:
     path = "/scenario" if pause == "of everyone" else "/scenario?team=Demo"
     service.use({"scenario": "p", "timeline": [{"at": 0, "set": {"admission": "paused", "retry_after": 23}}]}, path)
     real = service.post("/uploads", UPLOAD)
@@ -212,7 +215,7 @@ def test_an_injected_pause_asks_for_the_wait_that_the_real_one_asks_for(service:
     ],
 )
 def test_an_auto_clock_takes_the_wait_of_an_injected_problem(
-    service: Service, code: str, then: Json, seconds: int
+    service: EmulatorUnderTest, code: str, then: Json, seconds: int
 ) -> None:
     (asset_id,) = service.assets(1)
     service.send(upscale_call(asset_id, "k1"))
@@ -223,7 +226,7 @@ def test_an_auto_clock_takes_the_wait_of_an_injected_problem(
     assert 202 == service.send(upscale_call(asset_id, "k2")).status
 
 
-def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(service: Service) -> None:
+def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(service: EmulatorUnderTest) -> None:
     finished, (asset_id,) = service.author("pose"), service.assets(1)
     ask = {"Emulator-Fault": "resource_operation_in_progress"}
     newest = service.items("/operations")[0]
@@ -233,9 +236,9 @@ def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(service: Ser
     assert running.id == service.delete(path, headers=ask).json["active_operation_id"]
 
 
-def test_an_operation_that_is_only_said_to_be_takes_no_id_from_those_to_come(make_service: Any) -> None:
+def test_an_operation_that_is_only_said_to_be_takes_no_id_from_those_to_come(make_emulator: Any) -> None:
     def next_id(with_problem: bool) -> str:
-        service = make_service()
+        service = make_emulator()
         (asset_id,) = service.assets(1)
         if with_problem:
             refused = service.delete(
@@ -253,7 +256,7 @@ def test_an_operation_that_is_only_said_to_be_takes_no_id_from_those_to_come(mak
 
 @pytest.mark.parametrize("operation", CALLS)
 def test_a_request_can_ask_for_every_code_that_its_operation_can_return_and_for_no_other(
-    prepared: tuple[Service, Things], operation: str
+    prepared: tuple[EmulatorUnderTest, Things], operation: str
 ) -> None:
     service, things = prepared
     able = service.application.contract.operations[operation].all_codes
@@ -271,7 +274,7 @@ def test_a_request_can_ask_for_every_code_that_its_operation_can_return_and_for_
 
 @pytest.mark.parametrize("operation", KEYED)
 def test_of_injected_problems_a_402_binds_the_key_and_every_other_releases_it(
-    prepared: tuple[Service, Things], operation: str
+    prepared: tuple[EmulatorUnderTest, Things], operation: str
 ) -> None:
     service, things = prepared
     for code in service.application.contract.operations[operation].all_codes:
@@ -288,7 +291,7 @@ def test_of_injected_problems_a_402_binds_the_key_and_every_other_releases_it(
         assert (500, "internal_error") == second.outcome
 
 
-def test_after_an_injected_402_a_new_request_succeeds_and_the_old_key_stays_bound(service: Service) -> None:
+def test_after_an_injected_402_a_new_request_succeeds_and_the_old_key_stays_bound(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"operation": "createUpscaleGeneration"}, {"problem": "insufficient_credits"}, {"nth": 1})
     refused = service.send(upscale_call(asset_id, "k"))
@@ -304,7 +307,7 @@ def test_after_an_injected_402_a_new_request_succeeds_and_the_old_key_stays_boun
     assert 202 == service.send(upscale_call(asset_id, "k")).status  # D12
 
 
-def test_the_header_goes_before_the_scenario_which_is_not_asked(service: Service) -> None:
+def test_the_header_goes_before_the_scenario_which_is_not_asked(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
     assert 429 == service.get("/team", headers={"Emulator-Fault": "rate_limited"}).status
     assert {"the rule": (0, 0)} == service.rules()
@@ -312,11 +315,11 @@ def test_the_header_goes_before_the_scenario_which_is_not_asked(service: Service
 
 
 @pytest.mark.parametrize("word", ["nonsense", "", "RATE_LIMITED", "rate_limited, internal_error", "\xff"])
-def test_what_is_no_code_at_all_is_an_invalid_request(service: Service, word: str) -> None:
+def test_what_is_no_code_at_all_is_an_invalid_request(service: EmulatorUnderTest, word: str) -> None:
     assert (400, "invalid_request") == service.get("/team", headers={"Emulator-Fault": word}).outcome
 
 
-def test_the_header_does_nothing_where_no_operation_is(service: Service) -> None:
+def test_the_header_does_nothing_where_no_operation_is(service: EmulatorUnderTest) -> None:
     ask = {"Emulator-Fault": "internal_error"}
     assert (404, "not_found") == service.get("/nothing", headers=ask).outcome
     assert 405 == service.delete("/team", headers=ask).status
@@ -342,7 +345,7 @@ def test_the_header_does_nothing_where_no_operation_is(service: Service) -> None
     ],
 )
 def test_what_the_service_looks_at_earlier_decides_earlier(
-    service: Service, earlier: str, code: str, options: dict[str, Any]
+    service: EmulatorUnderTest, earlier: str, code: str, options: dict[str, Any]
 ) -> None:
     given = {"json": upscale_call("none", "k").json} | options
     call = Call("POST", UPSCALE, headers={"Emulator-Fault": code}, **given)
@@ -350,12 +353,12 @@ def test_what_the_service_looks_at_earlier_decides_earlier(
 
 
 @pytest.mark.parametrize("code", ["permission_denied", "rate_limited", "authentication_required"])
-def test_what_the_service_looks_at_later_does_not_come_to_it(service: Service, code: str) -> None:
+def test_what_the_service_looks_at_later_does_not_come_to_it(service: EmulatorUnderTest, code: str) -> None:
     call = Call("POST", UPSCALE, {}, idempotency_key=None, headers={"Emulator-Fault": code})
     assert code == service.send(call).code
 
 
-def test_a_replay_goes_before_what_depends_on_the_present_state(service: Service) -> None:
+def test_a_replay_goes_before_what_depends_on_the_present_state(service: EmulatorUnderTest) -> None:
     call = upscale_call(service.assets(1)[0], "k")
     first = service.send(call)
     for code in ("service_unavailable", "insufficient_credits", "internal_error", "concurrency_limit_reached"):
@@ -363,13 +366,13 @@ def test_a_replay_goes_before_what_depends_on_the_present_state(service: Service
         assert first.body == service.send(call).body
 
 
-def test_a_reference_that_is_not_usable_decides_before_an_injected_402(service: Service) -> None:
+def test_a_reference_that_is_not_usable_decides_before_an_injected_402(service: EmulatorUnderTest) -> None:
     call = upscale_call("none", "k")
     call.headers = {"Emulator-Fault": "insufficient_credits"}
     assert (422, "invalid_reference") == service.send(call).outcome
 
 
-def test_a_request_that_was_refused_for_its_rate_does_not_count(service: Service) -> None:
+def test_a_request_that_was_refused_for_its_rate_does_not_count(service: EmulatorUnderTest) -> None:
     service.set_team(requests_per_minute=2)
     refused = service.get("/team", headers={"Emulator-Fault": "rate_limited"})
     assert 429 == refused.status
@@ -386,7 +389,7 @@ def test_a_request_that_was_refused_for_its_rate_does_not_count(service: Service
 )
 @pytest.mark.parametrize("then", [{"problem": "insufficient_credits"}, {"problem": "concurrency_limit_reached"}])
 def test_a_rule_that_the_service_decides_before_has_matched_but_not_fired(
-    service: Service, then: Json, options: dict[str, Any], status: int
+    service: EmulatorUnderTest, then: Json, options: dict[str, Any], status: int
 ) -> None:
     service.rule({"operation": "createUpscaleGeneration"}, then)
     answer = service.send(Call("POST", UPSCALE, idempotency_key="k", **options))
@@ -397,7 +400,7 @@ def test_a_rule_that_the_service_decides_before_has_matched_but_not_fired(
 
 
 @pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])
-def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(service: Service, then: Json) -> None:
+def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(service: EmulatorUnderTest, then: Json) -> None:
     call = upscale_call(service.assets(1)[0], "k")
     first = service.send(call)
     service.rule({"operation": "createUpscaleGeneration"}, then)
@@ -415,7 +418,7 @@ def test_a_rule_has_not_fired_for_a_request_that_is_a_replay(service: Service, t
     ids=["replaced", "late"],
 )
 def test_a_rule_is_named_by_the_answer_that_it_made_and_not_by_the_true_one_after_it(
-    service: Service, then: Json
+    service: EmulatorUnderTest, then: Json
 ) -> None:
     call = upscale_call(service.assets(1)[0], "k")
     service.rule({"operation": "createUpscaleGeneration"}, then, {"nth": 1})

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.player import WORKFLOWS, Service, generation_call, upscale_call
+from tests.scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import (
     INGREDIENT_PATHS,
     KINDS,
     OTHER,
     SOURCES,
     TERMINAL,
+    EmulatorUnderTest,
     Json,
     ingredient_body,
     source_fields,
@@ -19,7 +20,7 @@ from tests.support.emulator_client import (
 PHOTOGRAPHY: Json = {"work": "product_photography"}
 
 
-def _finished_after(service: Service, work: Json) -> list[float]:
+def _finished_after(service: EmulatorUnderTest, work: Json) -> list[float]:
     """Return when the outputs of a Generation come to their ends, in seconds after its admission."""
     began = service.now()
     instants: list[float] = []
@@ -30,7 +31,7 @@ def _finished_after(service: Service, work: Json) -> list[float]:
     return instants + [(service.now() - began) / 1000] * (len(state["outputs"]) - len(instants))
 
 
-def _photograph(service: Service, count: int = 4, **fields: Any) -> Json:
+def _photograph(service: EmulatorUnderTest, count: int = 4, **fields: Any) -> Json:
     answer = service.photograph(image_count=count, **fields)
     assert answer.status == 202, answer.body
     return dict(answer.json)
@@ -54,7 +55,7 @@ def _slots(work: Json) -> list[str]:
     ],
 )  # fmt: skip
 def test_slots_fail_as_they_are_told_and_only_the_others_are_charged(
-    service: Service, status: str, slots: list[str], charged: int, then: Json
+    service: EmulatorUnderTest, status: str, slots: list[str], charged: int, then: Json
 ) -> None:
     service.rule(PHOTOGRAPHY, then)
     done = service.wait_for(_photograph(service, 3))
@@ -64,7 +65,7 @@ def test_slots_fail_as_they_are_told_and_only_the_others_are_charged(
 
 
 @pytest.mark.parametrize(("charged", "failing"), [(2, 0), (2, 1), (1, 2), (1, 3), (0, 4)])
-def test_a_photoshoot_is_charged_by_its_completed_slots(service: Service, charged: int, failing: int) -> None:
+def test_a_photoshoot_is_charged_by_its_completed_slots(service: EmulatorUnderTest, charged: int, failing: int) -> None:
     if failing:
         service.rule(PHOTOGRAPHY, {"outputs": {str(slot): "timed_out" for slot in range(1, failing + 1)}})
     done = service.wait_for(service.photograph(output_mode="photoshoot").json)
@@ -73,7 +74,7 @@ def test_a_photoshoot_is_charged_by_its_completed_slots(service: Service, charge
 
 @pytest.mark.parametrize("code", ["processing_failed", "timed_out", "content_rejected"])
 @pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_each_failure_says_whether_to_try_again(service: Service, workflow: str, code: str) -> None:
+def test_each_failure_says_whether_to_try_again(service: EmulatorUnderTest, workflow: str, code: str) -> None:
     service.rule({"work": workflow.replace("-", "_")}, {"fail": code})
     done = service.wait_for(service.send(generation_call(workflow, service.assets(1)[0], "k")).json)
     (output,) = done["outputs"]
@@ -85,7 +86,7 @@ def test_each_failure_says_whether_to_try_again(service: Service, workflow: str,
     assert output["error"]["message"]
 
 
-def test_slots_fail_at_the_times_at_which_they_would_have_completed(service: Service) -> None:
+def test_slots_fail_at_the_times_at_which_they_would_have_completed(service: EmulatorUnderTest) -> None:
     service.rule(PHOTOGRAPHY, {"outputs": {"2": "timed_out"}})
     assert [6, 8, 10] == _finished_after(service, _photograph(service, 3))
 
@@ -98,18 +99,18 @@ def test_slots_fail_at_the_times_at_which_they_would_have_completed(service: Ser
     [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([601.0], "10m")],
 )
 def test_a_duration_is_the_time_from_the_start_of_the_work_to_its_end(
-    service: Service, instants: list[float], duration: str
+    service: EmulatorUnderTest, instants: list[float], duration: str
 ) -> None:
     service.rule({"work": "upscale"}, {"duration": duration})
     assert instants == _finished_after(service, service.send(upscale_call(service.assets(1)[0], "k")).json)
 
 
-def test_slots_share_a_duration_in_the_proportions_of_their_usual_times(service: Service) -> None:
+def test_slots_share_a_duration_in_the_proportions_of_their_usual_times(service: EmulatorUnderTest) -> None:
     service.rule(PHOTOGRAPHY, {"duration": "22s"})
     assert [11, 15, 19, 23] == _finished_after(service, _photograph(service, 4))  # 5, 7, 9 and 11, twice as long
 
 
-def test_a_duration_goes_with_failures(service: Service) -> None:
+def test_a_duration_goes_with_failures(service: EmulatorUnderTest) -> None:
     service.rule(PHOTOGRAPHY, {"duration": "22s", "outputs": {"4": "timed_out"}})
     admitted = _photograph(service, 4)
     assert [11, 15, 19, 23] == _finished_after(service, admitted)
@@ -117,7 +118,7 @@ def test_a_duration_goes_with_failures(service: Service) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_operations_take_the_duration_they_are_told(service: Service, kind: str) -> None:
+def test_operations_take_the_duration_they_are_told(service: EmulatorUnderTest, kind: str) -> None:
     service.rule({"work": f"{kind}.create"}, {"duration": "90s"})
     body = ingredient_body(kind, service.assets(SOURCES[kind]))
     admitted = service.post(INGREDIENT_PATHS[kind], body).json
@@ -127,7 +128,7 @@ def test_operations_take_the_duration_they_are_told(service: Service, kind: str)
     assert "completed" == service.get(f"/operations/{admitted['id']}").json["status"]
 
 
-def test_a_poll_of_stalled_work_asks_for_five_seconds_again_and_again(service: Service) -> None:
+def test_a_poll_of_stalled_work_asks_for_five_seconds_again_and_again(service: EmulatorUnderTest) -> None:
     service.rule({"work": "*"}, {"stall": True})
     work = service.send(upscale_call(service.assets(1)[0], "k")).json
     found = []
@@ -139,7 +140,7 @@ def test_a_poll_of_stalled_work_asks_for_five_seconds_again_and_again(service: S
 
 
 @pytest.mark.emulator(clock="auto")
-def test_an_auto_clock_takes_five_seconds_for_each_poll_of_stalled_work(service: Service) -> None:
+def test_an_auto_clock_takes_five_seconds_for_each_poll_of_stalled_work(service: EmulatorUnderTest) -> None:
     service.rule({"work": "*"}, {"stall": True})
     work = service.send(upscale_call(service.assets(1)[0], "k")).json
     instants = []
@@ -152,7 +153,7 @@ def test_an_auto_clock_takes_five_seconds_for_each_poll_of_stalled_work(service:
     assert ["01", "06", "11", "16"] == instants
 
 
-def test_stalled_work_keeps_its_credits_and_its_place_and_blocks_what_it_works_on(service: Service) -> None:
+def test_stalled_work_keeps_its_credits_and_its_place_and_blocks_what_it_works_on(service: EmulatorUnderTest) -> None:
     pose, (asset_id,) = service.author("pose"), service.assets(1)
     service.rule({"work": ["pose.update", "product_photography"]}, {"stall": True})
     operation = service.patch(f"/poses/{pose['id']}", {"asset_id": asset_id}).json
@@ -166,7 +167,7 @@ def test_stalled_work_keeps_its_credits_and_its_place_and_blocks_what_it_works_o
     assert (409, "resource_operation_in_progress") == service.delete(f"/assets/{asset_id}").outcome
 
 
-def test_a_budget_that_stalled_work_fills_asks_for_a_minute(service: Service) -> None:
+def test_a_budget_that_stalled_work_fills_asks_for_a_minute(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.set_team(concurrency_limit=1)
     service.rule({"work": "*"}, {"stall": True})
@@ -179,7 +180,7 @@ def test_a_budget_that_stalled_work_fills_asks_for_a_minute(service: Service) ->
 
 
 @pytest.mark.parametrize(("charged", "scene"), [(0, "clean"), (1, "foreground")])
-def test_a_scene_decides_the_price_of_a_background(service: Service, charged: int, scene: str) -> None:
+def test_a_scene_decides_the_price_of_a_background(service: EmulatorUnderTest, charged: int, scene: str) -> None:
     service.rule({"work": ["background.create", "background.update"]}, {"scene": scene})
     created = service.wait_for(service.post("/backgrounds", ingredient_body("background", service.assets(1))).json)
     path = f"/backgrounds/{created['result']['id']}"
@@ -188,7 +189,7 @@ def test_a_scene_decides_the_price_of_a_background(service: Service, charged: in
     assert 100 - 2 * charged == service.credits()
 
 
-def test_a_failure_goes_before_the_price_of_a_scene(service: Service) -> None:
+def test_a_failure_goes_before_the_price_of_a_scene(service: EmulatorUnderTest) -> None:
     service.rule({"work": "background.create"}, {"scene": "foreground", "fail": "timed_out"})
     failed = service.wait_for(service.post("/backgrounds", ingredient_body("background", service.assets(1))).json)
     assert ("failed", 0, 100) == (failed["status"], failed["credits"]["charged"], service.credits())
@@ -198,7 +199,9 @@ def test_a_failure_goes_before_the_price_of_a_scene(service: Service) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_failed_authoring_leaves_no_ingredient_and_failed_replacement_the_old_one(service: Service, kind: str) -> None:
+def test_failed_authoring_leaves_no_ingredient_and_failed_replacement_the_old_one(
+    service: EmulatorUnderTest, kind: str
+) -> None:
     path = INGREDIENT_PATHS[kind]
     old = service.author(kind)
     spent = 100 - service.credits()
@@ -214,7 +217,7 @@ def test_failed_authoring_leaves_no_ingredient_and_failed_replacement_the_old_on
     assert 200 == renamed.status
 
 
-def test_a_rule_for_work_counts_what_was_admitted_and_nothing_else(service: Service) -> None:
+def test_a_rule_for_work_counts_what_was_admitted_and_nothing_else(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"work": "upscale"}, {"fail": "timed_out"}, {"nth": 2})
     service.send(upscale_call("none", "k1"))  # 422
@@ -230,7 +233,7 @@ def test_a_rule_for_work_counts_what_was_admitted_and_nothing_else(service: Serv
     assert ["completed", "failed"] == [service.wait_for(answer.json)["status"] for answer in (first, second)]
 
 
-def test_a_rule_for_work_can_mean_one_team_and_a_window(service: Service) -> None:
+def test_a_rule_for_work_can_mean_one_team_and_a_window(service: EmulatorUnderTest) -> None:
     (asset_id,), (others,) = service.assets(1), service.assets(1, OTHER)
     service.rule({"work": "*", "team": "Other"}, {"fail": "timed_out"}, {"from": "10s", "until": "20s"})
     ends = []
@@ -243,7 +246,7 @@ def test_a_rule_for_work_can_mean_one_team_and_a_window(service: Service) -> Non
     assert ["completed", "completed", "completed", "failed", "completed", "completed"] == ends
 
 
-def test_what_was_decided_at_admission_stands_whatever_scenario_comes_later(service: Service) -> None:
+def test_what_was_decided_at_admission_stands_whatever_scenario_comes_later(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"work": "*"}, {"fail": "timed_out", "duration": "1m"})
     failing = service.send(upscale_call(asset_id, "k1"))

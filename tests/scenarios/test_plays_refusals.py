@@ -2,15 +2,15 @@
 
 import pytest
 
-from tests.scenarios.player import UPLOAD, WORKFLOWS, Service, generation_body, upscale_call
-from tests.support.emulator_client import FULL, INGREDIENT_PATHS, KINDS, OTHER, Call
+from tests.scenarios.player import UPLOAD, WORKFLOWS, generation_body, upscale_call
+from tests.support.emulator_client import FULL, INGREDIENT_PATHS, KINDS, OTHER, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 
 # 400 ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.plays("invalid-request")
-def test_a_request_called_malformed_is_corrected(service: Service) -> None:
+def test_a_request_called_malformed_is_corrected(service: EmulatorUnderTest) -> None:
     refused = service.post("/uploads", UPLOAD)
     assert ((400, "invalid_request"), "Idempotency-Key") == (refused.outcome, refused.json["detail"][:15])
     assert refused.json["request_id"] == refused.headers["request-id"]  # what a client reports
@@ -18,7 +18,7 @@ def test_a_request_called_malformed_is_corrected(service: Service) -> None:
 
 
 @pytest.mark.plays("invalid-cursor")
-def test_a_refused_cursor_starts_the_pagination_anew_and_nothing_is_counted_twice(service: Service) -> None:
+def test_a_refused_cursor_starts_the_pagination_anew_and_nothing_is_counted_twice(service: EmulatorUnderTest) -> None:
     asset_ids = service.assets(2)
     for number in range(2):
         service.product(*asset_ids)
@@ -40,7 +40,7 @@ def test_a_refused_cursor_starts_the_pagination_anew_and_nothing_is_counted_twic
 
 
 @pytest.mark.plays("authentication-required")
-def test_a_key_that_is_not_known_any_more_is_replaced_by_a_valid_one(service: Service) -> None:
+def test_a_key_that_is_not_known_any_more_is_replaced_by_a_valid_one(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     admitted = service.send(upscale_call(asset_id, "k"))
     assert 202 == admitted.status
@@ -55,7 +55,7 @@ def test_a_key_that_is_not_known_any_more_is_replaced_by_a_valid_one(service: Se
 
 
 @pytest.mark.plays("permission-denied")
-def test_writes_need_a_full_credential_while_reads_and_admitted_work_go_on(service: Service) -> None:
+def test_writes_need_a_full_credential_while_reads_and_admitted_work_go_on(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     admitted = service.send(upscale_call(asset_id, "k1"))
     service.advance(30)
@@ -81,7 +81,7 @@ def test_writes_need_a_full_credential_while_reads_and_admitted_work_go_on(servi
 
 
 @pytest.mark.plays("not-found")
-def test_an_ingredient_that_is_gone_is_dropped_from_the_choices(service: Service) -> None:
+def test_an_ingredient_that_is_gone_is_dropped_from_the_choices(service: EmulatorUnderTest) -> None:
     choices = [(kind, service.premade(kind)["id"]) for kind in KINDS]
     found = [service.get(f"{INGREDIENT_PATHS[kind]}/{identifier}").status for kind, identifier in choices]
     assert [200, 200, 404, 200] == found
@@ -92,7 +92,7 @@ def test_an_ingredient_that_is_gone_is_dropped_from_the_choices(service: Service
 
 
 @pytest.mark.plays("asset-not-found")
-def test_a_gap_is_shown_where_an_asset_is_gone_and_a_live_one_is_used(service: Service) -> None:
+def test_a_gap_is_shown_where_an_asset_is_gone_and_a_live_one_is_used(service: EmulatorUnderTest) -> None:
     gone, live = service.assets(2)
     shown = [service.get(f"/assets/{asset_id}").outcome for asset_id in (live, gone, live)]
     assert [(200, "asset"), (404, "asset_not_found"), (200, "asset")] == shown
@@ -100,7 +100,7 @@ def test_a_gap_is_shown_where_an_asset_is_gone_and_a_live_one_is_used(service: S
 
 
 @pytest.mark.plays("product-not-found")
-def test_a_live_product_is_used_in_place_of_one_that_is_gone(service: Service) -> None:
+def test_a_live_product_is_used_in_place_of_one_that_is_gone(service: EmulatorUnderTest) -> None:
     asset_ids = service.assets(1)
     first, second = (service.product(*asset_ids) for _ in range(2))
     change = {"name": "Jacket"}
@@ -112,7 +112,7 @@ def test_a_live_product_is_used_in_place_of_one_that_is_gone(service: Service) -
 
 
 @pytest.mark.plays("upload-not-found")
-def test_a_new_session_takes_the_place_of_one_that_is_gone(service: Service) -> None:
+def test_a_new_session_takes_the_place_of_one_that_is_gone(service: EmulatorUnderTest) -> None:
     session = service.open_upload(len(picture()))
     token = service.send_bytes(session, picture()).json["upload_token"]
     assert (404, "upload_not_found") == service.complete(session, token).outcome
@@ -124,7 +124,7 @@ def test_a_new_session_takes_the_place_of_one_that_is_gone(service: Service) -> 
 
 
 @pytest.mark.plays("upload-bytes-conflict")
-def test_a_new_session_takes_other_bytes(service: Service) -> None:
+def test_a_new_session_takes_other_bytes(service: EmulatorUnderTest) -> None:
     other = picture(colour="#102030")
     session = service.open_upload(len(picture()))
     token = service.send_bytes(session, picture()).json["upload_token"]
@@ -135,7 +135,7 @@ def test_a_new_session_takes_other_bytes(service: Service) -> None:
 
 
 @pytest.mark.plays("upload-expired")
-def test_a_client_opens_a_few_new_sessions_at_most_and_then_gives_up(service: Service) -> None:
+def test_a_client_opens_a_few_new_sessions_at_most_and_then_gives_up(service: EmulatorUnderTest) -> None:
     for _ in range(3):
         session = service.open_upload(len(picture()))
         token = service.send_bytes(session, picture()).json["upload_token"]
@@ -149,7 +149,7 @@ def test_a_client_opens_a_few_new_sessions_at_most_and_then_gives_up(service: Se
 
 
 @pytest.mark.plays("invalid-input")
-def test_a_refused_field_is_shown_and_corrected(service: Service) -> None:
+def test_a_refused_field_is_shown_and_corrected(service: EmulatorUnderTest) -> None:
     asset_ids = service.assets(1)
     body = {"name": "Shirt", "asset_ids": asset_ids, "primary_asset_id": asset_ids[0]}
     refused = service.post("/products", body, idempotency_key="k")
@@ -161,7 +161,7 @@ def test_a_refused_field_is_shown_and_corrected(service: Service) -> None:
 
 
 @pytest.mark.plays("invalid-reference")
-def test_a_reference_that_is_gone_is_replaced(service: Service) -> None:
+def test_a_reference_that_is_gone_is_replaced(service: EmulatorUnderTest) -> None:
     gone, live = service.assets(2)
     for workflow in WORKFLOWS:
         path = f"/generations/{workflow}"
@@ -171,7 +171,7 @@ def test_a_reference_that_is_gone_is_replaced(service: Service) -> None:
 
 
 @pytest.mark.plays("idempotency-key-reused")
-def test_a_new_intent_gets_a_new_key(service: Service) -> None:
+def test_a_new_intent_gets_a_new_key(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     for workflow in WORKFLOWS:
         path, body = f"/generations/{workflow}", generation_body(workflow, asset_id)
@@ -183,7 +183,7 @@ def test_a_new_intent_gets_a_new_key(service: Service) -> None:
 
 
 @pytest.mark.plays("already-at-target-resolution")
-def test_a_higher_target_is_asked_for_or_the_asset_is_used_as_it_is(service: Service) -> None:
+def test_a_higher_target_is_asked_for_or_the_asset_is_used_as_it_is(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     assert (422, "already_at_target_resolution") == service.send(upscale_call(asset_id, "k")).outcome
     assert (100, 200) == (service.credits(), service.get(f"/assets/{asset_id}").status)
@@ -195,7 +195,7 @@ def test_a_higher_target_is_asked_for_or_the_asset_is_used_as_it_is(service: Ser
 
 
 @pytest.mark.plays("resource-operation-in-progress")
-def test_the_operation_in_progress_is_polled_and_then_tried_again(service: Service) -> None:
+def test_the_operation_in_progress_is_polled_and_then_tried_again(service: EmulatorUnderTest) -> None:
     pose, (asset_id,) = service.author("pose"), service.assets(1)
     path = f"/poses/{pose['id']}"
     replacing = service.patch(path, {"asset_id": asset_id})

@@ -3,15 +3,15 @@
 import pytest
 
 from emulator.kernel.timestamps import parse_timestamp
-from tests.scenarios.player import LISTS, UPLOAD, WORKFLOWS, Service, generation_call, upscale_call
-from tests.support.emulator_client import READ_ONLY, Call
+from tests.scenarios.player import UPLOAD, WORKFLOWS, generation_call, upscale_call
+from tests.support.emulator_client import LISTS, READ_ONLY, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 
 # Credits ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.plays("credits-run-dry")
-def test_the_rest_of_a_batch_is_sent_with_new_keys_once_credits_were_added(service: Service) -> None:
+def test_the_rest_of_a_batch_is_sent_with_new_keys_once_credits_were_added(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     batch = [upscale_call(asset_id, f"k{number}") for number in range(8)]
     answers = [service.send(call) for call in batch]
@@ -29,7 +29,7 @@ def test_the_rest_of_a_batch_is_sent_with_new_keys_once_credits_were_added(servi
 
 
 @pytest.mark.plays("batch-runs-dry", clock="auto")
-def test_an_hour_that_has_everything_ends_with_a_true_account(service: Service) -> None:
+def test_an_hour_that_has_everything_ends_with_a_true_account(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     photoshoot = {"output_mode": "photoshoot", "asset_ids": [asset_id]}
     path = "/generations/product-photography"
@@ -66,7 +66,7 @@ def test_an_hour_that_has_everything_ends_with_a_true_account(service: Service) 
 
 
 @pytest.mark.plays("concurrency-budget-exhausted")
-def test_a_full_budget_is_waited_for(service: Service) -> None:
+def test_a_full_budget_is_waited_for(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     assert {"limit": 1, "used": 0} == service.get("/team").json["capabilities"]["api_concurrency"]
     first = service.send(upscale_call(asset_id, "k1"))
@@ -79,7 +79,7 @@ def test_a_full_budget_is_waited_for(service: Service) -> None:
 
 
 @pytest.mark.plays("rate-limited")
-def test_a_limited_rate_is_kept_to_by_waiting_exactly_as_long_as_told(service: Service) -> None:
+def test_a_limited_rate_is_kept_to_by_waiting_exactly_as_long_as_told(service: EmulatorUnderTest) -> None:
     for _ in range(5):
         assert 200 == service.get("/team").status
         service.advance(2)
@@ -96,7 +96,7 @@ def test_a_limited_rate_is_kept_to_by_waiting_exactly_as_long_as_told(service: S
 
 
 @pytest.mark.plays("admission-paused")
-def test_a_pause_is_waited_for_while_reads_and_accepted_work_go_on(service: Service) -> None:
+def test_a_pause_is_waited_for_while_reads_and_accepted_work_go_on(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.advance(29)
     accepted = service.send(upscale_call(asset_id, "k1"))
@@ -119,7 +119,7 @@ def test_a_pause_is_waited_for_while_reads_and_accepted_work_go_on(service: Serv
 
 
 @pytest.mark.plays("subscription-lapses-mid-run")
-def test_new_work_is_held_back_until_the_subscription_is_restored(service: Service) -> None:
+def test_new_work_is_held_back_until_the_subscription_is_restored(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     accepted = service.send(upscale_call(asset_id, "k1"))
     service.advance(30)
@@ -140,16 +140,16 @@ def test_new_work_is_held_back_until_the_subscription_is_restored(service: Servi
 
 
 @pytest.mark.plays("credential-revoked-mid-run")
-def test_another_credential_finds_the_work_of_a_revoked_one(service: Service) -> None:
+def test_another_credential_finds_the_work_of_a_revoked_one(service: EmulatorUnderTest) -> None:
     _play_a_lost_credential(service, 30, "credential_revoked")
 
 
 @pytest.mark.plays("credential-expired-mid-run")
-def test_a_replacement_finds_the_work_of_an_expired_credential(service: Service) -> None:
+def test_a_replacement_finds_the_work_of_an_expired_credential(service: EmulatorUnderTest) -> None:
     _play_a_lost_credential(service, 60, "credential_expired")
 
 
-def _play_a_lost_credential(service: Service, seconds: int, code: str) -> None:
+def _play_a_lost_credential(service: EmulatorUnderTest, seconds: int, code: str) -> None:
     (asset_id,) = service.assets(1)
     service.advance(seconds - 2)
     work = service.send(upscale_call(asset_id, "k"))
@@ -176,7 +176,7 @@ def _seconds_between(earlier: str, later: str) -> float:
 
 
 @pytest.mark.plays("same-key-in-flight")
-def test_a_key_in_progress_is_waited_for_and_leads_to_the_one_generation(service: Service) -> None:
+def test_a_key_in_progress_is_waited_for_and_leads_to_the_one_generation(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     for number, workflow in enumerate(WORKFLOWS, start=1):
         call = generation_call(workflow, asset_id, "k")
@@ -189,7 +189,7 @@ def test_a_key_in_progress_is_waited_for_and_leads_to_the_one_generation(service
 
 
 @pytest.mark.plays("upload-window-missed")
-def test_a_missed_window_asks_for_a_new_session(service: Service) -> None:
+def test_a_missed_window_asks_for_a_new_session(service: EmulatorUnderTest) -> None:
     session = service.open_upload(len(picture()))
     token = service.send_bytes(session, picture()).json["upload_token"]
     complete = Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, idempotency_key="k")

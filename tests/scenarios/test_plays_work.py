@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.scenarios.player import WORKFLOWS, Service, generation_call, upscale_call
-from tests.support.emulator_client import Call, Json, ingredient_body
+from tests.scenarios.player import WORKFLOWS, generation_call, upscale_call
+from tests.support.emulator_client import Call, EmulatorUnderTest, Json, ingredient_body
 
 
 def _errors(generation: Json) -> list[str | None]:
@@ -11,7 +11,7 @@ def _errors(generation: Json) -> list[str | None]:
 
 
 @pytest.mark.plays("some-outputs-fail")
-def test_completed_outputs_are_kept_and_only_what_is_retryable_is_asked_for_again(service: Service) -> None:
+def test_completed_outputs_are_kept_and_only_what_is_retryable_is_asked_for_again(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     admitted = service.photograph(asset_ids=[asset_id], image_count=4)
     assert 96 == service.credits()
@@ -30,7 +30,9 @@ def test_completed_outputs_are_kept_and_only_what_is_retryable_is_asked_for_agai
 
 
 @pytest.mark.plays("all-outputs-fail")
-def test_a_generation_of_which_nothing_came_costs_nothing_and_is_not_repeated_without_end(service: Service) -> None:
+def test_a_generation_of_which_nothing_came_costs_nothing_and_is_not_repeated_without_end(
+    service: EmulatorUnderTest,
+) -> None:
     (asset_id,) = service.assets(1)
     for attempt in range(2):
         for workflow in WORKFLOWS:
@@ -47,7 +49,7 @@ def test_a_generation_of_which_nothing_came_costs_nothing_and_is_not_repeated_wi
 
 
 @pytest.mark.plays("outputs-stall")
-def test_stalled_work_is_given_up_by_its_client_who_goes_on_with_the_rest(service: Service) -> None:
+def test_stalled_work_is_given_up_by_its_client_who_goes_on_with_the_rest(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     stalled = service.send(upscale_call(asset_id, "k1"))
     for _ in range(12):  # the client's own limit: a minute
@@ -69,7 +71,7 @@ def test_stalled_work_is_given_up_by_its_client_who_goes_on_with_the_rest(servic
 
 
 @pytest.mark.plays("authoring-fails")
-def test_failed_authoring_leaves_everything_as_it_was_and_is_retried_with_a_new_key(service: Service) -> None:
+def test_failed_authoring_leaves_everything_as_it_was_and_is_retried_with_a_new_key(service: EmulatorUnderTest) -> None:
     asset_ids = service.assets(2)
     admitted = service.post("/poses", ingredient_body("pose", asset_ids), idempotency_key="k1")
     failed = service.wait_for(admitted.json)
@@ -96,7 +98,7 @@ def test_failed_authoring_leaves_everything_as_it_was_and_is_retried_with_a_new_
 
 
 @pytest.mark.plays("foreground-removed")
-def test_the_price_of_a_background_is_read_from_its_operation(service: Service) -> None:
+def test_the_price_of_a_background_is_read_from_its_operation(service: EmulatorUnderTest) -> None:
     asset_ids = service.assets(2)
     created = service.wait_for(service.post("/backgrounds", ingredient_body("background", asset_ids)).json)
     assert ({"reserved": 1, "charged": 1}, 99) == (created["credits"], service.credits())
@@ -106,7 +108,7 @@ def test_the_price_of_a_background_is_read_from_its_operation(service: Service) 
 
 
 @pytest.mark.plays("deprecated-endpoint")
-def test_the_notice_of_a_deprecated_endpoint_is_read_and_its_answer_is_as_ever(service: Service) -> None:
+def test_the_notice_of_a_deprecated_endpoint_is_read_and_its_answer_is_as_ever(service: EmulatorUnderTest) -> None:
     noticed = service.get("/poses")
     assert "@1767225600" == noticed.headers["deprecation"]
     assert '<https://docs.example/migration>; rel="deprecation"' == noticed.headers["link"]
@@ -120,7 +122,7 @@ def test_the_notice_of_a_deprecated_endpoint_is_read_and_its_answer_is_as_ever(s
 
 
 @pytest.mark.plays("internal-error")
-def test_transient_failures_are_retried_with_the_same_key_and_paid_for_once(service: Service) -> None:
+def test_transient_failures_are_retried_with_the_same_key_and_paid_for_once(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     failures = 0
     for number, workflow in enumerate(WORKFLOWS, start=1):

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from tests.scenarios.player import Service
-from tests.support.emulator_client import Json
+from tests.support.emulator_client import EmulatorUnderTest, Json
 from tests.support.pictures import picture
 
 PICTURE = picture()
@@ -13,12 +12,12 @@ OTHER_PICTURE = bytes(reversed(PICTURE))
 """Bytes of the same number."""
 
 
-def url_of(service: Service) -> str:
+def url_of(service: EmulatorUnderTest) -> str:
     return str(service.upload(PICTURE)["url"])
 
 
 @pytest.mark.parametrize(("at", "second"), [("after_commit", 409), ("before_commit", 200)])
-def test_an_upload_whose_answer_is_lost_was_kept_or_not(service: Service, at: str, second: int) -> None:
+def test_an_upload_whose_answer_is_lost_was_kept_or_not(service: EmulatorUnderTest, at: str, second: int) -> None:
     service.rule({"bytes": "upload"}, {"network": "reset", "at": at}, {"nth": 1})
     session = service.open_upload(len(PICTURE))
     with pytest.raises(ConnectionResetError):
@@ -27,7 +26,7 @@ def test_an_upload_whose_answer_is_lost_was_kept_or_not(service: Service, at: st
     assert service.rules() == {"the rule": (2, 1)}
 
 
-def test_the_same_bytes_can_be_sent_again_after_a_lost_answer(service: Service) -> None:
+def test_the_same_bytes_can_be_sent_again_after_a_lost_answer(service: EmulatorUnderTest) -> None:
     service.rule({"bytes": "upload"}, {"network": "reset", "at": "after_commit"}, {"nth": 1})
     session = service.open_upload(len(PICTURE))
     with pytest.raises(ConnectionResetError):
@@ -37,7 +36,7 @@ def test_the_same_bytes_can_be_sent_again_after_a_lost_answer(service: Service) 
 
 
 @pytest.mark.parametrize("code", ["service_unavailable", "internal_error"])
-def test_a_byte_surface_can_answer_with_a_problem(service: Service, code: str) -> None:
+def test_a_byte_surface_can_answer_with_a_problem(service: EmulatorUnderTest, code: str) -> None:
     url = url_of(service)
     service.rule({"bytes": "*"}, {"problem": code})
     session = service.open_upload(len(PICTURE))
@@ -49,14 +48,14 @@ def test_a_byte_surface_can_answer_with_a_problem(service: Service, code: str) -
     assert service.rules() == {"the rule": (2, 2)}
 
 
-def test_after_a_problem_that_hides_the_commit_the_bytes_are_there(service: Service) -> None:
+def test_after_a_problem_that_hides_the_commit_the_bytes_are_there(service: EmulatorUnderTest) -> None:
     service.rule({"bytes": "upload"}, {"problem": "internal_error", "at": "after_commit"}, {"nth": 1})
     session = service.open_upload(len(PICTURE))
     assert service.send_bytes(session, PICTURE).status == 500
     assert service.send_bytes(session, OTHER_PICTURE).code == "upload_bytes_conflict"
 
 
-def test_every_operation_does_not_mean_bytes_and_bytes_mean_no_operation(service: Service) -> None:
+def test_every_operation_does_not_mean_bytes_and_bytes_mean_no_operation(service: EmulatorUnderTest) -> None:
     url = url_of(service)
     service.rule({"operation": "*"}, {"problem": "internal_error"})
     assert service.fetch(url).status == 200
@@ -74,14 +73,14 @@ def test_every_operation_does_not_mean_bytes_and_bytes_mean_no_operation(service
         ({"bytes": "download"}, []),
     ],
 )
-def test_an_upload_is_found_by_its_place_and_team(service: Service, match: Json, failing: list[int]) -> None:
+def test_an_upload_is_found_by_its_place_and_team(service: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
     sessions = [service.open_upload(len(PICTURE)) for _ in range(3)]
     service.rule(match, {"problem": "service_unavailable"})
     statuses = [service.send_bytes(session, PICTURE).status for session in sessions]
     assert [number for number, status in enumerate(statuses, start=1) if status == 503] == failing
 
 
-def test_a_download_that_is_cut_off_has_its_first_half(service: Service) -> None:
+def test_a_download_that_is_cut_off_has_its_first_half(service: EmulatorUnderTest) -> None:
     url = url_of(service)
     whole = service.fetch(url).body
     service.rule({"bytes": "download", "resource": "first"}, {"network": "truncate"})
@@ -91,7 +90,7 @@ def test_a_download_that_is_cut_off_has_its_first_half(service: Service) -> None
     assert service.fetch(url).body == whole
 
 
-def test_bytes_come_at_the_rate_that_is_said(service: Service) -> None:
+def test_bytes_come_at_the_rate_that_is_said(service: EmulatorUnderTest) -> None:
     url = url_of(service)
     whole = service.fetch(url).body
     service.rule({"bytes": "download"}, {"network": {"rate": len(whole) * 10}})
@@ -102,7 +101,7 @@ def test_bytes_come_at_the_rate_that_is_said(service: Service) -> None:
     assert answer.headers["emulator-rule"] == "the rule"
 
 
-def test_an_upload_is_taken_at_the_rate_that_is_said(service: Service) -> None:
+def test_an_upload_is_taken_at_the_rate_that_is_said(service: EmulatorUnderTest) -> None:
     service.rule({"bytes": "upload"}, {"network": {"rate": len(PICTURE) * 10}})
     session = service.open_upload(len(PICTURE))
     began_at = time.perf_counter()

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.player import UPLOAD, Service, upscale_call
-from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, Call, Json
+from tests.scenarios.player import UPLOAD, upscale_call
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, Call, EmulatorUnderTest, Json
 
 FAILS: Json = {"problem": "internal_error"}
 TEAM: Json = {"operation": "getTeam"}
 
 
-def _failures(service: Service, count: int, call: Call | None = None) -> list[int]:
+def _failures(service: EmulatorUnderTest, count: int, call: Call | None = None) -> list[int]:
     """Send a request some times, and return which of them failed, counted from 1."""
     return [number for number in range(1, count + 1) if service.send(call or Call("GET", "/team")).status == 500]
 
@@ -31,14 +31,16 @@ def _failures(service: Service, count: int, call: Call | None = None) -> list[in
         ([], "10"),
     ],
 )
-def test_an_nth_counts_the_requests_that_match(service: Service, failing: list[int], nth: Any) -> None:
+def test_an_nth_counts_the_requests_that_match(service: EmulatorUnderTest, failing: list[int], nth: Any) -> None:
     service.rule(TEAM, FAILS, {"nth": nth})
     service.get("/assets")
     assert failing == _failures(service, 9)
     assert {"the rule": (9, len(failing))} == service.rules()
 
 
-def test_a_window_is_open_from_its_beginning_to_before_its_end_on_the_emulators_clock(service: Service) -> None:
+def test_a_window_is_open_from_its_beginning_to_before_its_end_on_the_emulators_clock(
+    service: EmulatorUnderTest,
+) -> None:
     service.advance(1000)  # spans count from the scenario's beginning, not from the sandbox's
     service.rule(TEAM, FAILS, {"from": "30s", "until": "90s"})
     found = []
@@ -49,14 +51,14 @@ def test_a_window_is_open_from_its_beginning_to_before_its_end_on_the_emulators_
     assert {"the rule": (5, 2)} == service.rules()
 
 
-def test_all_of_a_when_must_hold(service: Service) -> None:
+def test_all_of_a_when_must_hold(service: EmulatorUnderTest) -> None:
     service.rule(TEAM, FAILS, {"nth": "every 2", "from": "10s", "probability": 1})
     assert [] == _failures(service, 3)
     service.advance(10)
     assert [1, 3] == _failures(service, 3)  # the fourth and the sixth of all
 
 
-def test_chance_follows_from_the_seed(service: Service) -> None:
+def test_chance_follows_from_the_seed(service: EmulatorUnderTest) -> None:
     def drawn(seed: int) -> list[int]:
         name = f"seed-{seed}-{len(service.told('GET', '/sandboxes')['data'])}"
         scenario = {"scenario": "chance", "rules": [{"match": TEAM, "when": {"probability": 0.25}, "then": FAILS}]}
@@ -70,12 +72,12 @@ def test_chance_follows_from_the_seed(service: Service) -> None:
 
 
 @pytest.mark.parametrize(("failing", "probability"), [([], 0), ([1, 2, 3, 4], 1), ([1, 2, 3, 4], "1.0")])
-def test_chance_can_be_certainty(service: Service, failing: list[int], probability: Any) -> None:
+def test_chance_can_be_certainty(service: EmulatorUnderTest, failing: list[int], probability: Any) -> None:
     service.rule(TEAM, FAILS, {"probability": probability})
     assert failing == _failures(service, 4)
 
 
-def test_other_requests_do_not_change_what_chance_has_in_mind(service: Service) -> None:
+def test_other_requests_do_not_change_what_chance_has_in_mind(service: EmulatorUnderTest) -> None:
     rules = [
         {"name": "reads", "match": TEAM, "when": {"probability": 0.5}, "then": FAILS},
         {"name": "lists", "match": {"operation": "listPoses"}, "when": {"probability": 0.5}, "then": FAILS},
@@ -118,13 +120,13 @@ COLOURED: Json = {
         (False, {"resolution": "1k"}),  # a default that the body does not name
     ],
 )
-def test_a_body_is_matched_by_a_subset(service: Service, meant: bool, body: Json) -> None:
+def test_a_body_is_matched_by_a_subset(service: EmulatorUnderTest, meant: bool, body: Json) -> None:
     asset_ids = service.assets(1)
     service.rule({"operation": "createProductPhotographyGeneration", "body": body}, FAILS)
     assert (500 if meant else 202) == service.photograph(asset_ids=asset_ids, **COLOURED).status
 
 
-def test_an_array_of_a_body_is_matched_as_it_is(service: Service) -> None:
+def test_an_array_of_a_body_is_matched_as_it_is(service: EmulatorUnderTest) -> None:
     one, other = service.assets(2)
     service.rule({"operation": "createProductPhotographyGeneration", "body": {"asset_ids": [one, other]}}, FAILS)
     found = [service.photograph(asset_ids=asset_ids).status for asset_ids in ([one, other], [other, one], [one])]
@@ -132,7 +134,7 @@ def test_an_array_of_a_body_is_matched_as_it_is(service: Service) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"x"', b"\xff", b"{" * 5000])
-def test_a_body_that_is_no_object_matches_no_subset(service: Service, content: bytes) -> None:
+def test_a_body_that_is_no_object_matches_no_subset(service: EmulatorUnderTest, content: bytes) -> None:
     service.rule({"operation": "createUpload", "body": {"size_bytes": 1}}, FAILS)
     answer = service.post("/uploads", content=content, headers={"content-type": "application/json"})
     assert answer.status in (400, 422)
@@ -140,13 +142,13 @@ def test_a_body_that_is_no_object_matches_no_subset(service: Service, content: b
 
 
 @pytest.mark.parametrize("by", ["name", "id"])
-def test_a_rule_can_mean_one_team(service: Service, by: str) -> None:
+def test_a_rule_can_mean_one_team(service: EmulatorUnderTest, by: str) -> None:
     service.rule(TEAM | {"team": service.team()[by]}, FAILS)
     assert [500, 500, 200] == [service.get("/team", key).status for key in (FULL, READ_ONLY, OTHER)]
     assert {"the rule": (2, 2)} == service.rules()
 
 
-def test_a_list_of_operations_is_counted_together(service: Service) -> None:
+def test_a_list_of_operations_is_counted_together(service: EmulatorUnderTest) -> None:
     service.rule({"operation": ["getTeam", "listPoses"]}, FAILS, {"nth": 3})
     found = [service.get(path).status for path in ("/team", "/assets", "/poses", "/backgrounds", "/poses", "/team")]
     assert [200, 200, 200, 200, 500, 200] == found
@@ -155,7 +157,7 @@ def test_a_list_of_operations_is_counted_together(service: Service) -> None:
 # Among each other ---------------------------------------------------------------------------------------------------
 
 
-def test_the_first_rule_that_is_due_acts_and_each_counts_what_it_matches(service: Service) -> None:
+def test_the_first_rule_that_is_due_acts_and_each_counts_what_it_matches(service: EmulatorUnderTest) -> None:
     rules: list[Json] = [
         {"name": "third", "match": TEAM, "when": {"nth": 3}, "then": {"problem": "rate_limited"}},
         {"name": "later", "match": {"operation": "*"}, "when": {"nth": ">=3"}, "then": FAILS},
@@ -166,7 +168,7 @@ def test_the_first_rule_that_is_due_acts_and_each_counts_what_it_matches(service
     assert {"third": (4, 1), "later": (4, 1), "always": (4, 2)} == service.rules()
 
 
-def test_requests_that_never_come_so_far_are_not_counted(service: Service) -> None:
+def test_requests_that_never_come_so_far_are_not_counted(service: EmulatorUnderTest) -> None:
     service.set_team(requests_per_minute=2)
     service.rule({"operation": "*"}, FAILS, {"nth": 3})
     assert [401, 401] == [service.get("/team", key).status for key in ("iwe_unknown", REVOKED)]
@@ -177,7 +179,7 @@ def test_requests_that_never_come_so_far_are_not_counted(service: Service) -> No
     assert 500 == service.get("/team").status
 
 
-def test_an_attempt_with_the_same_key_is_a_request_like_any_other(service: Service) -> None:
+def test_an_attempt_with_the_same_key_is_a_request_like_any_other(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"operation": "createUpscaleGeneration"}, FAILS, {"nth": "1-2"})
     call = upscale_call(asset_id, "k")
@@ -185,7 +187,7 @@ def test_an_attempt_with_the_same_key_is_a_request_like_any_other(service: Servi
     assert {"the rule": (4, 2)} == service.rules()
 
 
-def test_a_teams_own_scenario_goes_before_everyones(service: Service) -> None:
+def test_a_teams_own_scenario_goes_before_everyones(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "*"}, FAILS)
     own = {
         "scenario": "own",
@@ -201,7 +203,7 @@ def test_a_teams_own_scenario_goes_before_everyones(service: Service) -> None:
 # What they leave behind ---------------------------------------------------------------------------------------------
 
 
-def test_an_injected_answer_names_its_rule(service: Service) -> None:
+def test_an_injected_answer_names_its_rule(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.use(
         {
@@ -217,14 +219,14 @@ def test_an_injected_answer_names_its_rule(service: Service) -> None:
     assert "emulator-rule" not in service.get(f"/assets/{asset_id}").headers
 
 
-def test_an_answer_that_no_rule_touched_does_not_name_one(service: Service) -> None:
+def test_an_answer_that_no_rule_touched_does_not_name_one(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "*"}, FAILS, {"nth": 100})
     answers = [service.get("/team"), service.get("/assets/none"), service.post("/uploads", UPLOAD)]
     assert [200, 404, 201] == [answer.status for answer in answers]
     assert not any("emulator-rule" in answer.headers for answer in answers)
 
 
-def test_a_rule_does_not_act_on_the_byte_surfaces_or_the_control_plane(service: Service) -> None:
+def test_a_rule_does_not_act_on_the_byte_surfaces_or_the_control_plane(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     url = service.get(f"/assets/{asset_id}").json["url"]
     session = service.open_upload(5)
@@ -249,7 +251,7 @@ def test_a_rule_does_not_act_on_the_byte_surfaces_or_the_control_plane(service: 
         ({}, [1, 2, 3, 4]),
     ],
 )
-def test_a_rule_means_a_credential_or_a_query(service: Service, match: Json, failing: list[int]) -> None:
+def test_a_rule_means_a_credential_or_a_query(service: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
     service.rule({"operation": "listAssets"} | match, FAILS)
     calls = [
         Call("GET", "/assets"),
@@ -263,13 +265,15 @@ def test_a_rule_means_a_credential_or_a_query(service: Service, match: Json, fai
 
 @pytest.mark.parametrize(("glob", "failing"), [("order-*", ["order-1", "order-2"]), ("order-?", ["order-1", "order-2"]),
                                                ("[o]rder-2", ["order-2"]), ("order", [])])  # fmt: skip
-def test_a_rule_means_idempotency_keys_by_a_glob(service: Service, glob: str, failing: list[str]) -> None:
+def test_a_rule_means_idempotency_keys_by_a_glob(service: EmulatorUnderTest, glob: str, failing: list[str]) -> None:
     service.rule({"idempotency_key": glob}, FAILS)
     keys = ["order-1", "order-2", "cart-1"]
     assert [key for key in keys if service.post("/uploads", UPLOAD, idempotency_key=key).status == 500] == failing
 
 
-def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_ones_have_none(service: Service) -> None:
+def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_ones_have_none(
+    service: EmulatorUnderTest,
+) -> None:
     (asset,) = service.assets(1)
     products = [service.product(asset)["id"] for _ in range(3)]
     service.rule({"operation": "getProduct", "resource": "second"}, FAILS)
@@ -291,7 +295,7 @@ def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_o
         ("resource", [2]),
     ],
 )
-def test_an_nth_can_be_counted_for_each(service: Service, per: str | None, failing: list[int]) -> None:
+def test_an_nth_can_be_counted_for_each(service: EmulatorUnderTest, per: str | None, failing: list[int]) -> None:
     service.rule(TEAM, FAILS, {"nth": 2} | ({"per": per} if per else {}))
     keys = [FULL, FULL, READ_ONLY, READ_ONLY, OTHER, OTHER]
     statuses = [service.get("/team", key).status for key in keys]
@@ -299,13 +303,13 @@ def test_an_nth_can_be_counted_for_each(service: Service, per: str | None, faili
     assert service.rules() == {"the rule": (6, len(failing))}
 
 
-def test_the_first_attempt_with_each_key_can_fail(service: Service) -> None:
+def test_the_first_attempt_with_each_key_can_fail(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "createUpload"}, FAILS, {"nth": 1, "per": "idempotency_key"})
     statuses = [service.post("/uploads", UPLOAD, idempotency_key=key).status for key in ("a", "a", "b", "b", "a")]
     assert statuses == [500, 201, 500, 201, 201]
 
 
-def test_what_is_counted_for_each_is_kept_in_a_state_file(service: Service) -> None:
+def test_what_is_counted_for_each_is_kept_in_a_state_file(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "createUpload"}, FAILS, {"nth": 2, "per": "idempotency_key"})
     service.post("/uploads", UPLOAD, idempotency_key="a")
     saved = service.ask("GET", "/state").body

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.control.controlled_emulator import control_call
-from tests.scenarios.player import UPLOAD, MakeService, Service, upscale_call
-from tests.support.emulator_client import FULL, Answer, Call, Json
+from tests.scenarios.player import UPLOAD, upscale_call
+from tests.support.emulator_client import FULL, Answer, Call, EmulatorUnderTest, Json, MakeEmulator, control_call
 
 FAILING: Json = {
     "scenario": "failing",
@@ -27,7 +26,7 @@ FAILING: Json = {
         "",
     ],
 )
-def test_a_bad_file_changes_nothing_of_what_runs(service: Service, bad: str) -> None:
+def test_a_bad_file_changes_nothing_of_what_runs(service: EmulatorUnderTest, bad: str) -> None:
     service.use(FAILING)
     assert [200, 500] == [service.get("/team").status for _ in range(2)]
     before, clock = service.told("GET", "/scenario"), service.told("GET", "/clock")
@@ -40,7 +39,7 @@ def test_a_bad_file_changes_nothing_of_what_runs(service: Service, bad: str) -> 
     assert 503 == service.post("/uploads", UPLOAD).status
 
 
-def test_a_swap_is_whole_for_every_request_that_comes_with_it(service: Service) -> None:
+def test_a_swap_is_whole_for_every_request_that_comes_with_it(service: EmulatorUnderTest) -> None:
     def scenario(status: str) -> Json:
         rule = {"name": status, "match": {"operation": "*"}, "then": {"problem": status}}
         return {"scenario": status, "rules": [rule], "world": {"teams": {"Demo": {"credits": len(status)}}}}
@@ -53,7 +52,7 @@ def test_a_swap_is_whole_for_every_request_that_comes_with_it(service: Service) 
     assert len("internal_error") == service.team()["credits"]
 
 
-def test_what_is_held_stays_held_when_the_scenario_is_swapped(service: Service) -> None:
+def test_what_is_held_stays_held_when_the_scenario_is_swapped(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
     call = upscale_call(asset_id, "k")
@@ -66,7 +65,7 @@ def test_what_is_held_stays_held_when_the_scenario_is_swapped(service: Service) 
     assert [(202, "generation"), (409, "idempotency_in_progress")] == [first.outcome, second.outcome]
 
 
-def test_counters_restart_with_every_putting_of_a_scenario(service: Service) -> None:
+def test_counters_restart_with_every_putting_of_a_scenario(service: EmulatorUnderTest) -> None:
     for _ in range(2):
         service.use(FAILING)
         assert {"second": (0, 0)} == service.rules()
@@ -92,7 +91,7 @@ timeline:
 """
 
 
-def _played(service: Service) -> list[tuple[int, tuple[tuple[str, str], ...], bytes]]:
+def _played(service: EmulatorUnderTest) -> list[tuple[int, tuple[tuple[str, str], ...], bytes]]:
     """Play a client, and return all that it was answered."""
     (asset_id,) = service.assets(1)
     answers: list[Answer] = []
@@ -114,22 +113,22 @@ def _played(service: Service) -> list[tuple[int, tuple[tuple[str, str], ...], by
     return [(answer.status, answer.raw_headers, answer.body) for answer in answers]
 
 
-def test_the_same_scenario_and_requests_give_the_same_bytes(make_service: MakeService) -> None:
-    first, second = (_played(make_service(scenario=EVENTFUL, clock="auto", seed=3)) for _ in range(2))
+def test_the_same_scenario_and_requests_give_the_same_bytes(make_emulator: MakeEmulator) -> None:
+    first, second = (_played(make_emulator(scenario=EVENTFUL, clock="auto", seed=3)) for _ in range(2))
     assert first == second
     statuses = {status for status, _, _ in first}
     assert {200, 202, 401, 402, 429, 500, 503} <= statuses, "the play is eventful"
 
 
-def test_another_seed_gives_another_course_of_events(make_service: MakeService) -> None:
-    first, second = (_played(make_service(scenario=EVENTFUL, clock="auto", seed=seed)) for seed in (3, 4))
+def test_another_seed_gives_another_course_of_events(make_emulator: MakeEmulator) -> None:
+    first, second = (_played(make_emulator(scenario=EVENTFUL, clock="auto", seed=seed)) for seed in (3, 4))
     assert [status for status, _, _ in first] != [status for status, _, _ in second]
 
 
 def test_a_reset_begins_the_scenario_anew_with_fresh_counters_and_the_same_bytes_follow(
-    make_service: MakeService,
+    make_emulator: MakeEmulator,
 ) -> None:
-    service = make_service(scenario=EVENTFUL, clock="auto", seed=3)
+    service = make_emulator(scenario=EVENTFUL, clock="auto", seed=3)
     untouched = service.told("GET", "/scenario")
     first = _played(service)
     assert untouched != service.told("GET", "/scenario")
@@ -138,7 +137,7 @@ def test_a_reset_begins_the_scenario_anew_with_fresh_counters_and_the_same_bytes
     assert first == _played(service)
 
 
-def test_a_put_scenario_is_begun_anew_by_a_reset_with_its_world(service: Service) -> None:
+def test_a_put_scenario_is_begun_anew_by_a_reset_with_its_world(service: EmulatorUnderTest) -> None:
     service.use(EVENTFUL)
     first = [service.get("/team").status for _ in range(8)]
     service.set_team(credits_available=0)
@@ -147,7 +146,7 @@ def test_a_put_scenario_is_begun_anew_by_a_reset_with_its_world(service: Service
     assert first == [service.get("/team").status for _ in range(8)]
 
 
-def test_sandboxes_do_not_notice_each_others_scenarios(service: Service) -> None:
+def test_sandboxes_do_not_notice_each_others_scenarios(service: EmulatorUnderTest) -> None:
     for name in ("one", "two"):
         service.told("POST", "/sandboxes", {"id": name, "clock": "auto", "scenario": FAILING})
     found = [service.get("/team", f"{FULL}_{name}").status for name in ("one", "two", "one", "two")]

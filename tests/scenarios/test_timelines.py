@@ -2,8 +2,18 @@
 
 import pytest
 
-from tests.scenarios.player import UPLOAD, MakeService, Service, upscale_call
-from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, START, Call, Json
+from tests.scenarios.player import UPLOAD, upscale_call
+from tests.support.emulator_client import (
+    FULL,
+    OTHER,
+    READ_ONLY,
+    REVOKED,
+    START,
+    Call,
+    EmulatorUnderTest,
+    Json,
+    MakeEmulator,
+)
 from tests.support.pictures import picture
 
 
@@ -11,7 +21,7 @@ def _timeline(*changes: tuple[str, Json]) -> Json:
     return {"scenario": "timeline", "timeline": [{"at": at, "set": change} for at, change in changes]}
 
 
-def _around(service: Service, call: Call, at_seconds: float) -> list[tuple[int, str]]:
+def _around(service: EmulatorUnderTest, call: Call, at_seconds: float) -> list[tuple[int, str]]:
     """Send a request a millisecond before an instant, and at the instant."""
     service.advance(at_seconds - 0.001)
     before = service.send(call).outcome
@@ -40,14 +50,14 @@ CHANGES: list[tuple[Json, Call, tuple[int, str], tuple[int, str]]] = [
     ("change", "call", "before", "after"), CHANGES, ids=[f"{row[0]} {row[1].method} {row[1].key}" for row in CHANGES]
 )
 def test_a_change_takes_effect_at_its_instant(
-    service: Service, change: Json, call: Call, before: tuple[int, str], after: tuple[int, str]
+    service: EmulatorUnderTest, change: Json, call: Call, before: tuple[int, str], after: tuple[int, str]
 ) -> None:
     service.advance(100)
     service.use(_timeline(("30s", change)))
     assert [before, after] == _around(service, call, 30)
 
 
-def test_credits_and_the_concurrency_limit_change_at_their_instants(service: Service) -> None:
+def test_credits_and_the_concurrency_limit_change_at_their_instants(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.use(_timeline(("10s", {"team": "Demo", "concurrency_limit": 0}), ("20s", {"team": "Demo", "credits": 0})))
     service.advance(9.999)
@@ -60,7 +70,7 @@ def test_credits_and_the_concurrency_limit_change_at_their_instants(service: Ser
     assert 0 == service.credits()
 
 
-def test_credits_are_what_a_client_is_shown_whatever_is_reserved(service: Service) -> None:
+def test_credits_are_what_a_client_is_shown_whatever_is_reserved(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.use(_timeline(("2s", {"team": "Demo", "credits": 7})))
     service.send(upscale_call(asset_id, "k"))
@@ -70,12 +80,12 @@ def test_credits_are_what_a_client_is_shown_whatever_is_reserved(service: Servic
     assert (7, 0) == (service.credits(), service.team()["reserved"])
 
 
-def test_what_is_due_at_once_is_there_for_the_first_request(service: Service) -> None:
+def test_what_is_due_at_once_is_there_for_the_first_request(service: EmulatorUnderTest) -> None:
     service.use(_timeline(("0s", {"admission": "paused"})))
     assert 503 == service.post("/uploads", UPLOAD).status
 
 
-def test_a_pause_asks_for_its_own_wait_and_without_one_for_the_usual(service: Service) -> None:
+def test_a_pause_asks_for_its_own_wait_and_without_one_for_the_usual(service: EmulatorUnderTest) -> None:
     paused = {"admission": "paused"}
     service.use(_timeline(("1s", paused | {"retry_after": 30}), ("2s", {"admission": "open"}), ("3s", paused)))
     found = []
@@ -100,7 +110,9 @@ MANY = _timeline(
 
 
 @pytest.mark.parametrize("step_ms", [100, 2500, 7000, 35000])
-def test_changes_that_fall_due_in_one_move_come_to_the_same_as_in_many(service: Service, step_ms: int) -> None:
+def test_changes_that_fall_due_in_one_move_come_to_the_same_as_in_many(
+    service: EmulatorUnderTest, step_ms: int
+) -> None:
     (asset_id,) = service.assets(1)
     service.use(MANY)
     work = service.send(upscale_call(asset_id, "k"))
@@ -115,14 +127,14 @@ def test_changes_that_fall_due_in_one_move_come_to_the_same_as_in_many(service: 
     assert ("completed", "2026-01-01T00:00:06.000Z") == (done["status"], done["finished_at"])
 
 
-def test_changes_of_one_instant_are_made_in_the_order_of_the_file(service: Service) -> None:
+def test_changes_of_one_instant_are_made_in_the_order_of_the_file(service: EmulatorUnderTest) -> None:
     changes = [("5s", {"team": "Demo", "credits": number}) for number in (9, 2, 5)]
     service.use(_timeline(*changes))
     service.advance(5)
     assert 5 == service.credits()
 
 
-def test_the_order_of_the_file_is_none_of_time(service: Service) -> None:
+def test_the_order_of_the_file_is_none_of_time(service: EmulatorUnderTest) -> None:
     service.use(_timeline(("20s", {"admission": "open"}), ("10s", {"admission": "paused"})))
     found = []
     for _ in range(2):
@@ -132,7 +144,7 @@ def test_the_order_of_the_file_is_none_of_time(service: Service) -> None:
 
 
 @pytest.mark.emulator(clock="auto")
-def test_an_auto_clock_that_takes_waits_meets_the_changes_on_its_way(service: Service) -> None:
+def test_an_auto_clock_that_takes_waits_meets_the_changes_on_its_way(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     service.use(_timeline(("2s", {"team": "Demo", "credits": 3}), ("20s", {"team": "Demo", "credits": 4})))
     service.wait_for(service.send(upscale_call(asset_id, "k")).json)
@@ -142,7 +154,7 @@ def test_an_auto_clock_that_takes_waits_meets_the_changes_on_its_way(service: Se
 # One Team's ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_teams_timeline_changes_that_team_alone(service: Service) -> None:
+def test_a_teams_timeline_changes_that_team_alone(service: EmulatorUnderTest) -> None:
     changes: list[tuple[str, Json]] = [
         ("1s", {"admission": "paused"}),
         ("2s", {"team": "Other", "credits": 3}),
@@ -163,7 +175,7 @@ def test_a_teams_timeline_changes_that_team_alone(service: Service) -> None:
 @pytest.mark.emulator(
     scenario="scenario: s\nworld: {teams: {Demo: {credits: 3, subscription: inactive, concurrency_limit: 2}}}\n"
 )
-def test_a_world_is_changed_at_the_start(service: Service) -> None:
+def test_a_world_is_changed_at_the_start(service: EmulatorUnderTest) -> None:
     team = service.get("/team").json
     assert (3, False, 2) == (
         team["credits"],
@@ -172,7 +184,7 @@ def test_a_world_is_changed_at_the_start(service: Service) -> None:
     )
 
 
-def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(service: Service) -> None:
+def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     world: Json = {
         "teams": {
@@ -193,9 +205,9 @@ def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(se
     assert "completed" == service.get(f"/generations/{admitted.id}").json["status"]
 
 
-def test_the_command_line_goes_before_the_seed_and_the_start_of_a_scenario(make_service: MakeService) -> None:
+def test_the_command_line_goes_before_the_seed_and_the_start_of_a_scenario(make_emulator: MakeEmulator) -> None:
     text = "scenario: s\nseed: 7\nclock: {start: 2030-01-01T00:00:00Z}\n"
-    plain, given = make_service(scenario=text), make_service(scenario=text, seed=0, start=START)
+    plain, given = make_emulator(scenario=text), make_emulator(scenario=text, seed=0, start=START)
     assert ("2030-01-01T00:00:00.000Z", START) == (plain.clock_now(), given.clock_now())
     assert plain.get("/team").id != given.get("/team").id
 
@@ -207,7 +219,7 @@ def _after(match: Json, nth: int, change: Json) -> Json:
     return {"scenario": "after", "timeline": [{"after": {"match": match, "nth": nth}, "set": change}]}
 
 
-def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(service: Service) -> None:
+def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(service: EmulatorUnderTest) -> None:
     service.use(_after({"operation": "getTeam", "team": "Demo"}, 2, {"team": "Demo", "credits": 7}))
     found = [service.get("/team", key).json["credits"] for key in (FULL, OTHER, FULL, FULL)]
     assert found == [100, 100, 100, 7]
@@ -215,7 +227,7 @@ def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(service: 
     assert [service.credits() for _ in range(3)] == [50, 50, 50]
 
 
-def test_refused_requests_count_and_the_timeline_tells_when_it_was_done(service: Service) -> None:
+def test_refused_requests_count_and_the_timeline_tells_when_it_was_done(service: EmulatorUnderTest) -> None:
     service.use(_after({"operation": "createUpload"}, 2, {"admission": "paused"}))
     (entry,) = service.told("GET", "/scenario")["timeline"]
     assert (entry["after"], entry["done_at"]) == ({"match": {"operation": "createUpload"}, "nth": 2}, None)
@@ -227,14 +239,14 @@ def test_refused_requests_count_and_the_timeline_tells_when_it_was_done(service:
     assert entry["done_at"] == "2026-01-01T00:00:05.000Z"
 
 
-def test_a_change_after_bytes_closes_the_window_of_a_client(service: Service) -> None:
+def test_a_change_after_bytes_closes_the_window_of_a_client(service: EmulatorUnderTest) -> None:
     service.use(_after({"bytes": "upload"}, 1, {"credential": FULL, "state": "revoked"}))
     session = service.open_upload(len(picture()))
     token = service.send_bytes(session, picture()).json["upload_token"]
     assert service.complete(session, token).code == "credential_revoked"
 
 
-def test_what_waits_for_a_request_is_kept_in_a_state_file(service: Service) -> None:
+def test_what_waits_for_a_request_is_kept_in_a_state_file(service: EmulatorUnderTest) -> None:
     service.use(_after({"operation": "listAssets"}, 2, {"team": "Demo", "credits": 7}))
     service.get("/assets")
     saved = service.ask("GET", "/state").body

@@ -1,7 +1,7 @@
 """An emulator in the test's own process, driven synchronously, with every answer of `/v1` held against the contract.
 
-Requests go through the ASGI interface: what the tests see is what a client sees, HTTP parsing aside. Time and the state of
-Teams are set by the few methods that say so.
+Requests go through the ASGI interface: what the tests see is what a client sees, HTTP parsing aside. What the control
+plane answers is held against its form. Time and the state of Teams are set by the few methods that say so.
 """
 
 import asyncio
@@ -9,11 +9,11 @@ import atexit
 import dataclasses
 import itertools
 import json as json_text
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from emulator.app import Application, create_application
@@ -43,7 +43,13 @@ TERMINAL: Final = ("completed", "failed")
 FROM_ROOT: Final = ("/v1", "/files", "/direct-uploads", "/_emulator")
 """How a target begins that is not below the base URL."""
 
+CONTROL: Final = f"http://{HOST}/_emulator"
+PROBLEM_MEMBERS: Final = {"type", "title", "status", "detail", "code", "request_id"}
+PATIENCE: Final = 20
+"""Attempts after which a client gives a write up."""
+
 Json = dict[str, Any]
+Result = TypeVar("Result")
 
 INGREDIENT_PATHS: Final = {
     "photography_style": "/photography-styles",
@@ -51,6 +57,7 @@ INGREDIENT_PATHS: Final = {
     "pose": "/poses",
     "fashion_model": "/fashion-models",
 }
+LISTS: Final = ("/assets", "/products", *INGREDIENT_PATHS.values(), "/operations", "/generations")
 KINDS: Final = tuple(INGREDIENT_PATHS)
 SOURCES: Final = {"photography_style": 3, "background": 1, "pose": 1, "fashion_model": 1}
 """How many Assets each kind is made from (the least, where it is a range)."""
@@ -143,8 +150,22 @@ class Call:
     without: Iterable[str] = ()
 
 
+def control_call(
+    method: str,
+    path: str,
+    json: Any = None,
+    *,
+    sandbox: str | None = None,
+    content: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Call:
+    """Return a request to the control plane, on a sandbox other than `default` if one is named."""
+    prefix = CONTROL if sandbox is None else f"{CONTROL}/sandboxes/{sandbox}"
+    return Call(method, prefix + path, json, content=content, headers=headers or {}, key=None, idempotency_key=None)
+
+
 class EmulatorUnderTest:
-    """An emulator and a client of it. To be closed."""
+    """An emulator, and a client of all its surfaces. To be closed."""
 
     def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
         self.application: Application = create_application(settings, shared_helpers())
@@ -156,18 +177,22 @@ class EmulatorUnderTest:
         """End the event loop."""
         self._runner.close()
 
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine in the emulator's event loop. (`Runner.run` would change signal handlers each time.)"""
+        return self._runner.get_loop().run_until_complete(coroutine)
+
     # Requests -------------------------------------------------------------------------------------------------------
 
     def send(self, call: Call) -> Answer:
         """Send a request and wait for its answer."""
-        answer = self._runner.run(self._send(call))
+        answer = self.run(self._send(call))
         assert answer is not None, f"{call.method} {call.target} was not answered"
         return answer
 
     def leave(self, call: Call) -> None:
         """Send a request and disconnect half way: nobody is there to be answered."""
         call.disconnects = True
-        answer = self._runner.run(self._send(call))
+        answer = self.run(self._send(call))
         assert answer is None, "a client that has left was answered"
 
     def together(self, *calls: Call) -> list[Answer]:
@@ -176,7 +201,7 @@ class EmulatorUnderTest:
         async def gather() -> list[Answer | None]:
             return await asyncio.gather(*(self._send(call) for call in calls))
 
-        answers = [answer for answer in self._runner.run(gather()) if answer is not None]
+        answers = [answer for answer in self.run(gather()) if answer is not None]
         assert len(answers) == len(calls)
         return answers
 
@@ -287,6 +312,101 @@ class EmulatorUnderTest:
                 return found
             cursor = f"&after={page['page']['next_cursor']}"
 
+    def insist(self, call: Call, statuses: tuple[int, ...] = (429, 503)) -> tuple[Answer, list[int]]:
+        """Send a request with one key until it is let in, waiting as told; return the answer, and the waits in seconds."""
+        waits: list[int] = []
+        while (answer := self.send(call)).status in statuses:
+            assert len(waits) < PATIENCE, answer.body
+            waits.append(answer.retry_after or 0)
+            self.advance(waits[-1])
+        return answer, waits
+
+    def asked_twice(self, call: Call, held_seconds: float) -> tuple[Answer, Answer]:
+        """Send a request that is held, meanwhile the same once more, and let the time of the hold pass; return both answers."""
+        first, second, moved = self.together(
+            call, call, control_call("POST", "/clock/advance", {"seconds": held_seconds})
+        )
+        assert moved.status == 200, moved.body
+        return first, second
+
+    def count(self, target: str, key: str = FULL) -> int:
+        """Return how many items a list has."""
+        return len(self.items(target, key))
+
+    def library_of(self, key: str = FULL) -> Json:
+        """Return all that a Team can see, for comparison: its lists, Credits and concurrency."""
+        team = self.get("/team", key).json
+        return {
+            **{path: self.items(path, key) for path in LISTS},
+            "credits": team["credits"],
+            "api_concurrency": team["capabilities"]["api_concurrency"],
+        }
+
+    # The control plane ----------------------------------------------------------------------------------------------
+
+    def ask(self, method: str, path: str, json: Any = None, **options: Any) -> Answer:
+        """Send a request to the control plane; `options` are those of `control_call`."""
+        return self.send(control_call(method, path, json, **options))
+
+    def told(self, method: str, path: str, json: Any = None, **options: Any) -> Any:
+        """Send a request to the control plane that must succeed, and return what it answers."""
+        answer = self.ask(method, path, json, **options)
+        assert answer.status in (200, 201), answer.body
+        return answer.json
+
+    def refusal(self, method: str, path: str, json: Any = None, **options: Any) -> tuple[int, str, str]:
+        """Send a request to the control plane that must be refused, and return status, code and detail."""
+        answer = self.ask(method, path, json, **options)
+        assert answer.status >= 400, answer.body
+        return answer.status, answer.code, str(answer.json["detail"])
+
+    def team(self, name: str = "Demo", sandbox: str | None = None) -> Json:
+        """Return a Team as the control plane shows it."""
+        (found,) = [team for team in self.told("GET", "/teams", sandbox=sandbox)["data"] if team["name"] == name]
+        return dict(found)
+
+    def clock_now(self, sandbox: str | None = None) -> str:
+        """Return the time as the control plane shows it."""
+        return str(self.told("GET", "/clock", sandbox=sandbox)["now"])
+
+    def admitted_upscale(self, key: str = FULL) -> Json:
+        """Admit work that is finished 6 s later: 1 s in the queue, 5 s for its output."""
+        answer = self.post(
+            "/generations/upscale",
+            {"asset_id": self.assets(1, key)[0], "target_resolution": "2k", "output_format": "png"},
+            key,
+        )
+        assert answer.status == 202, answer.body
+        return dict(answer.json)
+
+    def rules(self, path: str = "/scenario") -> dict[str, tuple[int, int]]:
+        """Return how often each rule matched and fired."""
+        return {rule["name"]: (rule["matched"], rule["fired"]) for rule in self.told("GET", path)["rules"]}
+
+    def rules_that_never_fired(self) -> list[str]:
+        """Return the names of the rules that did nothing."""
+        return [name for name, (_, fired) in self.rules().items() if not fired]
+
+    def use(self, scenario: Any, path: str = "/scenario") -> None:
+        """Put a scenario, as an object or as the text of a file, in place of the running one."""
+        if isinstance(scenario, str):
+            self.told("PUT", path, content=scenario.encode())
+        else:
+            self.told("PUT", path, scenario)
+
+    def rule(self, match: Json, then: Json, when: Json | None = None, **more: Any) -> None:
+        """Put a scenario of one rule, called `the rule`, in place of the running one."""
+        rule = {"name": "the rule", "match": match, "then": then} | ({"when": when} if when else {})
+        self.use({"scenario": "one rule", "rules": [rule]} | more)
+
+    def without_scenario(self) -> None:
+        """Let nothing go wrong from now on."""
+        assert self.ask("DELETE", "/scenario").status == 204
+
+    def new_key(self, team: str = "Demo", profile: str = "full") -> str:
+        """Have the owner of a Team create a credential, and return its key."""
+        return str(self.told("POST", f"/teams/{team}/credentials", {"profile": profile})["key"])
+
     # Time and state -------------------------------------------------------------------------------------------------
 
     @property
@@ -386,8 +506,20 @@ class EmulatorUnderTest:
         exchange = Exchange(method, path.removeprefix("/v1"), answer.status, answer.raw_headers, answer.body)
         if path.startswith("/v1/"):
             self._checker.check(exchange)
-        elif answer.status >= 400 and method != "HEAD" and not path.startswith("/_emulator"):
+        elif path.startswith("/_emulator"):
+            _check_control(method, answer)
+        elif answer.status >= 400 and method != "HEAD":
             self._checker.check_problem(exchange)
+
+
+def _check_control(method: str, answer: Answer) -> None:
+    assert answer.headers["request-id"]
+    assert (answer.status == 405) == ("allow" in answer.headers)
+    if answer.status >= 400 and method != "HEAD":
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert set(answer.json) == PROBLEM_MEMBERS
+        assert answer.json["status"] == answer.status
+        assert answer.json["request_id"] == answer.headers["request-id"]
 
 
 MakeEmulator = Callable[..., EmulatorUnderTest]
