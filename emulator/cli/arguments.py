@@ -28,6 +28,7 @@ class Command(NamedTuple):
 COMMANDS: Mapping[str, Command] = {
     "serve": Command("run the emulator until interrupted"),
     "exec": Command("run a command with an emulator of its own, and exit with its status"),
+    "sweep": Command("run a command again with each fault at each of its calls, and show what it survives"),
     "wait": Command("wait until an emulator is ready"),
     "requests": Command("list, follow, explain or clear recorded requests", "list"),
     "scenario": Command("show, change or end the running scenario", "show"),
@@ -44,6 +45,8 @@ COMMANDS: Mapping[str, Command] = {
 }
 """Every command: its module is `emulator.cli.commands.NAME`, with `add_arguments` and `run`."""
 
+_WITH_COMMAND = ("exec", "sweep")
+"""Those that run a command, which comes after `--`."""
 _WITHOUT_VALUE = ("-h", "--help", "--follow")
 
 
@@ -60,7 +63,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     given = sys.argv[1:] if arguments is None else arguments
     typed = next(iter(given), "")
     parser = build_parser(typed)
-    if typed != "exec":
+    if typed not in _WITH_COMMAND:
         return parser.parse_args(with_verb(given))
     end = given.index("--") if "--" in given else len(given)
     options, unknown = parser.parse_known_args(given[:end])

@@ -40,10 +40,13 @@ from emulator.settings import SettingError, Settings, read_settings
 
 if TYPE_CHECKING:
     from emulator.app import Application
+    from emulator.cli.sweep.runs import CellRun
     from emulator.examiner.examiner import Totals
     from emulator.service.tally import Tally
 
 PREFERRED_TEAM = "Demo"
+_TIMED_OUT = 124
+"""The status of a command that took too long, as that of timeout(1)."""
 _UNWIND_SECONDS = 0.1
 """How long requests in flight have to notice that their connection is gone."""
 
@@ -78,6 +81,9 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             if journal_file is not None:
                 application.sandboxes.observe(recording.note)
             run = _Run(application, options.words, {**environment, **variables}, guard, keeps_state=bool(state_file))
+            cell = None if options.cell is None else _cell(options.cell, application)
+            if cell is not None:
+                run.timeout_seconds = cell.task.timeout_seconds
             try:
                 with access_log(application, settings, environment, is_usual=False):
                     run.run(sockets=[listener])
@@ -86,6 +92,8 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
                 return error.status
     finally:
         guard.dismiss()
+    if cell is not None:
+        cell.conclude(None if run.is_hung else run.status, run.duration_ms)
     conduct = None if options.conduct == "off" else run.conduct.without(ignored)
     is_bad = options.conduct == "fail" and conduct is not None and conduct.has_errors
     status = run.status or int(is_bad)
@@ -110,6 +118,10 @@ class _Run(WatchedServer):
     duration_ms: int
     state: bytes
     """The default sandbox as it was at the end, as a state file, if that was to be kept."""
+    timeout_seconds: float | None = None
+    """How long the command may take."""
+    is_hung: bool = False
+    """Whether it took longer."""
 
     def __init__(
         self,
@@ -136,7 +148,9 @@ class _Run(WatchedServer):
         began_at = host_elapsed_ms()
         child = Child(self._words, self._environment, self._guard)
         try:
-            self.status = await child.wait()
+            self.status = await asyncio.wait_for(child.wait(), self.timeout_seconds)
+        except TimeoutError:
+            self.is_hung, self.status = True, _TIMED_OUT
         finally:
             sandboxes = self._application.sandboxes
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
@@ -145,7 +159,7 @@ class _Run(WatchedServer):
             if self._keeps_state:
                 self.state = self._application.saved_state()
             await self._close()
-            if await child.end():
+            if await child.end() and not self.is_hung:
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -180,6 +194,13 @@ def _ignored_rules(names: Sequence[str]) -> frozenset[str]:
         if name not in known:
             raise SettingError("--ignore", name, f"one of {', '.join(known)}")
     return frozenset(names)
+
+
+def _cell(file: str, application: "Application") -> "CellRun":
+    """Make this one run of a sweep."""
+    from emulator.cli.sweep.runs import CellRun
+
+    return CellRun(Path(file), application)
 
 
 def _variables(address: str, application: "Application", settings: Settings) -> dict[str, str]:

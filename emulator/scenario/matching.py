@@ -62,6 +62,8 @@ class WorkFacts:
     work: str
     team_id: str
     team_name: str
+    operation: str = ""
+    """The operation that admits it."""
 
     def value_of(self, subject: Subject) -> str:
         """Return what tells one subject from another: of work, the Team alone."""
@@ -105,14 +107,19 @@ class RequestMatch:
 
 @dataclass(frozen=True, slots=True)
 class WorkMatch:
-    """The work that a rule means."""
+    """The work that a rule means. `operation` None: whichever admits it."""
 
     works: frozenset[str] = _EVERY_NAME
     team: str | None = None
+    operation: str | None = None
 
     def matches(self, facts: WorkFacts) -> bool:
         """Tell whether the rule means this work."""
-        return (facts.work in self.works or EVERY in self.works) and is_team(self.team, facts.team_id, facts.team_name)
+        return (
+            (facts.work in self.works or EVERY in self.works)
+            and is_team(self.team, facts.team_id, facts.team_name)
+            and self.operation in (None, facts.operation)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ class Call:
     passed: list[Check]
     """The checks that the request has passed so far; every check of an operation adds itself."""
     resource_id: str = ""
+    operation: str = ""
+    """The operation's id."""
     query: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     intent: Intent = field(default_factory=dict)
     decoded: DecodedUpload | None = None

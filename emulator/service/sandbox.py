@@ -143,6 +143,8 @@ class Sandbox(SandboxState):
         self.held_admissions: dict[str, HeldAdmission] = {}
         self.causes: dict[tuple[str, str], Cause] = {}
         """By what was set (such as `credits`) and the id it was set of: the change of a timeline that set it last."""
+        self.strike: Playbook | None = None
+        """The one fault of a sweep's run, which begins anew whenever the sandbox does (`Sandboxes.strike_with`)."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule: what the rules of scenarios that were ended had counted."""
 

@@ -6,7 +6,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Protocol, TypeAlias
 
-from emulator.scenario.scenario import NO_SCENARIO
+from emulator.scenario.playbook import Playbook
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service import scenarios
 from emulator.service.accounts import Caller
 from emulator.service.images import MemoryBudget
@@ -43,6 +44,8 @@ class Sandboxes:
     tally: Tally = field(default_factory=Tally)
     """What was counted in sandboxes until they were reset, loaded or deleted."""
     examiner: Examiner | None = None
+    _strike: Scenario | None = None
+    """What strikes every sandbox, beside its own scenario: one cell of a sweep."""
     _callers: dict[str, Caller] = field(default_factory=dict)
     _observers: list[Observer] = field(default_factory=list)
 
@@ -66,7 +69,15 @@ class Sandboxes:
         for sandbox in self.by_id.values():
             sandbox.journal.watchers.append(partial(observer, sandbox))
 
+    def strike_with(self, strike: Scenario) -> None:
+        """Let the rules of a scenario strike in every sandbox, those included that are still to come."""
+        self._strike = strike
+        for sandbox in self.by_id.values():
+            sandbox.strike = Playbook(strike, sandbox.began_at, sandbox.seed)
+
     def _begin_to_observe(self, sandbox: Sandbox) -> None:
+        if self._strike is not None:
+            sandbox.strike = Playbook(self._strike, sandbox.began_at, sandbox.seed)
         sandbox.journal.watchers.extend(partial(observer, sandbox) for observer in self._observers)
         if self.examiner is not None:
             sandbox.journal.examiner = partial(self.examiner.note, sandbox)

@@ -50,23 +50,28 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
 
 
 def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDecision:
-    """Ask what happens to a request, once: the Team's own scenario, and everyone's if that has nothing in mind."""
+    """Ask what happens to a request, once: the Team's own scenario, and everyone's if that has nothing in mind.
+
+    The strike of a sweep goes before them, which count the request all the same.
+    """
+    strike = NOTHING_HAPPENS if sandbox.strike is None else sandbox.strike.for_request(facts, now)
     for playbook in _playbooks(sandbox, facts.team_id):
         decision = playbook.for_request(facts, now)
         if decision.rule is not None:
-            return decision
-    return NOTHING_HAPPENS
+            return decision if strike.rule is None else strike
+    return strike
 
 
-def decide_work(sandbox: Sandbox, caller: Caller, work: str, now: int) -> WorkDecision:
-    """Ask what becomes of work that is being admitted, once, in the same order."""
+def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now: int) -> WorkDecision:
+    """Ask what becomes of work that an operation is admitting, once, in the same order."""
     team = caller.account.team
-    facts = WorkFacts(work, team.id, team.name)
+    facts = WorkFacts(work, team.id, team.name, operation)
+    strike = AS_USUAL if sandbox.strike is None else sandbox.strike.for_work(facts, now)
     for playbook in _playbooks(sandbox, team.id):
         decision = playbook.for_work(facts, now)
         if decision.rule is not None:
-            return decision
-    return AS_USUAL
+            return decision if strike.rule is None else strike
+    return strike
 
 
 def _playbooks(sandbox: Sandbox, team_id: str) -> list[Playbook]:

@@ -21,7 +21,7 @@ def failure(code: str) -> WorkError:
 
 def decide(call: Call, kind: str) -> WorkOutcome:
     """Ask the running scenarios, once, what becomes of work that is being admitted, and note the rule that says so."""
-    decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.now)
+    decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.operation, call.now)
     call.work_rule = decision.rule
     return decision.outcome
 

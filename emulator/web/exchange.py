@@ -146,7 +146,7 @@ class Exchange:
                 await self._read_body()
             surface.recognize(self)
             self._pass(route.entrance)
-            if self.sandbox.playbooks or FAULT_HEADER in self.request.headers:
+            if self.sandbox.playbooks or self.sandbox.strike is not None or FAULT_HEADER in self.request.headers:
                 lost = await self._ask_scenario()
                 if lost is not None:
                     return lost

@@ -57,7 +57,10 @@ class V1:
             )
         exchange.caller, exchange.sandbox = caller, caller.sandbox
         exchange.now = engine.enter(caller.sandbox)
-        exchange.call = Call(caller.sandbox, caller, exchange.now, exchange.entry.passed, exchange.resource_id)
+        operation = exchange.route.operation or ""
+        exchange.call = Call(
+            caller.sandbox, caller, exchange.now, exchange.entry.passed, exchange.resource_id, operation
+        )
 
     def _find_route(self, request: Request) -> tuple[Route, str]:
         """Find the operation of a method and path, and the id in the path (D06).

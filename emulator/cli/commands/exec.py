@@ -1,7 +1,7 @@
 """`exec`: run a command with an emulator of its own, and exit with its status."""
 
 import gc
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
@@ -31,6 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--ignore", metavar="RULE", action="append", default=[], help="ignore a rule of conduct; can be repeated"
     )
     parser.add_argument("--junit", metavar="FILE", help="write the conduct as JUnit XML")
+    parser.add_argument("--cell", help=SUPPRESS)  # this is one run of a sweep
     parser.add_argument("--quiet", action="store_true", help="do not print the report")
     add_settings(parser, {"port": "a free one", "access_log": "off"})
 

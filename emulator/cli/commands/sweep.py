@@ -1,0 +1,45 @@
+"""`sweep`: run a command again with each fault at each of its calls, and show what it survives."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+
+from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
+
+_EPILOG = f"""\
+A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit. A run survives a fault if the command still succeeds, and
+is hung if it does not end in time. Exit status: 1 if a run hung or did damage, else 0. {ENVIRONMENT}"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take the options of a running emulator and of the sweep, and then the command."""
+    parser.usage = f"{PROGRAM} sweep [OPTIONS] -- COMMAND [ARGUMENT ...]"
+    parser.epilog = _EPILOG
+    parser.set_defaults(refuse=parser.error)
+    parser.add_argument("--jobs", metavar="N", help="how many runs at once (default: the number of processors)")
+    parser.add_argument("--only", metavar="GLOB", help="the cells to run, such as 'createProduct#*' (default: all)")
+    parser.add_argument(
+        "--faults",
+        metavar="KINDS",
+        help="kinds of faults, with commas between them (default: problems,network,outputs)",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        help="when a run is hung (default: 3 times as long as the clean run, and at least 10)",
+    )
+    parser.add_argument("--report", metavar="FILE", help="write the result as JSON, or as a page to FILE.html")
+    parser.add_argument(
+        "--resume", metavar="FILE", help="write the runs there as they end, and do not repeat those in it"
+    )
+    parser.add_argument(
+        "--ignore", metavar="RULE", action="append", default=[], help="leave out a rule of conduct (repeatable)"
+    )
+    parser.add_argument("--strict", action="store_true", help="exit with 1 if a run failed, too")
+    add_settings(parser, {"port": "a free one", "access_log": "off", "clock": "auto"})
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Sweep. Raises as `emulator.cli.sweep.sweeping.sweep` does."""
+    from emulator.cli.sweep.sweeping import sweep
+
+    return sweep(options, environment)

@@ -1,0 +1,152 @@
+"""The calls of a run: which operations were called, how often in any one sandbox, and what could have struck each call.
+
+Calls are counted as the playbook counts them: a request counts once its credential and rate were accepted. Work counts
+once it was admitted. Must not know which faults are then tried.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from emulator.contract import Contract
+from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
+from emulator.service.journal import Entry, Journal
+from emulator.service.sandbox import Sandbox
+from emulator.web.files import BYTE_CODES
+
+_ENTRANCE = (Check.CREDENTIAL, Check.RATE)
+_ASKED = {"upload": Check.CREDENTIAL, "download": Check.ROUTE, None: Check.RATE}
+"""The check after which a request is asked about, by byte surface; None stands for operations."""
+
+
+@dataclass(slots=True)
+class Call:
+    """The Nth call of an operation, in all sandboxes that got that far; a byte surface stands for an operation.
+
+    `codes` are the problems that could have come about there. `is_repetition`: the same read was sent right before and
+    after it, as a poll is. `outputs` of `works`, which counts the admitted work by itself, is 0 for an Operation.
+    """
+
+    operation: str
+    number: int
+    is_read: bool
+    codes: set[str] = field(default_factory=set)
+    is_repetition: bool = True
+
+
+@dataclass(slots=True)
+class Work:
+    """The Nth work that an operation admitted, with the most outputs that it had; an Operation has none."""
+
+    operation: str
+    number: int
+    outputs: int = 0
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What was counted in one sandbox since it began."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    works: Counter[str] = field(default_factory=Counter)
+    last: dict[str, tuple[tuple[str, str], Call]] = field(default_factory=dict)
+    """By key: method and path of its client's last request, and which call that was."""
+
+    def end(self) -> None:
+        """No request follows the last ones."""
+        for _, call in self.last.values():
+            call.is_repetition = False
+
+
+class Calls:
+    """Counts the calls to all sandboxes, each by itself, as an observer of their journals."""
+
+    def __init__(self, contract: Contract) -> None:
+        self._contract = contract
+        self._counts: dict[str, tuple[Journal, _Counts]] = {}
+        """By sandbox id, with the journal that it began with: a sandbox that is reset counts anew."""
+        self._calls: dict[tuple[str, int], Call] = {}
+        self._works: dict[tuple[str, int], Work] = {}
+        self.struck = 0
+        """How often the fault of a sweep came about."""
+
+    def note(self, sandbox: Sandbox, entry: Entry) -> None:
+        """Count a request that has left."""
+        if not entry.is_complete:
+            return
+        strike = sandbox.strike
+        if strike is not None:
+            rules = strike.scenario.rules
+            self.struck += (entry.rule in rules and entry.has_rule_acted) or entry.work_rule in rules
+        name = entry.operation or entry.byte_surface
+        is_asked_for_by_header = entry.is_injected and entry.rule is None
+        if name is None or _ASKED[entry.byte_surface] not in entry.passed or is_asked_for_by_header:
+            return
+        counts = self._counts_of(sandbox)
+        counts.calls[name] += 1
+        self._note_call(entry, name, counts)
+        if entry.work_id is not None and entry.replay_of is None:
+            counts.works[name] += 1
+            number = counts.works[name]
+            generation = sandbox.store.generations.items.get(entry.work_id)
+            work = self._works.setdefault((name, number), Work(name, number))
+            work.outputs = max(work.outputs, 0 if generation is None else len(generation.outputs))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as JSON, in the order of the contract. No call follows."""
+        for _, counts in self._counts.values():
+            counts.end()
+        order = {name: place for place, name in enumerate((*self._contract.operations, "upload", "download"))}
+        return {
+            "calls": [
+                {**asdict(call), "codes": sorted(call.codes, key=list(CATALOGUE).index)}
+                for call in sorted(self._calls.values(), key=lambda call: (order[call.operation], call.number))
+            ],
+            "works": [
+                asdict(work)
+                for work in sorted(self._works.values(), key=lambda work: (order[work.operation], work.number))
+            ],
+        }
+
+    def _counts_of(self, sandbox: Sandbox) -> _Counts:
+        journal, counts = self._counts.get(sandbox.id, (None, _Counts()))
+        if journal is not sandbox.journal:
+            counts.end()
+            counts = _Counts()
+            self._counts[sandbox.id] = sandbox.journal, counts
+        return counts
+
+    def _note_call(self, entry: Entry, name: str, counts: _Counts) -> None:
+        number = counts.calls[name]
+        operation = self._contract.operations.get(name)
+        is_read = name == "download" if operation is None else operation.method == "GET"
+        call = self._calls.setdefault((name, number), Call(name, number, is_read))
+        codes = BYTE_CODES if operation is None else operation.all_codes
+        call.codes |= set(_possible(entry, is_read, codes))
+        client = "" if entry.caller is None else entry.caller.credential.key
+        request, last = (entry.method, entry.path), counts.last.get(client)
+        is_poll = operation is not None and operation.method == "GET" and not operation.query
+        if last is None or last[0] != request or not is_poll:
+            call.is_repetition = False
+            if last is not None:
+                last[1].is_repetition = False
+        counts.last[client] = request, call
+
+
+def _possible(entry: Entry, is_read: bool, codes: Iterable[str]) -> Iterable[str]:
+    """Go through the problems that would have come about, had they been asked for: what decided earlier, decides still."""
+    was_refused = entry.problem is not None and entry.problem.check in OPERATION_CHECKS
+    reaches_operation = entry.is_committed or was_refused
+    for code in codes:
+        check = CATALOGUE[code].check
+        is_passed = check in entry.passed and check not in OPERATION_CHECKS
+        is_due_at_operation = reaches_operation and (is_read or code == "internal_error")
+        if entry.is_committed or check in _ENTRANCE or (is_passed and code != "internal_error") or is_due_at_operation:
+            yield code
+
+
+def calls_of(noted: Mapping[str, Any]) -> tuple[list[Call], list[Work]]:
+    """Read what `Calls.as_json` returned."""
+    calls = [Call(**{**call, "codes": set(call["codes"])}) for call in noted["calls"]]
+    return calls, [Work(**work) for work in noted["works"]]

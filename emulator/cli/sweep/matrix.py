@@ -1,0 +1,123 @@
+"""What came of a sweep, for people as a matrix and for programs as JSON. The page for browsers is `page`'s."""
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from emulator.cli.arguments import PROGRAM
+from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
+from emulator.cli.sweep.cells import LOST_AFTER, LOST_BEFORE, Cell, LeftOut
+from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
+from emulator.contract import load_contract
+from emulator.domain.problems import CATALOGUE, count_of
+
+SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
+LEFT_OUT: Final = "-"
+_COLOURS: Final[Mapping[str, str]] = {".": GREEN, "F": YELLOW, "H": RED, "D": RED, LEFT_OUT: DIM, " ": DIM}
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Everything that is told of a sweep. `repeat` holds the options that a repetition has to have."""
+
+    clean: Run
+    runs: Sequence[Run]
+    left_out: Sequence[LeftOut]
+    words: Sequence[str]
+    repeat: Sequence[str]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report."""
+        return {
+            "cells": [run.as_json() for run in self.runs],
+            "left_out": [{"cell": str(left.cell), "why": left.why} for left in self.left_out],
+            "command": list(self.words),
+            "clean_seconds": self.clean.seconds,
+        }
+
+    def line_to_repeat(self, run: Run) -> str:
+        """Return the command line that repeats a run."""
+        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", run.cell, "--", *self.words])
+
+    @property
+    def broken(self) -> list[Run]:
+        """The runs that did not survive, the worst first."""
+        return sorted((run for run in self.runs if run.outcome != "survived"), key=_severity)
+
+    @property
+    def calls(self) -> list[str]:
+        """The rows of the matrix: operations in the order of the contract, each with its calls."""
+        cells = [cell for cell, _ in self._cells()]
+        order = {
+            operation: place for place, operation in enumerate((*load_contract().operations, "upload", "download"))
+        }
+        return list(
+            dict.fromkeys(cell.call for cell in sorted(cells, key=lambda cell: (order[cell.operation], cell.number)))
+        )
+
+    @property
+    def faults(self) -> list[str]:
+        """The columns of the matrix: codes in the order of the catalogue, then losses, then failures of work."""
+        order = [*CATALOGUE, LOST_BEFORE, LOST_AFTER]
+        faults = dict.fromkeys(cell.fault for cell, _ in self._cells())
+        return sorted(faults, key=lambda fault: order.index(fault) if fault in order else len(order))
+
+    @property
+    def signs(self) -> dict[tuple[str, str], str]:
+        """By call and fault, what stands in the matrix."""
+        return {(cell.call, cell.fault): sign for cell, sign in self._cells()}
+
+    def summary(self) -> str:
+        """Return in words how many runs ended how."""
+        counts = [(outcome, sum(run.outcome == outcome for run in self.runs)) for outcome in OUTCOMES]
+        left = f"; {count_of(len(self.left_out), 'cell')} left out" if self.left_out else ""
+        return (
+            f"{count_of(len(self.runs), 'run')}: {', '.join(f'{count} {outcome}' for outcome, count in counts)}{left}"
+        )
+
+    def _cells(self) -> Iterator[tuple[Cell, str]]:
+        yield from ((Cell.read(run.cell), SIGNS[run.outcome]) for run in self.runs)
+        yield from ((left.cell, LEFT_OUT) for left in self.left_out)
+
+
+def _severity(run: Run) -> int:
+    return -OUTCOMES.index(run.outcome)
+
+
+def as_text(sweep: Sweep, style: Style) -> str:
+    """Return the matrix, and each run that did not survive with what was found and the line that repeats it."""
+    signs, faults = sweep.signs, sweep.faults
+    width = max(len(call) for call in sweep.calls)
+    letters = {fault: _letter(place) for place, fault in enumerate(faults)}
+    lines = [style(f"{'':{width}}  {' '.join(letters.values())}", BOLD)]
+    for call in sweep.calls:
+        row = [signs.get((call, fault), " ") for fault in faults]
+        lines.append(f"{call:{width}}  {' '.join(style(sign, _COLOURS[sign]) for sign in row)}".rstrip())
+    lines += ["", *(f"{letter}  {fault}" for fault, letter in letters.items())]
+    lines += ["", ". survived   F failed   H hung   D damaged   - left out: it cannot differ from another", ""]
+    for run in sweep.broken:
+        lines += _lines_of(sweep, run, style)
+    lines += ["", *_left_out_lines(sweep.left_out), sweep.summary()]
+    return "\n".join(lines) + "\n"
+
+
+def _lines_of(sweep: Sweep, run: Run, style: Style) -> Iterator[str]:
+    end = "no end in time" if run.status is None else f"status {run.status}"
+    word = style(f"{run.outcome:8}", _COLOURS[SIGNS[run.outcome]])
+    yield f"{word}  {run.cell}  ({end}, {run.seconds:.1f} s{'' if run.struck else ', the call was not made'})"
+    for finding in run.findings:
+        yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
+    yield f"  {sweep.line_to_repeat(run)}"
+
+
+def _left_out_lines(left_out: Sequence[LeftOut]) -> Iterator[str]:
+    reasons: dict[str, int] = {}
+    for left in left_out:
+        reasons[left.why] = reasons.get(left.why, 0) + 1
+    for why, count in reasons.items():
+        yield f"left out {count_of(count, 'cell')}: {why}"
+
+
+def _letter(place: int) -> str:
+    return "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[place]

@@ -1,0 +1,56 @@
+"""The progress of a sweep: one line on a terminal, and nothing elsewhere."""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from emulator.cli.output import Style
+from emulator.cli.sweep.runs import OUTCOMES, Run
+from emulator.kernel.clock import host_elapsed_ms
+
+
+class Progress:
+    """How many of how many runs have ended, how, and how long the others will take. To be left."""
+
+    def __init__(self, total: int, known: int, jobs: int, clean_seconds: float, environment: Mapping[str, str]) -> None:
+        self._total, self._done, self._known = total, known, known
+        self._expected_seconds = (clean_seconds + 0.5) / jobs
+        self._counts: Counter[str] = Counter()
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty() and environment.get("TERM") != "dumb"
+        self._style = Style(sys.stderr, environment)
+        self._began_ms = host_elapsed_ms()
+
+    def __enter__(self) -> Self:
+        self._show()
+        return self
+
+    def note(self, run: Run) -> None:
+        """A run has ended."""
+        self._done += 1
+        self._counts[run.outcome] += 1
+        self._show()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._is_shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if kind is not None and not issubclass(kind, Exception):  # pragma: no cover
+            return
+        if kind is not None and sys.stderr is not None:
+            print(f"stopped after {self._done} of {self._total} runs", file=sys.stderr, flush=True)
+
+    def _show(self) -> None:
+        if not self._is_shown:
+            return
+        counts = ", ".join(f"{self._counts[outcome]} {outcome}" for outcome in OUTCOMES if self._counts[outcome])
+        line = f"{self._done} of {self._total} runs{': ' if counts else ''}{counts}, about {self._left()} left"
+        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+
+    def _left(self) -> str:
+        fresh = self._done - self._known
+        each = (host_elapsed_ms() - self._began_ms) / 1000 / fresh if fresh else self._expected_seconds
+        seconds = round(each * (self._total - self._done))
+        return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"

@@ -1,0 +1,278 @@
+"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and what came of them.
+
+Owns the order of things, the file that a sweep is resumed from, and the progress on a terminal. The matrix goes to standard
+output, everything else to standard error.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from argparse import Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from emulator.cli.child import signalled_status
+from emulator.cli.output import out
+from emulator.cli.sweep.calls import calls_of
+from emulator.cli.sweep.cells import GROUPS, Cell, LeftOut, plan
+from emulator.cli.sweep.matrix import Sweep, as_text
+from emulator.cli.sweep.progress import Progress
+from emulator.cli.sweep.runs import Run, Runner, timeout_of
+from emulator.contract import load_contract
+from emulator.documents.complaints import nearest
+from emulator.domain.problems import CATALOGUE
+from emulator.settings import OPTIONS, SettingError, UsageError, read_settings
+from emulator.web.files import BYTE_CODES
+
+_RESUME_FORMAT: Final = "image-workflow-emulator sweep"
+
+
+class _Stopped(Exception):
+    """A signal to stop has come."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What of the sweep was asked for."""
+
+    jobs: int
+    only: str
+    groups: tuple[str, ...]
+    timeout_seconds: float | None
+
+    @classmethod
+    def of(cls, options: Namespace) -> "_Choice":
+        """Read the options. Raises SettingError."""
+        jobs = _number("--jobs", options.jobs, int, "a whole number from 1") if options.jobs else os.cpu_count() or 1
+        timeout = _number("--timeout", options.timeout, float, "seconds, more than 0") if options.timeout else None
+        groups = tuple(options.faults.split(",")) if options.faults else GROUPS
+        if set(groups) - set(GROUPS):
+            raise SettingError("--faults", options.faults, f"some of {', '.join(GROUPS)}, with commas between them")
+        return cls(int(jobs), options.only or "*", groups, timeout)
+
+    def means(self, cell: Cell) -> bool:
+        """Tell whether a cell was asked for."""
+        return cell.group in self.groups and fnmatchcase(str(cell), self.only)
+
+
+def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Sweep the command of `options.words` and return the exit status.
+
+    Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and cells that
+    there are none of; CommandError if the runs cannot be started.
+    """
+    choice = _Choice.of(options)
+    report_file = _report_file(options.report)
+    arguments = _exec_options(options, environment)
+    if _has_fixed_port(options, environment):
+        choice = _Choice(1, choice.only, choice.groups, choice.timeout_seconds)
+    runner = Runner(arguments, options.words, environment)
+    try:
+        with _stopping_by_signals():
+            swept = _sweep(runner, choice, options, environment)
+    except _Stopped as stopped:
+        return signalled_status(stopped.number)
+    finally:
+        runner.close()
+    print(as_text(swept, out(environment)), end="")
+    if report_file is not None:
+        report_file.write_text(_report_text(swept, report_file), encoding="utf-8")
+    worst = {run.outcome for run in swept.runs}
+    return int(bool(worst & {"hung", "damaged"}) or (options.strict and "failed" in worst))
+
+
+def _sweep(runner: Runner, choice: _Choice, options: Namespace, environment: Mapping[str, str]) -> Sweep:
+    clean, noted, output = runner.clean(choice.timeout_seconds)
+    if clean.status != 0:
+        end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
+        sys.stderr.write(output)
+        raise UsageError(f"the command must succeed without a fault; its clean run {end}")
+    cells, left_out = _chosen(choice, noted)
+    repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
+    timeout_seconds = choice.timeout_seconds or timeout_of(clean)
+    known = _Known(options.resume, [*runner.options, "--", *options.words], choice)
+    runs = {cell: known.runs[str(cell)] for cell in cells if str(cell) in known.runs}
+    due = [cell for cell in cells if cell not in runs]
+    is_shown = len(cells) == 1
+    with Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment) as progress, known.writing() as write:
+        for cell, run in _run_all(runner, due, choice.jobs, timeout_seconds, is_shown=is_shown):
+            runs[cell] = run
+            write(run)
+            progress.note(run)
+    return Sweep(clean, [runs[cell] for cell in cells], left_out, options.words, repeat)
+
+
+def _chosen(choice: _Choice, noted: Mapping[str, Any]) -> tuple[list[Cell], list[LeftOut]]:
+    """Return the cells to run, and those that were meant too and left out. Raises UsageError."""
+    calls, works = calls_of(noted)
+    contract = load_contract()
+    codes = {operation: contract.operations[operation].all_codes for operation in contract.operations}
+    codes |= dict.fromkeys(("upload", "download"), BYTE_CODES)
+    cells, left_out = plan(
+        calls, works, {name: sorted(known, key=list(CATALOGUE).index) for name, known in codes.items()}
+    )
+    if not calls:
+        raise UsageError("the command called no operation of its emulator: is IMAGE_WORKFLOW_BASE_URL what it calls?")
+    meant = [cell for cell in cells if choice.means(cell)]
+    meant_left_out = [left for left in left_out if choice.means(left.cell)]
+    if len(meant_left_out) == 1 and not meant:  # asked for by its name, it is run
+        return [meant_left_out[0].cell], []
+    if not meant:
+        why = f"; {meant_left_out[0].cell} is left out: {meant_left_out[0].why}" if meant_left_out else ""
+        near = nearest(choice.only, [str(cell) for cell in cells])
+        hint = f"; did you mean {' or '.join(near)}?" if near else f"; the first there is: {cells[0]}"
+        raise UsageError(f"--only {choice.only!r} fits no cell of the faults {', '.join(choice.groups)}{why or hint}")
+    return meant, meant_left_out
+
+
+def _run_all(
+    runner: Runner, cells: Sequence[Cell], jobs: int, timeout_seconds: float, *, is_shown: bool
+) -> Iterator[tuple[Cell, Run]]:
+    """Run the cells side by side; go through them as they end."""
+    waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[tuple[Cell, Run | Exception]] = queue.SimpleQueue()
+    for cell in cells:
+        waiting.put(cell)
+
+    def work() -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                cell = waiting.get_nowait()
+                try:
+                    ended.put((cell, runner.strike(cell, timeout_seconds, is_shown=is_shown)))
+                except Exception as error:
+                    ended.put((cell, error))
+                    return
+
+    for _ in range(min(jobs, len(cells))):
+        threading.Thread(target=work, daemon=True).start()
+    for _ in cells:
+        cell, run = ended.get()
+        if isinstance(run, Exception):
+            raise run
+        yield cell, run
+
+
+class _Known:
+    """The file that a sweep is resumed from: a line that says what is swept, and one for each run that has ended."""
+
+    def __init__(self, name: str | None, command: Sequence[str], choice: _Choice) -> None:
+        """Read what there is of it. Raises SettingError if it belongs to another sweep."""
+        self._file = None if name is None else Path(name)
+        self._head = {"format": _RESUME_FORMAT, "command": list(command), "timeout_seconds": choice.timeout_seconds}
+        self.runs: dict[str, Run] = {}
+        if self._file is None or not self._file.exists() or not self._file.stat().st_size:
+            return
+        rows = list(_rows(self._file))
+        if not rows or rows[0] != self._head:
+            raise SettingError("--resume", str(name), "a file of a sweep with this command and these options")
+        for row in rows[1:]:
+            with contextlib.suppress(TypeError):
+                run = Run(**row)
+                self.runs[run.cell] = run
+
+    @contextmanager
+    def writing(self) -> "Iterator[Any]":
+        """Hand out what writes a run down. What is known already is written anew, without a line that was broken off."""
+        if self._file is None:
+            yield lambda _run: None
+            return
+        with self._file.open("w", encoding="utf-8") as file:
+
+            def write(row: Mapping[str, Any]) -> None:
+                file.write(json.dumps(row) + "\n")
+                file.flush()
+
+            for row in (self._head, *(run.as_json() for run in self.runs.values())):
+                write(row)
+            yield lambda run: write(run.as_json())
+
+
+def _rows(file: Path) -> Iterator[dict[str, Any]]:
+    for line in file.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            return  # it was broken off there
+        if not isinstance(row, dict):
+            return
+        yield row
+
+
+def _number(flag: str, text: str, kind: type[int] | type[float], expected: str) -> float:
+    with contextlib.suppress(ValueError):
+        number = kind(text)
+        if 0 < number < float("inf"):
+            return number
+    raise SettingError(flag, text, expected)
+
+
+def _given_options(options: Namespace) -> list[str]:
+    """Return the options that every run has to have, as they were typed."""
+    given = [word for rule in options.ignore for word in ("--ignore", rule)]
+    for option in OPTIONS:
+        value = getattr(options, option.field)
+        for text in value if isinstance(value, list) else [] if value is None else [value]:
+            given += [option.flag, text]
+    return given
+
+
+def _exec_options(options: Namespace, environment: Mapping[str, str]) -> list[str]:
+    """Return the options for every `exec`; the clock is auto unless it is given. Raises UsageError."""
+    read_settings(vars(options), environment)
+    is_given = options.clock is not None or environment.get("EMULATOR_CLOCK")
+    return [*_given_options(options), *([] if is_given else ["--clock", "auto"])]
+
+
+def _has_fixed_port(options: Namespace, environment: Mapping[str, str]) -> bool:
+    """Whether all runs want the same port, and so must come one after another."""
+    return (options.port or environment.get("EMULATOR_PORT") or "0") != "0"
+
+
+def _report_file(name: str | None) -> Path | None:
+    if name is None:
+        return None
+    file = Path(name)
+    if file.is_dir() or not file.parent.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+        raise SettingError("--report", name, "a file that can be written")
+    return file
+
+
+def _report_text(swept: Sweep, file: Path) -> str:
+    if file.suffix.lower() in (".html", ".htm"):
+        from emulator.cli.sweep.page import as_page
+
+        return as_page(swept)
+    return json.dumps(swept.as_json(), indent=2, ensure_ascii=False) + "\n"
+
+
+@contextmanager
+def _stopping_by_signals() -> Iterator[None]:
+    """Let SIGINT, SIGTERM and SIGHUP end the sweep by an exception."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise _Stopped(number)
+
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,197 @@
+"""`sweep`: a command run again with each fault at each of its calls. Each test runs the real command."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import PATIENCE_SECONDS, ROOT, Outcome, environment, run_command
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
+
+CLIENT = """
+import json, os, sys, urllib.error, urllib.request
+BASE, KEY = os.environ["IMAGE_WORKFLOW_BASE_URL"], os.environ["IMAGE_WORKFLOW_API_KEY"]
+
+def send(method, path, body=None, key=None):
+    headers = {"Authorization": "Bearer " + KEY, "Content-Type": "application/json"}
+    if key: headers["Idempotency-Key"] = key
+    data = None if body is None else json.dumps(body).encode()
+    with urllib.request.urlopen(urllib.request.Request(BASE + path, data, headers, method=method)) as answer:
+        return json.loads(answer.read() or b"null")
+
+def persist(method, path, body=None, key=None):
+    while True:
+        try:
+            return send(method, path, body, key)
+        except (OSError, ValueError) as error:
+            if isinstance(error, urllib.error.HTTPError) and error.code not in (429, 500, 503): raise
+"""
+"""A client in a few lines: `send` asks once, `persist` until there is an answer."""
+
+UPLOAD = """{"content_type": "image/png", "size_bytes": 5}"""
+HASTY = f"""
+send("GET", "/team")
+send("POST", "/uploads", {UPLOAD}, "a")
+"""
+SOUND = f"""
+persist("GET", "/team")
+persist("POST", "/uploads", {UPLOAD}, "a")
+"""
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+try:
+    send("GET", "/team")
+except OSError:
+    open("{mark}", "w") if "/" in "{mark}" else None
+    time.sleep(600)
+"""
+"""It never ends once it was refused, not even when it is asked to; its command line has a mark, which may be a file to be written."""
+
+
+def client(script: str) -> list[str]:
+    """The command that runs a client."""
+    return [sys.executable, "-c", CLIENT + script]
+
+
+def sweep(options: list[str], command: list[str]) -> Outcome:
+    """Run a sweep to its end."""
+    return run_command(
+        "sweep", "--jobs", "2", *options, "--", *command, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONPATH=str(ROOT)
+    )
+
+
+def outcomes(report: Path) -> dict[str, str]:
+    """By cell, how its run ended."""
+    return {row["cell"]: row["outcome"] for row in json.loads(report.read_text())["cells"]}
+
+
+def test_a_client_that_asks_once_fails_where_one_that_persists_survives(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    options = ["--only", "createUpload#1:[lrs]*", "--faults", "network,problems", "--report", str(report)]
+    assert sweep(options, client(HASTY)).status == 0
+    assert {"failed"} == set(outcomes(report).values())
+    assert sweep(options, client(SOUND)).status == 0
+    survived = {cell.partition(":")[2] for cell, outcome in outcomes(report).items() if outcome == "survived"}
+    assert {
+        "rate_limited",
+        "service_unavailable",
+        "lost-before-commit",
+        "lost-after-commit",
+    } == survived
+
+
+def test_each_run_that_did_not_survive_comes_with_the_line_that_repeats_it() -> None:
+    found = sweep(["--only", "getTeam#1:*_revoked", "--seed", "7"], client(HASTY))
+    assert f"image-workflow-emulator sweep --seed 7 --only getTeam#1:credential_revoked -- {sys.executable} -c" in (
+        found.output.replace("'getTeam#1:credential_revoked'", "getTeam#1:credential_revoked")
+    )
+    assert "1 run: 0 survived, 1 failed, 0 hung, 0 damaged" in found.output
+
+
+def test_strict_also_refuses_runs_that_failed() -> None:
+    assert sweep(["--only", "getTeam#1:lost-*", "--strict"], client(HASTY)).status == 1
+
+
+def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(tmp_path: Path) -> None:
+    report, mark = tmp_path / "report.json", f"left-behind-{os.getpid()}"
+    options = ["--only", "getTeam#1:authentication_required", "--timeout", "3", "--report", str(report)]
+    assert sweep(options, client(STUBBORN.format(mark=mark))).status == 1
+    assert {"getTeam#1:authentication_required": "hung"} == outcomes(report)
+    assert mark not in processes()
+
+
+def test_a_call_is_counted_in_each_sandbox_and_struck_in_each(tmp_path: Path) -> None:
+    test, report = tmp_path / "test_it.py", tmp_path / "report.json"
+    test.write_text(
+        "import httpx, pytest\n"
+        "@pytest.mark.parametrize('number', range(2))\n"
+        "def test_it(image_workflow, number):\n"
+        "    headers = {'Authorization': f'Bearer {image_workflow.api_key}'}\n"
+        "    statuses = [httpx.get(image_workflow.base_url + '/team', headers=headers).status_code for _ in range(2)]\n"
+        f"    open({str(tmp_path / 'seen')!r}, 'a').write(f'{{statuses}}')\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "emulator.pytest_plugin", "-p", "no:cacheprovider", str(test)]
+    assert sweep(["--only", "getTeam#?:internal_error", "--report", str(report)], command).status == 0
+    assert ["getTeam#1:internal_error", "getTeam#2:internal_error"] == list(outcomes(report))
+    seen = (tmp_path / "seen").read_text()
+    assert (2, 2) == (seen.count("[500, 200]"), seen.count("[200, 500]"))
+
+
+def test_what_cannot_differ_is_left_out_and_why_is_told(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    sweep(["--faults", "network", "--report", str(report)], client(SOUND))
+    content = json.loads(report.read_text())
+    assert ["getTeam#1:lost-after-commit"] == [left["cell"] for left in content["left_out"]]
+    assert "lost-before-commit" in content["left_out"][0]["why"]
+
+
+def test_a_sweep_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    resume, report = tmp_path / "resume", tmp_path / "report.json"
+    options = ["--faults", "network", "--resume", str(resume), "--report", str(report)]
+    sweep(options, client(SOUND))
+    lines = resume.read_text().splitlines()
+    row: dict[str, Any] = {**json.loads(lines[1]), "outcome": "hung", "status": None}
+    resume.write_text("\n".join([lines[0], json.dumps(row), lines[2][:10]]))
+    assert sweep(options, client(SOUND)).status == 1
+    assert "hung" == outcomes(report)[row["cell"]]
+    assert 4 == len(resume.read_text().splitlines())
+    assert sweep(["--resume", str(resume)], client(HASTY)).status == 2
+
+
+def test_the_report_is_a_page_by_its_suffix(tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    sweep(["--only", "getTeam#1:lost-*", "--report", str(report)], client(HASTY))
+    page = report.read_text()
+    assert 'id="getTeam#1:lost-before-commit"' in page
+    assert "http" not in page.replace("http://127", "")
+
+
+@pytest.mark.parametrize(
+    ("options", "script", "complaint"),
+    [
+        ([], "raise SystemExit(3)", "exited with status 3"),
+        ([], "pass", "called no operation"),
+        (["--only", "getTaem#1:rate_limited"], SOUND, "did you mean getTeam#1:rate_limited?"),
+        (["--faults", "luck"], SOUND, "problems, network, outputs"),
+        (["--jobs", "0"], SOUND, "--jobs"),
+        (["--scenario", "no-such"], SOUND, "no-such"),
+    ],
+)
+def test_what_cannot_be_swept_is_told(options: list[str], script: str, complaint: str) -> None:
+    found = sweep(options, client(script))
+    assert found.status == 2
+    assert complaint in found.complaint
+
+
+def test_a_signal_ends_the_sweep_and_all_of_its_runs(tmp_path: Path) -> None:
+    mark = tmp_path / "refused"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "emulator", "sweep", "--jobs", "1", "--", *client(STUBBORN.format(mark=mark))],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    wait_until(mark.exists)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+    wait_until(lambda: str(mark) not in processes())
+
+
+def wait_until(holds: Any) -> None:
+    gives_up_at = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < gives_up_at
+        time.sleep(0.02)
+
+
+def processes() -> str:
+    return subprocess.run(["ps", "-ef", "-ww"], capture_output=True, text=True, check=True).stdout
