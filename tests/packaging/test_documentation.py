@@ -53,9 +53,9 @@ def fences(*languages: str) -> list[str]:
 
 
 def shell_lines() -> list[str]:
-    """The commands of the examples, continued lines joined, without their comments."""
+    """The commands of the examples, continued lines joined, without comments and redirections."""
     joined = "".join(fences("sh", "bash")).replace("\\\n", " ")
-    return [re.split(r"\s+# ", line)[0].strip() for line in joined.splitlines()]
+    return [re.split(r"\s+[#>] ", line)[0].strip() for line in joined.splitlines()]
 
 
 # Options and commands ---------------------------------------------------------------------------------------------------
@@ -177,6 +177,11 @@ def test_the_kinds_of_work_are_named_or_shown_by_their_form() -> None:
     text = page("Scenarios: failures on demand")
     assert set() == {work for work in WORKFLOWS if f"`{work}`" not in text}
     assert any(f"`{work}`" in text for work in OPERATION_TYPES)
+
+
+def test_every_operation_id_stands_in_the_table() -> None:
+    table = page("Scenarios: failures on demand").partition("## Operation ids")[2].partition("## Recipes")[0]
+    assert set(operation_facts()) == {name for row in rows(table) for name in CODE.findall(row[1])}
 
 
 def library_rows() -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The README is run as it is written: its commands by bash and curl against a real server, its tests by their runners."""
+"""The README, and pages that show commands in bash, are run as they are written, by bash and curl against a real server."""
 
 import os
 import re
@@ -16,15 +16,31 @@ from emulator.settings import DEFAULT_URL
 from tests.cli.command import ROOT, environment, serving
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("clock", "journal", "sandboxes", "scenarios", "state-files"))]
 ANYTHING = "…"
 END_OF_STEP = "\036"
 COMMAND = f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m emulator "$@"\n'
 
 
+def all_blocks(page: str) -> list[tuple[str, str]]:
+    """The language and the text of each block of a page."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
 def blocks(language: str) -> list[str]:
-    """The blocks in a language."""
-    return [text for found, text in BLOCKS if found == language]
+    """The blocks of the README in a language."""
+    return [text for found, text in all_blocks("README.md") if found == language]
+
+
+def promises(page: str) -> list[str]:
+    """For each block of bash what the text after it says is printed; what no text follows may print anything."""
+    found: list[str] = []
+    for language, text in all_blocks(page):
+        if language == "bash":
+            found.append(ANYTHING)
+        elif language in ("text", "json"):
+            found[-1] = text.rstrip()
+    return found
 
 
 def test_it_has_at_most_8_kb() -> None:
@@ -70,13 +86,14 @@ def test_it_links_to_every_other_document(document: str) -> None:
 @pytest.mark.skipif(
     not (shutil.which("bash") and shutil.which("curl")), reason="the commands are those of bash and curl"
 )
-def test_its_commands_print_what_it_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_its_commands_print_what_it_says(page: str, tmp_path: Path) -> None:
     program = tmp_path / "bin" / PROGRAM
     program.parent.mkdir()
     program.write_text(COMMAND)
     program.chmod(0o755)
     (tmp_path / "busy.yaml").write_text(*blocks("yaml"))
-    script = "".join(f"{text}printf '{END_OF_STEP}'\n" for text in blocks("bash"))
+    script = "".join(f"{text}printf '{END_OF_STEP}'\n" for language, text in all_blocks(page) if language == "bash")
     with serving("--clock", "manual") as server:
         finished = subprocess.run(
             ["bash", "-eu", "-o", "pipefail"],
@@ -89,9 +106,8 @@ def test_its_commands_print_what_it_says(tmp_path: Path) -> None:
             check=False,
         )
     assert (finished.returncode, finished.stderr) == (0, "")
-    promises = [text for language, text in BLOCKS if language in ("text", "json")]
-    for promise, printed in zip(promises, finished.stdout.split(END_OF_STEP)[:-1], strict=True):
-        pattern = ".*".join(re.escape(part) for part in promise.rstrip().split(ANYTHING))
+    for promise, printed in zip(promises(page), finished.stdout.split(END_OF_STEP)[:-1], strict=True):
+        pattern = ".*".join(re.escape(part) for part in promise.split(ANYTHING))
         assert re.fullmatch(pattern, printed.rstrip(), re.DOTALL), printed
 
 
