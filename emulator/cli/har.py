@@ -9,7 +9,7 @@ from emulator import __version__
 
 _UNKNOWN = -1
 """What HAR has for a size or a time that nobody measured."""
-_OWN = ("sequence", "operation", "code", "request_id", "replayed", "rule", "note", "sandbox")
+_OWN = ("sequence", "operation", "code", "request_id", "replayed", "lost", "rule", "note", "sandbox")
 """What the journal knows beyond HTTP, as custom fields, which begin with an underscore."""
 
 

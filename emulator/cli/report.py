@@ -6,8 +6,10 @@ The JSON has these keys. New ones may be added; what stands here keeps its name 
 - `emulator`: the version of the emulator.
 - `command`: its words; `exit_status`: what `exec` returned; `duration_ms`: how long it ran, in real time.
 - `emulator_time_ms`: the time that passed on the clocks of all sandboxes together, resets included.
-- `requests`: each with `operation` (null for direct uploads, files, and what is no operation), `status` (null where there
-  was no answer) and `count`; `requests_total` of them, of whose journal entries `journal_dropped` could not be kept.
+- `requests`: each with `operation` (null for what is no operation), `bytes` (`upload` or `download` for the byte surfaces),
+  `status` (null where there was no answer), `count`, and how many of them were `replayed` (a stored answer was sent again)
+  and `lost` (by a scenario, on the wire); `requests_total` of them, of whose journal entries `journal_dropped` could not be
+  kept.
 - `problems`: how often each problem code was answered.
 - `credits_charged`; `credits_reserved` for work that was not finished; `highest_concurrency`, the most unfinished work of
   one Team at once.
@@ -22,12 +24,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from emulator import __version__
 from emulator.domain.problems import count_of
 from emulator.examiner.examiner import Totals
 from emulator.scenario.playbook import RuleCounts
+from emulator.service.journal import ByteSurface, Outcome
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally, TeamTally
 
@@ -36,6 +39,7 @@ VERSION = 1
 
 _NO_OPERATION = "(no operation)"
 _NO_ANSWER = "no answer"
+_BYTE_SURFACES = get_args(ByteSurface)
 _SEVERITIES = ("error", "warning", "note")
 _SHOWN_REQUESTS = 10
 
@@ -64,9 +68,15 @@ class Report:
             "emulator_time_ms": tally.emulator_ms,
             "requests_total": tally.requests.total(),
             "requests": [
-                {"operation": operation, "status": status, "count": count}
-                for operation, statuses in self._requests()
-                for status, count in statuses
+                {
+                    "operation": place if place in self.operations else None,
+                    "bytes": place if place in _BYTE_SURFACES else None,
+                    "status": status,
+                    "count": counts.total(),
+                    **_fates(counts),
+                }
+                for place, statuses in self._requests()
+                for status, counts in statuses
             ],
             "journal_dropped": tally.dropped,
             "problems": dict(_problems(tally)),
@@ -101,30 +111,44 @@ class Report:
             lines += _conduct_lines(self.conduct)
         return "\n".join(lines) + "\n"
 
-    def _requests(self) -> Iterator[tuple[str | None, Iterable[tuple[int | None, int]]]]:
-        """Go through the operations that were asked for, in their order, each with its statuses and their counts."""
-        counts: dict[str | None, Counter[int | None]] = {}
-        for (operation, status, _), count in self.tally.requests.items():
-            counts.setdefault(operation, Counter())[status] += count
-        for operation in (*self.operations, None):
-            if operation in counts:
-                yield operation, sorted(counts[operation].items(), key=lambda row: row[0] or 0)
+    def _requests(self) -> Iterator[tuple[str, Iterable[tuple[int | None, Counter[Outcome]]]]]:
+        """Go through the operations and byte surfaces that were asked for, in their order, each with its statuses."""
+        found: dict[str, dict[int | None, Counter[Outcome]]] = {}
+        for outcome, count in self.tally.requests.items():
+            statuses = found.setdefault(outcome.operation or outcome.byte_surface or _NO_OPERATION, {})
+            statuses.setdefault(outcome.status, Counter())[outcome] += count
+        for place in (*self.operations, *_BYTE_SURFACES, _NO_OPERATION):
+            if place in found:
+                yield place, sorted(found[place].items(), key=lambda row: row[0] or 0)
 
     def _request_lines(self) -> list[str]:
-        rows = [(operation or _NO_OPERATION, statuses) for operation, statuses in self._requests()]
-        width = max((len(operation) for operation, _ in rows), default=0)
+        rows = list(self._requests())
+        width = max((len(place) for place, _ in rows), default=0)
         return [
-            f"  {operation:{width}}  " + "  ".join(f"{status or _NO_ANSWER}: {count}" for status, count in statuses)
-            for operation, statuses in rows
+            f"  {place:{width}}  " + "  ".join(_status_words(status, counts) for status, counts in statuses)
+            for place, statuses in rows
         ]
+
+
+def _fates(counts: Counter[Outcome]) -> dict[str, int]:
+    """Count the answers that were sent again, and those that were lost on the wire."""
+    return {
+        "replayed": sum(count for outcome, count in counts.items() if outcome.is_replayed),
+        "lost": sum(count for outcome, count in counts.items() if outcome.is_lost),
+    }
+
+
+def _status_words(status: int | None, counts: Counter[Outcome]) -> str:
+    fates = ", ".join(f"{count} {fate}" for fate, count in _fates(counts).items() if count)
+    return f"{status or _NO_ANSWER}: {counts.total()}" + (f" ({fates})" if fates else "")
 
 
 def _problems(tally: Tally) -> list[tuple[str, int]]:
     """Return the problem codes that were answered, the most frequent first."""
     counts: Counter[str] = Counter()
-    for (_, _, code), count in tally.requests.items():
-        if code is not None:
-            counts[code] += count
+    for outcome, count in tally.requests.items():
+        if outcome.code is not None:
+            counts[outcome.code] += count
     return sorted(counts.items(), key=lambda row: (-row[1], row[0]))
 
 

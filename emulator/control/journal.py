@@ -67,11 +67,13 @@ def count_requests(call: Call) -> dict[str, Any]:
     journal = call.sandbox.journal
     outcomes = journal.outcomes_since_clearing()
     counts: Counter[tuple[str | None, int | None]] = Counter()
-    for (operation, status, _code), number in outcomes.items():
-        counts[operation, status] += number
+    by_code: Counter[tuple[str | None, int | None, str | None]] = Counter()
+    for outcome, number in outcomes.items():
+        counts[outcome.operation, outcome.status] += number
+        by_code[outcome.operation, outcome.status, outcome.code] += number
     rows = [
         {"operation": operation, "status": status, "code": code, "count": number}
-        for (operation, status, code), number in sorted(outcomes.items(), key=repr)
+        for (operation, status, code), number in sorted(by_code.items(), key=repr)
     ]
     in_flight = sum(not entry.is_complete for entry in journal.entries)
     totals = {"in_flight": in_flight, "last_sequence": journal.last_sequence, "dropped": journal.dropped}
@@ -291,6 +293,7 @@ def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, An
         "code": entry.code,
         "request_id": entry.answered_id,
         "replayed": entry.replay_of is not None,
+        "lost": entry.is_answer_lost,
         "rule": describe_rule(acted[0]) if acted else None,
         "duration_ms": None if entry.duration_ms is None else round(entry.duration_ms, 3),
         "request_body": _describe_body("request", entry.request_body, entry.request_body_bytes, masks, notes.append),
@@ -303,7 +306,9 @@ def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, An
 def describe_arrival(journal: Journal, entry: Entry, masks: Masks) -> dict[str, Any]:
     """Return an entry as it was when its request arrived, whatever has become of it since."""
     arrived = Entry(entry.sequence, entry.at, entry.request_id, entry.method, entry.path, entry.caller)
-    arrived.arrived_at, arrived.user_agent = entry.arrived_at, entry.user_agent
+    arrived.operation, arrived.byte_surface = entry.operation, entry.byte_surface
+    arrived.idempotency_key, arrived.user_agent = entry.idempotency_key, entry.user_agent
+    arrived.arrived_at = entry.arrived_at
     return describe_entry(journal, arrived, masks)
 
 

@@ -8,7 +8,7 @@ entry that is complete; nothing here waits.
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import orjson
 
@@ -114,6 +114,18 @@ class Entry:
         return self.problem is not None and self.problem.is_injected
 
     @property
+    def is_answer_lost(self) -> bool:
+        """Whether a scenario lost its answer on the wire, whatever was done."""
+        by_rule = self.rule is not None and self.has_rule_acted and self.rule.fault.loses_answer
+        return self.outcome == "lost" or by_rule
+
+    @property
+    def counted(self) -> "Outcome":
+        """What is counted of it."""
+        is_replayed = self.replay_of is not None
+        return Outcome(self.operation, self.status, self.code, self.byte_surface, is_replayed, self.is_answer_lost)
+
+    @property
     def answered_id(self) -> str:
         """The Request-Id that its answer carries: on a replay, the first answer's own."""
         return self.replay_of or self.request_id
@@ -130,8 +142,17 @@ class Entry:
 
 
 Watcher: TypeAlias = Callable[[Entry], None]
-Outcome: TypeAlias = tuple[str | None, int | None, str | None]
-"""How a request ended: its operation, the status (None where it was never answered) and the problem's code."""
+
+
+class Outcome(NamedTuple):
+    """What is counted of a request: where it came, and how it ended. `status` is None where it was never answered."""
+
+    operation: str | None
+    status: int | None
+    code: str | None
+    byte_surface: ByteSurface | None = None
+    is_replayed: bool = False
+    is_lost: bool = False
 
 
 @dataclass(slots=True)
@@ -166,7 +187,7 @@ class Journal:
     def leave(self, entry: Entry) -> None:
         """Complete an entry, within the bounds; it is not touched again."""
         entry.duration_ms = host_elapsed_ms() - entry.arrived_ms
-        self.outcomes[entry.operation, entry.status, entry.code] += 1
+        self.outcomes[entry.counted] += 1
         if entry.problem is not None:
             _forget_circumstances(entry.problem)
         if self.examiner is not None:

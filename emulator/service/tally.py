@@ -62,7 +62,7 @@ class Tally:
         self.requests.update(sandbox.journal.outcomes)
         for entry in sandbox.journal.entries:
             if not entry.is_complete:
-                self.requests[entry.operation, None, None] += 1
+                self.requests[entry.counted] += 1
         self.dropped += sandbox.journal.dropped
         for key, past in sandbox.past_rules.items():
             _count_rule(self.rules, key, past.matched, past.fired)

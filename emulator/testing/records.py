@@ -41,6 +41,9 @@ class RecordedRequest:
     """The problem's code, if it was refused."""
     request_id: str | None = None
     replayed: bool = False
+    """Whether a stored answer was sent again."""
+    lost: bool = False
+    """Whether a scenario lost its answer on the wire."""
     rule: Mapping[str, Any] | None = None
     """The rule of a scenario that acted: `name`, `file` and `line`."""
     duration_ms: float | None = None
@@ -129,8 +132,11 @@ class Conduct:
 
 
 def request_line(request: RecordedRequest) -> str:
-    """Word a request in one line: time, status, operation (or method and path), code, duration, Team."""
+    """Word a request in one line: time, status, operation (or method and path), code, what became of its answer, duration, Team."""
     took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
     what = request.operation or f"{request.method} {request.path}"
     status = str(request.status or ("…" if request.duration_ms is None else "---"))
-    return "  ".join(part for part in (request.at[11:23], status, what, request.code, took, request.team) if part)
+    fates = [fate for fate, applies in (("replayed", request.replayed), ("answer lost", request.lost)) if applies]
+    return "  ".join(
+        part for part in (request.at[11:23], status, what, request.code, *fates, took, request.team) if part
+    )

@@ -397,7 +397,7 @@ def report_of(options: Sequence[str], command: Sequence[str], tmp_path: Path) ->
 
 
 def test_the_report_tells_requests_problems_and_rules_that_never_fired(half: str) -> None:
-    outcome = run_exec(["--clock", "manual", "--scenario", half], asking(*SOME_REQUESTS))
+    outcome = run_exec(["--clock", "manual", "--scenario", half, "--conduct", "off"], asking(*SOME_REQUESTS))
     assert outcome.output == ""
     assert outcome.complaint == (
         """\
@@ -420,11 +420,11 @@ def test_the_report_as_json_has_documented_keys(half: str, tmp_path: Path) -> No
     assert report["command"] == command
     assert (report["exit_status"], report["emulator_time_ms"], report["requests_total"]) == (0, 0, 5)
     assert report["requests"] == [
-        {"operation": "getTeam", "status": 200, "count": 1},
-        {"operation": "createUpload", "status": 201, "count": 1},
-        {"operation": "createUpload", "status": 503, "count": 1},
-        {"operation": "createPose", "status": 422, "count": 1},
-        {"operation": None, "status": 404, "count": 1},
+        {"operation": "getTeam", "bytes": None, "status": 200, "count": 1, "replayed": 0, "lost": 0},
+        {"operation": "createUpload", "bytes": None, "status": 201, "count": 1, "replayed": 0, "lost": 0},
+        {"operation": "createUpload", "bytes": None, "status": 503, "count": 1, "replayed": 0, "lost": 0},
+        {"operation": "createPose", "bytes": None, "status": 422, "count": 1, "replayed": 0, "lost": 0},
+        {"operation": None, "bytes": None, "status": 404, "count": 1, "replayed": 0, "lost": 0},
     ]
     assert report["problems"] == {"invalid_reference": 1, "not_found": 1, "service_unavailable": 1}
     assert report["rules"] == [
@@ -432,6 +432,15 @@ def test_the_report_as_json_has_documented_keys(half: str, tmp_path: Path) -> No
         {"scenario": "half", "name": "the third upload", "matched": 2, "fired": 0},
         {"scenario": "half", "name": "any Product", "matched": 0, "fired": 0},
     ]
+
+
+def test_the_report_names_bytes_and_tells_lost_and_replayed_answers_apart(tmp_path: Path) -> None:
+    lossy = tmp_path / "lossy.yaml"
+    rule = "{match: {operation: createUpload}, when: {nth: 1}, then: {network: garbage, at: after_commit}}"
+    lossy.write_text(f"scenario: lossy\nrules:\n  - {rule}\n")
+    uploads = [("POST", "/v1/uploads", UPLOAD)] * 2
+    outcome = run_exec(["--scenario", str(lossy)], asking(*uploads, ("GET", "/files/nothing", None)))
+    assert "  createUpload  201: 2 (1 replayed, 1 lost)\n  download      404: 1\n" in outcome.complaint
 
 
 def test_the_report_is_left_out_where_it_is_not_wanted(half: str) -> None:

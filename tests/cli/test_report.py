@@ -2,23 +2,28 @@
 
 import json
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from emulator import __version__
 from emulator.cli.report import Report
 from emulator.scenario.playbook import RuleCounts
+from emulator.service.journal import Outcome
 from emulator.service.tally import Tally, TeamTally
 
 OPERATIONS = ("getTeam", "createUpload", "createProductPhotographyGeneration")
 TALLY = Tally(
     requests=Counter(
         {
-            ("createProductPhotographyGeneration", 402, "insufficient_credits"): 1,
-            ("createProductPhotographyGeneration", 202, None): 2,
-            ("createProductPhotographyGeneration", None, None): 1,
-            ("getTeam", 200, None): 4,
-            (None, 404, "not_found"): 3,
+            Outcome("createProductPhotographyGeneration", 402, "insufficient_credits"): 1,
+            Outcome("createProductPhotographyGeneration", 202, None, is_replayed=True): 1,
+            Outcome("createProductPhotographyGeneration", 202, None, is_lost=True): 2,
+            Outcome("createProductPhotographyGeneration", 202, None): 2,
+            Outcome("createProductPhotographyGeneration", None, None, is_lost=True): 1,
+            Outcome("getTeam", 200, None): 4,
+            Outcome(None, 200, None, "upload"): 1,
+            Outcome(None, 404, "not_found"): 3,
         }
     ),
     dropped=2,
@@ -28,6 +33,11 @@ TALLY = Tally(
 )
 
 
+def row(operation: str | None, status: int | None, count: int, **more: Any) -> dict[str, Any]:
+    told = {"operation": operation, "bytes": None, "status": status, "count": count, "replayed": 0, "lost": 0}
+    return {**told, **more}
+
+
 def report(tally: Tally) -> Report:
     return Report(["pytest", "-q"], 1, 812, tally, OPERATIONS)
 
@@ -35,9 +45,10 @@ def report(tally: Tally) -> Report:
 def test_the_text_tells_everything_in_order() -> None:
     assert report(TALLY).as_text() == (
         """\
-Image Workflow Emulator: 11 requests, 4 Credits charged, 1 min 12 s of emulator time
+Image Workflow Emulator: 15 requests, 4 Credits charged, 1 min 12 s of emulator time
   getTeam                             200: 4
-  createProductPhotographyGeneration  no answer: 1  202: 2  402: 1
+  createProductPhotographyGeneration  no answer: 1 (1 lost)  202: 5 (1 replayed, 2 lost)  402: 1
+  upload                              200: 1
   (no operation)                      404: 3
   problems: not_found 3, insufficient_credits 1
   Demo: 3 Credits charged, 1 reserved for unfinished work; highest concurrency 2 of 20
@@ -75,13 +86,14 @@ def test_the_json_has_the_documented_keys() -> None:
         "exit_status": 1,
         "duration_ms": 812,
         "emulator_time_ms": 72_500,
-        "requests_total": 11,
+        "requests_total": 15,
         "requests": [
-            {"operation": "getTeam", "status": 200, "count": 4},
-            {"operation": "createProductPhotographyGeneration", "status": None, "count": 1},
-            {"operation": "createProductPhotographyGeneration", "status": 202, "count": 2},
-            {"operation": "createProductPhotographyGeneration", "status": 402, "count": 1},
-            {"operation": None, "status": 404, "count": 3},
+            row("getTeam", 200, 4),
+            row("createProductPhotographyGeneration", None, 1, lost=1),
+            row("createProductPhotographyGeneration", 202, 5, replayed=1, lost=2),
+            row("createProductPhotographyGeneration", 402, 1),
+            row(None, 200, 1, bytes="upload"),
+            row(None, 404, 3),
         ],
         "journal_dropped": 2,
         "problems": {"not_found": 3, "insufficient_credits": 1},

@@ -51,6 +51,7 @@ def test_a_request_is_told_when_it_arrives_and_when_it_leaves(control: EmulatorU
     arrived, left = stream.read(2)
     assert (kinds([arrived, left]), left.number) == (["request", "request"], arrived.number + 1)
     assert (arrived.data["status"], arrived.data["duration_ms"], arrived.data["path"]) == (None, None, "/v1/team")
+    assert arrived.data["operation"] == "getTeam"
     assert left.data == control.told("GET", "/requests")["data"][0]
     assert arrived.data.keys() == left.data.keys()
 

@@ -7,6 +7,7 @@ from emulator.kernel.seed import Seed
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.service import state
+from emulator.service.journal import Outcome
 from emulator.service.tally import MAXIMUM_NAMES, RuleTallies, Tally, count_rules
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 
@@ -83,13 +84,13 @@ def test_what_a_state_file_brings_along_did_not_happen_here(emulator: EmulatorUn
 def test_a_request_that_is_still_on_its_way_has_no_status(emulator: EmulatorUnderTest) -> None:
     journal = emulator.sandbox.journal
     journal.arrive(emulator.now(), "req_1", "GET", "/v1/team", None).operation = "getTeam"
-    assert tally_of(emulator).requests == {("getTeam", None, None): 1}
+    assert tally_of(emulator).requests == {Outcome("getTeam", None, None): 1}
 
 
 def test_clearing_the_journal_clears_no_count(emulator: EmulatorUnderTest) -> None:
     emulator.get("/team")
     emulator.sandbox.journal.clear()
-    assert tally_of(emulator).requests == {("getTeam", 200, None): 1}
+    assert tally_of(emulator).requests == {Outcome("getTeam", 200, None): 1}
 
 
 def test_a_replayed_problem_counts_as_that_problem(emulator: EmulatorUnderTest) -> None:
@@ -98,7 +99,9 @@ def test_a_replayed_problem_counts_as_that_problem(emulator: EmulatorUnderTest) 
     for _ in range(2):
         emulator.post("/generations/product-photography", body, idempotency_key="same")
     counted = tally_of(emulator).requests
-    assert counted["createProductPhotographyGeneration", 402, "insufficient_credits"] == 2
+    refused = Outcome("createProductPhotographyGeneration", 402, "insufficient_credits")
+    assert (counted[refused], counted[refused._replace(is_replayed=True)]) == (1, 1)
+    assert counted[Outcome(None, 200, None, "upload")] == 1
 
 
 def test_only_so_many_names_are_told_apart() -> None:
