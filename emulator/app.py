@@ -43,6 +43,8 @@ from emulator.web.v1 import V1
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from emulator.examiner.coverage import Document
+
 
 @dataclass(frozen=True, slots=True)
 class StartUpSummary:
@@ -137,6 +139,16 @@ class Application:
         for sandbox in self.sandboxes.by_id.values():
             engine.enter(sandbox)
         return self.examiner.conclude_all(self.sandboxes.by_id.values())
+
+    def coverage(self) -> "Document":
+        """Return what of the contract clients have met in all sandboxes, those included that are gone."""
+        from emulator.examiner import closing, coverage
+        from emulator.scenario.library import ScenarioLibrary
+
+        library = ScenarioLibrary(shipped_path("scenarios"), self.contract.facts())
+        scenarios = map(library.load, library.names())
+        met = self.examiner.met(self.sandboxes.by_id.values())
+        return coverage.document(self.contract, closing.Closing(self.contract, scenarios), met)
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

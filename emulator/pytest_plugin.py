@@ -6,6 +6,7 @@ not need.
 
 import os
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 MARKER: Final = "image_workflow"
 OPTION: Final = "--image-workflow-url"
+COVERAGE: Final = "--image-workflow-coverage"
+_SHARD: Final = "image_workflow_coverage"
+"""Where an xdist worker leaves its coverage for the process that started it."""
 INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
@@ -23,6 +27,7 @@ SHOWN_REQUESTS: Final = 100
 """How many requests of a failed test are told, the last ones."""
 
 _SANDBOX = pytest.StashKey["Sandbox"]()
+_COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +36,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         OPTION,
         metavar="URL",
         help="use the emulator at this address (default: EMULATOR_URL, else one is started when a test asks for it)",
+    )
+    parser.getgroup("image workflow").addoption(
+        COVERAGE,
+        metavar="FILE",
+        help="write how much of the contract the clients under test have met, as JSON, or as a page to FILE.html",
     )
     parser.addini(
         INI,
@@ -42,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
+    config.stash[_COVERAGE] = []
     config.addinivalue_line(
         "markers",
         f"{MARKER}(clock, scenario, world, seed, start, rate_limits, conduct): how the sandbox of the fixture `image_workflow` "
@@ -82,6 +93,8 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
         request.node.stash[_SANDBOX] = sandbox
         yield sandbox
         del request.node.stash[_SANDBOX]
+        if request.config.getoption(COVERAGE):
+            _add_coverage(request.config, sandbox.coverage())
 
 
 def _options(node: pytest.Item) -> dict[str, Any]:
@@ -92,6 +105,32 @@ def _options(node: pytest.Item) -> dict[str, Any]:
             pytest.fail(f"@pytest.mark.{MARKER}: found {marker.args[0]!r}; expected options by name", pytrace=False)
         options.update(marker.kwargs)
     return options
+
+
+def _add_coverage(config: pytest.Config, coverage: dict[str, Any]) -> None:
+    from emulator.examiner.coverage import merged
+
+    config.stash[_COVERAGE] = [merged([*config.stash[_COVERAGE], coverage])]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over the coverage of an xdist worker that has ended."""
+    for coverage in getattr(node, "workeroutput", {}).get(_SHARD, ()):
+        _add_coverage(node.config, coverage)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write the coverage; a worker hands it on."""
+    found, file = session.config.stash.get(_COVERAGE, []), session.config.getoption(COVERAGE, None)
+    worker = getattr(session.config, "workeroutput", None)
+    if worker is not None:
+        worker[_SHARD] = found
+    elif file and found:
+        from emulator.examiner.coverage_page import coverage_text
+
+        Path(file).write_text(coverage_text(found[0], Path(file).suffix), encoding="utf-8")
 
 
 def _conduct_mode(node: pytest.Item) -> str:

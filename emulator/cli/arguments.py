@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Command] = {
     "sandboxes": Command("list, create or delete sandboxes", "list"),
     "reset": Command("reset a running emulator"),
     "state": Command("save a sandbox of a running emulator to a file, or load one from it"),
+    "coverage": Command("merge and show how much of the contract runs have met"),
     "operations": Command("list the operations of the API with their prices and problem codes"),
     "contract": Command("print the machine-readable contract (OpenAPI 3.1)"),
     "schema": Command("print the JSON Schema of a kind of file, for editors"),

@@ -59,13 +59,14 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     _die_by_signals()
     settings = _settings(options, environment)
     ignored = _ignored_rules(options.ignore)
-    report_file, journal_file, state_file, junit_file = (
+    report_file, journal_file, state_file, junit_file, coverage_file = (
         _writable_file(flag, name)
         for flag, name in (
             ("--report", options.report),
             ("--journal", options.journal),
             ("--save-state", options.save_state),
             ("--junit", options.junit),
+            ("--coverage", options.coverage),
         )
     )
     configure_logging(settings.log_format, settings.log_level)
@@ -96,14 +97,25 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
         cell.conclude(None if run.is_hung else run.status, run.duration_ms)
     conduct = None if options.conduct == "off" else run.conduct.without(ignored)
     is_bad = options.conduct == "fail" and conduct is not None and conduct.has_errors
-    status = run.status or int(is_bad)
+    from emulator.examiner.coverage_page import coverage_text
+
+    least = options.coverage_fail_under
+    coverage = None if coverage_file is None and least is None else application.coverage()
+    is_low = coverage is not None and least is not None and coverage["percent"] < least
+    status = run.status or int(is_bad or is_low)
     report = Report(options.words, status, run.duration_ms, run.tally, list(application.contract.operations), conduct)
     if not options.quiet:
         _say(report.as_text())
+        if coverage is not None:
+            wanted = f", wanted {least:g} %" if is_low else ""
+            _say(f"  coverage: {coverage['percent']:g} % of what the contract has to be met{wanted}")
     failures = [
         _write(report_file, lambda file: file.write_text(report.as_json(), encoding="utf-8")),
         _write(journal_file, lambda file: file.write_bytes(recording.content(file.suffix, address))),
         _write(state_file, lambda file: file.write_bytes(run.state)),
+        _write(
+            coverage_file, lambda file: file.write_text(coverage_text(coverage or {}, file.suffix), encoding="utf-8")
+        ),
         _write(junit_file, lambda file: file.write_text(junit_text(report), encoding="utf-8")),
     ]
     return status or max(failures)

@@ -85,6 +85,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     },
     "/requests/counts": {"GET": Action(journal.count_requests)},
     "/requests/{request}": {"GET": Action(journal.show_request)},
+    "/coverage": {"GET": Action(examination.show_coverage)},
     "/conduct": {"GET": Action(examination.show_conduct, query=examination.CONDUCT_QUERY)},
     "/events": {"GET": Action(events.stream_events)},
     "/admission": {"GET": Action(admission.show_admission), "PUT": Action(admission.set_admission, "json")},

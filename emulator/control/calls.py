@@ -17,6 +17,7 @@ from starlette.responses import Response
 from emulator.contract import Contract
 from emulator.control.fields import read_fields
 from emulator.domain.problems import Problem, excerpt
+from emulator.examiner.closing import Closing
 from emulator.http import requests
 from emulator.http.problems import internal_error
 from emulator.http.requests import (
@@ -86,10 +87,18 @@ class ControlPlane:
     """The rules that decided what becomes of first photoshoots, which have no entry in the journal: by the id of the work,
     as long as the sandbox has the resources of then."""
     _library_entries: list[LibraryEntry] | None = None
+    _closing: Closing | None = None
 
     def options_of(self, sandbox: Sandbox) -> SandboxOptions:
         """Return how a sandbox begins without a scenario, or before one changes it."""
         return self.created_with.get(sandbox, sandbox.options)
+
+    @property
+    def closing(self) -> Closing:
+        """What closes the gaps of a coverage; reads the library once."""
+        if self._closing is None:
+            self._closing = Closing(self.contract, map(self.library.load, self.library.names()))
+        return self._closing
 
     @property
     def library_entries(self) -> list[LibraryEntry]:

@@ -1,10 +1,10 @@
-"""What the examiner says of a sandbox: its clients' conduct."""
+"""What the examiner says of a sandbox: its clients' conduct, and what of the contract they have met."""
 
 from typing import Any
 
 from emulator.control.calls import Call
 from emulator.control.queries import unfit_query
-from emulator.examiner import conduct
+from emulator.examiner import conduct, coverage
 
 CONDUCT_QUERY = ("ended",)
 _WORDS = {"true": True, "false": False}
@@ -16,3 +16,9 @@ def show_conduct(call: Call) -> dict[str, Any]:
     if ended not in _WORDS:
         raise unfit_query("ended", ended, "true or false")
     return conduct.examine(call.sandbox, _WORDS[ended]).as_json()
+
+
+def show_coverage(call: Call) -> dict[str, Any]:
+    """GET /coverage: every point, how often it was met, and what closes the gap where it was not."""
+    plane = call.plane
+    return coverage.document(plane.contract, plane.closing, call.sandbox.record.met)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from emulator.examiner import points
 from emulator.examiner.conduct import Conduct, condensed, describe, examine
 from emulator.examiner.noting import note_of
 from emulator.service.journal import Entry
@@ -24,16 +25,19 @@ class Examiner:
     keeps_conduct: bool = False
     _kept: list[tuple[str, Finding]] = field(default_factory=list)
     _checked: dict[str, int] = field(default_factory=dict)
+    _met: dict[str, int] = field(default_factory=dict)
 
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
         """Take note of a request that has left."""
         record = sandbox.record
         record.notes.append(note_of(sandbox, entry))
+        points.count(sandbox, entry)
         if len(record.notes) > MAXIMUM_NOTES:
             sandbox.record = condensed(sandbox, record.notes[MAXIMUM_NOTES // 2 :])
 
     def conclude(self, sandbox: Sandbox) -> None:
         """Keep what was found in a sandbox that is about to forget what was done in it."""
+        self._count_met(sandbox)
         if self.keeps_conduct:
             self._add(sandbox.id, examine(sandbox, has_ended=True))
 
@@ -42,6 +46,16 @@ class Examiner:
         for sandbox in sandboxes:
             self._add(sandbox.id, examine(sandbox, has_ended=True))
         return Totals(tuple(self._kept), self._checked)
+
+    def met(self, sandboxes: Iterable[Sandbox]) -> dict[str, int]:
+        """Return how often each point of the coverage was met, in all sandboxes, those included that are gone."""
+        for sandbox in sandboxes:
+            self._count_met(sandbox)
+        return self._met
+
+    def _count_met(self, sandbox: Sandbox) -> None:
+        for point, number in sandbox.record.met.items():
+            self._met[point] = self._met.get(point, 0) + number
 
     def _add(self, sandbox_id: str, conduct: Conduct) -> None:
         room = max(MAXIMUM_KEPT - len(self._kept), 0)

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TypeAlias, TypeVar
 
 from emulator.domain.lifecycles import TERMINAL
@@ -77,6 +77,40 @@ class History:
         """Whether so much time has passed since an instant that what was not done will not be done."""
         return self.has_ended or self.now >= instant + PATIENCE_MS
 
+    # Who knew what --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _hedgers(self) -> frozenset[Client]:
+        """The clients that send a write twice before they know its answer: they repeat some that had gone well."""
+        return frozenset(
+            client_of(later)
+            for notes in self.by_request.values()
+            for earlier, later in pairwise(notes)
+            if later.key is not None and (later.sequence <= earlier.left_before or is_success(earlier))
+        )
+
+    def knows(self, later: Note, earlier: Note) -> bool:
+        """Whether the client had the answer to one request when it sent the other.
+
+        Requests that go out together, on connections that were there before the first answer, do not know of each other;
+        nor do those of a client that is in the habit of sending a write twice.
+        """
+        if later.sequence <= earlier.left_before:
+            return False
+        if None in (later.connected_ms, later.host_ms, earlier.host_left_ms) or later.connection == earlier.connection:
+            return True
+        assert later.connected_ms is not None
+        _, pause_ms = pauses_ms(earlier, later)
+        if pause_ms >= _SURE_TO_KNOW_MS:
+            return True
+        is_hedged = later.key is not None and later.key == earlier.key and client_of(later) in self._hedgers
+        return not is_hedged and later.connected_ms >= (earlier.host_left_ms or 0)
+
+    def next_knowing(self, notes: Sequence[Note], earlier: Note) -> Note | None:
+        """Return the first note of a group whose client knew the answer to an earlier one."""
+        index = bisect_right(notes, earlier.left_before, key=lambda note: note.sequence)
+        return next((note for note in islice(notes, index, index + _MOST_AT_ONCE) if self.knows(note, earlier)), None)
+
     # What became of it ----------------------------------------------------------------------------------------------
 
     def work(self, identifier: str | None) -> Operation | Generation | None:
@@ -107,7 +141,7 @@ class History:
 
     def has_other_key(self, note: Note) -> bool:
         """Whether the same intent came later under another key."""
-        later = next_knowing(self.by_intent[intent_of(note)], note)
+        later = self.next_knowing(self.by_intent[intent_of(note)], note)
         return later is not None and later.key != note.key
 
     @cached_property
@@ -169,21 +203,6 @@ def is_unknown(note: Note) -> bool:
     return note.loss not in (None, "abandoned") or note.status == 500
 
 
-def knows(later: Note, earlier: Note) -> bool:
-    """Whether the client had the answer to one request when it sent the other.
-
-    Requests that go out together, on connections that were there before the first answer, do not know of each other.
-    """
-    if later.sequence <= earlier.left_before:
-        return False
-    if None in (later.connected_ms, later.host_ms, earlier.host_left_ms) or later.connection == earlier.connection:
-        return True
-    assert later.connected_ms is not None
-    assert later.host_ms is not None
-    assert earlier.host_left_ms is not None
-    return later.connected_ms >= earlier.host_left_ms or later.host_ms - earlier.host_left_ms >= _SURE_TO_KNOW_MS
-
-
 def is_wait_measured(earlier: Note, later: Note) -> bool:
     """Whether the wait between two requests can be told: not on an auto clock, and not across processes."""
     return earlier.is_timed and later.is_timed and earlier.host_left_ms is not None and later.host_ms is not None
@@ -200,12 +219,6 @@ def pauses_ms(earlier: Note, later: Note) -> tuple[float, float]:
     assert later.host_ms is not None
     assert earlier.host_left_ms is not None
     return later.at - earlier.left_at, later.host_ms - earlier.host_left_ms
-
-
-def next_knowing(notes: Sequence[Note], earlier: Note) -> Note | None:
-    """Return the first note of a group whose client knew the answer to an earlier one."""
-    index = bisect_right(notes, earlier.left_before, key=lambda note: note.sequence)
-    return next((note for note in islice(notes, index, index + _MOST_AT_ONCE) if knows(note, earlier)), None)
 
 
 def _grouped(notes: Iterable[Note], key: Callable[[Note], Key]) -> Mapping[Key, Sequence[Note]]:

@@ -146,6 +146,10 @@ class Sandbox:
         told = self._plane.call("GET", "conduct", query={"ended": "true" if ended else "false"})
         return Conduct(findings=[record(Finding, finding) for finding in told["findings"]], checked=told["checked"])
 
+    def coverage(self) -> dict[str, Any]:
+        """Return what of the contract the clients of this sandbox have met, as the control plane tells it."""
+        return dict(self._plane.call("GET", "coverage"))
+
     def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:
         """Explain a recorded request: `last`, a Request-Id, a sequence number, or one of `requests()`."""
         identifier = which.sequence if isinstance(which, RecordedRequest) else which

@@ -1,5 +1,6 @@
 """The pytest plugin. Each test runs pytest in a process of its own, on tests that use it."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -182,3 +183,19 @@ def test_misbehaves(image_workflow):
     assert "- image workflow conduct -" in run_pytest(tmp_path, failing)
     assert "- image workflow conduct -" not in run_pytest(tmp_path, failing, "-o", "image_workflow_conduct=off")
     assert "expected one of off, report, fail" in run_pytest(tmp_path, passing, "-o", "image_workflow_conduct=loud")
+
+
+def test_the_coverage_of_all_sandboxes_is_written_as_one(tmp_path: Path) -> None:
+    text = """
+def test_one(image_workflow):
+    assert ask(image_workflow) == 200
+
+def test_other(image_workflow):
+    assert ask(image_workflow, image_workflow.key("iwe_demo_revoked")) == 401
+"""
+    workers = ("-p", "xdist", "-n", "2")
+    assert "2 passed" in run_pytest(tmp_path, text, *workers, "--image-workflow-coverage", "coverage.json")
+    points = json.loads((tmp_path / "coverage.json").read_text())["operations"]["getTeam"]["points"]
+    assert {"200": 1, "401 credential_revoked": 1} == {point["point"]: point["met"] for point in points if point["met"]}
+    assert "2 passed" in run_pytest(tmp_path, text, "--image-workflow-coverage", "coverage.html")
+    assert (tmp_path / "coverage.html").read_text().startswith("<!doctype html>")

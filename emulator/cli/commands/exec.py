@@ -5,6 +5,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
+from emulator.cli.coverage_files import least_percent
 
 _EPILOG = f"""\
 The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
@@ -32,6 +33,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--junit", metavar="FILE", help="write the conduct as JUnit XML")
     parser.add_argument("--cell", help=SUPPRESS)  # this is one run of a sweep
+    parser.add_argument(
+        "--coverage", metavar="FILE", help="write how much of the contract was met, as JSON, or as a page to FILE.html"
+    )
+    parser.add_argument(
+        "--coverage-fail-under", metavar="N", type=least_percent, help="exit with 1 if fewer percent of it were met"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not print the report")
     add_settings(parser, {"port": "a free one", "access_log": "off"})
 

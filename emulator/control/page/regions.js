@@ -1,6 +1,8 @@
 /** The regions of the page, in the order of their tabs. A new one is a file that exports the same, and its line here. */
 
 import * as clock from "./clock.js";
+import * as conduct from "./conduct.js";
+import * as coverage from "./coverage.js";
 import * as gallery from "./gallery.js";
 import * as requests from "./requests.js";
 import * as sandboxes from "./sandboxes.js";
@@ -22,4 +24,4 @@ import * as work from "./work.js";
  */
 
 /** @type {RegionFile[]} */
-export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario];
+export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage];

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from emulator.examiner.history import History, is_wait_measured, knows, pauses_ms, subject_of, title_of
+from emulator.examiner.history import History, is_wait_measured, pauses_ms, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
@@ -23,14 +23,14 @@ _UNEVENNESS_MS: Final = 5
 def _examine(history: History) -> Iterator[Verdict]:
     for notes in history.by_request.values():
         if len(notes) >= ROW:
-            for row in _rows(notes):
+            for row in _rows(history, notes):
                 yield _breach(row) if _is_even(row) else KEPT
 
 
-def _rows(notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
+def _rows(history: History, notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
     row: list[Note] = []
     for note in notes:
-        if not _is_failure(note) or (row and not (knows(note, row[-1]) and is_wait_measured(row[-1], note))):
+        if not _is_failure(note) or (row and not (history.knows(note, row[-1]) and is_wait_measured(row[-1], note))):
             if len(row) >= ROW:
                 yield row
             row = []

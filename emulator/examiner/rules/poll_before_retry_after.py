@@ -8,7 +8,7 @@ nothing.
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.examiner.history import History, has_waited, is_answered, is_wait_measured, next_knowing, shows_end
+from emulator.examiner.history import History, has_waited, is_answered, is_wait_measured, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 
 
@@ -17,7 +17,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         for look in looks:
             if not look.retry_after or shows_end(look) or not is_answered(look, 200):
                 continue
-            again = next_knowing(looks, look)
+            again = history.next_knowing(looks, look)
             if again is None or not is_wait_measured(look, again):
                 continue
             if has_waited(look, again, look.retry_after):

@@ -16,7 +16,6 @@ from emulator.examiner.history import (
     intent_of,
     is_answered,
     is_wait_measured,
-    next_knowing,
     subject_of,
     title_of,
 )
@@ -42,8 +41,8 @@ def _repetition(history: History, notes: Sequence[Note], index: int) -> Note | N
     note = notes[index]
     same_key = history.by_request[*intent_of(note), note.key]
     if len(same_key) > 1:
-        return next_knowing(same_key, note)
-    return next_knowing(notes, note) if note.status == 429 else None
+        return history.next_knowing(same_key, note)
+    return history.next_knowing(notes, note) if note.status == 429 else None
 
 
 def _breach(note: Note, again: Note) -> Breach:

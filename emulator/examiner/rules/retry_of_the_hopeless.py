@@ -16,7 +16,6 @@ from emulator.examiner.history import (
     intent_of,
     is_answered,
     is_success,
-    knows,
     subject_of,
     title_of,
 )
@@ -31,19 +30,19 @@ def _examine(history: History) -> Iterator[Verdict]:
     for notes in history.by_client.values():
         row: list[Note] = []
         for note in notes:
-            if row and _repeats(note, row[-1]):
+            if row and _repeats(history, note, row[-1]):
                 row.append(note)
                 yield KEPT if len(row) <= HARMLESS + 1 else _breach(row)
             elif not (row and row[0].method != "GET" and note.method == "GET" and is_success(note)):
                 row = [note] if is_answered(note, *_HOPELESS) else []
 
 
-def _repeats(note: Note, last: Note) -> bool:
+def _repeats(history: History, note: Note, last: Note) -> bool:
     return (
         is_answered(note, *_HOPELESS)
         and intent_of(note) == intent_of(last)
         and (note.status, note.credits) == (last.status, last.credits)
-        and knows(note, last)
+        and history.knows(note, last)
         and note.at - last.left_at < PATIENCE_MS
     )
 

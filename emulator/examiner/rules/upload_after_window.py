@@ -1,8 +1,8 @@
 """`upload-after-window`: bytes or their completion come after the window of the Upload Session.
 
 Theory of operation. The service says so, 410 upload_expired; it was earned if the request itself came after
-upload.expires_at. One that came in time and was held up, or that a scenario answered, was not. A session that ended so
-is not abandoned as well.
+upload.expires_at. One that came in time and was held up, the repetition of such a one, and one that a scenario answered
+were not. A session that ended so is not abandoned as well.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,15 @@ def is_late(note: Note) -> bool:
 
 
 def _examine(history: History) -> Iterator[Verdict]:
+    in_time: set[tuple[str, str | None]] = set()
     for note in history.notes:
         if note.subject is None or not (note.surface == "upload" or note.operation == "completeUpload"):
             continue
+        attempts = (note.subject, note.operation)
+        if not is_late(note):
+            in_time.add(attempts)
         message = f"the window of {note.subject} had passed when its {'bytes' if note.surface else 'completion'} came"
-        yield Breach(note.subject, (note.sequence,), message) if is_late(note) else KEPT
+        yield Breach(note.subject, (note.sequence,), message) if attempts not in in_time else KEPT
 
 
 _OPEN = Ask("POST", "/uploads", UPLOAD, "one")

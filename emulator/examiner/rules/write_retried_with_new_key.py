@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_unknown, knows, subject_of, title_of
+from emulator.examiner.history import History, is_answered, is_unknown, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, upscale
 from emulator.service.record import Note
 
@@ -27,15 +27,15 @@ def _examine(history: History) -> Iterator[Verdict]:
         keyed = sorted((note for note in notes if note.key is not None), key=lambda note: str(note.key))
         by_key = [list(group) for _, group in groupby(keyed, key=lambda note: note.key)]
         by_key.sort(key=lambda attempts: attempts[0].sequence)
-        for chain in _chains(by_key):
+        for chain in _chains(history, by_key):
             yield KEPT if len(chain) == 1 else _breach(history, chain)
 
 
-def _chains(by_key: Sequence[Attempts]) -> Iterator[Sequence[Attempts]]:
+def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[Attempts]]:
     """Go through the keys that were left without an answer to rely on, each with those that took its place."""
     chain: list[Attempts] = []
     for index, attempts in enumerate(by_key):
-        if chain and not knows(attempts[0], chain[-1][-1]):
+        if chain and not history.knows(attempts[0], chain[-1][-1]):
             yield chain
             chain = []
         chain.append(attempts)

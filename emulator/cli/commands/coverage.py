@@ -1,0 +1,46 @@
+"""`coverage`: merge the coverage of several runs, show it, and hold it to a threshold. Needs no emulator."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from pathlib import Path
+
+from emulator.cli.coverage_files import least_percent, read_coverage
+from emulator.cli.errors import unreadable
+from emulator.cli.output import add_format, out, print_json, print_table
+
+_MOST_GAPS = 3
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take the files, and what becomes of them."""
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="what `exec --coverage FILE` or the pytest plugin wrote"
+    )
+    parser.add_argument("--html", metavar="FILE", help="write the coverage as a page")
+    parser.add_argument("--fail-under", metavar="N", type=least_percent, help="exit with 1 below so many percent")
+    add_format(parser, "table", "json")
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Merge and show. Raises UsageError for files that cannot be used."""
+    from emulator.examiner.coverage import merged, rows
+    from emulator.examiner.coverage_page import coverage_page
+
+    try:
+        coverage = merged([read_coverage(name) for name in options.files])
+        if options.html:
+            Path(options.html).write_text(coverage_page(coverage), encoding="utf-8")
+    except OSError as error:
+        raise unreadable(error) from None
+    if options.format == "json":
+        print_json(coverage)
+    else:
+        shown = [(name, f"{met}/{of}", _gap_words(gaps)) for name, met, of, gaps in rows(coverage)]
+        print_table(("OPERATION", "MET", "GAPS"), shown, out(environment))
+        print(f"\n{coverage['percent']:g} % of all points")
+    return int(options.fail_under is not None and coverage["percent"] < options.fail_under)
+
+
+def _gap_words(gaps: list[str]) -> str | None:
+    more = f" and {len(gaps) - _MOST_GAPS} more" if len(gaps) > _MOST_GAPS else ""
+    return ", ".join(gaps[:_MOST_GAPS]) + more if gaps else None

@@ -1,0 +1,72 @@
+/** The region `Conduct`: what the clients of the sandbox did wrong, with the requests and what to do instead. */
+
+import { element, fill, setText } from "./dom.js";
+import { ask } from "./service.js";
+import { counted } from "./words.js";
+
+export const name = "Conduct";
+/** @type {"main"} */
+export const place = "main";
+export const concerns = ["request", "clock", "reset"];
+
+/**
+ * @typedef {object} Finding
+ * @property {string} rule
+ * @property {"error" | "warning" | "note"} severity
+ * @property {string} message
+ * @property {string} source
+ * @property {number[]} requests
+ * @property {string} remedy
+ */
+
+const SHOWN_REQUESTS = 12;
+
+/** @param {HTMLElement} panel */
+export function create(panel) {
+  const count = element("p", { class: "count faint" });
+  const findings = element("div", { class: "findings" });
+  const checked = element("p", { class: "faint" });
+  panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), findings, checked);
+
+  async function refresh() {
+    /** @type {{findings: Finding[], checked: Record<string, number>}} */
+    const shown = await ask("GET", "conduct");
+    setText(count, shown.findings.length ? counted(shown.findings.length, "finding") : "");
+    fill(findings, shown.findings.length ? shown.findings.map(article) : empty());
+    const total = Object.values(shown.checked).reduce((sum, number) => sum + number, 0);
+    setText(checked, `Rules of conduct were checked ${counted(total, "time")}.`);
+  }
+
+  return { refresh };
+}
+
+function empty() {
+  return element(
+    "div",
+    { class: "empty" },
+    element("p", { class: "empty-title" }, "Nothing found"),
+    element("p", {}, "What your client does wrong is told here as it does it: retries too early, work paid twice."),
+  );
+}
+
+/** @param {Finding} finding */
+function article(finding) {
+  return element(
+    "article",
+    { class: `finding finding-${finding.severity}`, "aria-label": finding.rule },
+    element("h3", {}, element("span", { class: "severity" }, finding.severity), ` ${finding.rule}`),
+    element("p", {}, finding.message),
+    element("p", { class: "faint" }, finding.source),
+    element("p", {}, `Remedy: ${finding.remedy}`),
+    element(
+      "p",
+      {},
+      counted(finding.requests.length, "request"),
+      ": ",
+      finding.requests
+        .slice(0, SHOWN_REQUESTS)
+        .flatMap((number) => [element("a", { href: `#requests/${number}` }, number), " "]),
+      finding.requests.length > SHOWN_REQUESTS && "…",
+    ),
+  );
+}

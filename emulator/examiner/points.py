@@ -1,0 +1,129 @@
+"""The points of the coverage: what a client can meet of the contract, and which of it a request has met.
+
+A point belongs to an operation, or to `upload` or `download`. It is a status of success, a status with its code, `replay`, a
+loss on the wire, or, for work, an end or the outcome of an output slot that a look showed. Counting a request costs two
+look-ups in a dict.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, get_args
+
+from emulator.contract import Contract, OperationContract
+from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.problems import CATALOGUE
+from emulator.domain.resources import WORKFLOWS, Generation, Operation
+from emulator.scenario.outcomes import FailureCode
+from emulator.service.journal import Entry
+from emulator.service.sandbox import Sandbox
+
+REPLAY: Final = "replay"
+LOST: Final = "lost"
+LOST_BEFORE: Final = "lost before commit"
+LOST_AFTER: Final = "lost after commit"
+FAILURES: Final = get_args(FailureCode)
+_UPLOAD_PROBLEMS: Final = (
+    "400 invalid_request",
+    "404 upload_not_found",
+    "409 upload_bytes_conflict",
+    "410 upload_expired",
+    "500 internal_error",
+    "503 service_unavailable",
+)
+_DOWNLOAD_PROBLEMS: Final = (
+    "404 not_found",
+    "416 invalid_request",
+    "500 internal_error",
+    "503 service_unavailable",
+)
+BYTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "upload": ("200", *_UPLOAD_PROBLEMS, LOST_BEFORE, LOST_AFTER),
+        "download": ("200", "206", "304", *_DOWNLOAD_PROBLEMS, LOST),
+    }
+)
+"""The points of the byte surfaces."""
+
+
+def work_of(operation: str) -> str | None:
+    """Return the workflow or Operation type that an operation admits, as scenarios name it; None if it admits none."""
+    for workflow in WORKFLOWS:
+        if operation == f"create{_camel(workflow)}Generation":
+            return workflow
+    for kind in ("photography_style", "background", "pose", "fashion_model"):
+        for act in ("create", "update"):
+            if operation == act + _camel(kind):
+                return f"{kind}.{act}"
+    return None
+
+
+def _operation_of(work: str) -> str:
+    """Return the operation that admits a workflow or an Operation type."""
+    kind, _, act = work.partition(".")
+    return f"{act}{_camel(kind)}" if act else f"create{_camel(kind)}Generation"
+
+
+def _camel(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def all_points(contract: Contract) -> dict[str, tuple[str, ...]]:
+    """Return every point, by operation in the order of the contract; the byte surfaces come last."""
+    return {**{name: tuple(_points(operation)) for name, operation in contract.operations.items()}, **BYTES}
+
+
+def _points(operation: OperationContract) -> Iterator[str]:
+    yield from (str(status) for status in sorted(operation.statuses) if status < 400)
+    work = work_of(operation.id)
+    if work is not None:
+        yield "work completed"
+        yield from ("work failed",) if work in WORKFLOWS else (f"work failed with {code}" for code in FAILURES)
+    if work in WORKFLOWS:
+        yield "output completed"
+        yield from (f"output failed with {code}" for code in FAILURES)
+    if operation.is_idempotent:
+        yield REPLAY
+    codes = sorted(operation.all_codes, key=lambda code: (CATALOGUE[code].status, code))
+    yield from (f"{CATALOGUE[code].status} {code}" for code in codes)
+    yield from (LOST,) if operation.method == "GET" else (LOST_BEFORE, LOST_AFTER)
+
+
+def count(sandbox: Sandbox, entry: Entry) -> None:
+    """Count what a request has met. What is no point is not counted."""
+    name, met = entry.operation or entry.byte_surface, sandbox.record.met
+    if name is None or entry.outcome in ("abandoned", "in flight", "failed"):
+        return
+    point = f"{name} {_point(entry)}"
+    met[point] = met.get(point, 0) + 1
+    if entry.status == 200 and name in ("getOperation", "getGeneration") and not _is_lost(entry):
+        for point in _ends(sandbox, entry.path.rpartition("/")[2]):
+            met[point] = met.get(point, 0) + 1
+
+
+def _is_lost(entry: Entry) -> bool:
+    is_hit = entry.rule is not None and entry.has_rule_acted and entry.rule.fault.loses_answer
+    return is_hit or entry.outcome == "lost"
+
+
+def _point(entry: Entry) -> str:
+    if _is_lost(entry):
+        if entry.method in ("GET", "HEAD"):
+            return LOST
+        return LOST_AFTER if entry.is_committed or entry.replay_of else LOST_BEFORE
+    if entry.outcome == "replayed":
+        return REPLAY
+    code = entry.code
+    return f"{entry.status} {code}" if code else str(entry.status)
+
+
+def _ends(sandbox: Sandbox, identifier: str) -> Iterator[str]:
+    store = sandbox.store
+    work = store.generations.items.get(identifier) or store.operations.items.get(identifier)
+    if isinstance(work, Generation):
+        operation = _operation_of(work.workflow)
+        if work.status in TERMINAL:
+            yield f"{operation} work {work.status}"
+            for output in work.outputs:
+                yield f"{operation} output {f'failed with {output.error.code}' if output.error else output.status}"
+    elif isinstance(work, Operation) and work.status in TERMINAL:
+        yield f"{_operation_of(work.type)} work {f'failed with {work.error.code}' if work.error else work.status}"

@@ -1,0 +1,143 @@
+"""Coverage: what of the contract was met, what closes each gap, and how files of it are merged, shown and held to a threshold."""
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulator.contract import load_contract
+from emulator.documents import shipped_path
+from emulator.examiner.points import BYTES, all_points
+from emulator.scenario.format import parse_scenario
+from emulator.scenario.library import ScenarioLibrary
+from tests.cli.command import run_command
+from tests.examiner.test_exec_conduct import CLIENT
+from tests.scenarios.player import Service, upscale_call
+from tests.support.emulator_client import Call
+
+FACTS = load_contract().facts()
+
+
+def coverage(service: Service) -> dict[str, Any]:
+    return dict(service.told("GET", "/coverage"))
+
+
+def met(service: Service, operation: str) -> set[str]:
+    return {point["point"] for point in coverage(service)["operations"][operation]["points"] if point["met"]}
+
+
+def test_every_status_and_code_of_the_contract_is_a_point(service: Service) -> None:
+    shown = coverage(service)
+    assert [*FACTS, *BYTES] == list(shown["operations"])
+    assert 0 == shown["percent"]
+    for name, operation in load_contract().operations.items():
+        points = " ".join(point["point"] for point in shown["operations"][name]["points"])
+        assert all(code in points for code in operation.all_codes)
+        assert all(str(status) in points for status in operation.statuses)
+
+
+def test_a_walk_through_the_service_meets_its_points(service: Service) -> None:
+    asset = service.assets(1)[0]
+    service.rule({"work": "upscale"}, {"outputs": {1: "timed_out"}}, {"nth": 2})
+    for key in ("one", "one", "two"):
+        service.wait_for(service.send(upscale_call(asset, key)).json)
+    service.get(service.get(f"/assets/{asset}").json["url"], key=None)
+    assert {
+        "202",
+        "replay",
+        "work completed",
+        "work failed",
+        "output completed",
+        "output failed with timed_out",
+    } == met(service, "createUpscaleGeneration")
+    assert {"201"} == met(service, "createUpload")
+    assert {"200"} == met(service, "upload") == met(service, "download")
+    service.get("/assets/none")
+    assert {"200", "404 asset_not_found"} == met(service, "getAsset")
+
+
+def test_coverage_outlives_the_journal_and_the_state_file_and_ends_with_a_reset(service: Service) -> None:
+    service.get("/team")
+    service.ask("DELETE", "/requests")
+    saved, before = service.ask("GET", "/state").body, coverage(service)
+    assert {"200"} == met(service, "getTeam")
+    service.ask("POST", "/reset")
+    assert set() == met(service, "getTeam")
+    service.ask("PUT", "/state", content=saved)
+    assert before == coverage(service)
+
+
+def gaps(service: Service) -> list[tuple[str, str, Any]]:
+    operations = coverage(service)["operations"].items()
+    return [(name, point["point"], point["closed_by"]) for name, found in operations for point in found["points"]]
+
+
+def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(service: Service) -> None:
+    names = ScenarioLibrary(shipped_path("scenarios"), FACTS).names()
+    for name, point, closed_by in gaps(service):
+        ((kind, what),) = closed_by.items()
+        assert kind in ("scenario", "rule", "call"), (name, point)
+        if kind == "scenario":
+            assert what in names
+        elif kind == "rule":
+            parse_scenario(json.dumps({"scenario": "gap", "rules": [what]}), "gap.json", FACTS)
+        else:
+            assert what is True
+            assert point[0] in "23" or point == "work completed" or point == "output completed" or name in BYTES
+
+
+@pytest.mark.parametrize(
+    "point", ["500 internal_error", "422 invalid_input", "lost before commit", "lost after commit"]
+)
+def test_the_rule_that_a_gap_shows_closes_it(service: Service, point: str) -> None:
+    closed_by = {one: closing for name, one, closing in gaps(service) if name == "updateProduct"}[point]
+    service.use(
+        {"scenario": "gap", "rules": [closed_by["rule"]]} if "rule" in closed_by else {"use": closed_by["scenario"]}
+    )
+    product = service.product(*service.assets(1))
+    with contextlib.suppress(ConnectionError):  # that is the point
+        service.send(Call("PATCH", f"/products/{product['id']}", {"name": "Other"}))
+    assert point in met(service, "updateProduct")
+
+
+def test_all_points_are_distinct() -> None:
+    for name, points in all_points(load_contract()).items():
+        assert len(points) == len(set(points)), name
+
+
+# Files --------------------------------------------------------------------------------------------------------------------
+
+
+def run(folder: Path, file: str, *paths: str, least: str = "0") -> int:
+    options = ("--coverage", str(folder / file), "--coverage-fail-under", least, "--quiet")
+    return run_command("exec", *options, "--", sys.executable, "-c", CLIENT, *paths).status
+
+
+def test_shards_are_merged_shown_and_held_to_a_threshold(tmp_path: Path) -> None:
+    assert [0, 0] == [run(tmp_path, "one.json", "/team"), run(tmp_path, "two.json", "/team", "/assets")]
+    assert 1 == run(tmp_path, "page.html", "/team", least="50")
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    files = [str(tmp_path / "one.json"), str(tmp_path / "two.json")]
+    shown = run_command("coverage", *files, "--html", str(tmp_path / "both.html"))
+    assert 0 == shown.status
+    assert "getTeam" in shown.output
+    assert "% of all points" in shown.output
+    both = json.loads(run_command("coverage", *files, "--format", "json").output)
+    assert [2, 1] == [both["operations"][name]["points"][0]["met"] for name in ("getTeam", "listAssets")]
+    assert 1 == run_command("coverage", *files, "--fail-under", "99").status
+    page = (tmp_path / "both.html").read_text()
+    assert "http" not in page.replace("http-equiv", "")
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"operations": {"getTeam": 1}}', '{"operations": {"a": {"points": [{}]}}}']
+)
+def test_a_file_that_is_no_coverage_is_bad_usage(tmp_path: Path, text: str) -> None:
+    (tmp_path / "bad.json").write_text(text)
+    outcome = run_command("coverage", str(tmp_path / "bad.json"))
+    assert 2 == outcome.status
+    assert "bad.json" in outcome.complaint
