@@ -42,7 +42,7 @@ def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
 
 
 def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
-    """Return the clock with what comes next, in words."""
+    """Return the clock with its coming events, in words."""
     events = [
         {"at": format_timestamp(event.due), "what": _words(sandbox, event), "id": _subject(sandbox, event)}
         for event in sandbox.timeline.first(SHOWN_EVENTS)
@@ -51,7 +51,7 @@ def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
 
 
 def _words(sandbox: Sandbox, event: Event) -> str:
-    """Say what is going to happen."""
+    """Describe a coming event."""
     store = sandbox.store
     match event.kind:
         case "operation_started" | "operation_finished":
@@ -82,7 +82,7 @@ def _workflow(generation: Generation) -> str:
 
 
 def _subject(sandbox: Sandbox, event: Event) -> str:
-    """Return the id of what an event happens to; of a change of a scenario, the scenario's name."""
+    """Return the id of the event's subject; for a change of a scenario, the scenario's name."""
     if event.kind == scenarios.CHANGE_EVENT:
         return sandbox.playbooks[event.subject].scenario.name
     return event.subject

@@ -122,7 +122,7 @@ def _read_body(call: Call) -> Scenario:
 
 
 def file_name(call: Call) -> str:
-    """Return what complaints and explanations call the scenario in the body: the name of its file, if the query tells it."""
+    """Return the name of the scenario in the body for complaints and explanations: that of its file, if the query has it."""
     name: str = read_fields("scenario_query", {"file": call.query.get("file", _TEXT)}, 0)["file"]
     return name
 
@@ -141,7 +141,7 @@ def _refusal(error: DocumentError) -> Problem:
 
 
 def _names(sandbox: Sandbox) -> WorldNames:
-    """Return what a scenario can name here: Teams by name or id, keys in the world's form or the sandbox's own."""
+    """Return the names that a scenario can use here: Teams by name or id, keys in the world's or the sandbox's form."""
     teams = {name for account in sandbox.accounts.values() for name in (account.team.name, account.team.id)}
     suffix = sandbox.key_of("")
     keys = {form for key in sandbox.credentials for form in (key, key.removesuffix(suffix))}

@@ -10,10 +10,10 @@ class Connection(Protocol):
 
     @property
     def made_ms(self) -> float:
-        """When it was made, by the host's clock, as `emulator.kernel.clock.host_elapsed_ms` tells it."""
+        """When it was opened, as `emulator.kernel.clock.host_elapsed_ms` counts."""
 
     def reset(self) -> None:
         """Break it off at once, so that the client sees a reset."""
 
     def close(self) -> None:
-        """Close it after what was sent, though the answer is not whole."""
+        """Close it after the bytes sent so far, though the answer is incomplete."""

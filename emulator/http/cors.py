@@ -29,7 +29,7 @@ class Cors:
         self._closed_prefix = closed_prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight here; let any other request through, and tell in its answer who may read it."""
+        """Answer a preflight here; pass any other request on, and add to its answer who may read it."""
         headers = dict(scope["headers"]) if scope["type"] == "http" else {}
         origin = headers.get(b"origin")
         if origin is None or scope["path"].startswith(self._closed_prefix):
@@ -58,7 +58,7 @@ class Cors:
 
 
 def _preflight(headers: dict[bytes, bytes], allowed: Headers) -> Headers:
-    """Allow what is asked for: the service itself says which methods and headers it takes."""
+    """Allow what the preflight asks for: the service itself decides on methods and headers."""
     if not allowed:
         return ()
     granted = (

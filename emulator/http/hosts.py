@@ -17,7 +17,7 @@ PRIVATE_SUFFIXES: Final = (".localhost", ".local", ".internal", ".test", ".home.
 EVERY_ORIGIN: Final = "*"
 _OWN_SITES: Final = (b"same-origin", b"same-site", b"none")
 _KNOWN_HOSTS: Final = 100
-"""How many values of `Host` that were let in are remembered."""
+"""Limit of the accepted values of `Host` that are cached."""
 
 
 class Hosts:
@@ -43,7 +43,7 @@ class Hosts:
             self._check_hosts(hosts, scope.get("http_version", ""))
 
     def check_site(self, scope: Scope) -> None:
-        """Refuse what a browser sends for a page of another site, unless it is of one of the origins.
+        """Refuse requests that a browser sends for a page of another site, unless its origin is allowed.
 
         Raises:
             Problem: permission_denied.

@@ -39,7 +39,7 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
 _LONG_FRACTION = re.compile(rb"(?<![0-9.])(?:(?=[0-9.]{17})[0-9]*\.[0-9]|[0-9]{16,}[eE])")
-"""A number with so many digits that a whole one may be read in its place."""
+"""A number with so many digits that a float could round it to an integer."""
 _EXACT_BELOW = 2**53
 """Up to here there is a number between any whole one and the next."""
 _LONGEST_INTEGER = 19
@@ -87,7 +87,7 @@ class Request:
         return None if self._public_url is None else self._public_url.lower().partition("://")[2].partition("/")[0]
 
     def connection(self) -> tuple[str | None, float | None]:
-        """Name the client's end of the connection, and when it was made; None for what the server does not tell."""
+        """Return the client's address and the time of the connection; None if the server does not provide it."""
         connection = self._scope.get("extensions", {}).get(CONNECTION_EXTENSION, {}).get("connection")
         if connection is None or not self._scope.get("client"):
             return None, None
@@ -172,7 +172,7 @@ class Body:
         self._pause: Callable[[int], Awaitable[None]] | None = None
 
     def slow_down(self, bytes_per_second: int, pause: Callable[[int], Awaitable[None]]) -> None:
-        """Take what is still to come at this speed; `pause` waits for a span of real time in milliseconds."""
+        """Receive the rest at this speed; `pause` waits for a span of real time in milliseconds."""
         self._bytes_per_second, self._pause = bytes_per_second, pause
 
     async def take(self) -> bytes:
@@ -196,7 +196,7 @@ class Body:
         return b"".join(pieces) if self.size_bytes <= limit_bytes else None
 
     async def drain(self) -> None:
-        """Take and drop what is left, within bounds: the connection stays open until its sender has seen the answer."""
+        """Receive and discard the rest, within bounds: the connection stays open until the client has read the answer."""
         limit_bytes = self.size_bytes + DRAIN_LIMIT_BYTES
         while self.has_more and self.size_bytes <= limit_bytes:
             try:
@@ -279,7 +279,7 @@ def _is_too_deep(body: bytes) -> bool:
 
 
 def _parse_unusual(body: bytes, refusal: orjson.JSONDecodeError | None = None) -> Any:
-    """Read JSON whose numbers the fast reader refuses or rounds; say of all else that it refused what is wrong with it.
+    """Read JSON whose numbers the fast reader refuses or rounds; for all other JSON that it refuses, report the mistake.
 
     Raises:
         Problem: invalid_request.

@@ -5,7 +5,7 @@ from typing import NamedTuple
 Header = tuple[bytes, bytes]
 JSON_TYPE: Header = (b"content-type", b"application/json")
 NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
-"""Tells a browser to take an answer for nothing but what it says it is."""
+"""Tells a browser not to guess the type of an answer."""
 
 
 class Response(NamedTuple):

@@ -8,7 +8,7 @@ from emulator.kernel.timestamps import SECOND_MS
 
 
 class Stop:
-    """Whether the emulator is about to stop, and who waits meanwhile. Belongs to the event loop that requests run in."""
+    """Whether the emulator is stopping, and the waits that this ends. Belongs to the event loop that requests run in."""
 
     def __init__(self) -> None:
         self.has_begun = False

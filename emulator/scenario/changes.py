@@ -16,7 +16,7 @@ Admission = Literal["paused", "open"]
 
 @dataclass(frozen=True, slots=True)
 class AdmissionChange:
-    """New writes are refused with 503 from now on, or let in again. `retry_after` (seconds) None: the service's own."""
+    """New writes are refused with 503 from now on, or admitted again. `retry_after` (seconds) None: the service's own."""
 
     admission: Admission
     retry_after: int | None = None
@@ -54,4 +54,4 @@ class TimedChange:
     """Milliseconds, or a request."""
     change: Change
     line: int = 0
-    """Where it stands in its file; 0 where it did not come as text."""
+    """Its line in the file; 0 if it was not read from text."""

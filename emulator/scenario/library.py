@@ -1,4 +1,4 @@
-"""The library: the scenario files that are shipped, found by name. The folder is handed in by who knows where it lies."""
+"""The library: the scenario files that are shipped, found by name. The caller passes the folder."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ _SUFFIX: Final = ".yaml"
 
 @dataclass(frozen=True, slots=True)
 class LibraryEntry:
-    """A scenario of the library: its name and what it says of itself."""
+    """A scenario of the library: its name and description."""
 
     name: str
     description: str

@@ -45,7 +45,7 @@ class RequestFacts:
     bytes: ByteSurface | None = None
 
     def value_of(self, subject: Subject) -> str:
-        """Return what tells one subject from another; empty where the request has none."""
+        """Return what identifies the subject; empty if the request has none."""
         values = {
             "resource": self.resource_id,
             "credential": self.credential,
@@ -66,7 +66,7 @@ class WorkFacts:
     """The operation that admits it."""
 
     def value_of(self, subject: Subject) -> str:
-        """Return what tells one subject from another: of work, the Team alone."""
+        """Return what identifies the subject: for work, only the Team."""
         return self.team_id if subject == "team" else ""
 
 

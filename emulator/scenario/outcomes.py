@@ -15,7 +15,7 @@ FailureCode = Literal["processing_failed", "timed_out", "content_rejected"]
 
 @dataclass(frozen=True, slots=True)
 class WorkOutcome:
-    """What becomes of accepted work; what is None, empty or False goes as usual.
+    """The outcome of accepted work; None, empty or False: as usual.
 
     `outputs` names the failures of single slots, counted from 1; `fail` is the failure of the whole work. `duration_ms`
     is the time from the start of the work to its last end. Stalled work never ends. `scene` is what a Background's
@@ -43,7 +43,7 @@ class WorkOutcome:
 
     @classmethod
     def read(cls, then: Mapping[str, Any]) -> Self:
-        """Read what stands under `then` of a rule about work, as the schema wants it, with every scalar as its text."""
+        """Read the mapping under `then` of a rule about work, valid by the schema, every scalar as text."""
         return cls(
             MappingProxyType({int(slot): code for slot, code in then.get("outputs", {}).items()}),
             then.get("fail"),

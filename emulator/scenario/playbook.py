@@ -21,7 +21,7 @@ from emulator.scenario.scenario import Scenario
 
 _DRAW_RANGE: Final = 2**32
 MOST_SUBJECTS: Final = 10_000
-"""So many resources, keys and so on are counted by themselves."""
+"""Limit of the resources, keys and so on that are counted separately."""
 
 AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 
@@ -33,7 +33,7 @@ class RuleCounts:
     matched: int = 0
     fired: int = 0
     each: dict[str, int] = field(default_factory=dict)
-    """How often each subject matched, where the rule counts each by itself; who was not seen for longest is forgotten."""
+    """How often each subject matched, where the rule counts each separately; the least recently seen is dropped."""
 
     def count(self, subject: str | None) -> int:
         """Count a match, and return which it is: of all, or of the subject's own."""
@@ -57,21 +57,21 @@ class AwaitedChange:
 
 @dataclass(frozen=True, slots=True)
 class RequestDecision:
-    """What is to happen to a request, and the rule that says so; `NO_FAULT` and None where nothing is."""
+    """The fault for a request and its rule; `NO_FAULT` and None if there is none."""
 
     fault: Fault = NO_FAULT
     rule: RequestRule | None = None
     _counts: RuleCounts | None = None
 
     def mark_fired(self) -> None:
-        """Count that it has happened. To be called once at most."""
+        """Count that the rule fired. Call it at most once."""
         if self._counts is not None:
             self._counts.fired += 1
 
 
 @dataclass(frozen=True, slots=True)
 class WorkDecision:
-    """What becomes of work, and the rule that says so; `NO_OUTCOME` and None where all goes as usual."""
+    """The outcome of work and its rule; `NO_OUTCOME` and None if no rule decides it."""
 
     outcome: WorkOutcome = NO_OUTCOME
     rule: WorkRule | None = None
@@ -97,7 +97,7 @@ class _Live(Generic[AnyRule]):
     counts: RuleCounts
 
     def is_due(self, facts: RequestFacts | WorkFacts, elapsed_ms: int, seed: Seed) -> bool:
-        """Count a match, and tell whether the rule is due on it; its draw depends on nothing but its number."""
+        """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
         when = self.rule.when
         number = self.counts.count(None if when.per is None else facts.value_of(when.per))
         draw = 0.0
@@ -140,13 +140,13 @@ class Playbook:
         self._openings = [place for place in self.scheduled() if timeline[place[1]].change == opening]
 
     def _indexed(self, rules: Iterable[tuple[AnyRule, frozenset[str]]]) -> Mapping[str, Sequence[_Live[AnyRule]]]:
-        """Return the rules by what they name, in the order of the file; under `EVERY` those for what none names."""
+        """Return the rules by the names they match, in the order of the file; under `EVERY` those for unnamed ones."""
         listed = [(_Live(rule, self.counts[rule.name]), names) for rule, names in rules]
         all_names = frozenset({EVERY}).union(*(names for _, names in listed))
         return {name: [live for live, names in listed if name in names or EVERY in names] for name in all_names}
 
     def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
-        """Decide what happens to a request. Ask once for each: asking counts."""
+        """Decide what happens to a request. Call it once for each: it counts."""
         candidates = self._requests.get(facts.operation or f"bytes {facts.bytes}") or self._requests[EVERY]
         if not candidates or not self._is_about(facts):
             return NOTHING_HAPPENS
@@ -154,7 +154,7 @@ class Playbook:
         return NOTHING_HAPPENS if live is None else RequestDecision(live.rule.fault, live.rule, live.counts)
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
-        """Decide what becomes of work that is being admitted. Ask once for each: asking counts."""
+        """Decide the outcome of work that is being admitted. Call it once for each: it counts."""
         candidates = self._works.get(facts.work) or self._works[EVERY]
         if not candidates or not self._is_about(facts):
             return AS_USUAL

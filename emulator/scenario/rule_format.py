@@ -1,4 +1,4 @@
-"""The rules of a scenario file: what no schema can say of them, and what they mean as data."""
+"""The rules of a scenario file: checks that a schema cannot express, and their form as data."""
 
 import re
 from collections.abc import Mapping
@@ -97,7 +97,7 @@ def _names(given: str | list[str]) -> frozenset[str]:
 
 
 def amend_code(document: Document, violation: Violation, vocabulary: Vocabulary) -> Violation:
-    """Suggest in place of a misspelled code none but those that each operation of the rule can return."""
+    """Suggest for a misspelled code only codes that each operation of the rule can return."""
     match violation.steps:
         case ("rules", int(index), "then", "problem") if violation.suggestions and document.is_sound(
             "rules", index, "match"
@@ -109,7 +109,7 @@ def amend_code(document: Document, violation: Violation, vocabulary: Vocabulary)
 
 
 def _check_possible(document: Document, steps: Steps, code: str, operations: list[str], vocabulary: Vocabulary) -> None:
-    """Complain of a code unless the contract lets each operation that is meant return it."""
+    """Complain of a code that the contract does not allow for each matched operation."""
     unable = vocabulary.unable(code, operations)
     if unable:
         names = ", ".join(unable[:_NAMED_OPERATIONS])

@@ -1,4 +1,4 @@
-"""Rules: what is meant, when it is due, what then happens. Data only; the counters live in the playbook."""
+"""Rules: what they match, when they are due, what happens then. Data only; the counters live in the playbook."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from emulator.scenario.outcomes import WorkOutcome
 
 @dataclass(frozen=True, slots=True)
 class RequestRule:
-    """A rule about requests. `file` and `line` say where it stands, for who asks why something happened."""
+    """A rule about requests. `file` and `line` are its position, for explanations."""
 
     name: str
     fault: Fault

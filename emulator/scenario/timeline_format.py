@@ -1,4 +1,4 @@
-"""The timeline of a scenario file: what no schema can say of its changes, and what they mean as data."""
+"""The timeline of a scenario file: checks that a schema cannot express, and its form as data."""
 
 import math
 from collections.abc import Mapping

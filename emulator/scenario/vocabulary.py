@@ -14,7 +14,7 @@ from emulator.scenario.matching import EVERY
 from emulator.scenario.world import WorldNames
 
 OperationFacts: TypeAlias = Mapping[str, frozenset[str]]
-"""By operation id, the problem codes that the contract lets it return."""
+"""By operation id, the problem codes that the contract allows."""
 
 CODES: Final = frozenset(CATALOGUE)
 ALWAYS_POSSIBLE: Final = "internal_error"

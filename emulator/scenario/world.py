@@ -93,7 +93,7 @@ class TeamChange:
 
 @dataclass(frozen=True, slots=True)
 class WorldTeamChange:
-    """A Team of a scenario's or file's world: what is said of it and nothing more. A new Team needs credentials."""
+    """A Team in the world of a scenario or file: only the values it sets. A new Team needs credentials."""
 
     team: TeamChange
     credentials: tuple[WorldCredential, ...] = ()
@@ -101,7 +101,7 @@ class WorldTeamChange:
 
 @dataclass(frozen=True, slots=True)
 class WorldChanges:
-    """What a file says of the world, before anything is put in where it is silent."""
+    """The world as a file states it, before defaults are filled in."""
 
     teams: tuple[WorldTeamChange, ...] = ()
     timings_ms: tuple[tuple[str, int], ...] = ()
@@ -113,7 +113,7 @@ NO_WORLD_CHANGES: Final = WorldChanges()
 
 @dataclass(frozen=True, slots=True)
 class WorldNames:
-    """What a file can name of a world: Teams and keys. A caller who knows them lets the file's names be checked."""
+    """The names that a file can use: Teams and keys. With them the names in a file are checked."""
 
     teams: frozenset[str]
     keys: frozenset[str]

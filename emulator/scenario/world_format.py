@@ -83,7 +83,7 @@ def check_world(
 
 
 def world_changes(world: Mapping[str, Any]) -> WorldChanges:
-    """Return what a world of sound shape says."""
+    """Read a world whose shape is valid."""
     timings = ((name, parse_span_ms(span)) for name, span in world.get("timings", {}).items())
     return WorldChanges(
         tuple(
@@ -96,7 +96,7 @@ def world_changes(world: Mapping[str, Any]) -> WorldChanges:
 
 
 def team_change(name: str, team: Mapping[str, Any]) -> TeamChange:
-    """Return what is set of a Team, from the keys that a world and a timeline share."""
+    """Read the values of a Team under the keys that a world and a timeline share."""
     return TeamChange(
         name,
         optional(team, "credits", parse_whole_number),

@@ -23,7 +23,7 @@ class Caller:
 
     @property
     def rate(self) -> RateWindow:
-        """The requests that the credential was let in with."""
+        """The admitted requests of the credential."""
         return self.credential_account.rate
 
     @property

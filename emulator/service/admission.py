@@ -1,4 +1,4 @@
-"""Who is let in: the checks of every operation that look at the credential, the Team and the state of admission.
+"""Admission: the checks of every operation that depend on the credential, the Team and the pause of admission.
 
 In the order of D01. A check raises a Problem or returns; counting a request against its rate is the only change.
 """

@@ -226,7 +226,7 @@ def _admit(call: Call, kind: str, target: Ingredient | None, source_ids: tuple[s
 
 
 def _plan(call: Call, kind: str, planned: WorkOutcome, source_ids: tuple[str, ...], price: int) -> OperationOutcome:
-    """Decide at admission what the work will come to, from the scenario and a look at the source (D30)."""
+    """Decide the outcome of the work at admission, from the scenario and the scene of the source (D30)."""
     sandbox = call.sandbox
     charge = price
     if kind == "background":
@@ -253,7 +253,7 @@ def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
 
 
 def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
-    """An Operation has come to its end: commit what it made, or leave everything as it was (section 3, rule 3)."""
+    """Finish an Operation: commit its result, or leave everything unchanged (section 3, rule 3)."""
     store = sandbox.store
     operation = store.operations.items[operation_id]
     outcome = operation.outcome
@@ -275,7 +275,7 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
 
 
 def _commit(sandbox: Sandbox, operation: Operation, now: int) -> str:
-    """Create the ingredient, or put its new version in place of the old one."""
+    """Create the ingredient, or replace it by its new version."""
     kind_name = operation.ingredient_kind
     kind = KINDS[kind_name]
     collection = sandbox.store.ingredients[kind_name]

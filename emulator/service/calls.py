@@ -1,4 +1,4 @@
-"""An operation being called: who calls it, when, and with what. Lives as long as its request.
+"""A call of an operation: caller, time and input. Lives as long as its request.
 
 Every operation is a function from a call to a commit: it checks without changing anything, and returns the function
 that carries out what it found to be allowed. Nothing happens between the two that could forbid it.
@@ -18,7 +18,7 @@ from emulator.service.sandbox import Sandbox
 
 Result = TypeVar("Result")
 Commit: TypeAlias = Callable[[], Result]
-"""Carries out what was checked, and returns what came of it. It cannot fail."""
+"""Carries out what was checked, and returns the result. It cannot fail."""
 
 
 @dataclass(frozen=True, slots=True)

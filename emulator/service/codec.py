@@ -33,7 +33,7 @@ LARGEST_COUNT = 2**63 - 1
 
 
 class CodecError(ValueError):
-    """A value does not have the type that its place needs; the text says where, what was found, what was expected."""
+    """A value of the wrong type; the message says where, what was found and what was expected."""
 
 
 class Codec:

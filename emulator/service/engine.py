@@ -53,7 +53,7 @@ def _end_hold(sandbox: Sandbox, event: Event) -> None:
 
 
 class _Kind(NamedTuple):
-    """A kind of event: what it does, and for that of work, where the work is."""
+    """A kind of event: its effect, and for work, where the work is stored."""
 
     apply: Callable[[Sandbox, Event], None]
     work: Callable[[Sandbox], Mapping[str, Operation | Generation]] | None = None
@@ -79,7 +79,7 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 def settle(sandbox: Sandbox, now: int) -> int:
-    """Apply what is due by now, in order, each at its own instant; return how many events that were."""
+    """Apply all events due by `now`, in order, each at its own instant; return their number."""
     fired = 0
     while (event := sandbox.timeline.pop_due(now)) is not None:
         _apply(sandbox, event)
@@ -95,7 +95,7 @@ def _apply(sandbox: Sandbox, event: Event) -> None:
 
 
 def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:
-    """Tell who watches what became of work, and of its Team's Credits."""
+    """Notify watchers of the state of work, and of its Team's Credits."""
     sandbox.feed.note("work", (work.id, work.status))
     if work.status in lifecycles.TERMINAL:
         sandbox.feed.note("team", work.team_id)

@@ -1,4 +1,4 @@
-"""What changes in a sandbox, for whoever watches: a bounded record of changes in their order, and who is woken by one.
+"""The changes of a sandbox for its watchers: a bounded record in their order, and the watchers to wake.
 
 Each change has a number, so that a watcher goes on where it stopped. The record reaches as far back as the journal does.
 Owns neither how a change reads nor how it is told: nothing here waits. To note one costs the same whoever watches.
@@ -42,7 +42,7 @@ class Feed:
         return self.last_number
 
     def after(self, number: int, count: int) -> list[tuple[int, Change]]:
-        """Return the changes after a number, the oldest first, as far as they are known and no more than a count."""
+        """Return the recorded changes after a number, oldest first, at most `count`."""
         first = max(number + 1, self.first_number)
         skipped = first - self.first_number
         return list(enumerate(islice(self._changes, skipped, skipped + count), start=first))

@@ -287,7 +287,7 @@ def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
 
 
 def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> None:
-    """A slot has come to its end; with the last one the Generation has too (section 3, rule 1)."""
+    """Finish a slot, and with the last one the Generation (section 3, rule 1)."""
     generation = sandbox.store.generations.items[generation_id]
     planned = generation.plan[slot]
     event = "failed" if planned.failure else "succeeded"

@@ -97,7 +97,7 @@ class ImageStore:
             self.pictures[key].holds += 1
 
     def release(self, keys: Iterable[str]) -> None:
-        """Let go of pictures; the last to do so frees them, and the inputs of what was never developed."""
+        """Release pictures; the last release frees them, and the inputs of those never developed."""
         to_release = list(keys)
         while to_release:
             key = to_release.pop()
@@ -164,7 +164,7 @@ class ImageStore:
         self.budget.make_room(0)
 
     def drop(self, content: Content) -> None:
-        """Plan developed pictures again, if what they are made from is still there; else their bytes stay for good."""
+        """Plan developed pictures again if their inputs still exist; otherwise keep their bytes."""
         del self.budget.drawn[content]
         assert content.recipe is not None
         if all(source in self.pictures for source in content.recipe.inputs):
@@ -191,7 +191,7 @@ class ImageStore:
     def restore(
         self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None, *, holds: int, is_public: bool
     ) -> None:
-        """Take over a picture of a state file, with its holds. Raises ValueError if what it is made from is missing."""
+        """Add a picture of a state file, with its holds. Raises ValueError if what it is made from is missing."""
         for source in recipe.inputs if recipe else ():
             if source not in self.pictures:
                 raise ValueError(f"the recipe of {key} needs {source}, which does not come before it")

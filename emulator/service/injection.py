@@ -12,7 +12,7 @@ _RATE_RETRY_SECONDS = 5
 def injected_problem(
     sandbox: Sandbox, caller: Caller | None, now: int, code: str, detail: str | None, retry_after: int | None
 ) -> Problem:
-    """Return the problem of a code. `detail` and `retry_after` (seconds) None: what the service itself would say."""
+    """Return the problem of a code. `detail` and `retry_after` (seconds): None for the service's own."""
     kind, wait_ms = CATALOGUE[code], 0
     if retry_after is None and kind.status in (429, 503):
         wait_ms = _wait_ms(sandbox, caller, now, code)

@@ -13,7 +13,7 @@ from emulator.service.store import remove_from_index
 
 @dataclass(frozen=True, slots=True)
 class AssetDeletion:
-    """What the deletion of an Asset did to the Products that had it (section 2)."""
+    """The effect of deleting an Asset on the Products that contained it (section 2)."""
 
     id: str
     removed_product_memberships: int

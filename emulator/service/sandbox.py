@@ -41,7 +41,7 @@ _PREFIX_LENGTH = 8
 
 
 class HeldAdmission(Protocol):
-    """A request that a scenario keeps in admission; whoever waits for it is told when its time is over."""
+    """A request that a scenario holds in admission; its waiters are woken when the hold ends."""
 
     @property
     def due(self) -> int:
@@ -69,14 +69,14 @@ class SandboxOptions:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class SandboxState:
-    """All that a sandbox is, its pictures aside: what a state file keeps, and from which everything else is rebuilt.
+    """The whole state of a sandbox except pictures: what a state file contains, and from which everything else is rebuilt.
 
     What a value's own class makes itself (`init=False`) is no part of it. Of the journal, the last number is.
     """
 
     options: SandboxOptions
     signing_name: str
-    """Goes into the signatures of links, tokens and cursors: the id of the sandbox that first had this state."""
+    """Part of the signatures of links, tokens and cursors: the id of the sandbox where this state began."""
     seed: Seed
     clock: Clock
     began_at: int
@@ -142,11 +142,11 @@ class Sandbox(SandboxState):
         self.images = ImageStore(self.memory, self.signer)
         self.held_admissions: dict[str, HeldAdmission] = {}
         self.causes: dict[tuple[str, str], Cause] = {}
-        """By what was set (such as `credits`) and the id it was set of: the change of a timeline that set it last."""
+        """By field (such as `credits`) and id: the timeline change that set it last."""
         self.strike: Playbook | None = None
         """The one fault of a sweep's run, which begins anew whenever the sandbox does (`Sandboxes.strike_with`)."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
-        """By the names of scenario and rule: what the rules of scenarios that were ended had counted."""
+        """By the names of scenario and rule: the counts of scenarios that have ended."""
 
     def take_over(self, feed: Feed) -> None:
         """Go on telling the watchers of the sandbox in whose place this one is put."""
@@ -154,7 +154,7 @@ class Sandbox(SandboxState):
         feed.restart()
 
     def end(self) -> None:
-        """Let go of what is held: memory, requests in admission, and who watches the requests that are still answered."""
+        """Release memory, held requests and watchers."""
         self.journal.feed, self.journal.examiner = Feed(), None
         for held in self.held_admissions.values():
             held.end()

@@ -28,7 +28,7 @@ class Examiner(Protocol):
         """Take note of a request that has left."""
 
     def conclude(self, sandbox: Sandbox) -> None:
-        """A sandbox is about to forget what was done in it."""
+        """Called before a sandbox is reset or deleted."""
 
 
 class SandboxConflictError(Exception):
@@ -130,7 +130,7 @@ class Sandboxes:
         self.register(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:
-        """End a sandbox and free what it held."""
+        """Delete a sandbox and free its memory."""
         self._count(sandbox)
         self._forget_keys(sandbox)
         sandbox.end()
@@ -144,7 +144,7 @@ class Sandboxes:
                 self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
 
     def _count(self, sandbox: Sandbox) -> None:
-        """Keep the numbers of a sandbox that is about to forget what it did."""
+        """Keep the counts of a sandbox before it is reset or deleted."""
         self.tally.add(sandbox)
         if self.examiner is not None:
             self.examiner.conclude(sandbox)

@@ -25,7 +25,7 @@ EVERYONE = ""
 
 
 def begin(sandbox: Sandbox, scenario: Scenario, now: int, team_id: str = EVERYONE) -> None:
-    """Let a scenario begin now, in place of the one that ran for the same Teams."""
+    """Start a scenario now; it replaces the one that ran for the same Teams."""
     _stop(sandbox, team_id)
     playbook = Playbook(scenario, now, sandbox.seed, team_id or None)
     sandbox.playbooks[team_id] = playbook
@@ -149,7 +149,7 @@ def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described:
 def change_team(
     sandbox: Sandbox, account: TeamAccount, change: TeamChange, now: int, cause: Cause | None = None
 ) -> None:
-    """Set what a change names of a Team; the rest stays. `cause` is the place of the change in a timeline."""
+    """Set the values of a Team that a change names. `cause` is the place of the change in a timeline."""
     if change.subscription is not None:
         note_cause(sandbox, "subscription", account.team.id, cause)
     if change.credits is not None:
@@ -176,7 +176,7 @@ def note_cause(sandbox: Sandbox, what: str, identifier: str, cause: Cause | None
 def change_credential(
     sandbox: Sandbox, held: CredentialAccount, change: CredentialChange, cause: Cause | None = None
 ) -> None:
-    """Set what a change names of a credential; the rest stays. `cause` is the place of the change in a timeline."""
+    """Set the values of a credential that a change names. `cause` is the place of the change in a timeline."""
     old = held.credential
     note_cause(sandbox, "credential", old.id, cause)
     held.credential = dataclasses.replace(

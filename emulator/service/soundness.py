@@ -229,7 +229,7 @@ def _is_finished(sandbox: Sandbox, session: UploadSession) -> bool:
 
 
 def _has_bytes(sandbox: Sandbox, session: UploadSession) -> bool:
-    """Whether a session still keeps what it received: past its window it has lost it."""
+    """Whether a session still keeps its bytes: after its window they are gone."""
     return session.status == "received" and sandbox.clock.now() < session.expires_at
 
 
@@ -298,7 +298,7 @@ def _check_work(sandbox: Sandbox, contract: Contract) -> None:
 
 
 def _take_over(sandbox: Sandbox, where: str, work: Operation | Generation, finishes_at: int | None) -> None:
-    """Reserve what unfinished work has reserved, and take its place; count what was charged for finished work."""
+    """Restore reservations and concurrency of unfinished work; count the charges of finished work."""
     account = sandbox.accounts[work.team_id]
     try:
         account.ledger.restore(work.id, work.reserved_credits, work.charged_credits)
@@ -458,7 +458,7 @@ def _is_drawable(recipe: Recipe) -> bool:
 
 
 def _check_events(sandbox: Sandbox) -> None:
-    """What is to happen must be just what the states and decisions say, in an order in which it can."""
+    """Check that the timeline has exactly the events that the states and decisions require, in a possible order."""
     now, numbers, found = sandbox.clock.now(), set[int](), Counter[_Due]()
     expected = Counter(chain(_expected_of_work(sandbox), _expected_of_others(sandbox)))
     waiting = {subject for kind, subject, _, _ in expected if kind in _STARTS}

@@ -92,7 +92,7 @@ class Store:
     """By Asset: the unfinished Operations that use it as a source (D23)."""
 
     def retire_upload(self, session_id: str) -> bool:
-        """Note that a session is finished; tell whether the oldest one had to be forgotten for it (D58)."""
+        """Note that a session is finished; return whether the oldest one was dropped for it (D58)."""
         heappush(self.finished_uploads, session_id)
         if len(self.finished_uploads) <= MAXIMUM_FINISHED_UPLOADS:
             return False

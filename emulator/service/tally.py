@@ -14,7 +14,7 @@ from emulator.service.journal import Outcome
 from emulator.service.sandbox import Sandbox
 
 MAXIMUM_NAMES = 1_000
-"""How many rules, and how many Teams, are told apart; what comes after them is not counted."""
+"""Limit of the rules, and of the Teams, that are counted separately; later ones are not counted."""
 
 
 RuleTallies = dict[tuple[str, str], RuleCounts]
@@ -57,7 +57,7 @@ class Tally:
     emulator_ms: int = 0
 
     def add(self, sandbox: Sandbox) -> None:
-        """Count a sandbox that is about to forget what it did."""
+        """Add the counts of a sandbox before it is reset or deleted."""
         self._count(sandbox, 1)
         self.requests.update(sandbox.journal.outcomes)
         for entry in sandbox.journal.entries:
@@ -73,7 +73,7 @@ class Tally:
             team.concurrency_limit = account.team.concurrency_limit
 
     def discount(self, sandbox: Sandbox) -> None:
-        """Take away what a sandbox brings along from a state file: it did not happen here."""
+        """Subtract the counts of a loaded state file: they did not happen here."""
         self._count(sandbox, -1)
 
     def total(self, living: Iterable[Sandbox]) -> "Tally":

@@ -21,7 +21,7 @@ class TeamAccount:
 
 @dataclass(slots=True)
 class CredentialAccount:
-    """A credential and the requests it was let in with."""
+    """A credential and its admitted requests."""
 
     credential: Credential
     rate: RateWindow = field(default_factory=RateWindow)

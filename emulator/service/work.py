@@ -36,6 +36,6 @@ def admit(call: Call, work_id: str, price: int, finishes_at: int | None) -> None
 
 
 def finish(account: TeamAccount, work_id: str, charge: int, now: int) -> None:
-    """Charge what is due, and give back the rest and the place."""
+    """Charge the Credits that are due, and release the rest and the concurrency slot."""
     account.ledger.settle(now, work_id, charge)
     account.budget.give_back(work_id)

@@ -48,7 +48,7 @@ class DirectUploads:
 
 
 def _parts(request: Request) -> tuple[str, str, str]:
-    """Return the ids of sandbox and session and the signature; empty ones for what is no such address."""
+    """Return the ids of sandbox and session and the signature; empty strings for any other address."""
     parts = request.path.removeprefix(DIRECT_UPLOADS_PREFIX).split("/")
     return (parts[0], parts[1], parts[2]) if len(parts) == 3 else ("", "", "")
 

@@ -70,17 +70,17 @@ class Route:
     """The wait in admission, if there is one."""
     after_admission: tuple[Step, ...]
     check: Callable[["Exchange"], Commit[object]]
-    """The last checks; what they allow is carried out by the commit."""
+    """The last checks; they return the commit."""
     render: Callable[["Exchange", object], Awaitable[Response]]
     resource_of: Callable[[str], str] = str
-    """Returns the id of the resource from what stands in the path."""
+    """Returns the id of the resource in the path."""
 
 
 class Surface(Protocol):
-    """A part of the emulator's paths with a way of its own to find who asks for what."""
+    """A part of the emulator's paths, with its own way to find sandbox, caller and route."""
 
     def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
-        """Return the sandbox that a request belongs to, and who sends it; None for what is not known."""
+        """Return the sandbox and the caller of a request; None if unknown."""
 
     def enter(self, exchange: "Exchange") -> Route:
         """Find the route. Raises Problem."""
@@ -90,7 +90,7 @@ class Surface(Protocol):
 
 
 class Exchange:
-    """One request on its way: what is known of it so far, and what a fault can do to it."""
+    """One request on its way: what is known so far, and what a fault can do."""
 
     __slots__ = (
         "_decision",
@@ -188,7 +188,7 @@ class Exchange:
             self.fault.after_check(self, check)
 
     async def _ask_scenario(self) -> Response | None:
-        """Ask once what is to go wrong with this request. A response ends it here: it is to be lost."""
+        """Ask the scenario once for a fault. A response ends the request here: its answer is lost."""
         header = self.request.headers.get(FAULT_HEADER)
         if header is not None and self.route.operation is not None:
             self._decision = RequestDecision(_requested_fault(header, self.route.codes))
@@ -198,7 +198,7 @@ class Exchange:
         return await self.fault.entrance(self)
 
     def facts(self) -> RequestFacts:
-        """Return what a scenario may know of this request; of a byte surface, the Team whose resource it is."""
+        """Return what a scenario can match of this request; on a byte surface, the Team is the owner of the resource."""
         caller, headers, sandbox = self.caller, self.request.headers, self.sandbox
         identifier = self.route.resource_of(self.resource_id)
         team = caller.account.team if caller is not None else scenarios.owner_of(sandbox, identifier)
@@ -340,7 +340,7 @@ class Exchange:
         return Response(status, headers, b'{"object":'.ljust(100))
 
     def slow_down(self, bytes_per_second: int) -> None:
-        """Take what is still to come of the body at this speed."""
+        """Receive the rest of the body at this speed."""
         self.body.slow_down(bytes_per_second, self._service.stop.pause)
 
     async def pause(self, span_ms: int) -> None:

@@ -54,7 +54,7 @@ async def hold(sandbox: Sandbox, scope: Scope | None, now: int, duration_ms: int
 
 
 def release(sandbox: Sandbox, scope: Scope) -> None:
-    """A second request with the key was answered: on an auto clock, that was what the hold waited for."""
+    """A second request with the key was answered: on an auto clock, this ends the hold."""
     if sandbox.clock.takes_waits:
         for held in list(sandbox.held_admissions.values()):
             if held.scope == scope:

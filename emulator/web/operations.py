@@ -41,7 +41,7 @@ class Reply(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An operation: its check, and the reply to what came of its commit."""
+    """An operation: its check, and the reply to the result of its commit."""
 
     check: Callable[[Call], Commit[Any]]
     reply: Callable[[Any], Reply]
@@ -151,7 +151,7 @@ def _page(
     owners: list[str | None],
     selected: Callable[[Call, Any], bool] | None,
 ) -> Page[Any]:
-    """Return a page of what is selected; `limit` is not part of what a cursor is bound to (D02)."""
+    """Return a page of a selection; a cursor is not bound to `limit` (D02)."""
     filters = sorted(
         f"{key}={value}"
         for key, value in call.query.items()
@@ -235,7 +235,7 @@ _CHECKS_WITHOUT_CODE: Mapping[str, tuple[Check, ...]] = {
 
 
 def own_checks(operation: OperationContract) -> tuple[Check, ...]:
-    """Return what an operation itself checks, in the order of D01: those that its codes tell of, and the rest."""
+    """Return an operation's own checks, in the order of D01: those that its codes imply, and the rest."""
     own = {CATALOGUE[code].check for code in operation.all_codes}
     own.update(_CHECKS_WITHOUT_CODE.get(operation.id, ()))
     return tuple(check for check in OPERATION_CHECKS if check in own)

@@ -23,7 +23,7 @@ class PictureWorker:
     def __init__(self, helpers: Helpers) -> None:
         self._helpers = helpers
         self._drawing: dict[tuple[int, Recipe], asyncio.Future[bytes]] = {}
-        """By the identity of the images and the recipe: who is already at it."""
+        """By the identity of the images and the recipe: the drawing in progress."""
 
     async def develop(self, images: ImageStore, keys: Iterable[str]) -> None:
         """Make sure that the sizes of pictures are known. They must be held by the caller meanwhile."""
@@ -70,7 +70,7 @@ class PictureWorker:
             images.release([key])
 
     async def _draw_once(self, images: ImageStore, recipe: Recipe, inputs: list[bytes]) -> bytes:
-        """Draw a recipe, or wait for whoever is at it; who leaves meanwhile does not take it from the others."""
+        """Draw a recipe, or wait for the drawing in progress; a caller that is cancelled does not cancel it for the others."""
         place = id(images), recipe
         drawing = self._drawing.get(place)
         if drawing is None:

@@ -1,4 +1,4 @@
-"""The surface of paths that belong to no other: always 404, and in the journal of whoever's key they bring."""
+"""The surface of paths that belong to no other: always 404, in the journal of the sandbox that the key belongs to."""
 
 from typing import NoReturn
 

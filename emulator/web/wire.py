@@ -67,7 +67,7 @@ class Wire:
             await self.close()
 
     async def close(self) -> None:
-        """Close the connection after what was sent, and wait until it is closed."""
+        """Close the connection after the bytes sent so far, and wait until it is closed."""
         self._connection().close()
         await until_gone(self._receive)
 

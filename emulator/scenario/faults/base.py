@@ -1,4 +1,4 @@
-"""What a fault is: a frozen value with hooks that do nothing by default, and what it may see and do.
+"""A fault: a frozen value with hooks that do nothing by default, and the interface it may use.
 
 Theory of operation. A request passes its checks, commits, is rendered and sent (emulator/web/exchange.py); a scenario
 may attach one fault to it. The exchange calls the fault's hooks at fixed moments, in this order:
@@ -29,7 +29,7 @@ Moment = Literal["before_commit", "after_commit"]
 
 
 Then: TypeAlias = Mapping[str, Any]
-"""What stands under `then` of a rule, as the schema wants it, with every scalar as its text."""
+"""The mapping under `then` of a rule, valid by the schema, every scalar as text."""
 
 
 class Exchange(Protocol):
@@ -58,13 +58,13 @@ class Exchange(Protocol):
         """Take back the count of this request against its rate (D41)."""
 
     def problem(self, code: str, detail: str | None, retry_after: int | None) -> Problem:
-        """Return the problem that the service itself would answer with; what is given takes the place of its own."""
+        """Return the problem that the service itself would answer with; given arguments override its own."""
 
     def refuse(self, problem: Problem) -> Response:
         """Render a problem as the answer to this request."""
 
     def slow_down(self, bytes_per_second: int) -> None:
-        """Take what is still to come of the request's body at this speed of real time."""
+        """Receive the rest of the request's body at this speed in real time."""
 
     def unanswered(self) -> Response:
         """End the request before anything is done; return the beginning of the answer that is lost."""
@@ -92,14 +92,14 @@ class Wire(Protocol):
         """Send nothing until the client has gone or the emulator stops."""
 
     async def close(self) -> None:
-        """Close the connection after what was sent, and wait until it is closed."""
+        """Close the connection after the bytes sent so far, and wait until it is closed."""
 
     async def reset(self) -> None:
         """Break the connection off, and wait until it is closed."""
 
 
 class Record(Protocol):
-    """What the journal's entry tells a fault that explains what it did."""
+    """The part of a journal entry from which a fault explains what it did."""
 
     @property
     def is_complete(self) -> bool:
@@ -142,7 +142,7 @@ class Fault:
         return () if is_refusal else exchange.rule_header
 
     def answer(self, exchange: Exchange, response: Response) -> Response:
-        """Return what takes the place of the answer, which is bound to its key already."""
+        """Return the answer to send instead of the one bound to the key."""
         return response
 
     async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
@@ -150,7 +150,7 @@ class Fault:
         await wire.send(response)
 
     def did(self, record: Record) -> str:
-        """Say in words what came of the fault."""
+        """Describe what the fault did."""
         return "nothing"
 
 

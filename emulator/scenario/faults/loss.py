@@ -32,7 +32,7 @@ class LossFault(Fault):
     at: Moment = "before_commit"
 
     async def entrance(self, exchange: Exchange) -> Response | None:
-        """End the request here, if nothing is to happen; a file has nothing to commit, and is lost on its way."""
+        """End the request before the commit, if so configured; a file has nothing to commit and is lost on its way."""
         exchange.fire()
         return exchange.unanswered() if self.at == "before_commit" and not exchange.is_download else None
 

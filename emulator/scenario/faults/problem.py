@@ -25,7 +25,7 @@ class ProblemFault(Fault):
     at: Moment = "before_commit"
 
     async def entrance(self, exchange: Exchange) -> Response | None:
-        """Raise what the service decides before it looks at the request itself."""
+        """Raise a problem that the service decides before it reads the request."""
         if CATALOGUE[self.code].check in _AT_ENTRANCE:
             if self.code == "rate_limited":
                 exchange.forget_rate()
@@ -38,12 +38,12 @@ class ProblemFault(Fault):
             self._raise(exchange)
 
     def before_operation(self, exchange: Exchange) -> None:
-        """Raise what no later check stands for: a read has nothing to commit, and internal_error belongs to none."""
+        """Raise a problem that belongs to no later check: those of reads, which commit nothing, and internal_error."""
         if self.at == "before_commit" and (exchange.is_read or self.code == "internal_error"):
             self._raise(exchange)
 
     def before_commit(self, exchange: Exchange) -> None:
-        """Raise what an operation's own check would raise, once the others have been passed."""
+        """Raise a problem of an operation's own check, after the other checks passed."""
         if self.at == "before_commit":
             self._raise(exchange)
 

@@ -13,7 +13,7 @@ class RateFault(Fault):
     bytes_per_second: int
 
     async def entrance(self, exchange: Exchange) -> Response | None:
-        """Take what is still to come of the request's body at this speed."""
+        """Receive the rest of the request's body at this speed."""
         exchange.fire()
         exchange.slow_down(self.bytes_per_second)
         return None

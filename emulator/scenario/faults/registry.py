@@ -18,7 +18,7 @@ FAULTS: Final[Mapping[str, Callable[[Then], Fault]]] = MappingProxyType(
         "deprecated": DeprecatedFault.read,
     }
 )
-"""By the word that stands for a fault under `then`: how it is read."""
+"""The readers of faults, by their word under `then`."""
 
 
 def read_fault(then: Then) -> Fault:
