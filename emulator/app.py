@@ -201,6 +201,7 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         clock=settings.clock,
         start=settings.start,
         rate_limits=settings.rate_limits,
+        evolution=settings.evolution,
         world=world,
         scenario=_scenario(settings.scenario, contract, world),
     )

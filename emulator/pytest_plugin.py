@@ -55,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COVERAGE] = []
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(clock, scenario, world, seed, start, rate_limits, conduct): how the sandbox of the fixture `image_workflow` "
+        f"{MARKER}(clock, scenario, world, seed, start, rate_limits, evolution, conduct): how the sandbox of the fixture `image_workflow` "
         "begins; `clock` is `auto` unless said otherwise, `conduct` is as the ini option of that name has it",
     )
 

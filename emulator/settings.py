@@ -65,6 +65,7 @@ class Settings:
     access_log: bool | None = None
     state: str | None = None
     cors: tuple[str, ...] = ()
+    evolution: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +254,14 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "log each request to standard error",
     ),
     Option("state", _parse_text, "a state file", "FILE", "none", "start from a state file"),
+    Option(
+        "evolution",
+        _one_of(_SWITCH),
+        "on or off",
+        "on|off",
+        "off",
+        "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items",
+    ),
     Option(
         "cors",
         _parse_origins,

@@ -32,6 +32,7 @@ def create_sandbox(call: Call) -> JsonResponse:
         "clock": optional(fields, "clock", lambda clock: clock_of(clock, "/clock")),
         "start": optional(fields, "start", parse_timestamp),
         "rate_limits": optional(fields, "rate_limits", lambda switch: switch in (True, "on")),
+        "evolution": optional(fields, "evolution", lambda switch: switch in (True, "on")),
         "world": optional(fields, "world", _world),
     }
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}

@@ -13,10 +13,11 @@ _BLOCK = 8
 class Identifiers:
     """The identifiers of one sandbox: each kind counts for itself, so one more call here changes no id there (D09).
 
-    `counters` holds by prefix how many there are of each kind; it is counted on in place.
+    `counters` holds by prefix how many there are of each kind; it is counted on in place. Long ones are twice as long (D68).
     """
 
-    def __init__(self, seed_value: int, counters: dict[str, int] | None = None) -> None:
+    def __init__(self, seed_value: int, counters: dict[str, int] | None = None, *, is_long: bool = False) -> None:
+        self._repeats = 2 if is_long else 1
         self._key = b"identifiers %d" % seed_value
         self.counters: dict[str, int] = {} if counters is None else counters
         self._digests: dict[str, tuple[int, str]] = {}
@@ -45,4 +46,5 @@ class Identifiers:
         if known != block:
             digits = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
             self._digests[prefix] = block, digits
-        return f"{prefix}_{count:0{_COUNT_DIGITS}x}{digits[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]}"
+        random = digits[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
+        return f"{prefix}_{count:0{_COUNT_DIGITS}x}{random * self._repeats}"

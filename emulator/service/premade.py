@@ -13,6 +13,8 @@ CARD_SIZE = (512, 640)
 _BACKGROUND_SIZE = (1024, 1024)
 """Larger than a card: it also stands behind the subjects of Generations."""
 
+_PER_KIND = 4
+
 _STYLES = (
     ("Soft daylight", "Even light from a large window, gentle shadows, true colours."),
     ("Hard studio flash", "One strong lamp from the side, crisp shadows, high contrast."),
@@ -39,8 +41,10 @@ _MODELS = (
 )
 
 
-def add_premade_ingredients(store: Store, images: ImageStore, identifiers: Identifiers, now: int) -> None:
-    """Add four of each kind, created before anything else; their pictures are planned, not drawn."""
+def add_premade_ingredients(
+    store: Store, images: ImageStore, identifiers: Identifiers, now: int, rounds: int = 1
+) -> None:
+    """Add four of each kind in each round, created before anything else; their pictures are planned, not drawn."""
 
     def common(prefix: str, name: str) -> dict[str, Any]:
         return {
@@ -68,12 +72,24 @@ def add_premade_ingredients(store: Store, images: ImageStore, identifiers: Ident
             )
             images.plan(key, recipe)
 
-    for index, (name, description) in enumerate(_STYLES):
-        add(PhotographyStyle(**common("sty", name), description=description), index, ())
-    for index, (name, kind, description) in enumerate(_BACKGROUNDS):
-        described = Background(**common("bkg", name), description=description, background_kind=kind)  # type: ignore[arg-type]  # one of the two kinds
+    for index, (name, description) in enumerate(_STYLES * rounds):
+        add(PhotographyStyle(**common("sty", _numbered(name, index)), description=description), index, ())
+    for index, (name, kind, description) in enumerate(_BACKGROUNDS * rounds):
+        described = Background(
+            **common("bkg", _numbered(name, index)),
+            description=description,
+            background_kind=kind,  # type: ignore[arg-type]  # one of the two kinds
+        )
         add(described, index, (kind,))
-    for index, (name, distances, description) in enumerate(_POSES):
-        add(Pose(**common("pos", name), description=description, supported_camera_distances=distances), index, ())
-    for index, (name, age_range, gender) in enumerate(_MODELS):
-        add(FashionModel(**common("fmd", name), age_range=age_range, gender=gender), index, (gender, age_range))
+    for index, (name, distances, description) in enumerate(_POSES * rounds):
+        common_fields = common("pos", _numbered(name, index))
+        add(Pose(**common_fields, description=description, supported_camera_distances=distances), index, ())
+    for index, (name, age_range, gender) in enumerate(_MODELS * rounds):
+        described_model = FashionModel(**common("fmd", _numbered(name, index)), age_range=age_range, gender=gender)
+        add(described_model, index, (gender, age_range))
+
+
+def _numbered(name: str, index: int) -> str:
+    """Return the name, with a number from the second round on."""
+    number = index // _PER_KIND + 1
+    return name if number == 1 else f"{name} {number}"

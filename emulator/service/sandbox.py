@@ -38,6 +38,8 @@ MEMORY_RETRY_SECONDS = 60
 """What a refusal for want of memory asks of its client; only deleting something or a reset helps."""
 
 _PREFIX_LENGTH = 8
+_EVOLVED_ROUNDS = 8
+"""So many times as many premade ingredients there are with evolution: more than fit on a page of the usual length."""
 
 
 class HeldAdmission(Protocol):
@@ -65,6 +67,8 @@ class SandboxOptions:
     rate_limits: bool
     world: WorldFile
     scenario: Scenario = NO_SCENARIO
+    evolution: bool = False
+    """Whether what v1 may add is there (D68)."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -137,7 +141,7 @@ class Sandbox(SandboxState):
         for part in fields(SandboxState):
             setattr(self, part.name, getattr(state, part.name))
         self.journal.feed = self.feed
-        self.identifiers = Identifiers(self.seed.value, self.counters)
+        self.identifiers = Identifiers(self.seed.value, self.counters, is_long=self.options.evolution)
         self.signer = Signer(self.seed.digest("signer", self.signing_name))
         self.images = ImageStore(self.memory, self.signer)
         self.held_admissions: dict[str, HeldAdmission] = {}
@@ -170,7 +174,8 @@ class Sandbox(SandboxState):
         for team in world.teams:
             self.add_team(team, self.began_at)
         if world.premade:
-            add_premade_ingredients(self.store, self.images, self.identifiers, self.began_at)
+            rounds = _EVOLVED_ROUNDS if self.options.evolution else 1
+            add_premade_ingredients(self.store, self.images, self.identifiers, self.began_at, rounds)
 
     def add_team(self, described: WorldTeam, now: int) -> TeamAccount:
         """Open a Team with its Credits and credentials."""

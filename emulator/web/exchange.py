@@ -164,7 +164,7 @@ class Exchange:
             if isinstance(result, Problem):
                 return self.refuse(result)
             self.entry.is_committed, self.entry.outcome = True, "answered"
-            response = await route.render(self, result)
+            response = self._evolved(await route.render(self, result))
             return self.fault.answer(self, self._bind(response))
         except Problem as problem:
             response = self.refuse(problem)
@@ -173,6 +173,14 @@ class Exchange:
             raise
         except Exception as error:
             return self.refuse(internal_error(error, self.request, self.request_id), is_defect=True)
+
+    def _evolved(self, response: Response) -> Response:
+        """Add what v1 may add, where that is asked for (D68)."""
+        if not self.sandbox.options.evolution:
+            return response
+        from emulator.web.evolution import evolved
+
+        return evolved(response)
 
     async def _read_body(self) -> None:
         """Read the body of an operation: the last wait. One that is too large is not read."""
@@ -326,7 +334,8 @@ class Exchange:
             entry.outcome = "refused"
         entry.problem = problem
         headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
-        response = problem_response(problem, self.request_id, 0 if takes_wait else retry_after, headers)
+        retry_after_told = 0 if takes_wait else retry_after
+        response = self._evolved(problem_response(problem, self.request_id, retry_after_told, headers))
         if takes_wait and retry_after is not None:
             wait_ms = problem.retry_wait_ms or retry_after * SECOND_MS
             engine.advance(self.sandbox, self.sandbox.clock.now() + wait_ms)

@@ -65,10 +65,11 @@ class ContractChecker:
     undeclared_statuses = UNDECLARED_STATUSES
     """Those that an operation may answer with by its default response."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any], *, is_closed: bool = True) -> None:
+        """With `is_closed`, objects must have no field that the contract does not name; it allows them by itself."""
         self._document = document
         self._registry = jsonschema_rs.Registry(
-            [(_URN, closed(document))],
+            [(_URN, closed(document) if is_closed else dict(document))],
             draft=jsonschema_rs.Draft202012,
         )
         self._validators: dict[str, Any] = {}
@@ -313,7 +314,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 @cache
-def shipped_checker() -> ContractChecker:
+def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
     """Return the checker of this checkout's contract."""
     text = (ROOT / "contract" / "openapi.yaml").read_text(encoding="utf-8")
-    return ContractChecker(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    return ContractChecker(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), is_closed=is_closed)

@@ -169,7 +169,7 @@ class EmulatorUnderTest:
 
     def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
         self.application: Application = create_application(settings, shared_helpers())
-        self._checker = checker or shipped_checker()
+        self._checker = checker or shipped_checker(is_closed=not settings.evolution)
         self._runner = asyncio.Runner()
         self._keys = itertools.count(1)
 

@@ -19,6 +19,7 @@ _OPTIONS = {
     "world": ("FILE", "changes of the built-in world (YAML)"),
     "scenario": ("NAME|FILE", "scenario to run: a name in the library, or a YAML file"),
     "rate_limits": ("on|off", "whether request rates are limited"),
+    "evolution": ("on|off", "whether answers have what v1 may add"),
 }
 
 
