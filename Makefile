@@ -8,7 +8,7 @@
 #   make coverage  the tests, and which branches they leave out
 #   make bench     the measurements
 #   make screenshot  the pictures of the page in docs/ (needs chromium)
-#   make soak      a day of mixed work, and the memory over it
+#   make soak      days of mixed work, and the memory over it
 #   make wheel     build dist/*.whl
 #   make sbom      list what is installed at run time, as CycloneDX in dist/sbom.cdx.json
 #   make lock      renew requirements.lock and the locks beside it (needs uv)

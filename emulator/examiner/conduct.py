@@ -61,7 +61,7 @@ def condensed(sandbox: Sandbox, notes: Sequence[Note]) -> Record:
     _, checked_again = _judge(notes, store, now, has_ended=False)
     settled = Counter(record.checked) + (checked - checked_again)
     findings = merged([*record.findings, *whole])[:MAXIMUM_FINDINGS]
-    return Record(list(notes), findings, dict(settled), dict(record.met))
+    return Record(list(notes), findings, dict(settled), dict(record.met), record.has_failed)
 
 
 def portable(sandbox: Sandbox) -> Record:

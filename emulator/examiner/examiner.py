@@ -14,6 +14,10 @@ from emulator.service.journal import Entry
 from emulator.service.record import MAXIMUM_NOTES, Finding
 from emulator.service.sandbox import Sandbox
 
+_PLAIN_READS = frozenset(
+    {"getTeam", "getAsset", "getProduct", "getPhotographyStyle", "getBackground", "getPose", "getFashionModel"}
+)
+"""Reads whose success tells a rule nothing by itself."""
 MAXIMUM_KEPT = 1_000
 """Findings of sandboxes that are gone."""
 
@@ -30,8 +34,12 @@ class Examiner:
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
         """Take note of a request that has left."""
         record = sandbox.record
-        record.notes.append(note_of(sandbox, entry))
         points.count(sandbox, entry)
+        if not record.has_failed:
+            if entry.outcome == "answered" and entry.rule is None and entry.operation in _PLAIN_READS:
+                return  # only what follows a failure can repeat it
+            record.has_failed = entry.outcome != "answered"
+        record.notes.append(note_of(sandbox, entry))
         if len(record.notes) > MAXIMUM_NOTES:
             sandbox.record = condensed(sandbox, record.notes[MAXIMUM_NOTES // 2 :])
 

@@ -86,3 +86,5 @@ class Record:
     """By rule: how often it could have been broken."""
     met: dict[str, int] = field(default_factory=dict)
     """By operation and point of the coverage: how often it was met."""
+    has_failed: bool = False
+    """Whether any request was refused or lost, so that a later one may be its repetition."""
