@@ -168,7 +168,7 @@ class Application:
 
 
 _BROWSERS_OWN: Final = {"/": b"_emulator", "/favicon.ico": b"_emulator/page/icon.svg"}
-"""What a browser asks for by itself, and where it is led (relative, so that it stays below a public address)."""
+"""The paths that a browser requests on its own, and their redirects (relative, so that they stay below a public address)."""
 
 
 def _is_browsers_own(scope: Scope) -> bool:

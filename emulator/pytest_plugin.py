@@ -24,7 +24,7 @@ CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
 SHOWN_REQUESTS: Final = 100
-"""How many requests of a failed test are told, the last ones."""
+"""Limit of the requests in the report of a failed test; the last ones are shown."""
 
 _SANDBOX = pytest.StashKey["Sandbox"]()
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
@@ -158,23 +158,23 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     sandbox = item.stash.get(_SANDBOX, None)
     if sandbox is not None and report.failed:
-        report.sections.append((SECTION, _told(sandbox)))
-        findings = _told_conduct(sandbox) if _conduct_mode(item) != "off" else ""
+        report.sections.append((SECTION, _requests_section(sandbox)))
+        findings = _conduct_section(sandbox) if _conduct_mode(item) != "off" else ""
         if findings:
             report.sections.append((CONDUCT_SECTION, findings))
     return report
 
 
-def _told_conduct(sandbox: "Sandbox") -> str:
+def _conduct_section(sandbox: "Sandbox") -> str:
     from emulator.testing import EmulatorError
 
     try:
         return "\n".join(map(str, sandbox.conduct().findings))
     except EmulatorError:
-        return ""  # said already, where the requests are told
+        return ""  # reported already, with the requests
 
 
-def _told(sandbox: "Sandbox") -> str:
+def _requests_section(sandbox: "Sandbox") -> str:
     from emulator.testing import EmulatorError
 
     try:

@@ -51,7 +51,7 @@ class AccessLog:
             self._something.set()
 
     def close(self) -> None:
-        """Write what waits, if somebody reads."""
+        """Write the waiting lines, if the reader keeps up."""
         self._closing.set()
         self._something.set()
         if self._thread is not None:
@@ -118,5 +118,5 @@ def _write(text: str) -> None:
     try:
         while data:
             data = data[os.write(sys.stderr.fileno(), data) :]
-    except (OSError, ValueError):  # nobody reads any more
+    except (OSError, ValueError):  # the reader is gone
         return

@@ -178,7 +178,7 @@ class _Run(WatchedServer):
         """Nothing is left to be shut down."""
 
     async def _close(self) -> None:
-        """Break off every connection: nobody is left who waits for an answer."""
+        """Break off every connection: no client waits for an answer any more."""
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would tell of every request that is broken off
         for server in self.servers:
             server.close()

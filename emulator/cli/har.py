@@ -8,7 +8,7 @@ from typing import Any
 from emulator import __version__
 
 _UNKNOWN = -1
-"""What HAR has for a size or a time that nobody measured."""
+"""HAR's value for a size or a time that was not measured."""
 _OWN = ("sequence", "operation", "code", "request_id", "replayed", "lost", "rule", "note", "sandbox")
 """What the journal knows beyond HTTP, as custom fields, which begin with an underscore."""
 

@@ -1,6 +1,6 @@
 """The conduct of a run as JUnit XML: a test case for each rule, so that a CI shows what was found where it shows tests.
 
-Errors and warnings are failures, notes are told in the case's output; a rule that was never checked was skipped.
+Errors and warnings are failures, notes go to the case's output; a rule that was never checked was skipped.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ def junit_text(report: Report) -> str:
 
 
 def _case(rule: str, checked: int, findings: Sequence[Finding]) -> str:
-    inner = "".join(map(_told, findings))
+    inner = "".join(map(_describe_finding, findings))
     if not inner and not checked:
         inner = '<skipped message="nothing that this rule is about has happened"/>'
     return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(rule)}>{inner}</testcase>"
 
 
-def _told(finding: Finding) -> str:
+def _describe_finding(finding: Finding) -> str:
     requests = ", ".join(map(str, finding.requests))
     text = f"{finding.message}\nrequests: {requests}\n{finding.source}\nremedy: {finding.remedy}"
     if finding.severity == "note":

@@ -16,7 +16,7 @@ from emulator.testing.errors import EmulatorError
 FAILURE = 1
 BAD_USAGE = 2
 REFUSED_VALUES = (400, 413, 422)
-"""The statuses by which a running emulator says that a value is none."""
+"""The statuses by which a running emulator refuses a value."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -16,7 +16,7 @@ NOTHING: Final = "-"
 
 
 class Style:
-    """Colours, where somebody can see them: on a terminal, unless NO_COLOR is set (https://no-color.org)."""
+    """Colours on a terminal, unless NO_COLOR is set (https://no-color.org)."""
 
     def __init__(self, stream: IO[str] | None, environment: Mapping[str, str]) -> None:
         is_seen = stream is not None and stream.isatty() and environment.get("TERM") != "dumb"
@@ -42,7 +42,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:
-    """Print rows below their headers; None is shown as a dash. Nothing but the headers says that there are none."""
+    """Print rows below their headers; None is shown as a dash. Without rows only the headers are printed."""
     cells = [list(headers), *([NOTHING if cell is None else str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
     for number, row in enumerate(cells):

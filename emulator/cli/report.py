@@ -46,7 +46,7 @@ _SHOWN_REQUESTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is reported. `operations` is the order in which they are told."""
+    """The contents of the report. `operations` gives their order."""
 
     command: Sequence[str]
     exit_status: int

@@ -105,7 +105,7 @@ def access_log(
 
 
 def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
-    """Say which variables look like options and are none."""
+    """Warn of variables that look like options but are not."""
     known = [option.variable for option in OPTIONS]
     for name in unknown_variables(environment):
         suggestions = " or ".join(nearest(name, known))
@@ -173,11 +173,11 @@ def _stop_before_ready(_number: int, _frame: FrameType | None) -> None:
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """Bind the address before anything else is done, so that a taken port is told at once."""
+    """Bind the address before anything else, so that a port in use is reported at once."""
     listener = None
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        # A name such as localhost may have both: clients that are told 127.0.0.1 must find the server there.
+        # A name such as localhost may have both: clients that use 127.0.0.1 must find the server there.
         family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
         listener = socket.socket(family, kind, protocol)
         if sys.platform != "win32":  # there, the option would let two servers share the port

@@ -21,7 +21,7 @@ if sys.platform != "win32":
 
         @classmethod
         def of_this_process(cls) -> "Terminal | None":
-            """Open it; None if there is none, as in most pipelines of a CI."""
+            """Open it; None if there is none, as in most CI jobs."""
             try:
                 return cls(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
             except OSError:
@@ -37,7 +37,7 @@ if sys.platform != "win32":
             elif number in _ASKS_FOR_IT:
                 self._give(group)
             else:
-                return  # somebody means the command alone, as a debugger does
+                return  # the signal is for the command alone, as from a debugger
             os.killpg(group, signal.SIGCONT)
 
         def take_back(self, group: int) -> bool:

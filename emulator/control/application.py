@@ -109,7 +109,7 @@ def create_control(
     pictures: Pictures,
     stop: Stop,
 ) -> ASGIApp:
-    """Build the control plane. `options` are those of the process: how a sandbox begins that says nothing of its own."""
+    """Build the control plane. `options` are those of the process: the defaults of a new sandbox."""
     facts = contract.facts()
     library = ScenarioLibrary(shipped_path("scenarios"), facts)
     plane = ControlPlane(sandboxes, contract, settings, options, library, facts, pictures, stop=stop)
@@ -160,7 +160,7 @@ class Entrance:
             answer = await _refuse(Request(scope), problem)
             await answer(scope, receive, finish)
             return
-        with suppress(ClientDisconnectedError):  # nobody is left to be answered
+        with suppress(ClientDisconnectedError):  # the client has gone
             await self._app(scope, receive, finish)
 
 

@@ -64,7 +64,7 @@ class JsonResponse(Response):
 
 @dataclass(slots=True)
 class ControlPlane:
-    """What the endpoints work on. `options` are the process's: how a sandbox begins that says nothing of its own."""
+    """What the endpoints work on. `options` are the process's: the defaults of a new sandbox."""
 
     sandboxes: Sandboxes
     contract: Contract

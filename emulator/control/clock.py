@@ -178,7 +178,7 @@ async def _move_until_idle(sandbox: Sandbox) -> int:
 
 
 def _next_hold_end(sandbox: Sandbox) -> int | None:
-    """Return the instant at which the next held admission goes on by itself; None if none does."""
+    """Return the instant at which the next hold ends; None if there is none."""
     return min((held.due for held in sandbox.held_admissions.values()), default=None)
 
 

@@ -1,7 +1,7 @@
-"""The events of a sandbox as a stream (server-sent events): what changes is told as it changes.
+"""The events of a sandbox as a stream (server-sent events): changes are sent as they happen.
 
 A stream holds nothing but the number of the last change that it told, so a slow reader costs no memory: what the record
-drops meanwhile it misses, and is told so. Its rate is limited, so that many changes at once delay the stream and not the
+drops meanwhile is lost, and reported as a gap. Its rate is limited, so that many changes at once delay the stream and not the
 service. Owns how a change reads.
 """
 
@@ -26,7 +26,7 @@ from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox
 
 BATCH: Final = 100
-"""How many changes are told at once."""
+"""Limit of the changes that are sent at once."""
 PAUSE_SECONDS: Final = 0.05
 """What lies between two batches."""
 HEARTBEAT_SECONDS: Final = 15.0
@@ -65,7 +65,7 @@ async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int)
         yield b"retry: 1000\n" + _event_id(number)
         while not feed.is_closed:
             sandbox = plane.sandboxes.by_id[sandbox_id]
-            engine.enter(sandbox)  # what fell due since somebody last looked
+            engine.enter(sandbox)  # apply what fell due since the last visit
             woken.clear()
             if number > feed.last_number:  # an id of another life of the emulator
                 number = feed.last_number
@@ -76,7 +76,7 @@ async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int)
             changes = feed.after(number, BATCH)
             if changes:
                 number = changes[-1][0]
-                yield _told(sandbox, changes) or _event_id(number)
+                yield _render_changes(sandbox, changes) or _event_id(number)
                 is_stopping = await plane.stop.cut_short(asyncio.sleep(PAUSE_SECONDS))
             else:
                 is_stopping = await plane.stop.cut_short(_woken_within(woken, _patience_seconds(sandbox)))
@@ -106,7 +106,7 @@ def _patience_seconds(sandbox: Sandbox) -> float:
 # Wording --------------------------------------------------------------------------------------------------------------
 
 
-def _told(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
+def _render_changes(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
     """Return changes as events; those of what is no longer there are left out."""
     masks = Masks(sandbox)
     parts = []

@@ -138,13 +138,13 @@ def _verdict(entry: Entry, related: Mapping[str, Any] | None) -> str:
     if entry.outcome == "failed":
         return f"{answer}: {problem.detail}."
     if not entry.is_injected:
-        return f"{answer}: refused by the {problem.check} check: {problem.detail}.{_brought_about(problem.cause)}"
+        return f"{answer}: refused by the {problem.check} check: {problem.detail}.{_caused_by(problem.cause)}"
     asked = "the header Emulator-Fault" if entry.rule is None else f"the scenario's rule {_place_of(entry.rule)}"
     when = "after the request had been carried out" if entry.outcome == "replaced" else "before anything was done"
     return f"{answer}: injected by {asked}, {when}."
 
 
-def _brought_about(cause: Cause | None) -> str:
+def _caused_by(cause: Cause | None) -> str:
     if cause is None:
         return ""
     place = f" ({cause.file}, line {cause.line})" if cause.line else ""

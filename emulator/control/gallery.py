@@ -60,7 +60,7 @@ async def create_asset(call: Call) -> JsonResponse:
 
 
 async def show_picture(call: Call) -> Response:
-    """GET /pictures/{picture}: the file of an Asset, or a picture of an ingredient; drawn now if nobody has seen it yet."""
+    """GET /pictures/{picture}: the file of an Asset, or a picture of an ingredient; drawn now if it was not drawn before."""
     key, images = call.parameters["picture"], call.sandbox.images
     picture = images.public(key)
     if picture is None:

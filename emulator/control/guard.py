@@ -1,4 +1,4 @@
-"""Who may use the control plane: whoever has the control token, and no page of another origin.
+"""Access to the control plane: clients with the control token, and no page of another origin.
 
 A browser that runs a foreign page can reach this machine; what such a page sends is refused whatever it asks for.
 """
@@ -12,14 +12,14 @@ from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Request
 
 HEALTH: Final = f"{PREFIX}/health"
-"""Answers without the control token, so that whoever waits for readiness need not hold it."""
+"""Answered without the control token, so that a wait for readiness does not need it."""
 
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
 _OWN_SITES: Final = ("same-origin", "none")
 
 
 def check_origin(request: Request) -> None:
-    """Refuse what a browser sends from a page of another origin; following a link to the page itself is no such thing.
+    """Refuse what a browser sends from a page of another origin; following a link to the page itself is allowed.
 
     Raises:
         Problem: permission_denied.
@@ -70,6 +70,6 @@ def _authority(url: str) -> str:
 
 
 def _is_followed_link(request: Request) -> bool:
-    """Whether a person follows a link to the page from elsewhere: nothing happens, and nobody else sees the answer."""
+    """Whether a person follows a link to the page from elsewhere: nothing changes, and the other page cannot read the answer."""
     mode, destination = _header(request, b"sec-fetch-mode"), _header(request, b"sec-fetch-dest")
     return request.method == "GET" and is_document(request.path) and (mode, destination) == ("navigate", "document")

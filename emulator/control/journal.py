@@ -1,7 +1,7 @@
 """The journal as people read it: requests listed, filtered, waited for, counted and explained.
 
 Owns how an entry is worded, and that no key is ever shown whole. What happened is the service's journal's; why it did,
-`explanations`'. A wait holds nothing up: it is told of an entry, and goes on in a turn of its own.
+`explanations`'. A wait blocks nothing: an entry wakes it, and it continues in its own turn of the event loop.
 """
 
 import asyncio
@@ -199,7 +199,7 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
     """Wait until there is an entry that is asked for, for a span of real time, or until the emulator stops.
 
     Raises:
-        ClientDisconnectedError: nobody waits any more.
+        ClientDisconnectedError: the client has gone.
         Problem: not_found, the sandbox was deleted.
     """
     loop = asyncio.get_running_loop()
@@ -209,12 +209,12 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
     try:
         while (left := ends_at - loop.time()) > 0:
             pause, journal = min(left, _LOOK_AGAIN_SECONDS), _sandbox(call).journal
-            with _ear(journal, wanted) as heard:
+            with _waiter(journal, wanted) as arrived:
                 if journal is not known and any(map(wanted.is_met_by, journal.newest_first(wanted.since))):
                     return
                 known = journal  # from now on it is enough to listen: nothing is missed between two turns
-                either = asyncio.wait((heard, gone), timeout=pause, return_when=asyncio.FIRST_COMPLETED)
-                is_over = await call.plane.stop.cut_short(either) or heard.done()
+                either = asyncio.wait((arrived, gone), timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                is_over = await call.plane.stop.cut_short(either) or arrived.done()
             if is_over:
                 return
             if gone.done():
@@ -224,17 +224,17 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
 
 
 @contextmanager
-def _ear(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
+def _waiter(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
     """Listen to a journal: the future is done as soon as an entry that is asked for is complete."""
-    heard: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def watch(entry: Entry) -> None:
-        if not heard.done() and wanted.is_met_by(entry):
-            heard.set_result(None)
+        if not arrived.done() and wanted.is_met_by(entry):
+            arrived.set_result(None)
 
     journal.watchers.append(watch)
     try:
-        yield heard
+        yield arrived
     finally:
         journal.watchers.remove(watch)
 
@@ -340,7 +340,7 @@ def _describe_credential(caller: Identity) -> dict[str, Any]:
 def _describe_body(
     whose: str, body: bytes | None, size_bytes: int, masks: Masks, add_note: Callable[[str], None]
 ) -> orjson.Fragment | None:
-    """Return a body's JSON as it was sent; what is none, or is not kept, is told as a number of bytes."""
+    """Return a body's JSON as it was sent; for other bodies, or those not kept, note the number of bytes."""
     if not body:
         if size_bytes:
             add_note(f"the {whose}'s body of {count_of(size_bytes, 'byte')} is not shown")

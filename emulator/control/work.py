@@ -135,7 +135,7 @@ def _instant(instant: int | None) -> str | None:
 
 
 def _add_sample(sandbox: Sandbox, account: TeamAccount, now: int) -> str:
-    """Add an Asset that nobody had to upload, drawn as a premade picture is."""
+    """Add a sample Asset without an upload, drawn like a premade picture."""
     asset = Asset(
         id=sandbox.identifiers.next("ast"),
         team_id=account.team.id,

@@ -1,6 +1,6 @@
 """The strict reader of files: a text becomes data of the shape that a schema asks for, or complaints with their places.
 
-Owns the way from a text to checked data. What no schema can say is checked by whoever knows it, and complained of here,
+Owns the way from a text to checked data. What no schema can express is checked by the caller, and complained of here,
 so that the author of a file hears of everything at once. Must not know what a document is about.
 """
 
@@ -13,7 +13,7 @@ from emulator.documents.yaml_nodes import ListNode, MappingNode, Node, TextNode,
 from emulator.domain.problems import excerpt
 
 MOST_COMPLAINTS: Final = 100
-"""So many complaints of one document are told; who corrects them is told the rest."""
+"""Limit of the complaints about one document; after correction the rest are reported."""
 
 
 class Document:

@@ -22,13 +22,13 @@ EXPECTED: Final = "x-expected"
 LARGE_BODY_BYTES: Final = 2048
 """Of a larger body only the first thing that is wrong is looked for."""
 LISTED_VIOLATIONS: Final = 10
-"""How many of the violations of one body are told."""
+"""Limit of the reported violations of one body."""
 _URN: Final = "urn:document"
 _REQUIRED: Final = "this required field"
 _NONE: Final = "none of these fields"
 _COMPARED_FIELDS: Final = 3
 _SHOWN_UNKNOWN: Final = 50
-"""How many unknown fields of one object are told."""
+"""Limit of the reported unknown fields of one object."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """YAML with positions. Owns the reading of a YAML (or JSON) text into nodes that know their line and column.
 
-Every scalar is text here: what it means (a number, a timestamp, a word) is decided by whoever knows what its key
+Every scalar is text here: what it means (a number, a timestamp, a word) is decided by the reader that knows what its key
 expects, so `2026-01-01`, `on` and `12:30:00` never turn into something else. A key that comes twice in a mapping is an
 error. What is read is bounded in bytes, depth and nodes, aliases counted as often as they are used.
 """
@@ -136,7 +136,7 @@ def _node_of(data: JsonValue, filename: str, depth: int) -> Node:
 
 
 def _json_or_none(text: str, filename: str) -> JsonValue:
-    """Read a text as JSON; None if it is none. Raises DocumentError: one of its texts cannot be written as UTF-8."""
+    """Read a text as JSON; None if it is not JSON. Raises DocumentError: one of its texts cannot be written as UTF-8."""
     try:
         data: JsonValue = json.loads(text, object_pairs_hook=_object_of)
     except (ValueError, RecursionError):

@@ -50,7 +50,7 @@ class Ledger:
         self.grant(at, amount - self.available)
 
     def reserve(self, at: int, work_id: str, amount: int) -> None:
-        """Set Credits aside for admitted work; whoever calls has checked that they are there."""
+        """Set Credits aside for admitted work; the caller has checked that they are available."""
         if amount < 0 or amount > self.available or work_id in self.reservations:
             raise LedgerError(f"{amount} Credits cannot be reserved for {work_id} from {self.available}")
         self.reservations[work_id] = amount

@@ -24,7 +24,7 @@ OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb i
 
 
 class RenderedOnce:
-    """A resource that looks the same to whoever asks: how it looks is found out once, and kept with it.
+    """A resource that looks the same to every caller: its JSON is rendered once, and kept with it.
 
     The bytes are no part of its value; a changed resource is a new one, and begins without.
     """
@@ -188,7 +188,7 @@ class WorkError:
 
 @dataclass(frozen=True, slots=True)
 class Operation(RenderedOnce):
-    """Authoring work on an ingredient (section 2). `outcome` was decided at admission; nobody sees it before its time."""
+    """Authoring work on an ingredient (section 2). `outcome` was decided at admission, and stays hidden until it is due."""
 
     id: str
     team_id: str

@@ -1,6 +1,6 @@
 """Who may speak to the emulator at all: by the name it is called by, and by the page that makes a browser call it.
 
-A web page can have a name of its own lead to this machine (DNS rebinding), and can make a browser send requests here. So a
+A web page can make its own host name resolve to this machine (DNS rebinding), and can make a browser send requests here. So a
 request must call the emulator by a name that no stranger can register, and a browser's request must not come from
 another site. Knows no surface.
 """
@@ -33,7 +33,7 @@ class Hosts:
         self._known: set[bytes] = set()
 
     def check_host(self, scope: Scope) -> None:
-        """Let in what calls the emulator by a name of its own.
+        """Accept requests that use an accepted name of the emulator.
 
         Raises:
             Problem: invalid_request without exactly one sound Host (RFC 9112), permission_denied for a stranger's name.
@@ -94,7 +94,7 @@ def _name_of(host: str) -> str:
 
 
 def _is_address(name: str) -> bool:
-    """Tell whether a name is a whole IP address: one whose last part alone is a number is none."""
+    """Return whether a name is a whole IP address, not a name whose last part is a number."""
     try:
         IPv6Address(name) if ":" in name else IPv4Address(name)
     except ValueError:

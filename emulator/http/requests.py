@@ -95,7 +95,7 @@ class Request:
         return f"{host}:{port}", connection.made_ms
 
     def bearer_key(self) -> str | None:
-        """Return the key of `Authorization: Bearer`, or None where there is no such thing (section 5, D48)."""
+        """Return the key of `Authorization: Bearer`, or None if it has no such form (section 5, D48)."""
         value = self.headers.get(b"authorization")
         if value is None or b"authorization" in self.repeated:
             return None
@@ -127,7 +127,7 @@ class Request:
         return self.headers.get(b"content-type")
 
     def check_encoding(self) -> None:
-        """Refuse a body that is compressed: nobody promised to take one (D52). Raises Problem invalid_request."""
+        """Refuse a compressed body: the specification promises no support for it (D52). Raises Problem invalid_request."""
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
             found = excerpt(encoding.decode("latin-1"))

@@ -56,7 +56,7 @@ class Composition:
     def picture(self) -> Picture:
         """The composition as rows to encode.
 
-        From 4k on every row is painted for two: half the work, and nobody sees it in a picture of this size.
+        From 4k on every row is painted for two: half the work, and invisible in a picture of this size.
         """
         step = 2 if max(self.width, self.height) >= _DOUBLED_FROM and self.height % 2 == 0 else 1
 

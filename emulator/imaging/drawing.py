@@ -17,7 +17,7 @@ BLACK: Color = (0, 0, 0)
 INK: Color = (30, 32, 38)
 
 _SMOOTHING = 2  # shapes are drawn this much larger, then reduced, for soft edges
-_MASK_EDGE = 1024  # pixels; larger masks are stretched, which nobody sees
+_MASK_EDGE = 1024  # pixels; larger masks are stretched, which is invisible
 _ELLIPSE_EDGE = 384  # pixels
 
 

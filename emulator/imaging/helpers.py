@@ -58,7 +58,7 @@ class _Helper:
         self._process.wait()
 
     def close_pipes(self) -> None:
-        """Let go of its pipes, which nobody uses any more."""
+        """Close its pipes, which are no longer used."""
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             with contextlib.suppress(OSError):  # a part of the last job was still to be written

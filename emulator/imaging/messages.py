@@ -19,7 +19,7 @@ _COUNT = struct.Struct("<I")
 
 
 def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
-    """Write a message. Raises OSError if nobody reads it any more."""
+    """Write a message. Raises OSError if the reader is gone."""
     whole = [json.dumps(head).encode(), *parts]
     stream.write(_COUNT.pack(len(whole)) + struct.pack(f"<{len(whole)}Q", *map(len, whole)))
     for part in whole:

@@ -1,7 +1,7 @@
 """What a helper process does: one job after another from its input, each answered on its output, until the input ends.
 
 Owns what jobs there are and their limits in time and memory. A decoder cannot be stopped from within, so the process
-ends with a job that exceeds the time; whoever gave it learns of that by the end of the output. The form of messages is
+ends with a job that exceeds the time; its sender notices by the end of the output. The form of messages is
 told in `emulator.imaging.messages`.
 """
 
@@ -32,7 +32,7 @@ MEMORY_BYTES = 3 << 30
 
 
 def main() -> None:
-    """Work until the input ends, and then end at once, whatever is being done."""
+    """Work until the input ends, and then stop at once, even in the middle of a job."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is meant for the server, which ends its helpers
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
@@ -70,7 +70,7 @@ def _limit_memory() -> None:
 
 
 def do(head: Head, parts: Sequence[bytes]) -> Message:
-    """Do one job and return its answer; a defect is told in the answer."""
+    """Do one job and return its answer; a defect is reported in the answer."""
     try:
         return _JOBS[head["job"]](head, parts)
     except HeavyImageError:

@@ -41,7 +41,7 @@ class ClockSetting:
 class Clock:
     """One sandbox's time.
 
-    `now()` is the only question asked of it; whoever handles a request asks once and hands the answer on.
+    `now()` is its only query; the handler of a request calls it once and passes the result on.
     """
 
     def __init__(

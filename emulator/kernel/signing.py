@@ -5,7 +5,7 @@ import hmac
 
 
 class Signer:
-    """Makes and checks signatures with a key of its own; a changed character anywhere makes one worthless."""
+    """Makes and checks signatures with its own key; any changed character invalidates one."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key

@@ -46,7 +46,7 @@ class ScenarioLibrary:
         """Return the text of a scenario's file.
 
         Raises:
-            ScenarioError: there is none of this name.
+            ScenarioError: there is no scenario of this name.
         """
         files = self._files()
         if name not in files:
@@ -60,7 +60,7 @@ class ScenarioLibrary:
         """Read a scenario.
 
         Raises:
-            ScenarioError: there is none of this name, or its file cannot be used.
+            ScenarioError: there is no scenario of this name, or its file cannot be used.
         """
         return parse_scenario(self.text(name), f"{name}{_SUFFIX}", self._operations, world)
 

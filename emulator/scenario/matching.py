@@ -18,7 +18,7 @@ _EVERY_NAME: Final = frozenset({EVERY})
 ByteSurface = Literal["upload", "download"]
 BYTE_SURFACES: Final[tuple[ByteSurface, ...]] = get_args(ByteSurface)
 Subject = Literal["resource", "credential", "team", "idempotency_key"]
-"""What the matches of a rule can be counted for, each by itself."""
+"""By what the matches of a rule can be counted separately."""
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -141,7 +141,7 @@ class Nth:
 class When:
     """On which of its matches a rule acts: all that is given must hold. Spans count from the scenario's beginning.
 
-    `per` None: matches are counted together; else for each resource, credential and so on by itself.
+    `per` None: matches are counted together; else for each resource, credential and so on separately.
     """
 
     nth: Nth = Nth()

@@ -1,7 +1,7 @@
 """The words that a scenario may use beside its own keys: operations, their codes, kinds of work, names of a world.
 
 Codes and kinds of work are the domain's. Which operations there are, and which codes each can return, is handed in as
-plain data by whoever holds the contract.
+plain data by the room that reads the contract.
 """
 
 from collections.abc import Iterable, Mapping
