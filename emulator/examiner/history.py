@@ -80,14 +80,14 @@ class History:
     # Who knew what --------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _hedgers(self) -> frozenset[Client]:
-        """The clients that send a write twice before they know its answer: they repeat some that had gone well."""
-        return frozenset(
-            client_of(later)
-            for notes in self.by_request.values()
-            for earlier, later in pairwise(notes)
-            if later.key is not None and (later.sequence <= earlier.left_before or is_success(earlier))
-        )
+    def _hedged_keys(self) -> Mapping[Client, set[str]]:
+        """By client, the keys of the writes that it sent twice before it knew the answer, though they had gone well."""
+        hedged: defaultdict[Client, set[str]] = defaultdict(set)
+        for notes in self.by_request.values():
+            for earlier, later in pairwise(notes):
+                if later.key is not None and (later.sequence <= earlier.left_before or is_success(earlier)):
+                    hedged[client_of(later)].add(later.key)
+        return hedged
 
     def knows(self, later: Note, earlier: Note) -> bool:
         """Whether the client had the answer to one request when it sent the other.
@@ -103,8 +103,13 @@ class History:
         _, pause_ms = pauses_ms(earlier, later)
         if pause_ms >= _SURE_TO_KNOW_MS:
             return True
-        is_hedged = later.key is not None and later.key == earlier.key and client_of(later) in self._hedgers
+        is_hedged = later.key is not None and later.key == earlier.key and self._hedges_others(later)
         return not is_hedged and later.connected_ms >= (earlier.host_left_ms or 0)
+
+    def _hedges_others(self, note: Note) -> bool:
+        """Whether its client sends other writes twice."""
+        keys = self._hedged_keys.get(client_of(note), set())
+        return len(keys) > (note.key in keys)
 
     def next_knowing(self, notes: Sequence[Note], earlier: Note) -> Note | None:
         """Return the first note of a group whose client knew the answer to an earlier one."""
