@@ -49,7 +49,11 @@ def test_what_a_scenario_keeps_waiting_does_not_delay_the_stop(
 ) -> None:
     scenario = tmp_path / "patience.yaml"
     scenario.write_text(PATIENCE)
-    with serving("--scenario", str(scenario)) as server, server.connect() as connection, server.connect() as other:
+    with (
+        serving("--access-log", "off", "--scenario", str(scenario)) as server,
+        server.connect() as connection,
+        server.connect() as other,
+    ):
         head = "Host: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: k\r\nContent-Type: application/json"
         connection.sendall(f"{request_line} HTTP/1.1\r\n{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
         # An answer that comes after it says that it has arrived.

@@ -15,21 +15,21 @@ from emulator.scenario.format import parse_scenario
 from emulator.scenario.library import ScenarioLibrary
 from tests.cli.command import run_command
 from tests.examiner.test_exec_conduct import CLIENT
-from tests.scenarios.player import Service, upscale_call
-from tests.support.emulator_client import Call
+from tests.scenarios.player import upscale_call
+from tests.support.emulator_client import Call, EmulatorUnderTest
 
 FACTS = load_contract().facts()
 
 
-def coverage(service: Service) -> dict[str, Any]:
+def coverage(service: EmulatorUnderTest) -> dict[str, Any]:
     return dict(service.told("GET", "/coverage"))
 
 
-def met(service: Service, operation: str) -> set[str]:
+def met(service: EmulatorUnderTest, operation: str) -> set[str]:
     return {point["point"] for point in coverage(service)["operations"][operation]["points"] if point["met"]}
 
 
-def test_every_status_and_code_of_the_contract_is_a_point(service: Service) -> None:
+def test_every_status_and_code_of_the_contract_is_a_point(service: EmulatorUnderTest) -> None:
     shown = coverage(service)
     assert [*FACTS, *BYTES] == list(shown["operations"])
     assert 0 == shown["percent"]
@@ -39,7 +39,7 @@ def test_every_status_and_code_of_the_contract_is_a_point(service: Service) -> N
         assert all(str(status) in points for status in operation.statuses)
 
 
-def test_a_walk_through_the_service_meets_its_points(service: Service) -> None:
+def test_a_walk_through_the_service_meets_its_points(service: EmulatorUnderTest) -> None:
     asset = service.assets(1)[0]
     service.rule({"work": "upscale"}, {"outputs": {1: "timed_out"}}, {"nth": 2})
     for key in ("one", "one", "two"):
@@ -59,7 +59,7 @@ def test_a_walk_through_the_service_meets_its_points(service: Service) -> None:
     assert {"200", "404 asset_not_found"} == met(service, "getAsset")
 
 
-def test_coverage_outlives_the_journal_and_the_state_file_and_ends_with_a_reset(service: Service) -> None:
+def test_coverage_outlives_the_journal_and_the_state_file_and_ends_with_a_reset(service: EmulatorUnderTest) -> None:
     service.get("/team")
     service.ask("DELETE", "/requests")
     saved, before = service.ask("GET", "/state").body, coverage(service)
@@ -70,12 +70,12 @@ def test_coverage_outlives_the_journal_and_the_state_file_and_ends_with_a_reset(
     assert before == coverage(service)
 
 
-def gaps(service: Service) -> list[tuple[str, str, Any]]:
+def gaps(service: EmulatorUnderTest) -> list[tuple[str, str, Any]]:
     operations = coverage(service)["operations"].items()
     return [(name, point["point"], point["closed_by"]) for name, found in operations for point in found["points"]]
 
 
-def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(service: Service) -> None:
+def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(service: EmulatorUnderTest) -> None:
     names = ScenarioLibrary(shipped_path("scenarios"), FACTS).names()
     for name, point, closed_by in gaps(service):
         ((kind, what),) = closed_by.items()
@@ -92,7 +92,7 @@ def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(ser
 @pytest.mark.parametrize(
     "point", ["500 internal_error", "422 invalid_input", "lost before commit", "lost after commit"]
 )
-def test_the_rule_that_a_gap_shows_closes_it(service: Service, point: str) -> None:
+def test_the_rule_that_a_gap_shows_closes_it(service: EmulatorUnderTest, point: str) -> None:
     closed_by = {one: closing for name, one, closing in gaps(service) if name == "updateProduct"}[point]
     service.use(
         {"scenario": "gap", "rules": [closed_by["rule"]]} if "rule" in closed_by else {"use": closed_by["scenario"]}

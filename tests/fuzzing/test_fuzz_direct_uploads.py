@@ -147,7 +147,10 @@ def test_an_upload_address_answers_as_the_model_says_and_keeps_what_it_accepted(
                 before, accepted = witness.everything(control), model.accepted
                 expected = model.outcome(attempt)
                 answer = control.send(attempt.call())
-                assert expected == outcome_of(answer)
+                if attempt.method == "HEAD":
+                    assert (expected[0], b"") == (answer.status, answer.body)
+                else:
+                    assert expected == outcome_of(answer)
                 if expected[0] == 200:
                     assert answer.json["upload_token"] == (token or answer.json["upload_token"])
                     token = answer.json["upload_token"]

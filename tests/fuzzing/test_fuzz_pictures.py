@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases
 from tests.fuzzing.spoiled_pictures import FORMATS, decoded, sources, spoiled
 from tests.support.emulator_client import EmulatorUnderTest, Json
@@ -50,13 +49,13 @@ def bring_in(control: EmulatorUnderTest, data: bytes, content_type: str) -> Json
     session = control.open_upload(len(data), content_type)
     sent = control.send_bytes(session, data)
     assert sent.status == 200
-    before = witness.everything(control)["sandboxes"]["default"]["resources"]["assets"]
+    before = [*control.sandbox.store.assets.items]
     answer = control.complete(session, sent.json["upload_token"])
     if answer.status == 201:
         return dict(answer.json)
     assert answer.outcome == (422, "invalid_input")
     assert control.complete(session, sent.json["upload_token"]).outcome == (404, "upload_not_found")
-    assert before == witness.everything(control)["sandboxes"]["default"]["resources"]["assets"]
+    assert before == [*control.sandbox.store.assets.items]
     return None
 
 

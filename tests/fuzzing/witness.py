@@ -1,18 +1,16 @@
 """What a refused request must leave as it was: everything that a sandbox is, and which sandboxes there are.
 
-Left out is what counts the requests themselves: the journal, and the number of the next Request-Id. Reads the state as
+Left out is what tells of the requests themselves: the journal, the examiner's notes, and the number of the next
+Request-Id. Reads the state as
 state files do, so that nothing is forgotten here that is remembered there.
 """
 
-import io
-import zipfile
 from typing import Any
-
-import orjson
 
 from emulator.service import state
 from emulator.service.sandbox import Sandbox
 from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.state_files import STATE, members_of, parts_of
 
 COUNTERS_OF_REQUESTS = ("req", "stray", "hold")
 
@@ -29,10 +27,11 @@ def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
 
 def _all_of(sandbox: Sandbox) -> dict[str, Any]:
     content = b"".join(state.save(sandbox, sandbox.clock.now()))
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        head, *rows = map(orjson.loads, archive.read("state.jsonl").splitlines())
-    found: dict[str, Any] = {**head, "rows": {str(index): row for index, row in enumerate(rows)}}
+    parts = parts_of(members_of(content)[STATE])
+    parts.pop("notes", None)
+    found: dict[str, Any] = parts.pop("head")
     del found["journal"]
+    found["rows"] = {f"{table}/{index}": row for table, rows in parts.items() for index, row in enumerate(rows)}
     for name in COUNTERS_OF_REQUESTS:
         found["counters"].pop(name, None)
     sizes = {key: len(picture.data or b"") for key, picture in sandbox.images.pictures.items()}

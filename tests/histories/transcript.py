@@ -353,7 +353,7 @@ def journal(recorder: Recorder) -> Exchange:
     """Read what the emulator noted of the conversation; how long things took is left out, as it is the host's time."""
     noted = recorder.control("GET", "/requests")
     entries = [
-        {name: value for name, value in entry.items() if name not in ("duration_ms", "wait_ms")}
+        {name: value for name, value in entry.items() if name not in ("arrived_at", "duration_ms", "wait_ms")}
         for entry in noted.json()["data"]
     ]
     return replace(noted, headers=(), body=json.dumps(entries).encode())
