@@ -168,9 +168,22 @@ class Runner:
             return process
 
 
-def timeout_of(clean: Run) -> float:
-    """Return how many seconds a run may take where nobody said it."""
-    return max(LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * clean.seconds)
+class Patience:
+    """How long a run may take: what was said, else three times the longest run that ended, on a machine that may grow slower."""
+
+    def __init__(self, clean: Run, said_seconds: float | None) -> None:
+        self._said_seconds = said_seconds
+        self._longest_seconds = clean.seconds
+
+    @property
+    def seconds(self) -> float:
+        """The seconds that a run has which begins now."""
+        return self._said_seconds or max(LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
+
+    def note(self, run: Run) -> None:
+        """Learn from a run that ended."""
+        if run.status is not None:
+            self._longest_seconds = max(self._longest_seconds, run.seconds)
 
 
 def _read(file: Path) -> dict[str, Any]:

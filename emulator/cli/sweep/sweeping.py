@@ -26,7 +26,7 @@ from emulator.cli.sweep.calls import calls_of
 from emulator.cli.sweep.cells import GROUPS, Cell, LeftOut, plan
 from emulator.cli.sweep.matrix import Sweep, as_text
 from emulator.cli.sweep.progress import Progress
-from emulator.cli.sweep.runs import Run, Runner, timeout_of
+from emulator.cli.sweep.runs import Patience, Run, Runner
 from emulator.contract import load_contract
 from emulator.documents.complaints import nearest
 from emulator.domain.problems import CATALOGUE
@@ -102,14 +102,15 @@ def _sweep(runner: Runner, choice: _Choice, options: Namespace, environment: Map
         raise UsageError(f"the command must succeed without a fault; its clean run {end}")
     cells, left_out = _chosen(choice, noted)
     repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
-    timeout_seconds = choice.timeout_seconds or timeout_of(clean)
+    patience = Patience(clean, choice.timeout_seconds)
     known = _Known(options.resume, [*runner.options, "--", *options.words], choice)
     runs = {cell: known.runs[str(cell)] for cell in cells if str(cell) in known.runs}
     due = [cell for cell in cells if cell not in runs]
     is_shown = len(cells) == 1
     with Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment) as progress, known.writing() as write:
-        for cell, run in _run_all(runner, due, choice.jobs, timeout_seconds, is_shown=is_shown):
+        for cell, run in _run_all(runner, due, choice.jobs, patience, is_shown=is_shown):
             runs[cell] = run
+            patience.note(run)
             write(run)
             progress.note(run)
     return Sweep(clean, [runs[cell] for cell in cells], left_out, options.words, repeat)
@@ -139,7 +140,7 @@ def _chosen(choice: _Choice, noted: Mapping[str, Any]) -> tuple[list[Cell], list
 
 
 def _run_all(
-    runner: Runner, cells: Sequence[Cell], jobs: int, timeout_seconds: float, *, is_shown: bool
+    runner: Runner, cells: Sequence[Cell], jobs: int, patience: Patience, *, is_shown: bool
 ) -> Iterator[tuple[Cell, Run]]:
     """Run the cells side by side; go through them as they end."""
     waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
@@ -152,7 +153,7 @@ def _run_all(
             while True:
                 cell = waiting.get_nowait()
                 try:
-                    ended.put((cell, runner.strike(cell, timeout_seconds, is_shown=is_shown)))
+                    ended.put((cell, runner.strike(cell, patience.seconds, is_shown=is_shown)))
                 except Exception as error:
                     ended.put((cell, error))
                     return
