@@ -56,6 +56,28 @@ except OSError:
 """It never ends once it was refused, not even when it is asked to; its command line has a mark, which may be a file to be written."""
 
 
+PHOTOSHOOT = f"""
+import os, sys, time, uuid
+sys.path.insert(0, {str(ROOT / "examples" / "python")!r})
+from pathlib import Path
+from image_workflow_client import ImageWorkflow
+
+time.sleep = lambda seconds: None
+client = ImageWorkflow(os.environ["IMAGE_WORKFLOW_BASE_URL"], os.environ["IMAGE_WORKFLOW_API_KEY"])
+send = client._api.request
+
+def send_with_fresh_key(method, path, json, headers):
+    return send(method, path, json=json, headers={{"Idempotency-Key": str(uuid.uuid4())}} if headers else {{}})
+
+if sys.argv[1] == "fresh":
+    client._api.request = send_with_fresh_key
+photo = Path({str(ROOT / "examples" / "python" / "photo.png")!r}).read_bytes()
+product = client.create_product("Shirt", [client.upload(photo, "image/png")["id"]])
+client.photoshoot([product["id"]])
+"""
+"""The example client, which may be made to send every attempt with a key of its own."""
+
+
 def client(script: str) -> list[str]:
     """The command that runs a client."""
     return [sys.executable, "-c", CLIENT + script]
@@ -106,6 +128,16 @@ def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(tmp_path: Pa
     assert sweep(options, client(STUBBORN.format(mark=mark))).status == 1
     assert {"getTeam#1:authentication_required": "hung"} == outcomes(report)
     assert mark not in processes()
+
+
+@pytest.mark.parametrize(("keys", "outcome"), [("one", "survived"), ("fresh", "damaged")])
+def test_a_client_that_orders_twice_does_damage_though_it_succeeds(tmp_path: Path, keys: str, outcome: str) -> None:
+    report = tmp_path / "report.json"
+    options = ["--only", "createProductPhotographyGeneration#1:lost-after-commit", "--report", str(report)]
+    found = sweep(options, [sys.executable, "-c", PHOTOSHOOT, keys])
+    (row,) = json.loads(report.read_text())["cells"]
+    assert (outcome, 0, int(outcome == "damaged")) == (row["outcome"], row["status"], found.status)
+    assert (["double-spend"] if outcome == "damaged" else []) == [finding["rule"] for finding in row["findings"]]
 
 
 def test_a_call_is_counted_in_each_sandbox_and_struck_in_each(tmp_path: Path) -> None:
