@@ -18,6 +18,9 @@ CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
 """Those by which programs find a running emulator, beside the variables of its options."""
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
 
+VARIABLE_PREFIX: Final = "EMULATOR_"
+"""How the variables of all options begin."""
+
 LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -91,7 +94,7 @@ class Option:
     @property
     def variable(self) -> str:
         """The name in the environment, such as `EMULATOR_RATE_LIMITS`."""
-        return "EMULATOR_" + self.field.upper()
+        return VARIABLE_PREFIX + self.field.upper()
 
 
 def parse_url(text: str) -> str:
@@ -294,7 +297,7 @@ def read_settings(arguments: Mapping[str, Any], environment: Mapping[str, str]) 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """Return the variables that look as if they were the emulator's, and mean nothing."""
     known = {*(option.variable for option in OPTIONS), *CLIENT_VARIABLES}
-    return sorted(name for name in environment if name.startswith("EMULATOR_") and name not in known)
+    return sorted(name for name in environment if name.startswith(VARIABLE_PREFIX) and name not in known)
 
 
 def _read(option: Option, name: str, text: str) -> Any:

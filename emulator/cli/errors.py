@@ -1,6 +1,7 @@
 """How a command says that it failed, where no other room has a word for it."""
 
 from emulator.settings import UsageError
+from emulator.testing import errors
 
 
 class CommandError(Exception):
@@ -9,4 +10,4 @@ class CommandError(Exception):
 
 def unreadable(error: OSError) -> UsageError:
     """The complaint about a file that was named and cannot be read."""
-    return UsageError(f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}")
+    return UsageError(errors.unreadable(error))

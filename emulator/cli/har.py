@@ -50,14 +50,14 @@ def _request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
         "bodySize": _UNKNOWN,
     }
     if entry["request_body"] is not None:
-        text = json.dumps(entry["request_body"], ensure_ascii=False)
+        text = _json(entry["request_body"])
         request["postData"] = {"mimeType": "application/json", "text": text}
     return request
 
 
 def _response(entry: Mapping[str, Any]) -> dict[str, Any]:
     status = entry["status"] or 0
-    text = "" if entry["response_body"] is None else json.dumps(entry["response_body"], ensure_ascii=False)
+    text = "" if entry["response_body"] is None else _json(entry["response_body"])
     told = entry.get("response_headers") or {}
     media_type = "application/problem+json" if status >= 400 else "application/json"
     return {
@@ -71,6 +71,11 @@ def _response(entry: Mapping[str, Any]) -> dict[str, Any]:
         "headersSize": _UNKNOWN,
         "bodySize": _UNKNOWN,
     }
+
+
+def _json(value: Any) -> str:
+    """Write a body as the emulator does, so that its size is that of the answer."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _pairs(values: Mapping[str, Any]) -> list[dict[str, str]]:

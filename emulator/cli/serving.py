@@ -24,7 +24,7 @@ from emulator.cli.server_parts import Config
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.documents.complaints import nearest
-from emulator.settings import OPTIONS, Settings, unknown_variables
+from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, unknown_variables
 
 if TYPE_CHECKING:
     from emulator.app import Application as Emulator
@@ -106,9 +106,10 @@ def access_log(
 
 def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
     """Warn of variables that look like options but are not."""
-    known = [option.variable for option in OPTIONS]
+    # The prefix, which all of them have, says nothing about which one was meant.
+    known = {option.variable.removeprefix(VARIABLE_PREFIX): option.variable for option in OPTIONS}
     for name in unknown_variables(environment):
-        suggestions = " or ".join(nearest(name, known))
+        suggestions = " or ".join(known[meant] for meant in nearest(name.removeprefix(VARIABLE_PREFIX), known))
         hint = f"; did you mean {suggestions}?" if suggestions else ""
         _LOGGER.warning("unknown variable %s%s", name, hint)
 

@@ -14,7 +14,7 @@ from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError, read_settings
 from emulator.testing.control import Answer, ControlPlane
 from emulator.testing.emulator import Emulator
-from emulator.testing.errors import NOT_STARTED, EmulatorError
+from emulator.testing.errors import NOT_STARTED, EmulatorError, unreadable
 from emulator.testing.options import option_texts
 from emulator.testing.sandbox import Sandbox
 
@@ -78,7 +78,9 @@ def create_app(**options: Any) -> EmulatorApplication:
 
     try:
         return EmulatorApplication(create_application(read_settings(option_texts(options), {})))
-    except (UsageError, DocumentError, OSError) as error:
+    except OSError as error:
+        raise EmulatorError(NOT_STARTED, unreadable(error)) from error
+    except (UsageError, DocumentError) as error:
         raise EmulatorError(NOT_STARTED, str(error)) from error
 
 

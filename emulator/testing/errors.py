@@ -6,6 +6,11 @@ NOT_STARTED = "not_started"
 """The code of an emulator that could not be started: an option or a file that cannot be used, a port that is taken."""
 
 
+def unreadable(error: OSError) -> str:
+    """Word that a file cannot be read."""
+    return f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}"
+
+
 class EmulatorError(Exception):
     """The emulator refused what was asked of it, or does not answer.
 

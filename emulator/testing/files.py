@@ -7,7 +7,7 @@ from typing import Any
 
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import json_value, read_document
-from emulator.testing.errors import EmulatorError
+from emulator.testing.errors import EmulatorError, unreadable
 
 
 def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
@@ -26,9 +26,7 @@ def read_file(file: "str | PathLike[str]") -> bytes:
     try:
         return Path(file).read_bytes()
     except OSError as error:
-        raise EmulatorError(
-            "not_found", f"cannot read {fspath(file)}: {(error.strerror or str(error)).lower()}"
-        ) from None
+        raise EmulatorError("not_found", unreadable(error)) from None
 
 
 def world_value(world: Any) -> Any:

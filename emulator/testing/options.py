@@ -9,15 +9,18 @@ from emulator.settings import OPTIONS
 
 
 def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of each option that is given: True is `on`, a list is its members with commas between them.
+    """Return the text of each option that is given, by its field: True is `on`, a list is its members with commas between.
+
+    An option has the name of its flag, such as `allowed_host`; one that can be repeated also that of all its values.
 
     Raises TypeError for an option that `serve` does not have, and for a value that cannot be one.
     """
-    known = [option.field for option in OPTIONS]
-    unknown = sorted(options.keys() - set(known))
+    names = {option.flag.removeprefix("--").replace("-", "_"): option.field for option in OPTIONS}
+    fields = {**names, **{field: field for field in names.values()}}
+    unknown = sorted(options.keys() - fields.keys())
     if unknown:
-        raise TypeError(f"unknown option {unknown[0]!r}; expected one of: {', '.join(known)}")
-    return {name: value_text(name, value) for name, value in options.items() if value is not None}
+        raise TypeError(f"unknown option {unknown[0]!r}; expected one of: {', '.join(names)}")
+    return {fields[name]: value_text(name, value) for name, value in options.items() if value is not None}
 
 
 def value_text(name: str, value: Any) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
+from emulator.settings import OPTIONS
 from emulator.testing.errors import NOT_STARTED, EmulatorError
 
 if TYPE_CHECKING:
@@ -34,12 +35,12 @@ class ServerProcess:
     """A running `serve`."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        """Start it and wait until it is ready. Raises EmulatorError if it does not start."""
+        """Start it with the texts of options, by their fields, and wait until it is ready. Raises EmulatorError if it does not start."""
         import subprocess
         import tempfile
 
         folder = str(Path(__file__).parents[2])
-        arguments = [f"--{name.replace('_', '-')}={text}" for name, text in options.items()]
+        arguments = [f"{option.flag}={options[option.field]}" for option in OPTIONS if option.field in options]
         with tempfile.TemporaryFile() as complaints:
             self._process: Popen[bytes] = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-P", "-c", _LAUNCHER, folder, "serve", *arguments],

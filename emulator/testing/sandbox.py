@@ -222,7 +222,7 @@ class Clock:
         if isinstance(span, timedelta):
             seconds = span.total_seconds()
         else:
-            seconds = parse_duration_ms(span) / 1000 if isinstance(span, str) else span
+            seconds = _seconds(span) if isinstance(span, str) else span
         return self._move({"seconds": seconds})
 
     def to(self, moment: datetime | str) -> int:
@@ -312,6 +312,13 @@ class Team:
             many = "more than one Team has this name" if found else "there is no such Team"
             raise EmulatorError("not_found", f"{self._name_or_id!r}: {many}")
         return found[0]
+
+
+def _seconds(span: str) -> float:
+    try:
+        return parse_duration_ms(span) / 1000
+    except ValueError as error:
+        raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
 
 
 def explained(plane: ControlPlane, identifier: str) -> Any:

@@ -88,6 +88,8 @@ def test_requests_are_listed_as_a_table_as_json_and_as_har(server: Server) -> No
         entry["request"]["url"],
     )
     assert "credential_expired" == json.loads(entry["response"]["content"]["text"])["code"]
+    headers = {header["name"]: header["value"] for header in entry["response"]["headers"]}
+    assert headers["content-length"] == str(entry["response"]["content"]["size"])
     assert told(server, "requests clear") == "cleared\n"
     assert [] == table(told(server, "requests"))[1:]
 

@@ -72,3 +72,4 @@ def test_an_option_that_cannot_be_used_is_told(option: dict[str, str]) -> None:
     with pytest.raises(EmulatorError) as error:
         create_app(**option)
     assert "not_started" == error.value.code
+    assert "Errno" not in error.value.detail

@@ -50,6 +50,12 @@ def test_options_are_plain_values(tmp_path: Path) -> None:
         assert 200 == get_team(emulator.default, emulator.default.key("my_own_key")).status_code
 
 
+def test_an_option_that_can_be_repeated_has_a_list(tmp_path: Path) -> None:
+    with Emulator.start(allowed_host=["ci.example.com", "b.example.com"], cors="*") as emulator:
+        answer = httpx.get(f"{emulator.url}/_emulator/health", headers={"Host": "b.example.com"})
+    assert 200 == answer.status_code
+
+
 def test_one_that_is_closed_has_stopped() -> None:
     with Emulator.start() as emulator:
         url = emulator.url
@@ -149,6 +155,8 @@ def test_the_clock_is_moved_by_spans_and_to_instants(sandbox: Sandbox) -> None:
     clock.to(START + timedelta(hours=1))
     clock.to("2026-01-01T02:00:00.000Z")
     assert START + timedelta(hours=2) == clock.now
+    with pytest.raises(EmulatorError, match=r"clock\.advance: .* such as 250ms, 90s, 2m or 1h, found 'soon'"):
+        clock.advance("soon")
 
 
 def test_the_clock_moves_from_event_to_event(sandbox: Sandbox) -> None:
