@@ -89,12 +89,20 @@ def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
 
 
 def _environment(call: Call, sandbox: Sandbox, now: int) -> dict[str, str]:
-    """Return the variables for a client of a sandbox. The key is Demo's, else the first that may write, else empty."""
-    accounts = sorted(sandbox.accounts.values(), key=lambda account: account.team.name != PREFERRED_TEAM)
-    keys = [key for account in accounts for key in full_keys(sandbox, account.team.id, now)]
+    """Return the variables for a client of a sandbox. The key is Demo's, else the first that may write, else empty.
+
+    A client of Demo stays one when its key is revoked or expires: it is to be told so, and no other Team is to pay.
+    """
+    teams = sorted(
+        (account.team for account in sandbox.accounts.values()), key=lambda team: team.name != PREFERRED_TEAM
+    )
+    usable = [key for team in teams for key in full_keys(sandbox, team.id, now)]
+    if teams and teams[0].name == PREFERRED_TEAM and not full_keys(sandbox, teams[0].id, now):
+        credentials = sandbox.credentials_of(teams[0].id)
+        usable = [credential.key for credential in credentials if credential.profile == "full"] + usable
     return {
         "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
-        "IMAGE_WORKFLOW_API_KEY": next(iter(keys), ""),
+        "IMAGE_WORKFLOW_API_KEY": next(iter(usable), ""),
         "EMULATOR_URL": call.origin,
         "EMULATOR_SANDBOX": sandbox.id,
     }

@@ -21,8 +21,6 @@ from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequ
 if TYPE_CHECKING:
     from typing import Self
 
-PREFERRED_TEAM: Final = "Demo"
-"""Whose full key `api_key` is, where there is such a Team."""
 MOST_REQUESTS: Final = 1000
 """How many recorded requests are fetched at once."""
 DEFAULT_SANDBOX: Final = "default"
@@ -358,18 +356,10 @@ def find_credential(plane: ControlPlane, sandbox: str, key: str) -> Mapping[str,
 
 def usable_key(shown: Mapping[str, Any]) -> str:
     """Return the key that a client is configured with, of a sandbox as the control plane shows it. Raises EmulatorError."""
-    usable = [
-        (team["name"], credential["key"])
-        for team in shown["teams"]
-        for credential in team["credentials"]
-        if credential["profile"] == "full"
-        and credential["state"] == "active"
-        and credential["expires_at"] > shown["clock"]["now"]
-    ]
-    keys = [key for team, key in usable if team == PREFERRED_TEAM] + [key for _, key in usable]
-    if not keys:
+    key = str(shown["env"]["IMAGE_WORKFLOW_API_KEY"])
+    if not key:
         raise EmulatorError("not_found", f"the sandbox {shown['id']!r} has no full credential that can be used")
-    return str(keys[0])
+    return key
 
 
 def variables(shown: Mapping[str, Any], url: str) -> dict[str, str]:

@@ -558,3 +558,16 @@ def test_what_was_changed_by_hand_afterwards_is_not_blamed_on_the_timeline(contr
     control.advance(70)
     control.told("PATCH", "/teams/Demo", {"subscription": "inactive"})
     assert _why(control, control.post("/uploads", UPLOAD))["decided_by"]["timeline"] is None
+
+
+def test_a_lost_replay_and_a_late_refusal_say_that_nothing_was_done(control: EmulatorUnderTest) -> None:
+    loss = b"{match: {operation: createUpload}, when: {nth: 2}, then: {network: reset, at: after_commit}}"
+    late = b"{match: {operation: createPose}, then: {network: {latency: 1ms}, at: after_commit}}"
+    control.told("PUT", "/scenario", content=b"scenario: x\nrules:\n  - %s\n  - %s\n" % (loss, late))
+    control.post("/uploads", UPLOAD, idempotency_key="same")
+    _lose(control, Call("POST", "/uploads", UPLOAD, idempotency_key="same"))
+    lost = _why(control)
+    assert lost["rules"][0]["did"] == "reset the connection in place of an answer; nothing was done"
+    assert lost["effects"][0] == "nothing was changed"
+    control.post("/poses", {})
+    assert _why(control)["rules"][0]["did"].endswith(" of real time, after it had been decided")

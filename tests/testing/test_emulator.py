@@ -144,6 +144,15 @@ def test_a_sandbox_begins_as_it_is_told(server: Emulator, tmp_path: Path) -> Non
         assert [rule.matched for rule in sandbox.rules] == [0]
 
 
+def test_the_key_stays_demos_when_it_is_revoked(sandbox: Sandbox) -> None:
+    key = sandbox.api_key
+    sandbox.use(
+        {"scenario": "gone", "timeline": [{"at": "0s", "set": {"credential": "iwe_demo_full", "state": "revoked"}}]}
+    )
+    assert key == sandbox.api_key == sandbox.env["IMAGE_WORKFLOW_API_KEY"]
+    assert 401 == get_team(sandbox).status_code
+
+
 # The clock --------------------------------------------------------------------------------------------------------------
 
 

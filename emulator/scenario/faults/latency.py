@@ -33,5 +33,6 @@ class LatencyFault(Fault):
 
     def did(self, record: Record) -> str:
         """Say how long it waited, and when."""
-        moment = "before the request was looked at" if self.at == "before_commit" else "after it had been carried out"
+        decided = "after it had been carried out" if record.is_committed else "after it had been decided"
+        moment = "before the request was looked at" if self.at == "before_commit" else decided
         return f"delayed the answer by {self.latency_ms} ms of real time, {moment}"

@@ -58,9 +58,7 @@ class LossFault(Fault):
         """Say how the answer was lost, and whether anything had been done."""
         if self.at == "before_commit" and not record.is_committed:
             return f"{_WORDS[self.kind]}, before anything was done"
-        done = (
-            "the request had been carried out" if record.is_committed else "the answer was a refusal: nothing was done"
-        )
+        done = "the request had been carried out" if record.is_committed else "nothing was done"  # refused, or replayed
         return f"{_WORDS[self.kind]}; {done}"
 
 
