@@ -4,7 +4,7 @@ from emulator.examiner.rules import poll_before_retry_after, retry_before_retry_
 from emulator.examiner.rules.registry import RULES
 from emulator.service import record
 from tests.examiner.examples import ExampleClient
-from tests.scenarios.player import upscale_call
+from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
 
 BREAKS = retry_before_retry_after.RULE.breaks

@@ -15,7 +15,7 @@ from emulator.scenario.format import parse_scenario
 from emulator.scenario.library import ScenarioLibrary
 from tests.cli.command import run_command
 from tests.examiner.test_exec_conduct import CLIENT
-from tests.scenarios.player import upscale_call
+from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Call, EmulatorUnderTest
 
 FACTS = load_contract().facts()

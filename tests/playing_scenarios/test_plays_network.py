@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.histories.emulator_process import run_emulator
-from tests.scenarios.player import WORKFLOWS, generation_body
-from tests.scenarios.wire import IMPATIENT_SECONDS, Wire
+from tests.playing_scenarios.player import WORKFLOWS, generation_body
+from tests.playing_scenarios.wire import IMPATIENT_SECONDS, Wire
 from tests.support.emulator_client import Answer, ingredient_body
 from tests.support.pictures import picture
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.player import WORKFLOWS, generation_call, upscale_call
+from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import LAPSED, Call, EmulatorUnderTest, MakeEmulator, control_call
 from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepare
 

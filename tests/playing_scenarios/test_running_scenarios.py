@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scenarios.player import UPLOAD, upscale_call
+from tests.playing_scenarios.player import UPLOAD, upscale_call
 from tests.support.emulator_client import FULL, Answer, Call, EmulatorUnderTest, Json, MakeEmulator, control_call
 
 FAILING: Json = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scenarios.player import UPLOAD, WORKFLOWS, generation_body, upscale_call
+from tests.playing_scenarios.player import UPLOAD, WORKFLOWS, generation_body, upscale_call
 from tests.support.emulator_client import FULL, INGREDIENT_PATHS, KINDS, OTHER, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.histories.emulator_process import EmulatorProcess, run_emulator
-from tests.scenarios.player import UPLOAD, generation_body
-from tests.scenarios.wire import IMPATIENT_SECONDS, Wire
+from tests.playing_scenarios.player import UPLOAD, generation_body
+from tests.playing_scenarios.wire import IMPATIENT_SECONDS, Wire
 from tests.support.pictures import picture
 
 Play = Callable[..., Wire]

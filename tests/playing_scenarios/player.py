@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.support.emulator_client import FULL, LISTS, Call, EmulatorUnderTest, Json, MakeEmulator, control_call
+from tests.support.emulator_client import FULL, Call, Json, control_call
 from tests.support.pictures import picture
 
 UPLOAD: Final = {"content_type": "image/png", "size_bytes": len(picture())}
@@ -40,9 +40,3 @@ def upscale_call(asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
 def advance_call(seconds: float) -> Call:
     """Return a request that moves the clock, to be sent together with others."""
     return control_call("POST", "/clock/advance", {"seconds": seconds})
-
-
-Service = EmulatorUnderTest
-MakeService = MakeEmulator
-__all__ = ["LISTS", "UPLOAD", "WORKFLOWS", "MakeService", "Service", "advance_call", "generation_body"]
-__all__ += ["generation_call", "upscale_call"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scenarios.player import WORKFLOWS, generation_call, upscale_call
+from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import Call, EmulatorUnderTest, Json, ingredient_body
 
 

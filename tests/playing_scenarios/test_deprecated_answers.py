@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scenarios.player import upscale_call
+from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Answer, EmulatorUnderTest, Json
 
 SUNSET_AND_LINK: Json = {"sunset": "2027-06-30T12:34:56.000Z", "link": "https://docs.example/migration"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from emulator.domain.problems import CATALOGUE
-from tests.scenarios.player import UPLOAD, generation_body, upscale_call
+from tests.playing_scenarios.player import UPLOAD, generation_body, upscale_call
 from tests.support.emulator_client import (
     BROKE,
     EXPIRED,

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from emulator.web import holding
-from tests.scenarios.player import advance_call, upscale_call
+from tests.playing_scenarios.player import advance_call, upscale_call
 from tests.support.emulator_client import READ_ONLY, Call, EmulatorUnderTest, Json, control_call
 
 UPSCALE: Json = {"operation": "createUpscaleGeneration"}

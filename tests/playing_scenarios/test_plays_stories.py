@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.kernel.timestamps import parse_timestamp
-from tests.scenarios.player import UPLOAD, WORKFLOWS, generation_call, upscale_call
+from tests.playing_scenarios.player import UPLOAD, WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import LISTS, READ_ONLY, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 

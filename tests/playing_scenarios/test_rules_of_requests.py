@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.player import UPLOAD, upscale_call
+from tests.playing_scenarios.player import UPLOAD, upscale_call
 from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, Call, EmulatorUnderTest, Json
 
 FAILS: Json = {"problem": "internal_error"}
