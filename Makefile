@@ -84,7 +84,7 @@ clean:
 	rm -rf $(VENV) dist emulator/_shipped .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage* htmlcov
 
 # The compiled form of the contract: without it the emulator starts more slowly, that is all.
-$(COMPILED): contract/openapi.yaml emulator/documents/shipped.py | $(VENV)/runtime.made
+$(COMPILED): contract/openapi.yaml contract/control-plane.yaml emulator/documents/shipped.py | $(VENV)/runtime.made
 	@$(BIN)/python -m emulator.documents >/dev/null
 	@touch $@
 

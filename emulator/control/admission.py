@@ -15,7 +15,7 @@ def show_admission(call: Call) -> dict[str, Any]:
 
 def set_admission(call: Call) -> dict[str, Any]:
     """PUT /admission: new writes get a 503 with `retry_after`, or are let in again; reads and accepted work go on."""
-    fields = call.fields("admission")
+    fields = call.fields("AdmissionWrite")
     call.sandbox.pause = AdmissionPause(fields["state"] == "paused")
     scenarios.note_cause(call.sandbox, "pause", scenarios.EVERYONE, None)
     if "retry_after" in fields:

@@ -147,9 +147,9 @@ class Call:
             raise Problem("invalid_request", "the sandbox was reset while this request was being answered", status=409)
         self.now = engine.enter(self.sandbox)
 
-    def fields(self, shape: str) -> dict[str, Any]:
-        """Return the fields of a body that has the shape of this name in the schema. Raises Problem invalid_request."""
-        return read_fields(shape, self._json, len(self.body))
+    def fields(self, schema: str) -> dict[str, Any]:
+        """Return the fields of a body that fits the contract's schema of this name. Raises Problem invalid_request."""
+        return read_fields(schema, self._json, len(self.body))
 
 
 Handler: TypeAlias = Callable[[Call], Any]
@@ -230,7 +230,7 @@ def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type:
         found = f"more than {limit_bytes} bytes"
         raise Problem("invalid_request", f"(body): found {found}; expected fewer", status=413)
     elif kind == "empty" and body:
-        read_fields("nothing", parse_json(body, content_type), len(body))
+        read_fields("Reset", parse_json(body, content_type), len(body))
     return None
 
 

@@ -95,13 +95,13 @@ def show_clock(call: Call) -> dict[str, Any]:
 
 def set_clock(call: Call) -> dict[str, Any]:
     """PUT /clock: run otherwise from now on, without a jump."""
-    engine.set_clock(call.sandbox, clock_of(call.fields("clock")))
+    engine.set_clock(call.sandbox, clock_of(call.fields("ClockSetting")))
     return _with_events(call.sandbox, call.now)
 
 
 async def advance_clock(call: Call) -> dict[str, Any]:
     """POST /clock/advance: move forward by a span, to an instant, to the next event, or until nothing is unfinished."""
-    target = _target(call.fields("move"), call.sandbox, call.now)
+    target = _target(call.fields("ClockAdvance"), call.sandbox, call.now)
     fired = await (_move_until_idle(call.sandbox) if target is None else _move(call.sandbox, target))
     now = engine.enter(call.sandbox)
     return {**_with_events(call.sandbox, now), "fired": fired}

@@ -1,4 +1,4 @@
-"""The JSON bodies of the control plane, read by `contract/control.schema.json`; what does not fit is refused with 400.
+"""The JSON bodies of the control plane, read by `contract/control-plane.yaml`; what does not fit is refused with 400.
 
 Knows which schemas there are, and the refusal. What a field means is its endpoint's business.
 """
@@ -17,12 +17,15 @@ from emulator.kernel.clock import ClockSetting
 
 @cache
 def _schemas() -> Schemas:
-    return Schemas(shipped_document("contract/control.schema.json"), FORMATS)
+    schemas = shipped_document("contract/control-plane.yaml")["components"]["schemas"]
+    return Schemas({"components": {"schemas": schemas}}, FORMATS)
 
 
-def read_fields(shape: str, value: Any, size_bytes: int) -> dict[str, Any]:
-    """Return the fields of a body that has the shape of this name. Raises Problem invalid_request with all that is wrong."""
-    violations = _schemas().violations(f"#/$defs/{shape}", value, first_only=size_bytes > LARGE_BODY_BYTES)
+def read_fields(schema: str, value: Any, size_bytes: int) -> dict[str, Any]:
+    """Return the fields of a body that fits the schema of this name. Raises Problem invalid_request with all that is wrong."""
+    violations = _schemas().violations(
+        f"#/components/schemas/{schema}", value, first_only=size_bytes > LARGE_BODY_BYTES
+    )
     if violations:
         raise Problem("invalid_request", listed(violations))
     fields: dict[str, Any] = value

@@ -26,7 +26,7 @@ PREFERRED_TEAM: Final = "Demo"
 
 def create_sandbox(call: Call) -> JsonResponse:
     """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
-    fields, plane = call.fields("sandbox"), call.plane
+    fields, plane = call.fields("SandboxWrite"), call.plane
     asked = {
         "seed": optional(fields, "seed", int),
         "clock": optional(fields, "clock", lambda clock: clock_of(clock, "/clock")),

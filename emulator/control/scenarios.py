@@ -123,7 +123,7 @@ def _read_body(call: Call) -> Scenario:
 
 def file_name(call: Call) -> str:
     """Return the name of the scenario in the body for complaints and explanations: that of its file, if the query has it."""
-    name: str = read_fields("scenario_query", {"file": call.query.get("file", _TEXT)}, 0)["file"]
+    name: str = read_fields("ScenarioQuery", {"file": call.query.get("file", _TEXT)}, 0)["file"]
     return name
 
 

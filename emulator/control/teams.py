@@ -68,7 +68,7 @@ def list_teams(call: Call) -> dict[str, Any]:
 
 def create_team(call: Call) -> JsonResponse:
     """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
-    fields = call.fields("team")
+    fields = call.fields("TeamWrite")
     account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
     scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields), call.now)
     credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
@@ -78,14 +78,14 @@ def create_team(call: Call) -> JsonResponse:
 def change_team(call: Call) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
-    scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("team_change")), call.now)
+    scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("TeamPatch")), call.now)
     return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 
 def create_credential(call: Call) -> JsonResponse:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
-    fields = call.fields("credential")
+    fields = call.fields("CredentialWrite")
     added = _add_credential(call, account, fields["profile"], optional(fields, "expires_at", parse_timestamp))
     return JsonResponse(_describe_credential(added.credential), 201)
 
@@ -93,7 +93,7 @@ def create_credential(call: Call) -> JsonResponse:
 def change_credential(call: Call) -> dict[str, Any]:
     """PATCH /credentials/{credential}: effective with the next request that brings it."""
     held = _find_credential(call.sandbox, call.parameters["credential"])
-    fields = call.fields("credential_change")
+    fields = call.fields("CredentialPatch")
     expires_at = optional(fields, "expires_at", parse_timestamp)
     change = CredentialChange(held.credential.key, fields.get("state"), expires_at)
     scenarios.change_credential(call.sandbox, held, change)

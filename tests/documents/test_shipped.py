@@ -18,10 +18,12 @@ CONTRACT = "contract/openapi.yaml"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout that holds no more than the package and a contract."""
+    """A checkout that holds no more than the package, a contract, and other documents as short."""
     package = Path(str(emulator.__file__)).parent
     shutil.copytree(package, tmp_path / "emulator", ignore=shutil.ignore_patterns("_shipped", "__pycache__"))
     (tmp_path / "contract").mkdir()
+    for name in COMPILED_DOCUMENTS:
+        (tmp_path / name).write_text("openapi: 3.1.0\n")
     (tmp_path / CONTRACT).write_text("openapi: 3.1.0\nsince: 2026-01-01\nswitch: on\ncount: 3\n")
     return tmp_path
 
@@ -81,8 +83,8 @@ def test_a_document_that_is_not_well_formed_is_not_compiled(
 
 def test_the_command_tells_what_it_has_compiled() -> None:
     finished = run_python(Path(__file__).parents[2], "-m", "emulator.documents")
-    (name,) = finished.stdout.split()
-    assert json.loads(Path(name).read_bytes().partition(b"\n")[2]) == shipped_document(CONTRACT)
+    compiled = [json.loads(Path(name).read_bytes().partition(b"\n")[2]) for name in finished.stdout.split()]
+    assert compiled == [shipped_document(name) for name in COMPILED_DOCUMENTS]
 
 
 @pytest.mark.parametrize(
