@@ -26,6 +26,9 @@ FROM ${PYTHON_IMAGE}
 LABEL org.opencontainers.image.title="Image Workflow Emulator" \
       org.opencontainers.image.description="A local, deterministic emulator of the Image Workflow Service API v1." \
       org.opencontainers.image.licenses="MIT"
+# The base comes without the compiled form of the standard library, and at run time nothing can be written: every start,
+# and every look at the health, would compile it anew.
+RUN python -m compileall -q --invalidation-mode unchecked-hash "$(python -c 'import os; print(os.path.dirname(os.__file__))')"
 COPY --from=build /opt/emulator /opt/emulator
 ENV PATH=/opt/emulator/bin:$PATH \
     PYTHONUNBUFFERED=1 \

@@ -1,9 +1,9 @@
-"""Days of emulated time with mixed work and a small live set: memory must be flat once what is bounded is full.
+"""Days of emulated time with mixed work and a small live set: memory must be flat after the first day.
 
 Plays uploads, Products, reads, downloads, refusals and deletion, one round a minute of emulated time, and a pose and a
-photoshoot an hour (which nobody can delete, so the live set is held small), and prints the resident memory of the
-server after each emulated hour. Three days by default:
-two fill what is bounded (journal, idempotency records, notes of the examiner), the third shows whether anything grows.
+photoshoot an hour, and prints the resident memory of the server after each emulated hour. The first day fills what is
+bounded: the journal, the idempotency records and the notes of the examiner. Generations cannot be deleted, so their
+list is read by short pages: the journal keeps answers, and would keep ever longer ones.
 """
 
 import argparse
@@ -22,8 +22,9 @@ from tests.cli.command import serving
 from tests.support.pictures import picture
 
 ROUNDS_PER_HOUR = 60
-TOLERANCE = 1.1
-"""How much the memory at the end may exceed that after the second day."""
+HOURS_TO_FILL = 24
+TOLERANCE = 1.05
+"""How much the memory at the end may exceed that of the first day."""
 
 
 class Client:
@@ -65,7 +66,7 @@ class Client:
         product = self.send("POST", "/products", {"name": "Soak", "asset_ids": [asset], "primary_asset_id": asset})
         self.send("PATCH", f"/products/{product['id']}", {"name": "Soaked"})
         self.exchange("GET", self.send("GET", f"/assets/{asset}")["url"], None, {})
-        for path in ("/team", "/assets", "/products", "/generations?limit=100", "/poses", "/assets/none"):
+        for path in ("/team", "/assets", "/products", "/generations?limit=5", "/poses", "/assets/none"):
             self.send("GET", path)
         self.send("POST", "/products", {"name": ""})
         self.send("DELETE", f"/products/{product['id']}")
@@ -109,8 +110,8 @@ def main() -> int:
                 sandbox.clock.advance(3600 // ROUNDS_PER_HOUR)
             measured.append(resident_mib(process))
             print(f"hour {hour + 1:3}  {measured[-1]:7.1f} MiB", flush=True)
-    when_full, at_end = max(measured[:48]), measured[-1]
-    print(f"after two days {when_full:.1f} MiB, at the end {at_end:.1f} MiB")
+    when_full, at_end = max(measured[:HOURS_TO_FILL]), measured[-1]
+    print(f"after one day {when_full:.1f} MiB, at the end {at_end:.1f} MiB")
     return 0 if at_end <= when_full * TOLERANCE else 1
 
 

@@ -306,7 +306,7 @@ class TestProblems:
 
     def test_by_default_are_those_that_can_meet_any_request(self) -> None:
         found = {tuple(response["x-problem-codes"]) for _, status, response in problems() if status == "default"}
-        assert {("invalid_request", "not_found", "internal_error")} == found
+        assert {("invalid_request", "permission_denied", "not_found", "internal_error")} == found
 
     def test_name_the_kind_of_what_was_not_found(self) -> None:
         expected = {"uploads": "upload_not_found", "assets": "asset_not_found", "products": "product_not_found"}

@@ -18,8 +18,10 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 METHODS = ("get", "post", "patch", "put", "delete")
-UNDECLARED_STATUSES = frozenset({400, 405, 413, 500})
-"""What the default response stands for on a known path (D03, D06); 404 only on an unknown one."""
+UNDECLARED_STATUSES = frozenset({400, 403, 405, 413, 500})
+"""What the default response stands for on a known path (D03, D06, D69); 404 only on an unknown one."""
+DOOR_STATUSES = frozenset({400, 403})
+"""Those by which a host or a site is refused, whatever the path (D69)."""
 TELLING_HEADERS = frozenset({"location", "retry-after", "allow", "www-authenticate"})
 """Headers that promise something: they may come only where the contract declares them."""
 MILLISECONDS = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"
@@ -133,7 +135,7 @@ class ContractChecker:
         headers = _by_name(exchange.headers)
         if operation is None:
             expected = 405 if is_known_path else 404
-            if exchange.status != expected:
+            if exchange.status not in {expected, *DOOR_STATUSES}:
                 yield f"the status must be {expected}: there is no such operation"
             response = self._resolve({"$ref": "#/components/responses/Unexpected"})
         else:
