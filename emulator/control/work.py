@@ -53,7 +53,7 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     service_call = ServiceCall(sandbox, caller, call.now, [], intent=intent)
     admission.check_pause(service_call)
     admission.check_subscription(service_call)
-    commit = generations.create_product_photography(service_call)
+    commit = generations.create(service_call, "product_photography")
     generation = commit()
     if service_call.work_rule is not None:
         _photoshoot_rules(call)[generation.id] = service_call.work_rule

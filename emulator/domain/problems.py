@@ -43,20 +43,32 @@ OPERATION_CHECKS = (
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Why something is checked: the section of the specification, and the decisions where it is silent."""
+
+    section: str
+    decisions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ProblemKind:
-    """One row of the catalogue: a stable code, its HTTP status and title, the check it usually comes from, the way out."""
+    """One row of the catalogue: a stable code, its HTTP status and title, the check it usually comes from, the way out.
+
+    `source` stands where it says more than the source of the check.
+    """
 
     code: str
     status: int
     title: str
     check: Check
     recovery: str
+    source: Source | None = None
 
 
 # fmt: off
 _ROWS = (
     ProblemKind("invalid_request",                400, "The request is malformed",              Check.SHAPE,        "correct the request"),
-    ProblemKind("invalid_cursor",                 400, "The cursor is not of this collection",  Check.SHAPE,        "list again without a cursor"),
+    ProblemKind("invalid_cursor",                 400, "The cursor is not of this collection",  Check.SHAPE,        "list again without a cursor", Source("4", ("D02",))),
     ProblemKind("authentication_required",        401, "A valid credential is required",        Check.CREDENTIAL,   "send a valid key as a Bearer token"),
     ProblemKind("credential_expired",             401, "The credential has expired",            Check.CREDENTIAL,   "create a replacement credential"),
     ProblemKind("credential_revoked",             401, "The credential was revoked",            Check.CREDENTIAL,   "use another active credential"),
@@ -64,20 +76,20 @@ _ROWS = (
     ProblemKind("permission_denied",              403, "The credential does not permit this",   Check.PROFILE,      "use a full credential for writes"),
     ProblemKind("subscription_required",          403, "An active Subscription is required",    Check.SUBSCRIPTION, "restore the Subscription; reads remain available"),
     ProblemKind("not_found",                      404, "There is no such resource",             Check.RESOURCE,     "treat the resource as unavailable"),
-    ProblemKind("upload_not_found",               404, "There is no such Upload Session",       Check.RESOURCE,     "create a new Upload Session"),
+    ProblemKind("upload_not_found",               404, "There is no such Upload Session",       Check.RESOURCE,     "create a new Upload Session", Source("4", ("D07", "D16", "D17", "D45"))),
     ProblemKind("asset_not_found",                404, "There is no such Asset",                Check.RESOURCE,     "use an Asset that exists"),
     ProblemKind("product_not_found",              404, "There is no such Product",              Check.RESOURCE,     "use a Product that exists"),
-    ProblemKind("idempotency_in_progress",        409, "The key is still being admitted",       Check.IDEMPOTENCY,  "wait, then send the same request with the same key"),
-    ProblemKind("resource_operation_in_progress", 409, "Authoring work is in progress",         Check.STATE,        "poll the Operation named by active_operation_id, then try again"),
-    ProblemKind("upload_bytes_conflict",          409, "The session accepted other bytes",      Check.STATE,        "create a new Upload Session"),
-    ProblemKind("upload_expired",                 410, "The upload window has passed",          Check.STATE,        "create a new Upload Session"),
+    ProblemKind("idempotency_in_progress",        409, "The key is still being admitted",       Check.IDEMPOTENCY,  "wait, then send the same request with the same key", Source("4", ("D13",))),
+    ProblemKind("resource_operation_in_progress", 409, "Authoring work is in progress",         Check.STATE,        "poll the Operation named by active_operation_id, then try again", Source("3", ("D23",))),
+    ProblemKind("upload_bytes_conflict",          409, "The session accepted other bytes",      Check.STATE,        "create a new Upload Session", Source("4", ("D16",))),
+    ProblemKind("upload_expired",                 410, "The upload window has passed",          Check.STATE,        "create a new Upload Session", Source("4", ("D15", "D16", "D17"))),
     ProblemKind("invalid_input",                  422, "The input violates the contract",       Check.BODY,         "correct the fields"),
     ProblemKind("invalid_reference",              422, "A reference is not usable",             Check.REFERENCES,   "replace the reference"),
-    ProblemKind("idempotency_key_reused",         422, "The key belongs to another request",    Check.IDEMPOTENCY,  "send the original intent, or a new key"),
-    ProblemKind("already_at_target_resolution",   422, "The Asset already has this resolution", Check.RULES,        "use the Asset as it is, or ask for a higher target"),
+    ProblemKind("idempotency_key_reused",         422, "The key belongs to another request",    Check.IDEMPOTENCY,  "send the original intent, or a new key", Source("4", ("D14",))),
+    ProblemKind("already_at_target_resolution",   422, "The Asset already has this resolution", Check.RULES,        "use the Asset as it is, or ask for a higher target", Source("4", ("D35",))),
     ProblemKind("concurrency_limit_reached",      429, "Too much work is in progress",          Check.CONCURRENCY,  "wait for Retry-After, or for work to finish"),
     ProblemKind("rate_limited",                   429, "Too many requests",                     Check.RATE,         "wait for Retry-After, then retry with backoff"),
-    ProblemKind("internal_error",                 500, "The request could not be completed",    Check.ROUTE,        "retry; with the same key where the request takes one"),
+    ProblemKind("internal_error",                 500, "The request could not be completed",    Check.ROUTE,        "retry; with the same key where the request takes one", Source("7")),
     ProblemKind("service_unavailable",            503, "New writes are paused",                 Check.PAUSE,        "wait for Retry-After; reads and accepted work go on"),
 )
 # fmt: on
@@ -95,15 +107,7 @@ CONTROL_CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType(
 """What only the control plane answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Why something is checked: the section of the specification, and the decisions where it is silent."""
-
-    section: str
-    decisions: tuple[str, ...] = ()
-
-
-_SOURCES: Mapping[str, Source] = MappingProxyType(
+_SOURCES: Mapping[Check, Source] = MappingProxyType(
     {
         Check.ROUTE: Source("4", ("D06",)),
         Check.CREDENTIAL: Source("5, rule 5", ("D48",)),
@@ -121,23 +125,15 @@ _SOURCES: Mapping[str, Source] = MappingProxyType(
         Check.RULES: Source("4", ("D17", "D22", "D34")),
         Check.CONCURRENCY: Source("8", ("D40", "D42", "D47")),
         Check.CREDITS: Source("4", ("D10", "D29", "D30")),
-        "invalid_cursor": Source("4", ("D02",)),
-        "upload_not_found": Source("4", ("D07", "D16", "D17", "D45")),
-        "idempotency_in_progress": Source("4", ("D13",)),
-        "idempotency_key_reused": Source("4", ("D14",)),
-        "resource_operation_in_progress": Source("3", ("D23",)),
-        "upload_bytes_conflict": Source("4", ("D16",)),
-        "upload_expired": Source("4", ("D15", "D16", "D17")),
-        "already_at_target_resolution": Source("4", ("D35",)),
-        "internal_error": Source("7"),
     }
 )
-"""By check, and by code where that says it better."""
+"""By check."""
 
 
 def source_of(check: Check, code: str | None = None) -> Source:
     """Return why something is checked; with a code, why the check answered with it."""
-    return _SOURCES.get(code or check) or _SOURCES[check]
+    kind = CATALOGUE.get(code or "")
+    return kind.source if kind is not None and kind.source is not None else _SOURCES[check]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,12 @@
 """Recipes: pictures to be made, described as plain data.
 
-Owns the shape of every picture the service can hand out, before it is drawn, and the JSON form that a state file keeps
-of it. Must not import Pillow or know how a picture is drawn: admitting work needs only this module.
+Owns the shape of every picture the service can hand out, before it is drawn, and the form in which a helper process is
+asked for it. Must not import Pillow or know how a picture is drawn: admitting work needs only this module.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Literal
+from typing import Literal, get_args
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 BackgroundKind = Literal["automatic", "color", "picture", "transparent"]
@@ -136,36 +136,22 @@ class CardRecipe(_Picture):
 
 Recipe = PhotographRecipe | EditRecipe | UpscaleRecipe | PremadeRecipe | CardRecipe
 
-_TAGS: Mapping[str, type[Recipe]] = {
-    "photograph": PhotographRecipe,
-    "edit": EditRecipe,
-    "upscale": UpscaleRecipe,
-    "premade": PremadeRecipe,
-    "card": CardRecipe,
-}
-_TUPLE_FIELDS = ("inputs", "attributes")
+_KINDS: Mapping[str, type[Recipe]] = {kind.__name__: kind for kind in get_args(Recipe)}
 
 
 def recipe_to_dict(recipe: Recipe) -> dict[str, object]:
-    """The recipe as JSON data: its tag under `recipe`, then its fields, tuples as lists."""
-    tag = next(tag for tag, kind in _TAGS.items() if kind is type(recipe))
-    plain: dict[str, object] = {"recipe": tag}
-    for field in fields(recipe):
-        value = getattr(recipe, field.name)
-        plain[field.name] = list(value) if isinstance(value, tuple) else value
-    return plain
+    """The recipe as JSON data: its kind under `recipe`, and its fields."""
+    return {"recipe": type(recipe).__name__, **{field.name: getattr(recipe, field.name) for field in fields(recipe)}}
 
 
 def recipe_from_dict(plain: Mapping[str, object]) -> Recipe:
     """The recipe that `recipe_to_dict` wrote. Raises ValueError for anything else."""
-    kind = _TAGS.get(str(plain.get("recipe")))
+    kind = _KINDS.get(str(plain.get("recipe")))
     if kind is None:
-        raise ValueError(f"recipe {plain.get('recipe')!r}: expected one of {', '.join(_TAGS)}")
-    values: dict[str, object] = {name: value for name, value in plain.items() if name != "recipe"}
-    for name in _TUPLE_FIELDS:
-        value = values.get(name)
-        if isinstance(value, list):
-            values[name] = tuple(value)
+        raise ValueError(f"recipe {plain.get('recipe')!r}: expected one of {', '.join(_KINDS)}")
+    values: dict[str, object] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in plain.items() if name != "recipe"
+    }
     try:
         return kind(**values)  # type: ignore[arg-type]
     except TypeError as error:

@@ -12,7 +12,7 @@ from typing import Any
 from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
 from emulator.domain.pricing import AUTHORING_PRICES
-from emulator.domain.problems import Check, Problem, excerpt, invalid_reference
+from emulator.domain.problems import Check, Problem
 from emulator.domain.recipes import CardRecipe
 from emulator.domain.resources import (
     Background,
@@ -27,7 +27,7 @@ from emulator.scenario.outcomes import WorkOutcome
 from emulator.service import remedies, work
 from emulator.service.admission import check_budget, check_credits
 from emulator.service.calls import Call, Commit
-from emulator.service.library import check_assets
+from emulator.service.lookups import ASSET, INGREDIENTS, find, refer, refer_to_all
 from emulator.service.premade import CARD_SIZE
 from emulator.service.sandbox import Sandbox
 
@@ -37,6 +37,8 @@ class IngredientKind:
     """One kind: its class, the prefix of its ids, its source field, and how the other fields of a body become its own."""
 
     resource: Callable[..., Ingredient]
+    body: str
+    """How the contract's schemas of its bodies begin: with `Write` it is made, with `Patch` changed."""
     prefix: str
     sources: str
     fields: Mapping[str, str]
@@ -45,49 +47,28 @@ class IngredientKind:
 
 KINDS: Mapping[str, IngredientKind] = {
     "photography_style": IngredientKind(
-        PhotographyStyle, "sty", "asset_ids", {"name": "name", "description": "description"}
+        PhotographyStyle, "Style", "sty", "asset_ids", {"name": "name", "description": "description"}
     ),
     "background": IngredientKind(
-        Background, "bkg", "asset_id", {"name": "name", "kind": "background_kind"}, "A background made from a picture."
+        Background,
+        "Background",
+        "bkg",
+        "asset_id",
+        {"name": "name", "kind": "background_kind"},
+        "A background made from a picture.",
     ),
     "pose": IngredientKind(
         Pose,
+        "Pose",
         "pos",
         "asset_id",
         {"name": "name", "supported_camera_distances": "supported_camera_distances"},
         "A pose read from a picture.",
     ),
     "fashion_model": IngredientKind(
-        FashionModel, "fmd", "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
+        FashionModel, "FashionModel", "fmd", "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
     ),
 }
-
-
-def find(call: Call, kind: str) -> Ingredient:
-    """Return the ingredient that the path names, the Team's or a global one. Raises Problem not_found."""
-    ingredient = call.sandbox.store.ingredients[kind].visible(call.team_id, call.resource_id)
-    if ingredient is None:
-        raise Problem(
-            "not_found",
-            f"{kind}_id: found {excerpt(call.resource_id)}; expected a {kind.replace('_', ' ')} that the Team can use",
-            remedy=remedies.for_ingredient(call, kind, call.resource_id),
-        )
-    call.passed.append(Check.RESOURCE)
-    return ingredient
-
-
-def find_operation(call: Call) -> Operation:
-    """Return the Operation that the path names. Raises Problem not_found."""
-    operation = call.sandbox.store.operations.visible(call.team_id, call.resource_id)
-    if operation is None:
-        item = call.sandbox.store.operations.items.get(call.resource_id)
-        raise Problem(
-            "not_found",
-            f"operation_id: found {excerpt(call.resource_id)}; expected an Operation of this Team",
-            remedy=remedies.for_absent(call, item, "use the id of an Operation that GET /operations lists"),
-        )
-    call.passed.append(Check.RESOURCE)
-    return operation
 
 
 def create(call: Call, kind: str) -> Commit[Operation]:
@@ -135,7 +116,7 @@ def delete(call: Call, kind: str) -> Commit[None]:
 
 def _find_changeable(call: Call, kind: str) -> Ingredient:
     """Return an ingredient that may be changed now: the Team's own (D21), with no source-changing work on it."""
-    ingredient = find(call, kind)
+    ingredient = find(call, INGREDIENTS[kind])
     if ingredient.scope == "global":
         raise Problem(
             "permission_denied",
@@ -161,13 +142,13 @@ def _check_sources(call: Call, kind: str) -> tuple[str, ...]:
     """Return the Assets that the work is made from. Raises Problem invalid_reference."""
     field = KINDS[kind].sources
     sources = call.intent[field]
-    if field == "asset_ids":
-        check_assets(call, "/asset_ids", sources)
-        return tuple(sources)
-    if call.sandbox.store.assets.visible(call.team_id, sources) is None:
-        raise invalid_reference(f"/{field}", sources, "a live Asset of this Team", remedies.for_asset(call, sources))
+    if field == "asset_id":
+        refer(call, ASSET, "/asset_id", sources)
+        sources = [sources]
+    else:
+        refer_to_all(call, ASSET, "/asset_ids", sources)
     call.passed.append(Check.REFERENCES)
-    return (sources,)
+    return tuple(sources)
 
 
 def _metadata(kind: str, intent: Intent) -> dict[str, Any]:

@@ -5,22 +5,22 @@ then too: their pictures are held until the last slot is done, whatever is delet
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
 from emulator.domain.pixels import output_size, reaches, size_of_ratio
 from emulator.domain.pricing import generation_charge, generation_price
-from emulator.domain.problems import Check, Problem, excerpt, invalid_input, invalid_reference
+from emulator.domain.problems import Check, Problem, excerpt, invalid_input
 from emulator.domain.product_photos import pack
 from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
-from emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose, Product
+from emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose
 from emulator.scenario.outcomes import WorkOutcome
-from emulator.service import remedies, work
+from emulator.service import work
 from emulator.service.admission import check_budget, check_credits
 from emulator.service.calls import Call, Commit
-from emulator.service.library import check_assets
+from emulator.service.lookups import ASSET, INGREDIENTS, PRODUCT, refer, refer_to_all
 from emulator.service.sandbox import Sandbox
 
 TIME_FACTOR_AT_4K = 2
@@ -35,43 +35,25 @@ class Plan:
     recipes: tuple[Recipe, ...]
 
 
-def find(call: Call) -> Generation:
-    """Return the Generation that the path names. Raises Problem not_found."""
-    generation = call.sandbox.store.generations.visible(call.team_id, call.resource_id)
-    if generation is None:
-        item = call.sandbox.store.generations.items.get(call.resource_id)
-        raise Problem(
-            "not_found",
-            f"generation_id: found {excerpt(call.resource_id)}; expected one of this Team's",
-            remedy=remedies.for_absent(call, item, "use the id of a Generation that GET /generations lists"),
-        )
-    call.passed.append(Check.RESOURCE)
-    return generation
-
-
-def create_product_photography(call: Call) -> Commit[Generation]:
-    """Admit single shots or a photoshoot.
+def create(call: Call, workflow: str) -> Commit[Generation]:
+    """Admit a Generation.
 
     Raises:
-        Problem: invalid_reference, invalid_input, concurrency_limit_reached, insufficient_credits, service_unavailable.
+        Problem: invalid_reference, invalid_input, concurrency_limit_reached, insufficient_credits, service_unavailable;
+            of an Upscale also already_at_target_resolution.
     """
-    return _admission(call, "product_photography", _plan_photography)
-
-
-def create_edit_images(call: Call) -> Commit[Generation]:
-    """Admit one picture made from one to eight Assets and an instruction; raises as product photography does."""
-    return _admission(call, "edit_images", _plan_edit)
-
-
-def create_upscale(call: Call) -> Commit[Generation]:
-    """Admit the enlargement of an Asset; also raises Problem already_at_target_resolution."""
-    return _admission(call, "upscale", _plan_upscale)
+    call.sandbox.check_memory()
+    plan = BY_WORKFLOW[workflow].plan(call)
+    check_budget(call)
+    price = generation_price(workflow, call.intent)
+    check_credits(call, price)
+    return lambda: _admit(call, workflow, plan, price)
 
 
 def _plan_photography(call: Call) -> Plan:
     intent = call.intent
-    products = _products(call, intent["product_ids"])
-    check_assets(call, "/asset_ids", intent["asset_ids"])
+    products = refer_to_all(call, PRODUCT, "/product_ids", intent["product_ids"])
+    refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
     style = _ingredient(call, "photography_style", "/photography_style_id", intent.get("photography_style_id"))
     background = _background_keys(call, intent["background"])
     models = _model_keys(call, intent["fashion_model"])
@@ -113,7 +95,8 @@ def _plan_photography(call: Call) -> Plan:
 
 def _plan_edit(call: Call) -> Plan:
     intent = call.intent
-    check_assets(call, "/asset_ids", intent["asset_ids"])
+    refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
+    call.passed.append(Check.REFERENCES)
     width, height = output_size(intent["aspect_ratio"], intent["resolution"])
     recipe = EditRecipe(
         width=width,
@@ -128,9 +111,7 @@ def _plan_edit(call: Call) -> Plan:
 
 def _plan_upscale(call: Call) -> Plan:
     asset_id, target = call.intent["asset_id"], call.intent["target_resolution"]
-    asset: Asset | None = call.sandbox.store.assets.visible(call.team_id, asset_id)
-    if asset is None:
-        raise invalid_reference("/asset_id", asset_id, "a live Asset of this Team", remedies.for_asset(call, asset_id))
+    asset = refer(call, ASSET, "/asset_id", asset_id)
     call.passed.append(Check.REFERENCES)
     if reaches(asset.width, asset.height, target):
         raise Problem(
@@ -150,26 +131,9 @@ def _remedy_at_target(asset: Asset) -> str:
     return f"set /target_resolution to {LARGEST_TARGET}" if larger else "use the Asset as it is"
 
 
-def _products(call: Call, product_ids: Sequence[str]) -> list[Product]:
-    products = []
-    for index, product_id in enumerate(product_ids):
-        product = call.sandbox.store.products.visible(call.team_id, product_id)
-        if product is None:
-            remedy = remedies.for_product(call, product_id)
-            raise invalid_reference(f"/product_ids/{index}", product_id, "a Product of this Team", remedy)
-        products.append(product)
-    return products
-
-
 def _ingredient(call: Call, kind: str, where: str, identifier: str | None) -> Ingredient | None:
     """Return the ingredient that is referred to, if one is. Raises Problem invalid_reference."""
-    if identifier is None:
-        return None
-    ingredient = call.sandbox.store.ingredients[kind].visible(call.team_id, identifier)
-    if ingredient is None:
-        remedy = remedies.for_ingredient(call, kind, identifier)
-        raise invalid_reference(where, identifier, f"a {kind.replace('_', ' ')} that the Team can use", remedy)
-    return ingredient
+    return None if identifier is None else refer(call, INGREDIENTS[kind], where, identifier)
 
 
 def _background_keys(call: Call, background: Intent) -> list[str]:
@@ -203,13 +167,20 @@ def _check_camera_distance(call: Call, intent: Intent) -> None:
     call.passed.append(Check.RULES)
 
 
-def _admission(call: Call, workflow: str, plan_of: Callable[[Call], Plan]) -> Commit[Generation]:
-    call.sandbox.check_memory()
-    plan = plan_of(call)
-    check_budget(call)
-    price = generation_price(workflow, call.intent)
-    check_credits(call, price)
-    return lambda: _admit(call, workflow, plan, price)
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """One workflow: the contract's schema of its body, how it is planned, and the recipe of what it makes."""
+
+    body: str
+    plan: Callable[[Call], Plan]
+    recipe: type[Recipe]
+
+
+BY_WORKFLOW: Mapping[str, Workflow] = {
+    "product_photography": Workflow("ProductPhotography", _plan_photography, PhotographRecipe),
+    "edit_images": Workflow("EditImages", _plan_edit, EditRecipe),
+    "upscale": Workflow("Upscale", _plan_upscale, UpscaleRecipe),
+}
 
 
 def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:

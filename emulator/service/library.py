@@ -3,11 +3,12 @@
 import dataclasses
 from dataclasses import dataclass
 
-from emulator.domain.problems import Check, Problem, excerpt, invalid_input, invalid_reference
+from emulator.domain.problems import Check, Problem, excerpt, invalid_input
 from emulator.domain.product_photos import primary_of
 from emulator.domain.resources import Asset, Product
 from emulator.service import remedies
 from emulator.service.calls import Call, Commit
+from emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all
 from emulator.service.store import remove_from_index
 
 
@@ -21,46 +22,11 @@ class AssetDeletion:
     deleted_product_ids: tuple[str, ...]
 
 
-def find_asset(call: Call) -> Asset:
-    """Return the Asset that the path names. Raises Problem asset_not_found."""
-    asset = call.sandbox.store.assets.visible(call.team_id, call.resource_id)
-    if asset is None:
-        raise Problem(
-            "asset_not_found",
-            f"asset_id: found {excerpt(call.resource_id)}; expected a live Asset of this Team",
-            remedy=remedies.for_asset(call, call.resource_id),
-        )
-    call.passed.append(Check.RESOURCE)
-    return asset
-
-
-def find_product(call: Call) -> Product:
-    """Return the Product that the path names. Raises Problem product_not_found."""
-    product = call.sandbox.store.products.visible(call.team_id, call.resource_id)
-    if product is None:
-        raise Problem(
-            "product_not_found",
-            f"product_id: found {excerpt(call.resource_id)}; expected a Product of this Team",
-            remedy=remedies.for_product(call, call.resource_id),
-        )
-    call.passed.append(Check.RESOURCE)
-    return product
-
-
-def check_assets(call: Call, where: str, asset_ids: list[str]) -> None:
-    """Let a body refer to live Assets of the Team only. Raises Problem invalid_reference."""
-    assets = call.sandbox.store.assets
-    for index, asset_id in enumerate(asset_ids):
-        if assets.visible(call.team_id, asset_id) is None:
-            remedy = remedies.for_asset(call, asset_id)
-            raise invalid_reference(f"{where}/{index}", asset_id, "a live Asset of this Team", remedy)
-    call.passed.append(Check.REFERENCES)
-
-
 def create_product(call: Call) -> Commit[Product]:
     """Make a Product at once. Raises Problem invalid_reference."""
     intent = call.intent
-    check_assets(call, "/asset_ids", intent["asset_ids"])
+    refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
+    call.passed.append(Check.REFERENCES)
 
     def commit() -> Product:
         product = Product(
@@ -87,8 +53,9 @@ def update_product(call: Call) -> Commit[Product]:
     Raises:
         Problem: product_not_found, invalid_reference, invalid_input.
     """
-    product, intent = find_product(call), call.intent
-    check_assets(call, "/asset_ids", intent.get("asset_ids", []))
+    product, intent = find(call, PRODUCT), call.intent
+    refer_to_all(call, ASSET, "/asset_ids", intent.get("asset_ids", []))
+    call.passed.append(Check.REFERENCES)
     asset_ids = tuple(intent.get("asset_ids", product.asset_ids))
     primary = intent.get("primary_asset_id")
     if primary is not None and primary not in asset_ids:
@@ -117,7 +84,7 @@ def update_product(call: Call) -> Commit[Product]:
 
 def delete_product(call: Call) -> Commit[None]:
     """Dissolve a Product; its Assets remain (section 3, rule 6). Raises Problem product_not_found."""
-    product = find_product(call)
+    product = find(call, PRODUCT)
 
     def commit() -> None:
         call.sandbox.store.unindex_product(product)
@@ -132,7 +99,7 @@ def delete_asset(call: Call) -> Commit[AssetDeletion]:
     Raises:
         Problem: asset_not_found; resource_operation_in_progress while authoring work uses it as a source (D23).
     """
-    asset, store = find_asset(call), call.sandbox.store
+    asset, store = find(call, ASSET), call.sandbox.store
     for operation_id in store.operations_on_source.get(asset.id, ()):
         raise Problem(
             "resource_operation_in_progress",

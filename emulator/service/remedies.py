@@ -29,22 +29,3 @@ def for_unfinished(operation: Operation) -> str:
     if operation.outcome.finishes_at is None:
         return f"reset the sandbox: a scenario stalls {operation.id} for ever"
     return f"wait until {operation.id} has finished, at {format_timestamp(operation.outcome.finishes_at)}"
-
-
-def for_ingredient(call: Call, kind: str, identifier: str) -> str:
-    """Say what to do about an ingredient that the Team cannot see."""
-    item = call.sandbox.store.ingredients[kind].items.get(identifier)
-    return for_absent(call, item, f"use the id of one that GET /{kind.replace('_', '-')}s lists")
-
-
-def for_asset(call: Call, asset_id: str) -> str:
-    """Say what to do about an Asset that the Team cannot see."""
-    return for_absent(
-        call, call.sandbox.store.assets.items.get(asset_id), "use the id of an Asset that GET /assets lists"
-    )
-
-
-def for_product(call: Call, product_id: str) -> str:
-    """Say what to do about a Product that the Team cannot see."""
-    item = call.sandbox.store.products.items.get(product_id)
-    return for_absent(call, item, "use the id of a Product that GET /products lists")

@@ -27,13 +27,14 @@ from emulator.domain.ledger import LedgerError
 from emulator.domain.lifecycles import TERMINAL, generation_status
 from emulator.domain.pixels import LONGEST_EDGE
 from emulator.domain.problems import Problem, excerpt
-from emulator.domain.recipes import LONGEST_EDGE_LIMIT, EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
+from emulator.domain.recipes import LONGEST_EDGE_LIMIT, Recipe
 from emulator.domain.resources import OPERATION_TYPES, Asset, Generation, Ingredient, Operation, UploadSession
 from emulator.imaging.containers import BrokenFile, contents_of
 from emulator.kernel.clock import HIGHEST_RATE, ClockSetting
 from emulator.kernel.timestamps import LATEST_INSTANT
 from emulator.scenario.world import Timings, WorldFile
 from emulator.service.authoring import KINDS
+from emulator.service.generations import BY_WORKFLOW
 from emulator.service.sandbox import Sandbox
 from emulator.service.scenarios import CHANGE_EVENT
 
@@ -49,11 +50,6 @@ _PREFIX = re.compile(r"[a-z]{1,10}", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _HEADER_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+")
 _HEADER_VALUE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*")
-_RECIPES = {"product_photography": PhotographRecipe, "edit_images": EditRecipe, "upscale": UpscaleRecipe}
-_INTENTS = {"product_photography": "ProductPhotography", "edit_images": "EditImages", "upscale": "Upscale"}
-_WRITES = {"photography_style": "Style", "background": "Background", "pose": "Pose", "fashion_model": "FashionModel"}
-_INGREDIENT_PREFIXES = {kind: described.prefix for kind, described in KINDS.items()}
-
 _STARTS = ("operation_started", "generation_started")
 
 Item = TypeVar("Item")
@@ -212,7 +208,7 @@ def _check_resources(sandbox: Sandbox) -> None:
         store.index_product(product)
     for kind, collection in store.ingredients.items():
         for where, ingredient in _numbered(f"{kind}s", collection.items.values()):
-            _check_given(sandbox, f"{where}/id", _INGREDIENT_PREFIXES[kind], ingredient.id)
+            _check_given(sandbox, f"{where}/id", KINDS[kind].prefix, ingredient.id)
             if ingredient.team_id is not None:
                 _check_team(sandbox, where, ingredient.team_id)
             _expect(max(ingredient.created_at, ingredient.updated_at) <= now, where, ingredient.updated_at, "the past")
@@ -352,7 +348,7 @@ def _check_operation(sandbox: Sandbox, where: str, operation: Operation, contrac
     _check_progress(sandbox, where, operation)
     _expect(operation.type in OPERATION_TYPES, f"{where}/type", operation.type, f"one of {', '.join(OPERATION_TYPES)}")
     kind, creates = operation.ingredient_kind, operation.type.endswith(".create")
-    _check_intent(f"{where}/request", _WRITES[kind] + ("Write" if creates else "Patch"), operation.request, contract)
+    _check_intent(f"{where}/request", KINDS[kind].body + ("Write" if creates else "Patch"), operation.request, contract)
     sources = operation.request.get(KINDS[kind].sources, ())
     sources = (sources,) if isinstance(sources, str) else tuple(sources)
     _expect(
@@ -395,8 +391,10 @@ def _check_operation(sandbox: Sandbox, where: str, operation: Operation, contrac
 
 def _check_generation(sandbox: Sandbox, where: str, generation: Generation, contract: Contract) -> None:
     _check_progress(sandbox, where, generation)
-    _expect(generation.workflow in _INTENTS, f"{where}/workflow", generation.workflow, f"one of {', '.join(_INTENTS)}")
-    _check_intent(f"{where}/request", _INTENTS[generation.workflow], generation.request, contract)
+    _expect(
+        generation.workflow in BY_WORKFLOW, f"{where}/workflow", generation.workflow, f"one of {', '.join(BY_WORKFLOW)}"
+    )
+    _check_intent(f"{where}/request", BY_WORKFLOW[generation.workflow].body, generation.request, contract)
     slots = len(generation.plan)
     _expect(
         1 <= slots <= _MOST_SLOTS and slots == len(generation.outputs), f"{where}/plan", slots, "a plan for each output"
@@ -438,7 +436,7 @@ def _check_generation(sandbox: Sandbox, where: str, generation: Generation, cont
     )
     for index, (planned, output) in enumerate(zip(generation.plan, generation.outputs, strict=True)):
         recipe = planned.picture
-        is_of_workflow = isinstance(recipe, _RECIPES[generation.workflow])
+        is_of_workflow = isinstance(recipe, BY_WORKFLOW[generation.workflow].recipe)
         _expect(
             is_of_workflow and _is_drawable(recipe),
             f"{where}/plan/{index}/picture",

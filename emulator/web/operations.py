@@ -14,13 +14,14 @@ from emulator.domain.pagination import Page, PageRequest, paginate
 from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
 from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation
 from emulator.kernel.timestamps import seconds_up
-from emulator.service import authoring, engine, generations, library, uploads
+from emulator.service import authoring, engine, generations, library, lookups, uploads
 from emulator.service.calls import Call, Commit
-from emulator.service.store import Collection
+from emulator.service.lookups import Lookup, find
+from emulator.service.store import Collection, Owned
 from emulator.web.exchange import Exchange
 from emulator.web.requests import page_limit
 
-Item = TypeVar("Item")
+Resource = TypeVar("Resource", bound=Owned)
 Work = TypeVar("Work", Operation, Generation)
 
 
@@ -84,24 +85,24 @@ def _polled(poll: tuple[object, int | None]) -> Reply:
 # Reads ----------------------------------------------------------------------------------------------------------------
 
 
-def _read(find: Callable[[Call], Item]) -> Callable[[Call], Commit[Item]]:
+def _read(lookup: Lookup[Resource]) -> Callable[[Call], Commit[Resource]]:
     """Return the check of a read: there is nothing to commit."""
 
-    def check(call: Call) -> Commit[Item]:
-        found = find(call)
+    def check(call: Call) -> Commit[Resource]:
+        found = find(call, lookup)
         return lambda: found
 
     return check
 
 
-def _poll(find: Callable[[Call], Work]) -> Callable[[Call], Commit[tuple[Work, int | None]]]:
+def _poll(lookup: Lookup[Work]) -> Callable[[Call], Commit[tuple[Work, int | None]]]:
     """Return the check of a poll, which answers with the work and the time to its next change in seconds (D42).
 
     On an auto clock the poll takes that wait, and shows what then is.
     """
 
     def check(call: Call) -> Commit[tuple[Work, int | None]]:
-        work = find(call)
+        work = find(call, lookup)
         return lambda: poll(call, work)
 
     def poll(call: Call, work: Work) -> tuple[Work, int | None]:
@@ -111,7 +112,7 @@ def _poll(find: Callable[[Call], Work]) -> Callable[[Call], Commit[tuple[Work, i
         if not call.sandbox.clock.takes_waits:
             return work, max(seconds_up(wait_ms), 1)
         engine.advance(call.sandbox, call.now + wait_ms)
-        work = find(call)
+        work = find(call, lookup)
         return work, None if engine.next_change_ms(work, call.now) is None else 0
 
     return check
@@ -192,10 +193,14 @@ def _ingredient_rows(kind: str) -> dict[str, Row]:
     return {
         f"list{noun}s": Row(_list_ingredients(kind), _ok),
         f"create{noun}": Row(partial(authoring.create, kind=kind), _accepted),
-        f"get{noun}": Row(_read(partial(authoring.find, kind=kind)), _ok),
+        f"get{noun}": Row(_read(lookups.INGREDIENTS[kind]), _ok),
         f"update{noun}": Row(partial(authoring.update, kind=kind), _changed_or_accepted),
         f"delete{noun}": Row(partial(authoring.delete, kind=kind), _deleted),
     }
+
+
+def _generation_row(workflow: str) -> Row:
+    return Row(partial(generations.create, workflow=workflow), _accepted)
 
 
 OPERATIONS: Mapping[str, Row] = {
@@ -203,21 +208,21 @@ OPERATIONS: Mapping[str, Row] = {
     "createUpload": Row(uploads.create, _opened),
     "completeUpload": Row(uploads.complete, _created("assets")),
     "listAssets": Row(_list("assets", _is_asset_asked_for), _ok),
-    "getAsset": Row(_read(library.find_asset), _ok),
+    "getAsset": Row(_read(lookups.ASSET), _ok),
     "deleteAsset": Row(library.delete_asset, _ok),
     "listProducts": Row(_list("products"), _ok),
     "createProduct": Row(library.create_product, _created("products")),
-    "getProduct": Row(_read(library.find_product), _ok),
+    "getProduct": Row(_read(lookups.PRODUCT), _ok),
     "updateProduct": Row(library.update_product, _ok),
     "deleteProduct": Row(library.delete_product, _deleted),
     **{name: row for kind in INGREDIENT_KINDS for name, row in _ingredient_rows(kind).items()},
     "listOperations": Row(_list("operations", _is_operation_asked_for), _ok),
-    "getOperation": Row(_poll(authoring.find_operation), _polled),
+    "getOperation": Row(_poll(lookups.OPERATION), _polled),
     "listGenerations": Row(_list("generations", _is_generation_asked_for), _ok),
-    "getGeneration": Row(_poll(generations.find), _polled),
-    "createProductPhotographyGeneration": Row(generations.create_product_photography, _accepted),
-    "createEditImagesGeneration": Row(generations.create_edit_images, _accepted),
-    "createUpscaleGeneration": Row(generations.create_upscale, _accepted),
+    "getGeneration": Row(_poll(lookups.GENERATION), _polled),
+    "createProductPhotographyGeneration": _generation_row("product_photography"),
+    "createEditImagesGeneration": _generation_row("edit_images"),
+    "createUpscaleGeneration": _generation_row("upscale"),
 }
 """The 38 operations; the contract must name exactly these."""
 

@@ -41,7 +41,7 @@ RECIPES: list[Recipe] = [
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: type(recipe).__name__)
-def test_a_recipe_survives_a_state_file(recipe: Recipe) -> None:
+def test_a_recipe_survives_the_way_to_a_helper_process(recipe: Recipe) -> None:
     assert recipe == recipe_from_dict(json.loads(json.dumps(recipe_to_dict(recipe))))
 
 

@@ -1,0 +1,100 @@
+"""Resources that a request names, by its path or in its body: found for the Team that asks, or refused.
+
+Another Team's resource is refused like one that does not exist (section 5, rule 6); only the remedy tells them apart.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from emulator.domain.problems import Check, Problem, excerpt, invalid_reference
+from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Ingredient, Operation, Product
+from emulator.service import remedies
+from emulator.service.calls import Call
+from emulator.service.store import Collection, Owned, Store
+
+Resource = TypeVar("Resource", bound=Owned)
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup(Generic[Resource]):
+    """How resources of one kind are found, and what is said of one that is not there."""
+
+    collection: Callable[[Store], Collection[Resource]]
+    field: str
+    expected: str
+    remedy: str
+    code: str = "not_found"
+    """The problem code, where the path names the resource."""
+
+
+ASSET: Lookup[Asset] = Lookup(
+    lambda store: store.assets,
+    "asset_id",
+    "a live Asset of this Team",
+    "use the id of an Asset that GET /assets lists",
+    "asset_not_found",
+)
+PRODUCT: Lookup[Product] = Lookup(
+    lambda store: store.products,
+    "product_id",
+    "a Product of this Team",
+    "use the id of a Product that GET /products lists",
+    "product_not_found",
+)
+OPERATION: Lookup[Operation] = Lookup(
+    lambda store: store.operations,
+    "operation_id",
+    "an Operation of this Team",
+    "use the id of an Operation that GET /operations lists",
+)
+GENERATION: Lookup[Generation] = Lookup(
+    lambda store: store.generations,
+    "generation_id",
+    "one of this Team's",
+    "use the id of a Generation that GET /generations lists",
+)
+
+
+def _ingredient(kind: str) -> Lookup[Ingredient]:
+    return Lookup(
+        lambda store: store.ingredients[kind],
+        f"{kind}_id",
+        f"a {kind.replace('_', ' ')} that the Team can use",
+        f"use the id of one that GET /{kind.replace('_', '-')}s lists",
+    )
+
+
+INGREDIENTS: Mapping[str, Lookup[Ingredient]] = {kind: _ingredient(kind) for kind in INGREDIENT_KINDS}
+
+
+def find(call: Call, lookup: Lookup[Resource]) -> Resource:
+    """Return the resource that the path names. Raises Problem with the code of the lookup."""
+    resource = _visible(call, lookup, call.resource_id)
+    if resource is None:
+        detail = f"{lookup.field}: found {excerpt(call.resource_id)}; expected {lookup.expected}"
+        raise Problem(lookup.code, detail, remedy=_remedy(call, lookup, call.resource_id))
+    call.passed.append(Check.RESOURCE)
+    return resource
+
+
+def refer(call: Call, lookup: Lookup[Resource], where: str, identifier: str) -> Resource:
+    """Return the resource that the body refers to at a place. Raises Problem invalid_reference."""
+    resource = _visible(call, lookup, identifier)
+    if resource is None:
+        raise invalid_reference(where, identifier, lookup.expected, _remedy(call, lookup, identifier))
+    return resource
+
+
+def refer_to_all(call: Call, lookup: Lookup[Resource], where: str, identifiers: Sequence[str]) -> list[Resource]:
+    """Return the resources that a list in the body refers to. Raises Problem invalid_reference."""
+    return [refer(call, lookup, f"{where}/{index}", identifier) for index, identifier in enumerate(identifiers)]
+
+
+def _visible(call: Call, lookup: Lookup[Resource], identifier: str) -> Resource | None:
+    return lookup.collection(call.sandbox.store).visible(call.team_id, identifier)
+
+
+def _remedy(call: Call, lookup: Lookup[Resource], identifier: str) -> str:
+    item = lookup.collection(call.sandbox.store).items.get(identifier)
+    return remedies.for_absent(call, item, lookup.remedy)
