@@ -101,7 +101,11 @@ class Application:
             self._hosts.check_host(scope)
             target = _BROWSERS_OWN.get(scope["path"])
             if target is not None and _is_browsers_own(scope):
-                return Response(302, ((b"location", target), (b"content-length", b"0")), b"")
+                query = b"?" + scope["query_string"] if scope["query_string"] else b""
+                headers = [(b"location", target + query), (b"content-length", b"0")]
+                if is_control:
+                    headers.append((b"request-id", self._identifiers.next(REQUEST_ID_KIND).encode()))
+                return Response(302, tuple(headers), b"")
             if not is_control:  # its guard lets links to its page in
                 self._hosts.check_site(scope)
         except Problem as problem:
@@ -167,8 +171,12 @@ class Application:
         return StartUpSummary([_describe_key(sandbox, key) for key in sandbox.credentials], _describe_clock(sandbox))
 
 
-_BROWSERS_OWN: Final = {"/": b"_emulator", "/favicon.ico": b"_emulator/page/icon.svg"}
-"""The paths that a browser requests on its own, and their redirects (relative, so that they stay below a public address)."""
+_BROWSERS_OWN: Final = {
+    "/": b"_emulator",
+    "/favicon.ico": b"_emulator/page/icon.svg",
+    "/_emulator/": b"../_emulator",
+}
+"""The paths that a browser or a person types, and their redirects (relative, so that they stay below a public address)."""
 
 
 def _is_browsers_own(scope: Scope) -> bool:

@@ -86,7 +86,8 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     try:
         sandbox = image_workflow_emulator.sandbox(**options)
     except EmulatorError as error:
-        refused = f"@pytest.mark.{MARKER}: {error}"
+        # What is wrong comes first, since the summary shows only the beginning.
+        refused = f"{error.detail}\n  in @pytest.mark.{MARKER} of {_place(request.node)}"
     if refused:  # out here, since a report also tells of what was being handled
         pytest.fail(refused, pytrace=False)
     with sandbox:
@@ -102,7 +103,10 @@ def _options(node: pytest.Item) -> dict[str, Any]:
     options: dict[str, Any] = {"clock": "auto"}
     for marker in reversed(list(node.iter_markers(MARKER))):
         if marker.args:
-            pytest.fail(f"@pytest.mark.{MARKER}: found {marker.args[0]!r}; expected options by name", pytrace=False)
+            pytest.fail(
+                f"@pytest.mark.{MARKER} of {_place(node)}: found {marker.args[0]!r}; expected options by name",
+                pytrace=False,
+            )
         options.update(marker.kwargs)
     return options
 
@@ -139,6 +143,11 @@ def _conduct_mode(node: pytest.Item) -> str:
     if mode not in CONDUCT:
         pytest.fail(f"conduct: found {mode!r}; expected one of {', '.join(CONDUCT)}", pytrace=False)
     return str(mode)
+
+
+def _place(node: pytest.Item) -> str:
+    file, line, _ = node.location
+    return f"{node.name} ({file})" if line is None else f"{node.name} ({file}, line {line + 1})"
 
 
 @pytest.hookimpl(wrapper=True)

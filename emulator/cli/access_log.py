@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 from emulator.cli.output import DIM, Style
+from emulator.kernel.signing import without_signature
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 
@@ -71,7 +72,7 @@ class AccessLog:
 
     def _line(self, sandbox: str, entry: "Entry") -> str:
         team = entry.caller.account.team.name if entry.caller else None
-        what = entry.operation or f"{entry.method} {entry.path}"
+        what = entry.operation or f"{entry.method} {without_signature(entry.path)}"
         fields = {
             "time": format_timestamp(entry.arrived_at),
             "status": entry.status,

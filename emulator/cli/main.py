@@ -1,7 +1,8 @@
 # PYTHON_ARGCOMPLETE_OK
 """The entry point: reads the environment, runs one command, turns its outcome into an exit status.
 
-0 is success, 2 a mistake in what was typed or in a file that was given, 1 any other failure. Messages go to standard error.
+0 is success, 2 a mistake in what was typed or a file that cannot be used, 1 any other failure, such as what the running emulator
+does not have. Messages go to standard error.
 """
 
 import os
@@ -11,7 +12,7 @@ from emulator.cli.arguments import PROGRAM, build_parser, module_of, parse_argum
 from emulator.cli.errors import CommandError
 from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError
-from emulator.testing.errors import EmulatorError
+from emulator.testing.errors import EmulatorError, UnusableFileError
 
 FAILURE = 1
 BAD_USAGE = 2
@@ -31,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
         status: int = module_of(options.command).run(options, os.environ)
         sys.stdout.flush()  # a reader who has left is noticed here, and not at exit
         return status
-    except (UsageError, DocumentError) as error:
+    except (UsageError, DocumentError, UnusableFileError) as error:
         return _complain(error, BAD_USAGE)
     except CommandError as error:
         return _complain(error, FAILURE)

@@ -188,7 +188,7 @@ def _team_ids(call: Call) -> frozenset[str] | None:
         return None
     found = frozenset(account.team.id for account in call.sandbox.find_accounts(value))
     if not found:
-        raise unfit_query("team", value, "the name or id of a Team of this sandbox")
+        raise Problem("not_found", f"{excerpt(value)}: there is no such Team")
     return found
 
 

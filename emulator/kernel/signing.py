@@ -2,6 +2,11 @@
 
 import hashlib
 import hmac
+import re
+from typing import Final
+
+_SIGNATURE: Final = re.compile(r"(?<=[/-])[0-9a-f]{32}(?=$|\.[a-z]+$)")
+"""As it stands at the end of a link: after a slash, or between an id and the ending of a file's name."""
 
 
 class Signer:
@@ -18,3 +23,8 @@ class Signer:
     def verify(self, signature: str, *parts: str | int) -> bool:
         """Tell whether this signer gave the signature for these parts."""
         return hmac.compare_digest(signature.encode("utf-8", "surrogatepass"), self.sign(*parts).encode())
+
+
+def without_signature(path: str) -> str:
+    """Return the path of a link without its signature, for people: who reads it learns what was asked for, and cannot ask."""
+    return _SIGNATURE.sub("…", path)

@@ -301,6 +301,8 @@ def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) 
     """
     facts = contract.facts()
     codec = Codec(lambda text, file: parse_scenario(text, file, facts))
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise StateError("the file is not a state file: it is not a zip file")
     windows = range(0, len(content), _WINDOW_BYTES)
     if sum(content.count(_MEMBER_SIGNATURE, start, start + _WINDOW_BYTES) for start in windows) > MAXIMUM_MEMBERS:
         raise StateError(f"the file is not a state file: it has more than {MAXIMUM_MEMBERS} members")

@@ -4,6 +4,7 @@ Owns how its control plane is asked without a socket, synchronously, also while 
 """
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -17,6 +18,7 @@ from emulator.testing.emulator import Emulator
 from emulator.testing.errors import NOT_STARTED, EmulatorError, unreadable
 from emulator.testing.options import option_texts
 from emulator.testing.sandbox import Sandbox
+from emulator.web.wire import LostAnswerError
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -42,8 +44,11 @@ class EmulatorApplication:
         self._loop = asyncio.get_running_loop()
         if scope["type"] == "lifespan":
             await _answer_lifespan(receive, send)
-        else:
+            return
+        try:
             await self._application(scope, receive, send)
+        except LostAnswerError as error:
+            raise _as_transport_error(error) from None
 
     @cached_property
     def emulator(self) -> Emulator:
@@ -72,12 +77,14 @@ class EmulatorApplication:
 def create_app(**options: Any) -> EmulatorApplication:
     """Return an emulator as an ASGI application, with options as those of `serve`, by name and as plain values.
 
-    Raises TypeError for an unknown option, EmulatorError for one, or for a file, that cannot be used.
+    `world` and `scenario` may be mappings too. Raises TypeError for an unknown option, EmulatorError for one, or for a file,
+    that cannot be used.
     """
     from emulator.app import create_application
 
     try:
-        return EmulatorApplication(create_application(read_settings(option_texts(options), {})))
+        with option_texts(options) as texts:
+            return EmulatorApplication(create_application(read_settings(texts, {})))
     except OSError as error:
         raise EmulatorError(NOT_STARTED, unreadable(error)) from error
     except (UsageError, DocumentError) as error:
@@ -129,6 +136,18 @@ class _InProcess:
 
     def close(self) -> None:
         """There is nothing to let go of."""
+
+
+def _as_transport_error(error: LostAnswerError) -> Exception:
+    """Return what a client in this process is to see of a lost answer: with httpx, an error that its users catch."""
+    httpx = sys.modules.get("httpx")
+    if httpx is None:
+        return error
+    kind = type(
+        "LostAnswerError", (LostAnswerError, httpx.RemoteProtocolError), {"__module__": LostAnswerError.__module__}
+    )
+    lost: Exception = kind(str(error))
+    return lost
 
 
 async def _answer_lifespan(receive: "Receive", send: "Send") -> None:

@@ -32,12 +32,13 @@ class Emulator:
         """Start one in a process of its own, on a free port unless `port` is given.
 
         `options` are those of `serve` by name, as plain values: `clock="auto"`, `seed=7`, `rate_limits=False`,
-        `world=Path("world.yaml")`. The environment's `EMULATOR_...` variables do not count. It ends with this process at the
+        `world=Path("world.yaml")`; `world` and `scenario` may be mappings too. The environment's `EMULATOR_...` variables do not count. It ends with this process at the
         latest. Raises TypeError for an unknown option, EmulatorError with what the command complains of if it does not start.
         """
         from emulator.testing.process import ServerProcess
 
-        process = ServerProcess(option_texts({"port": 0, "access_log": False, **options}))
+        with option_texts({"port": 0, "access_log": False, **options}) as texts:
+            process = ServerProcess(texts)
         transport = HttpTransport(process.url)
 
         def close() -> None:

@@ -27,3 +27,7 @@ class EmulatorError(Exception):
 
     def __str__(self) -> str:
         return f"{self.detail} ({self.status} {self.code})" if self.status else self.detail
+
+
+class UnusableFileError(EmulatorError):
+    """A file of this machine that was given to be sent to the emulator: it cannot be read, or it is not what it should be."""

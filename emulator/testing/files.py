@@ -7,7 +7,7 @@ from typing import Any
 
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import json_value, read_document
-from emulator.testing.errors import EmulatorError, unreadable
+from emulator.testing.errors import UnusableFileError, unreadable
 
 
 def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
@@ -22,18 +22,18 @@ def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
 
 
 def read_file(file: "str | PathLike[str]") -> bytes:
-    """Return what a file holds. Raises EmulatorError `not_found` if it cannot be read."""
+    """Return what a file holds. Raises UnusableFileError `not_found` if it cannot be read."""
     try:
         return Path(file).read_bytes()
     except OSError as error:
-        raise EmulatorError("not_found", unreadable(error)) from None
+        raise UnusableFileError("not_found", unreadable(error)) from None
 
 
 def world_value(world: Any) -> Any:
-    """Return a world as JSON: a file (YAML) is read, anything else is what it is. Raises EmulatorError with the place."""
+    """Return a world as JSON: a file (YAML) is read, anything else is what it is. Raises UnusableFileError with the place."""
     if isinstance(world, Mapping) or not isinstance(world, str | PathLike):
         return world
     try:
         return json_value(read_document(read_file(world), fspath(world)))
     except DocumentError as error:
-        raise EmulatorError("invalid_request", str(error)) from None
+        raise UnusableFileError("invalid_request", str(error)) from None

@@ -1,17 +1,26 @@
 """The options of `serve` as Python has them: plain values in, the texts that the command line takes out."""
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 from emulator.settings import OPTIONS
 
+DOCUMENTS: Final = ("world", "scenario")
+"""The options that name a file, and may be given as what it says."""
 
-def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of each option that is given, by its field: True is `on`, a list is its members with commas between.
 
-    An option has the name of its flag, such as `allowed_host`; one that can be repeated also that of all its values.
+@contextmanager
+def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    """Give the text of each option that is given, by its field: True is `on`, a list is its members with commas between.
+
+    An option has the name of its flag, such as `allowed_host`; one that can be repeated also that of all its values. A world
+    or a scenario that is a mapping is a file while this lasts.
 
     Raises TypeError for an option that `serve` does not have, and for a value that cannot be one.
     """
@@ -20,7 +29,22 @@ def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
     unknown = sorted(options.keys() - fields.keys())
     if unknown:
         raise TypeError(f"unknown option {unknown[0]!r}; expected one of: {', '.join(names)}")
-    return {fields[name]: value_text(name, value) for name, value in options.items() if value is not None}
+    with ExitStack() as files:
+        yield {
+            fields[name]: files.enter_context(_as_file(name, value))
+            if name in DOCUMENTS and isinstance(value, Mapping)
+            else value_text(name, value)
+            for name, value in options.items()
+            if value is not None
+        }
+
+
+@contextmanager
+def _as_file(name: str, document: Mapping[str, Any]) -> Iterator[str]:
+    with TemporaryDirectory() as folder:
+        file = Path(folder, f"{name}.json")
+        file.write_text(json.dumps(document, indent=2, ensure_ascii=False), encoding="utf-8")
+        yield str(file)
 
 
 def value_text(name: str, value: Any) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from emulator.kernel.signing import without_signature
+
 
 class _Record(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -134,7 +136,7 @@ class Conduct:
 def request_line(request: RecordedRequest) -> str:
     """Word a request in one line: time, status, operation (or method and path), code, what became of its answer, duration, Team."""
     took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
-    what = request.operation or f"{request.method} {request.path}"
+    what = request.operation or f"{request.method} {without_signature(request.path)}"
     status = str(request.status or ("…" if request.duration_ms is None else "---"))
     fates = [fate for fate, applies in (("replayed", request.replayed), ("answer lost", request.lost)) if applies]
     return "  ".join(

@@ -166,7 +166,7 @@ class Sandbox:
 
     def load(self, path: str | Path) -> None:
         """Make it what a state file says."""
-        self._plane.exchange("PUT", "state", Path(path).read_bytes(), ZIP)
+        self._plane.exchange("PUT", "state", read_file(path), ZIP)
 
     def delete(self) -> None:
         """End it, with all that it holds. The default sandbox cannot be deleted."""

@@ -38,6 +38,15 @@ def test_the_lines_are_json_where_the_log_is() -> None:
     )
 
 
+def test_the_signature_of_a_link_is_not_in_its_line() -> None:
+    with serving() as server:
+        with server.connect() as connection:
+            head = f"GET /files/default/ast_1-{'0' * 32}.png HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            connection.sendall(head.encode())
+            read_answer(connection)
+        assert "  404  GET /files/default/ast_1-….png  not_found  " in server.stop().complaint
+
+
 def test_they_can_be_silenced() -> None:
     with serving("--access-log", "off") as server:
         ask(server, "iwe_demo_full")

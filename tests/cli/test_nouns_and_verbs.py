@@ -188,8 +188,14 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("requests --follow --format har", 2, "--follow: found --format har, expected table or json"),
         ("requests show 99", 1, '"99": found no such entry'),
         ("requests show last", 1, "the journal is empty"),
-        ("scenario use no-such", 2, 'scenarios: found "no-such"'),
-        ("scenario use none.yaml", 1, "cannot read none.yaml: no such file"),
+        ("requests --team Nobody", 1, '"Nobody": there is no such Team'),
+        ("scenario use no-such", 1, 'scenarios: found "no-such"'),
+        ("scenario use none.yaml", 2, "cannot read none.yaml: no such file"),
+        ("sandboxes create --scenario no-such", 1, 'scenarios: found "no-such"'),
+        ("sandboxes create --scenario none.yaml", 2, "cannot read none.yaml: no such file"),
+        ("sandboxes create --world none", 2, "cannot read none: no such file"),
+        ("sandboxes create --world README.md", 2, "README.md:"),
+        ("state load README.md", 2, "README.md: the file is not a state file: it is not a zip file\n"),
         ("teams set Demo credits=lots", 2, '/credits: found "lots"'),
         ("teams set Demo credits", 2, "teams set: found 'credits', expected NAME=VALUE"),
         ("teams set Nobody credits=1", 1, '"Nobody": there is no such Team'),
@@ -200,7 +206,7 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("clock --sandbox nothing", 1, '"nothing": there is no such sandbox'),
     ],
 )
-def test_a_bad_value_ends_with_2_and_what_does_not_exist_with_1(
+def test_what_cannot_be_used_ends_with_2_and_what_the_emulator_does_not_have_with_1(
     server: Server, line: str, status: int, complaint: str
 ) -> None:
     outcome = run(server, line)

@@ -370,7 +370,6 @@ def test_a_replay_of_a_402_is_found_by_its_code(control: EmulatorUnderTest) -> N
         "before=-1",
         "status=",
         "code=teapot",
-        "team=Nobody",
         "since=-1",
         "since=1.5",
         "limit=0",
@@ -384,6 +383,10 @@ def test_a_replay_of_a_402_is_found_by_its_code(control: EmulatorUnderTest) -> N
 def test_a_filter_that_nothing_could_meet_is_refused(control: EmulatorUnderTest, query: str) -> None:
     status, code, detail = control.refusal("GET", f"/requests?{query}")
     assert (400, "invalid_request", query.partition("=")[0]) == (status, code, detail.partition(":")[0].strip('"'))
+
+
+def test_a_filter_by_a_team_that_does_not_exist_is_refused(control: EmulatorUnderTest) -> None:
+    assert (404, "not_found") == control.refusal("GET", "/requests?team=Nobody")[:2]
 
 
 # Counts and bounds ----------------------------------------------------------------------------------------------------

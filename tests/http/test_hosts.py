@@ -173,7 +173,14 @@ def test_pages_of_an_allowed_origin_may_use_the_service_but_never_the_control_pl
 # What browsers ask for by themselves ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("path", "target"), [("/", "/_emulator"), ("/favicon.ico", "/_emulator/page/icon.svg")])
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("/", "/_emulator"),
+        ("/?sandbox=default", "/_emulator?sandbox=default"),
+        ("/favicon.ico", "/_emulator/page/icon.svg"),
+    ],
+)
 @pytest.mark.parametrize("headers", [{}, FOLLOWED], ids=["typed", "followed"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_browser_is_led_to_the_page_and_leaves_no_trace(
@@ -184,7 +191,12 @@ def test_a_browser_is_led_to_the_page_and_leaves_no_trace(
     assert (led.status, "request-id" in led.headers) == (302, False)
     assert f"/{led.headers['location']}" == target
     assert untouched(emulator) == before
-    assert ask(emulator, target, headers if path == "/" else {}, key=None).status == 200
+    assert ask(emulator, target, headers if path != "/favicon.ico" else {}, key=None).status == 200
+
+
+def test_a_slash_too_many_leads_to_the_page(emulator: EmulatorUnderTest) -> None:
+    led = ask(emulator, "/_emulator/?sandbox=default", key=None)
+    assert (302, "../_emulator?sandbox=default") == (led.status, led.headers["location"])
 
 
 @pytest.mark.parametrize(("method", "key"), [("POST", None), ("GET", FULL)])

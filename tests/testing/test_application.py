@@ -73,3 +73,22 @@ def test_an_option_that_cannot_be_used_is_told(option: dict[str, str]) -> None:
         create_app(**option)
     assert "not_started" == error.value.code
     assert "Errno" not in error.value.detail
+
+
+@pytest.mark.parametrize("option", ["world", "scenario"])
+def test_a_world_or_a_scenario_can_be_given_as_it_is(option: str) -> None:
+    world = {"teams": {"Demo": {"credits": 5}}}
+    given = world if option == "world" else {"scenario": "poor", "world": world}
+    assert 5 == create_app(**{option: given}).sandbox.team("Demo").credits
+
+
+def test_a_lost_answer_is_an_error_of_httpx() -> None:
+    async def run(app: EmulatorApplication) -> None:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=app.sandbox.base_url) as client:
+            with pytest.raises(httpx.TransportError, match="a scenario lost the answer") as error:
+                await client.get("/team", headers=KEY)
+            assert isinstance(error.value, ConnectionError)
+            assert error.value.request.url.path == "/v1/team"
+
+    rule = {"match": {"operation": "getTeam"}, "then": {"network": "reset"}}
+    asyncio.run(run(create_app(scenario={"scenario": "lost", "rules": [rule]})))

@@ -1,6 +1,7 @@
 """The pytest plugin. Each test runs pytest in a process of its own, on tests that use it."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -119,7 +120,9 @@ def test_a_file(image_workflow): ...
 def test_by_place(image_workflow): ...
 """
     output = run_pytest(tmp_path, text)
-    assert output.partition("short test summary")[0].count("mine.yaml:3:24: ") == 1
+    place = r"\n  in @pytest\.mark\.image_workflow of test_a_file \(test_mine\.py, line \d+\)"
+    assert re.search(rf'\nmine\.yaml:3:24: .*did you mean "getTeam"\?{place}', output)
+    assert "ERROR test_mine.py::test_a_file - Failed: mine.yaml:" in output  # cut off at the width of a terminal
     assert "found 'rate-limited'; expected options by name" in output
     assert "2 errors" in output or "2 failed" in output
 

@@ -11,6 +11,7 @@ from emulator.cli.arguments import add_verbs
 from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
+from emulator.kernel.signing import without_signature
 from emulator.settings import UsageError
 from emulator.testing.control import ControlPlane
 from emulator.testing.records import RecordedRequest, record, request_line
@@ -84,7 +85,7 @@ def _list(control: ControlPlane, options: Namespace, style: Style) -> None:
 
 def _cells(request: RecordedRequest) -> tuple[Any, ...]:
     took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
-    what = request.operation or f"{request.method} {request.path}"
+    what = request.operation or f"{request.method} {without_signature(request.path)}"
     return request.sequence, request.at, request.status, what, request.code, took, request.team
 
 
@@ -140,7 +141,7 @@ def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:
         detail = f"  {check['detail']}" if check["detail"] else ""
         yield f"  {style(mark, colour)} {check['check']}: {check['result']}{detail}"
     notes = [("effect", text) for text in why["effects"]]
-    notes += [("rule", f"{rule['name']} ({_place(rule)}): {rule['did']}") for rule in why["rules"]]
+    notes += [("rule", f"{rule['name']}{_place(rule)}: {rule['did']}") for rule in why["rules"]]
     if why["related"]:
         notes.append(("related", f"request {why['related']['sequence']}: {why['related']['why']}"))
     names = ("request_id", "idempotency_key", "note")
@@ -155,7 +156,7 @@ def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:
 
 
 def _place(rule: Mapping[str, Any]) -> str:
-    return f"{rule['file']}, line {rule['line']}" if rule.get("file") else "no file"
+    return f" ({rule['file']}, line {rule['line']})" if rule["line"] else ""
 
 
 def as_curl(entry: Mapping[str, Any], url: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.connection import add_connection, control_plane
+from emulator.cli.errors import naming_scenario
 from emulator.cli.output import Style, add_format, out, print_json, print_table
 from emulator.testing.control import path_step
 from emulator.testing.emulator import create_sandbox
@@ -42,14 +43,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Do it. Raises UsageError and EmulatorError."""
+    """Do it. Raises UsageError, CommandError and EmulatorError."""
     control, style = control_plane(options, environment).of(None), out(environment)
     match options.action:
         case "delete":
             control.call("DELETE", f"sandboxes/{path_step(options.id)}")
             print(f"deleted {options.id}")
         case "create":
-            made = create_sandbox(control, {"id": options.id, **_begin(options)})
+            with naming_scenario(options.scenario):
+                made = create_sandbox(control, {"id": options.id, **_begin(options)})
             _print([made], made, options.format, control.transport.url, style)
         case _:
             found = control.call("GET", "sandboxes")

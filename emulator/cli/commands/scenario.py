@@ -6,6 +6,7 @@ from typing import Any
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.connection import add_connection, control_plane
+from emulator.cli.errors import naming_scenario
 from emulator.cli.output import BOLD, add_format, out, print_json, print_table
 from emulator.testing.sandbox import use_scenario
 
@@ -27,11 +28,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Do it. Raises UsageError and EmulatorError."""
+    """Do it. Raises UsageError, CommandError and EmulatorError."""
     control, query = control_plane(options, environment), {"team": options.team}
     match options.action:
         case "use":
-            use_scenario(control, options.scenario, options.team)
+            with naming_scenario(options.scenario):
+                use_scenario(control, options.scenario, options.team)
             print(f"using {options.scenario}")
         case "off":
             control.call("DELETE", "scenario", query=query)

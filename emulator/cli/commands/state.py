@@ -16,6 +16,8 @@ from emulator.testing.control import ZIP, ControlPlane
 from emulator.testing.errors import EmulatorError
 
 MAXIMUM_FILE_BYTES = 4 * 2**30
+_BODY = "(body): "
+"""What the control plane calls the file, which has a name here."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -62,7 +64,7 @@ def _load(control: ControlPlane, file: str) -> None:
         control.exchange("PUT", "state", content, ZIP)
     except EmulatorError as error:
         if error.status in (400, 413, 422):
-            raise UsageError(f"{file}: {error}") from error
+            raise UsageError(f"{file}: {error.detail.removeprefix(_BODY)}") from error
         raise
     print(f"loaded {file}")
 
