@@ -147,7 +147,7 @@ class History:
     def has_other_key(self, note: Note) -> bool:
         """Whether the same intent came later under another key."""
         later = self.next_knowing(self.by_intent[intent_of(note)], note)
-        return later is not None and later.key != note.key
+        return later is not None and later.key not in (None, note.key)
 
     @cached_property
     def _last_reads(self) -> Mapping[Hashable, int]:

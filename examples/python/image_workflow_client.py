@@ -1,14 +1,15 @@
 """A small client of the Image Workflow Service: photos in, a photoshoot out. Needs httpx.
 
-It shows what a sound client does: one Idempotency-Key for each thing that is wanted, however often it is asked for; waits
-as long as Retry-After says; exponential backoff with jitter where nothing is said; and every problem that a client can
-recover from, told by its code.
+It shows what a sound client does (docs/survive.md explains it): one Idempotency-Key for each thing that is wanted, however
+often it is asked for; an answer that cannot be read counts as lost; waits as long as Retry-After says; exponential backoff
+with jitter where nothing is said; every problem that a client can recover from, told by its code; and an end to everything.
 """
 
 import random
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -16,6 +17,9 @@ import httpx
 Json = dict[str, Any]
 
 LONGEST_PAUSE_SECONDS = 30.0
+LEAST_PER_POLL_SECONDS = 1.0
+"""What a poll takes of the patience: where the service asks for no pause, there must be an end too."""
+MOST_PAGES = 1_000
 NEW_SESSION_CODES = {"upload_expired", "upload_bytes_conflict", "upload_not_found"}
 """What a new Upload Session mends."""
 REPEATABLE = {
@@ -29,27 +33,51 @@ REPEATABLE = {
 
 
 class Refused(Exception):
-    """The service refused a request, and asking again does not help."""
+    """The service refused a request, and asking again does not help, or has not helped."""
 
-    def __init__(self, problem: Json, status: int) -> None:
-        super().__init__(f"{status} {problem['code']}: {problem['detail']} (request {problem['request_id']})")
-        self.code: str = problem["code"]
+    def __init__(self, status: int, problem: Json) -> None:
         self.status = status
+        self.problem = problem
+        self.code: str = problem.get("code", "unknown")
+        super().__init__(f"{status} {self.code}: {problem.get('detail')} (request {problem.get('request_id')})")
+
+
+class Unanswered(Exception):
+    """No attempt brought an answer that can be read. Whether a write was carried out is not known."""
 
 
 class WorkFailed(Exception):
     """Work was admitted, and none of it was completed."""
 
 
-class ImageWorkflow:
-    """The service, as one credential sees it."""
+class Unfinished(Exception):
+    """Work was admitted, and has not ended in the time that there was. It may still: the message says where to look."""
 
-    def __init__(self, base_url: str, api_key: str, *, attempts: int = 8, timeout: float = 10.0) -> None:
+
+@dataclass(frozen=True)
+class Answer:
+    """What a request brought: a success, with a body that is whole."""
+
+    headers: httpx.Headers
+    body: Any
+
+
+class ImageWorkflow:
+    """The service, as one credential sees it.
+
+    `attempts` limits how often one request is sent, `timeout` how long the service may be silent, and `patience` how long
+    work is waited for; both in seconds.
+    """
+
+    def __init__(
+        self, base_url: str, api_key: str, *, attempts: int = 8, timeout: float = 10.0, patience: float = 1200.0
+    ) -> None:
         headers = {"Authorization": f"Bearer {api_key}"}
         self._api = httpx.Client(base_url=base_url, headers=headers, timeout=timeout)
         # The credential must never be sent to the addresses of uploads and files.
         self._links = httpx.Client(timeout=timeout)
         self._attempts = attempts
+        self._patience = patience
 
     def close(self) -> None:
         """Close the connections."""
@@ -60,16 +88,16 @@ class ImageWorkflow:
 
     def upload(self, photo: bytes, content_type: str) -> Json:
         """Bring a photo in and return its Asset."""
-        for _ in range(self._attempts):
+        for attempt in range(1, self._attempts + 1):
             body = {"content_type": content_type, "size_bytes": len(photo)}
             session = self.request("POST", "/uploads", body)
             try:
-                sent = self._send_bytes(session["upload"], photo)
-                return self.request("POST", f"/uploads/{session['id']}/complete", sent)
+                token = self._send_bytes(session["upload"], photo)["upload_token"]
+                return self.request("POST", f"/uploads/{session['id']}/complete", {"upload_token": token})
             except Refused as refused:
-                if refused.code not in NEW_SESSION_CODES:
+                if refused.code not in NEW_SESSION_CODES or attempt == self._attempts:
                     raise
-        raise WorkFailed("no Upload Session lasted until its bytes were there")
+        raise AssertionError("the last attempt returns or raises")
 
     def create_product(self, name: str, asset_ids: Sequence[str]) -> Json:
         """Group photos into a Product."""
@@ -88,66 +116,104 @@ class ImageWorkflow:
 
     def download(self, asset: Json) -> bytes:
         """Fetch the picture of an Asset."""
-        return self._retried(lambda: self._links.get(asset["url"])).content
+
+        def whole(response: httpx.Response) -> bytes:
+            if len(response.content) != asset["size_bytes"]:
+                raise ValueError(f"{len(response.content)} of {asset['size_bytes']} bytes")
+            return response.content
+
+        return bytes(self._answer(lambda: self._links.get(asset["url"]), whole).body)
+
+    def list_all(self, path: str, **filters: Any) -> list[Json]:
+        """Read a list page after page, to its end; begin anew where the service has forgotten its cursor."""
+        found: list[Json] = []
+        cursor: dict[str, str] = {}
+        for _ in range(MOST_PAGES):
+            try:
+                # A cursor belongs to the filters of the list that gave it.
+                page = self._ask("GET", path, query=filters | cursor).body
+            except Refused as refused:
+                if refused.code != "invalid_cursor" or not cursor:
+                    raise
+                found, cursor = [], {}
+                continue
+            found += page["data"]
+            if not page["page"]["has_more"]:
+                return found
+            cursor = {"after": page["page"]["next_cursor"]}
+        raise Unfinished(f"{path} had no end after {MOST_PAGES} pages")
 
     def wait_for(self, path: str) -> Json:
-        """Poll an Operation or a Generation until it has ended, as often as the service suggests."""
+        """Poll an Operation or a Generation until it has ended, as often as the service suggests. Raises Unfinished."""
+        waited = 0.0
         while True:
-            answer = self._answer("GET", path)
-            work: Json = answer.json()
+            answer = self._ask("GET", path)
+            work: Json = answer.body
             if work["status"] in ("completed", "failed"):
                 return work
-            time.sleep(_retry_after(answer, usual=1.0))
+            pause = _retry_after(answer.headers, otherwise=2.0)
+            waited += max(pause, LEAST_PER_POLL_SECONDS)
+            if waited > self._patience:
+                raise Unfinished(f"{path} was still {work['status']} after {self._patience:g} s")
+            time.sleep(pause)
 
     def request(self, method: str, path: str, body: Json | None = None) -> Json:
-        """Send one logical request, repeated until it is answered for good. Raises Refused."""
-        answer = self._answer(method, path, body)
-        return dict(answer.json()) if answer.content else {}
+        """Send one logical request, repeated until it is answered for good. Raises Refused, Unanswered, Unfinished."""
+        return dict(self._ask(method, path, body).body)
 
     # How it asks ----------------------------------------------------------------------------------------------------
 
-    def _answer(self, method: str, path: str, body: Json | None = None) -> httpx.Response:
+    def _ask(self, method: str, path: str, body: Json | None = None, query: Json | None = None) -> Answer:
+        """Send a request to the API; where an Operation is in the way, wait for its end first."""
         # One key for all attempts: a write whose answer was lost is then not done twice.
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}
-        while True:
-            answer = self._retried(lambda: self._api.request(method, path, json=body, headers=headers))
-            if answer.status_code < 400:
-                return answer
-            problem = answer.json()
-            if problem["code"] != "resource_operation_in_progress":
-                raise Refused(problem, answer.status_code)
-            self.wait_for(f"/operations/{problem['active_operation_id']}")
+
+        def send() -> httpx.Response:
+            return self._api.request(method, path, json=body, params=query, headers=headers)
+
+        for attempt in range(1, self._attempts + 1):
+            try:
+                return self._answer(send, _read_object)
+            except Refused as refused:
+                if refused.code != "resource_operation_in_progress" or attempt == self._attempts:
+                    raise
+                self.wait_for(f"/operations/{refused.problem['active_operation_id']}")
+        raise AssertionError("the last attempt returns or raises")
 
     def _send_bytes(self, recipe: Json, photo: bytes) -> Json:
         method, url, headers = recipe["method"], recipe["url"], recipe["headers"]
-        answer = self._retried(lambda: self._links.request(method, url, content=photo, headers=headers))
-        if answer.status_code >= 400:
-            raise Refused(answer.json(), answer.status_code)
-        return {"upload_token": answer.json()["upload_token"]}
+        return dict(
+            self._answer(lambda: self._links.request(method, url, content=photo, headers=headers), _read_object).body
+        )
 
-    def _retried(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+    def _answer(self, send: Callable[[], httpx.Response], read: Callable[[httpx.Response], Any]) -> Answer:
         """Send until there is an answer that repetition cannot change, or no attempt is left."""
         for attempt in range(1, self._attempts + 1):
-            backoff = min(0.5 * 2**attempt, LONGEST_PAUSE_SECONDS) * random.uniform(0.5, 1)
+            pause = min(0.5 * 2**attempt, LONGEST_PAUSE_SECONDS) * random.uniform(0.5, 1)
+            failure: Refused | Unanswered
             try:
-                answer = send()
-            except httpx.TransportError:
-                if attempt == self._attempts:
-                    raise
-                time.sleep(backoff)
-                continue
-            if attempt == self._attempts or not _is_repeatable(answer):
-                return answer
-            time.sleep(_retry_after(answer, usual=backoff))
+                response = send()
+                if response.is_success:
+                    return Answer(response.headers, read(response))
+                failure = Refused(response.status_code, _read_object(response))
+                is_repeatable = failure.code in REPEATABLE or failure.status >= 500
+                pause = _retry_after(response.headers, otherwise=pause)
+            except (httpx.RequestError, ValueError) as error:  # broken off, silent, cut short, or not to be read
+                failure, is_repeatable = Unanswered(f"{type(error).__name__}: {error}"), True
+            if not is_repeatable or attempt == self._attempts or pause > self._patience:
+                raise failure
+            time.sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
 
-def _is_repeatable(answer: httpx.Response) -> bool:
-    if answer.status_code < 400:
-        return False
-    is_problem = answer.headers.get("content-type", "").startswith("application/problem+json")
-    return answer.status_code >= 500 if not is_problem else answer.json()["code"] in REPEATABLE
+def _read_object(response: httpx.Response) -> Json:
+    """Return the JSON object of a body; a 204 has none. Raises ValueError for anything else."""
+    content = {} if response.status_code == httpx.codes.NO_CONTENT else response.json()
+    if isinstance(content, dict):
+        return content
+    raise ValueError("the body is no JSON object")
 
 
-def _retry_after(answer: httpx.Response, usual: float) -> float:
-    return float(answer.headers.get("retry-after", usual))
+def _retry_after(headers: httpx.Headers, otherwise: float) -> float:
+    told = headers.get("retry-after", "")
+    return float(told) if told.isdigit() else otherwise

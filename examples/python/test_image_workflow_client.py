@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from image_workflow_client import ImageWorkflow, Refused, WorkFailed
+from image_workflow_client import ImageWorkflow, Refused, Unfinished, WorkFailed
 
 from emulator.testing import RecordedRequest, Sandbox
 
@@ -143,6 +143,26 @@ def test_work_on_an_ingredient_is_waited_for_before_it_is_changed(
     assert 409 in statuses(image_workflow, "updatePose")
 
 
+@pytest.mark.image_workflow(scenario="flaky-network", conduct="fail")
+def test_an_answer_that_cannot_be_read_counts_as_lost(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+    for _ in range(3):
+        assert len(client.photoshoot([make_product(client)])) == 4
+    assert image_workflow.team("Demo").credits == 94
+
+
+@pytest.mark.image_workflow(scenario="slow-downloads")
+def test_half_a_picture_is_not_taken_for_a_whole_one(client: ImageWorkflow) -> None:
+    asset = client.upload(PHOTO, "image/png")
+    assert len(client.download(asset)) == asset["size_bytes"]
+
+
+def test_a_list_is_read_to_its_end(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+    for _ in range(3):
+        make_product(client)
+    assert len(client.list_all("/assets", limit=2, source="upload")) == 3
+    assert len(statuses(image_workflow, "listAssets")) == 2
+
+
 # What cannot be mended ----------------------------------------------------------------------------------------------------
 
 
@@ -172,3 +192,14 @@ def test_a_credential_that_may_not_write_is_told_at_once(image_workflow: Sandbox
     stranger.close()
     assert refused.value.code in ("credential_expired", "credential_revoked", "permission_denied")
     assert len(image_workflow.requests()) == 1
+
+
+@pytest.mark.image_workflow(scenario="outputs-stall")
+def test_work_that_never_ends_is_given_up(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+    product = make_product(client)
+    impatient = ImageWorkflow(image_workflow.base_url, image_workflow.api_key, patience=60)
+    with pytest.raises(Unfinished, match=r"/generations/gen_.* was still processing after 60 s"):
+        impatient.photoshoot([product])
+    impatient.close()
+    assert len(client.photoshoot([product])) == 4
+    assert image_workflow.conduct().findings == []

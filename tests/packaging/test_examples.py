@@ -36,7 +36,7 @@ def test_the_suite_of_the_python_client_passes() -> None:
         timeout=300,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    assert "19 passed" in finished.stdout
+    assert "23 passed" in finished.stdout
 
 
 @pytest.mark.verify

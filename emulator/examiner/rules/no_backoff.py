@@ -1,10 +1,13 @@
 """`no-backoff`: a request fails again and again, and comes back each time after the same pause, or none.
 
 Theory of operation. Counted are failures that a repetition can mend and that told no Retry-After: a 500, a connection
-that broke off, half an answer, garbage. From the fourth in a row on, the pauses between them must have grown. Jitter
-makes pauses unequal, so they are only found fault with if they are as good as equal, by both clocks; a cap keeps long
-ones equal, so the first pauses of a row count, and later ones only where there is no pause at all. A connection that
-fell silent ends the row: nobody knows when its client gave up.
+that broke off, half an answer, garbage. From the fourth in a row on, the pauses between them must have grown; a pause is
+as long as the clock says that moved farther, the emulator's or the host's. Jitter makes pauses unequal, so they are only
+found fault with if they are as good as equal; a cap keeps long ones equal, so the first pauses of a row count, and later
+ones only where there is no pause at all. On a busy machine no pause at all takes some milliseconds, and not the same
+number of them: the longer the row, the more of them are nothing. A 409 counts as well, but only the pauses that are
+none: who looks now and then whether the Operation in the way has ended keeps pauses that need not grow. A connection
+that fell silent ends the row: nobody knows when its client gave up.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,8 +19,18 @@ from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdi
 from emulator.service.record import Note
 
 ROW: Final = 4
+_MENDED_BY_TIME: Final = (
+    "internal_error",
+    "service_unavailable",
+    "rate_limited",
+    "concurrency_limit_reached",
+    "idempotency_in_progress",
+    "resource_operation_in_progress",
+)
 _EQUAL: Final = 1.25
 _UNEVENNESS_MS: Final = 5
+_NOTHING_MS: Final = ((3, 15), (5, 40), (7, 100))
+"""So many pauses one after another that are not longer than this are none."""
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -43,21 +56,20 @@ def _rows(history: History, notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
 def _is_failure(note: Note) -> bool:
     if note.loss is not None:
         return note.loss not in ("stall", "abandoned")
-    return note.status in (429, 500, 503) and note.retry_after is None
+    return note.status in (409, 429, 500, 503) and note.code in _MENDED_BY_TIME and note.retry_after is None
 
 
 def _is_even(row: Sequence[Note]) -> bool:
-    pauses = [pauses_ms(*pair) for pair in pairwise(row)]
-    by_emulator, by_host = zip(*pauses, strict=True)
-    first = _are_equal(by_emulator[: ROW - 1]) and _are_equal(by_host[: ROW - 1])
-    windows = range(len(pauses) - ROW + 2)
-    return first or any(
-        max(max(pause) for pause in pauses[start : start + ROW - 1]) <= _UNEVENNESS_MS for start in windows
-    )
+    pauses = [max(pauses_ms(*pair)) for pair in pairwise(row)]
+    first = pauses[: ROW - 1]
+    are_equal = max(first) <= min(first) * _EQUAL + _UNEVENNESS_MS
+    has_conflict = any(note.status == 409 for note in row)
+    return (are_equal and not has_conflict) or any(_has_nothing(pauses, *least) for least in _NOTHING_MS)
 
 
-def _are_equal(pauses: Sequence[float]) -> bool:
-    return max(pauses) <= min(pauses) * _EQUAL + _UNEVENNESS_MS
+def _has_nothing(pauses: Sequence[float], length: int, limit_ms: int) -> bool:
+    """Whether so many pauses follow each other of which none is longer than the limit."""
+    return any(max(pauses[start : start + length]) <= limit_ms for start in range(len(pauses) - length + 1))
 
 
 def _breach(row: Sequence[Note]) -> Breach:

@@ -1,0 +1,225 @@
+"""The example client, and mutants of it: each has one habit changed in its source, as a hurried programmer would have it."""
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Final
+
+from emulator.testing import Sandbox
+from tests.cli.command import ROOT
+
+SOURCE: Final = (ROOT / "examples/python/image_workflow_client.py").read_text(encoding="utf-8")
+PHOTO: Final = (ROOT / "examples/python/photo.png").read_bytes()
+UPSCALE: Final = "/generations/upscale"
+
+
+def load(*changes: tuple[str, str]) -> ModuleType:
+    """Return the module of the client, with some words of its source changed, each of which is there once."""
+    source = SOURCE
+    for old, new in changes:
+        assert source.count(old) == 1, old
+        source = source.replace(old, new)
+    module = ModuleType("mutated_client")
+    sys.modules[module.__name__] = module  # where dataclasses look their module up
+    exec(compile(source, "mutated_client.py", "exec"), module.__dict__)
+    return module
+
+
+def play(module: ModuleType, sandbox: Sandbox, act: Callable[[Any], None], sleep: Callable[[float], object]) -> None:
+    """Let a client act; it may end by an exception of its own, as any client that gives up does."""
+    module.__dict__["time"] = ModuleType("time")
+    module.time.sleep = sleep
+    client = module.ImageWorkflow(sandbox.base_url, sandbox.api_key, timeout=2.0)
+    try:
+        with suppress(module.Refused, module.Unanswered, module.WorkFailed, module.Unfinished):
+            act(client)
+    finally:
+        client.close()
+
+
+# What it does -------------------------------------------------------------------------------------------------------------
+
+
+def tour(client: Any) -> None:
+    """Do all that the client can do."""
+    assets = [client.upload(PHOTO, "image/png")["id"] for _ in range(2)]
+    product = client.create_product("Shirt", assets)["id"]
+    for picture in client.photoshoot([product]):
+        client.download(picture)
+    creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": assets[0]})
+    pose = client.wait_for(f"/operations/{creation['id']}")["result"]["id"]
+    changed = client.request("PATCH", f"/poses/{pose}", {"asset_id": assets[1]})
+    client.request("PATCH", f"/poses/{pose}", {"name": "Walking"})
+    client.wait_for(f"/operations/{changed['id']}")
+    client.list_all("/poses", scope="global", limit=2)
+    client.photoshoot([product], output_format="webp")
+
+
+def upscale(client: Any) -> None:
+    """Order one picture, and wait for it."""
+    asset = client.upload(PHOTO, "image/png")
+    body = {"asset_id": asset["id"], "target_resolution": "2k", "output_format": "png"}
+    client.wait_for(f"/generations/{client.request('POST', UPSCALE, body)['id']}")
+
+
+def both_formats(client: Any) -> None:
+    """Order the same picture twice, in two formats."""
+    asset = client.upload(PHOTO, "image/png")
+    for image_format in ("png", "jpeg"):
+        body = {"asset_id": asset["id"], "target_resolution": "2k", "output_format": image_format}
+        client.wait_for(f"/generations/{client.request('POST', UPSCALE, body)['id']}")
+
+
+def change(client: Any) -> None:
+    """Change an ingredient that is being made anew."""
+    assets = [client.upload(PHOTO, "image/png")["id"] for _ in range(2)]
+    creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": assets[0]})
+    pose = client.wait_for(f"/operations/{creation['id']}")["result"]["id"]
+    changed = client.request("PATCH", f"/poses/{pose}", {"asset_id": assets[1]})
+    client.request("PATCH", f"/poses/{pose}", {"name": "Walking"})
+    client.wait_for(f"/operations/{changed['id']}")
+
+
+# What is wrong with it ----------------------------------------------------------------------------------------------------
+
+
+def strikes(then: dict[str, Any], nth: str = "1", operation: str = "createUpscaleGeneration") -> dict[str, Any]:
+    """Return a scenario that strikes calls of one operation."""
+    rule = {"match": {"operation": operation}, "when": {"nth": nth}, "then": then}
+    return {"scenario": "strikes", "rules": [rule]}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A change to the source, what the client then does under which scenario, and the rule that it is found with."""
+
+    name: str
+    rule: str
+    change: tuple[str, str]
+    scenario: str | dict[str, Any] | None = None
+    act: Callable[[Any], None] = upscale
+
+
+KEY: Final = 'headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}'
+SEND: Final = "            return self._api.request(method, path, json=body, params=query, headers=headers)\n"
+PAUSE: Final = "                raise failure\n            time.sleep(pause)\n"
+POLL_PAUSE: Final = 'after {self._patience:g} s")\n            time.sleep(pause)\n'
+LOST: Final = {"network": "reset", "at": "after_commit"}
+UNAVAILABLE: Final = {"problem": "service_unavailable", "retry_after": 8}
+
+
+def _paused(place: str, pause: str) -> tuple[str, str]:
+    """Change how long it pauses at a place; a pause of nothing is left out."""
+    return place, place.replace("time.sleep(pause)", f"time.sleep({pause})" if pause else "pass")
+
+
+MUTANTS: Final = (
+    Mutant(
+        "repeats without the key",
+        "key-not-sent-again",
+        (
+            SEND,
+            f"            try:\n    {SEND.replace('=headers)', '=dict(headers))')}            finally:\n                headers.clear()\n",
+        ),
+        strikes(LOST),
+    ),
+    Mutant(
+        "makes a key for each attempt",
+        "double-spend",
+        (SEND, f"            {KEY}\n{SEND}"),
+        strikes(LOST),
+    ),
+    Mutant(
+        "makes a key for each attempt, and is lucky",
+        "write-retried-with-new-key",
+        (SEND, f"            {KEY}\n{SEND}"),
+        strikes({"network": "reset"}),
+    ),
+    Mutant("has one key for all", "key-reused", (KEY, KEY.replace("str(uuid.uuid4())", '"mine"')), act=both_formats),
+    Mutant("asks once", "gave-up-on-retryable", ("attempts: int = 8", "attempts: int = 1"), strikes(UNAVAILABLE)),
+    Mutant("asks once", "key-not-sent-again", ("attempts: int = 8", "attempts: int = 1"), strikes(LOST)),
+    Mutant(
+        "does not wait after a 429",
+        "retry-before-retry-after",
+        _paused(PAUSE, ""),
+        strikes({"problem": "rate_limited", "retry_after": 8}),
+    ),
+    Mutant("does not wait after a 503", "retry-before-retry-after", _paused(PAUSE, ""), strikes(UNAVAILABLE)),
+    Mutant(
+        "waits half as long as it is told",
+        "retry-before-retry-after",
+        _paused(PAUSE, "pause / 2"),
+        strikes(UNAVAILABLE),
+    ),
+    Mutant("waits its own time", "retry-before-retry-after", _paused(PAUSE, "1"), strikes(UNAVAILABLE)),
+    Mutant(
+        "has pauses that do not grow", "no-backoff", _paused(PAUSE, "1"), strikes({"problem": "internal_error"}, "1-6")
+    ),
+    Mutant("has no pauses", "no-backoff", _paused(PAUSE, ""), strikes({"network": "reset"}, "1-6")),
+    Mutant(
+        "repeats whatever fails",
+        "retry-of-the-hopeless",
+        ("= failure.code in REPEATABLE or failure.status >= 500", "= True"),
+        "credits-run-dry",
+        tour,
+    ),
+    Mutant(
+        "repeats whatever fails",
+        "retry-of-the-hopeless",
+        ("= failure.code in REPEATABLE or failure.status >= 500", "= True"),
+        "credential-revoked-mid-run",
+        tour,
+    ),
+    Mutant("polls without a pause", "poll-before-retry-after", _paused(POLL_PAUSE, "")),
+    Mutant("polls twice as often as it is told", "poll-before-retry-after", _paused(POLL_PAUSE, "pause / 2")),
+    Mutant("polls without an end", "poll-after-terminal", ('in ("completed", "failed")', "in ()")),
+    Mutant(
+        "does not know that work fails",
+        "poll-after-terminal",
+        ('in ("completed", "failed")', '== "completed"'),
+        "all-outputs-fail",
+    ),
+    Mutant(
+        "does not wait for the Operation in the way",
+        "no-backoff",
+        ("                self.wait_for(f\"/operations/{refused.problem['active_operation_id']}\")\n", ""),
+        "resource-operation-in-progress",
+        change,
+    ),
+    Mutant(
+        "sends the credential everywhere",
+        "credential-sent-to-bytes",
+        ("self._links = httpx.Client(timeout=timeout)", "self._links = self._api"),
+        act=tour,
+    ),
+    Mutant(
+        "changes the filters of a cursor",
+        "cursor-with-other-filters",
+        ("query=filters | cursor", "query=cursor or filters"),
+        act=tour,
+    ),
+    Mutant(
+        "opens a session too many",
+        "abandoned-upload",
+        (
+            "            try:\n                token",
+            '            self.request("POST", "/uploads", body)\n            try:\n                token',
+        ),
+    ),
+    Mutant(
+        "dawdles before it sends the bytes",
+        "upload-after-window",
+        (
+            "            try:\n                token",
+            "            time.sleep(1000)\n            try:\n                token",
+        ),
+    ),
+    Mutant(
+        "does not look how work ends",
+        "abandoned-work",
+        ("        done = self.wait_for(f\"/generations/{generation['id']}\")\n", "        return []\n"),
+        act=tour,
+    ),
+)

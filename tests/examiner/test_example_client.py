@@ -1,0 +1,54 @@
+"""The example client is clean under every scenario of the library; each mutant of it is found with exactly its rule."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from emulator.testing import Emulator
+from tests.cli.command import ROOT
+from tests.examiner.example_client import MUTANTS, Mutant, load, play, tour
+
+SPEED = 600
+"""Of a clock that runs by itself: the client's pauses are so much shorter."""
+LIBRARY = sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml"))
+CASES = [
+    (scenario, clock, evolution)
+    for scenario in LIBRARY
+    for clock in ("manual", "auto", f"x{SPEED}")
+    for evolution in (False, True)
+]
+USUAL = [case for case in CASES[::17] if case[0] != "slow-service"]
+"""The others belong to the long verification."""
+
+
+@pytest.fixture(scope="module")
+def emulator() -> Iterator[Emulator]:
+    with Emulator.start() as emulator:
+        yield emulator
+
+
+@pytest.mark.parametrize(
+    ("scenario", "clock", "evolution"),
+    [pytest.param(*case, marks=() if case in USUAL else pytest.mark.verify) for case in CASES],
+)
+def test_the_example_client_is_clean(emulator: Emulator, scenario: str, clock: str, evolution: bool) -> None:
+    with emulator.sandbox(scenario=scenario, clock=clock, evolution=evolution) as sandbox:
+        runs_by_itself = clock.startswith("x")
+        pause = (lambda seconds: time.sleep(seconds / SPEED)) if runs_by_itself else sandbox.clock.advance
+        play(load(), sandbox, tour, pause)
+        assert [] == list(map(str, sandbox.conduct().findings))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.name} ({mutant.rule})")
+def test_a_mutant_is_found_with_exactly_its_rule(emulator: Emulator, mutant: Mutant) -> None:
+    with emulator.sandbox(scenario=mutant.scenario, clock="manual") as sandbox:
+        play(load(mutant.change), sandbox, mutant.act, sandbox.clock.advance)
+        assert {mutant.rule} == {finding.rule for finding in sandbox.conduct().findings}
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.name} ({mutant.rule})")
+def test_the_client_itself_is_clean_where_its_mutant_is_not(emulator: Emulator, mutant: Mutant) -> None:
+    with emulator.sandbox(scenario=mutant.scenario, clock="manual") as sandbox:
+        play(load(), sandbox, mutant.act, sandbox.clock.advance)
+        assert [] == list(map(str, sandbox.conduct().findings))
