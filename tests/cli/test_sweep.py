@@ -66,8 +66,8 @@ time.sleep = lambda seconds: None
 client = ImageWorkflow(os.environ["IMAGE_WORKFLOW_BASE_URL"], os.environ["IMAGE_WORKFLOW_API_KEY"])
 send = client._api.request
 
-def send_with_fresh_key(method, path, json, headers):
-    return send(method, path, json=json, headers={{"Idempotency-Key": str(uuid.uuid4())}} if headers else {{}})
+def send_with_fresh_key(method, path, headers, **request):
+    return send(method, path, headers={{"Idempotency-Key": str(uuid.uuid4())}} if headers else {{}}, **request)
 
 if sys.argv[1] == "fresh":
     client._api.request = send_with_fresh_key
@@ -130,6 +130,24 @@ def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(tmp_path: Pa
     assert mark not in processes()
 
 
+def test_a_run_that_was_only_slow_is_tried_again_and_not_hung(tmp_path: Path) -> None:
+    report, mark = tmp_path / "report.json", tmp_path / "refused"
+    slow_once = f"import os\nif os.path.exists({str(mark)!r}): raise SystemExit\n" + STUBBORN.format(mark=mark)
+    options = ["--only", "getTeam#1:authentication_required", "--timeout", "3", "--report", str(report)]
+    assert sweep(options, client(slow_once)).status == 0
+    assert {"getTeam#1:authentication_required": "survived"} == outcomes(report)
+
+
+def test_a_run_that_hung_is_not_taken_from_the_file_of_a_sweep(tmp_path: Path) -> None:
+    resume, report = tmp_path / "resume", tmp_path / "report.json"
+    options = ["--only", "getTeam#1:lost-*", "--resume", str(resume), "--report", str(report)]
+    sweep(options, client(SOUND))
+    head, line = resume.read_text().splitlines()
+    resume.write_text("\n".join([head, json.dumps({**json.loads(line), "outcome": "hung", "status": None})]))
+    assert sweep(options, client(SOUND)).status == 0
+    assert {"survived"} == set(outcomes(report).values())
+
+
 @pytest.mark.parametrize(("keys", "outcome"), [("one", "survived"), ("fresh", "damaged")])
 def test_a_client_that_orders_twice_does_damage_though_it_succeeds(tmp_path: Path, keys: str, outcome: str) -> None:
     report = tmp_path / "report.json"
@@ -170,10 +188,10 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     options = ["--faults", "network", "--resume", str(resume), "--report", str(report)]
     sweep(options, client(SOUND))
     lines = resume.read_text().splitlines()
-    row: dict[str, Any] = {**json.loads(lines[1]), "outcome": "hung", "status": None}
+    row: dict[str, Any] = {**json.loads(lines[1]), "outcome": "damaged"}
     resume.write_text("\n".join([lines[0], json.dumps(row), lines[2][:10]]))
     assert sweep(options, client(SOUND)).status == 1
-    assert "hung" == outcomes(report)[row["cell"]]
+    assert "damaged" == outcomes(report)[row["cell"]]
     assert 4 == len(resume.read_text().splitlines())
     assert sweep(["--resume", str(resume)], client(HASTY)).status == 2
 

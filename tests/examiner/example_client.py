@@ -43,13 +43,16 @@ def play(module: ModuleType, sandbox: Sandbox, act: Callable[[Any], None], sleep
 
 
 def tour(client: Any) -> None:
-    """Do all that the client can do."""
+    """Do all that the client can do; what comes after the pose, only if there is one."""
     assets = [client.upload(PHOTO, "image/png")["id"] for _ in range(2)]
     product = client.create_product("Shirt", assets)["id"]
     for picture in client.photoshoot([product]):
         client.download(picture)
     creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": assets[0]})
-    pose = client.wait_for(f"/operations/{creation['id']}")["result"]["id"]
+    made = client.wait_for(f"/operations/{creation['id']}")
+    if made["status"] == "failed":
+        return
+    pose = made["result"]["id"]
     changed = client.request("PATCH", f"/poses/{pose}", {"asset_id": assets[1]})
     client.request("PATCH", f"/poses/{pose}", {"name": "Walking"})
     client.wait_for(f"/operations/{changed['id']}")

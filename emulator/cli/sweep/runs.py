@@ -1,21 +1,26 @@
 """The runs of a sweep: each a process `exec` of its own, in a process group that ends with this process.
 
-Owns how a run is asked for (`--cell FILE`, which `exec` takes without telling anybody) and what is read of it afterwards. Must not know
-which cells are worth a run, nor how they are shown.
+Theory of operation. Most of what `exec` costs is the import of the emulator, so a run is forked from a process that has
+done it (`multiprocessing` has such a server; on Windows each process starts from nothing). A run that takes too long is
+tried once more before it is believed to hang: on a busy machine most such runs were only slow.
+
+Owns how a run is asked for (`--cell FILE`, which `exec` takes without telling anybody) and what is read of it afterwards.
+Must not know which cells are worth a run, nor how they are shown.
 """
 
 import contextlib
 import json
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
@@ -24,6 +29,8 @@ from emulator.cli.sweep.cells import Cell
 
 if TYPE_CHECKING:
     from emulator.app import Application
+
+    ProcessContext = multiprocessing.context.ForkServerContext | multiprocessing.context.SpawnContext
 
 Outcome = Literal["survived", "failed", "hung", "damaged"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("survived", "failed", "hung", "damaged")
@@ -95,16 +102,25 @@ class Run:
         }
 
 
+def _process_context() -> "ProcessContext":
+    """Return how runs are started."""
+    if sys.platform == "win32":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["emulator.cli.sweep.preloaded"])
+    return context
+
+
 @dataclass(slots=True)
 class Runner:
     """Starts the runs. `options` are those of `exec`, `words` the command; to be closed."""
 
     options: Sequence[str]
     words: Sequence[str]
-    environment: Mapping[str, str]
+    _context: "ProcessContext" = field(default_factory=_process_context)
     _guard: Guard = field(default_factory=Guard)
     _folder: "tempfile.TemporaryDirectory[str]" = field(default_factory=lambda: tempfile.TemporaryDirectory("sweep"))
-    _processes: "set[subprocess.Popen[bytes]]" = field(default_factory=set)
+    _processes: set[BaseProcess] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _is_closed: bool = False
 
@@ -113,59 +129,64 @@ class Runner:
         with self._lock:
             self._is_closed = True
             for process in self._processes:
-                with contextlib.suppress(OSError):
-                    process.kill()  # the guard of its command ends that
+                process.kill()  # the guard of its command ends that
         self._guard.dismiss()
         with contextlib.suppress(OSError):
             self._folder.cleanup()
 
     def clean(self, timeout_seconds: float | None) -> tuple[Run, Mapping[str, Any], str]:
         """Run the command as it is; return how it ended, its calls, and what it printed. Raises CommandError."""
-        with tempfile.TemporaryFile() as output:
-            run, result = self._run(Task(None, timeout_seconds), output)
-            output.seek(0)
-            return run, result.get("noted", {}), output.read().decode("utf-8", "replace")
+        output = Path(self._folder.name, "output")
+        run, result = self._run(Task(None, timeout_seconds), str(output))
+        return run, result.get("noted", {}), output.read_text("utf-8", "replace")
 
-    def strike(self, cell: Cell, timeout_seconds: float, *, is_shown: bool = False) -> Run:
-        """Run the command with one fault. Raises CommandError."""
-        return self._run(Task(cell, timeout_seconds), None if is_shown else subprocess.DEVNULL)[0]
+    def strike(self, cell: Cell, patience: "Patience", *, is_shown: bool = False) -> Run:
+        """Run the command with one fault; what seems to hang is tried once more. Raises CommandError."""
+        for attempt in (1, 2):
+            task = Task(cell, patience.seconds(attempt))
+            run, _ = self._run(task, None if is_shown else os.devnull)
+            if run.outcome != "hung":
+                break
+        return run
 
-    def _run(self, task: Task, output: IO[bytes] | int | None) -> tuple[Run, Mapping[str, Any]]:
+    def _run(self, task: Task, output: str | None) -> tuple[Run, Mapping[str, Any]]:
         with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
             file, report_file = Path(folder, "cell.json"), Path(folder, "report.json")
             task.write(file)
             arguments = ["exec", *self.options, "--quiet", "--report", str(report_file), "--cell", str(file)]
-            process = self._start([sys.executable, "-m", "emulator", *arguments, "--", *self.words], output)
-            try:
-                limit = None if task.timeout_seconds is None else task.timeout_seconds + _BACKSTOP_SECONDS
-                process.wait(limit)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            finally:
-                with self._lock:
-                    self._processes.discard(process)
-            result, report = _read(file), _read(report_file)
-        if "status" not in result and process.returncode != -signal.SIGKILL:
+            process = self._start([*arguments, "--", *self.words], output)
+            process.join(None if task.timeout_seconds is None else task.timeout_seconds + _BACKSTOP_SECONDS)
+            process.kill()
+            process.join()
+            with self._lock:
+                self._processes.discard(process)
+            status, result, report = process.exitcode, _read(file), _read(report_file)
+        if "status" not in result and status != -signal.SIGKILL:
             if task.cell is not None:
-                raise CommandError(f"{task.cell}: the run ended with status {process.returncode} and without a result")
-            result = {"status": process.returncode}  # it could not be started, and has said why
+                raise CommandError(f"{task.cell}: the run ended with status {status} and without a result")
+            result = {"status": status}  # it could not be started, and has said why
         return _judged(task, result, report), result
 
-    def _start(self, words: Sequence[str], output: IO[bytes] | int | None) -> "subprocess.Popen[bytes]":
+    def _start(self, arguments: Sequence[str], output: str | None) -> BaseProcess:
         with self._lock:
             if self._is_closed:
                 raise CommandError("stopped")
-            process = subprocess.Popen(  # noqa: S603
-                words,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                process_group=self._guard.group if os.name == "posix" else None,
-            )
+            process = self._context.Process(target=_exec, args=(arguments, output, self._guard.group))
+            process.start()
             self._processes.add(process)
             return process
+
+
+def _exec(arguments: Sequence[str], output: str | None, group: int) -> None:
+    """Be the process `exec` of a run: without input, with the output where it is wanted, and in the group of the guard."""
+    from emulator.cli.main import main
+
+    if sys.platform != "win32":
+        os.setpgid(0, group)
+    for number, name in ((0, os.devnull), (1, output), (2, output)):
+        if name is not None:
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), number)
+    sys.exit(main(list(arguments)))
 
 
 class Patience:
@@ -175,10 +196,9 @@ class Patience:
         self._said_seconds = said_seconds
         self._longest_seconds = clean.seconds
 
-    @property
-    def seconds(self) -> float:
-        """The seconds that a run has which begins now."""
-        return self._said_seconds or max(LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
+    def seconds(self, attempt: int) -> float:
+        """The seconds that a run has which begins now; at the second attempt twice as many."""
+        return self._said_seconds or attempt * max(LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
 
     def note(self, run: Run) -> None:
         """Learn from a run that ended."""

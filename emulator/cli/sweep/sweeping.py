@@ -79,7 +79,7 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     arguments = _exec_options(options, environment)
     if _has_fixed_port(options, environment):
         choice = _Choice(1, choice.only, choice.groups, choice.timeout_seconds)
-    runner = Runner(arguments, options.words, environment)
+    runner = Runner(arguments, options.words)
     try:
         with _stopping_by_signals():
             swept = _sweep(runner, choice, options, environment)
@@ -153,7 +153,7 @@ def _run_all(
             while True:
                 cell = waiting.get_nowait()
                 try:
-                    ended.put((cell, runner.strike(cell, patience.seconds, is_shown=is_shown)))
+                    ended.put((cell, runner.strike(cell, patience, is_shown=is_shown)))
                 except Exception as error:
                     ended.put((cell, error))
                     return
@@ -183,7 +183,8 @@ class _Known:
         for row in rows[1:]:
             with contextlib.suppress(TypeError):
                 run = Run(**row)
-                self.runs[run.cell] = run
+                if run.outcome != "hung":  # the machine may have been busy
+                    self.runs[run.cell] = run
 
     @contextmanager
     def writing(self) -> "Iterator[Any]":
