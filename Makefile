@@ -4,6 +4,7 @@
 #   make test      the tests (some of them: make test TESTS=tests/kernel)
 #   make check     style, types, layers
 #   make format    put the style right where that can be done by machine
+#   make contract  after a change of the contract: renew its examples, and what repeats its words
 #   make verify    the long verification (with node and java there is more of it)
 #   make coverage  the tests, and which branches they leave out
 #   make bench     the measurements
@@ -29,7 +30,7 @@ endif
 
 COMPILED := emulator/_shipped/compiled/.made
 
-.PHONY: serve test check format verify coverage bench soak screenshot wheel sbom lock clean
+.PHONY: serve test check contract format verify coverage bench soak screenshot wheel sbom lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -43,6 +44,10 @@ check: $(VENV)/dev.made
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+contract: $(VENV)/dev.made
+	$(BIN)/python -m tests.support.contract_words
+	$(BIN)/python -m tests.support.contract_examples
 
 format: $(VENV)/dev.made
 	$(BIN)/ruff check --fix .

@@ -12,9 +12,7 @@ def test_the_examples_are_what_the_emulator_answers() -> None:
     told = told_examples()
     assert list(told) == list(shown)
     for name, example in told.items():
-        assert without_sizes(example) == without_sizes(shown[name]), (
-            f"{name} has changed; renew the examples by: python -m tests.support.contract_examples"
-        )
+        assert without_sizes(example) == without_sizes(shown[name]), f"{name} has changed; run: make contract"
 
 
 def without_sizes(value: Any) -> Any:

@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,8 @@ from emulator.scenario.world import BUILT_IN_WORLD, WorldCredential, world_names
 from emulator.scenario.world_format import parse_world
 from emulator.settings import DEFAULT_URL, OPTIONS
 from tests.cli.command import ROOT
+from tests.support.contract_words import DOCUMENTS as DERIVED
+from tests.support.contract_words import contract
 
 PAGES = {path: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
 EVERYTHING = "\n".join(PAGES.values())
@@ -179,9 +182,9 @@ def test_the_kinds_of_work_are_named_or_shown_by_their_form() -> None:
     assert any(f"`{work}`" in text for work in OPERATION_TYPES)
 
 
-def test_every_operation_id_stands_in_the_table() -> None:
-    table = page("Scenarios: failures on demand").partition("## Operation ids")[2].partition("## Recipes")[0]
-    assert set(operation_facts()) == {name for row in rows(table) for name in CODE.findall(row[1])}
+@pytest.mark.parametrize("path", DERIVED, ids=lambda path: path.name)
+def test_what_repeats_the_contract_is_up_to_date(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == DERIVED[path](contract()), "run: make contract"
 
 
 def library_rows() -> list[list[str]]:

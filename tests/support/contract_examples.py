@@ -1,6 +1,6 @@
 """The examples of the contract, as the emulator answers: one story that brings about each of them.
 
-`python -m tests.support.contract_examples` writes them into contract/openapi.yaml, of which they are the last part; a test
+`make contract` writes them into contract/openapi.yaml, of which they are the last part; a test
 holds that part against the story. Knows no schema.
 """
 
