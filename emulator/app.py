@@ -55,11 +55,14 @@ class StartUpSummary:
 
 
 class Application:
-    """The whole emulator as an ASGI application, to be closed. Several may share helpers for their image work."""
+    """The whole emulator as an ASGI application, to be closed.
 
-    def __init__(self, settings: Settings, helpers: Helpers | None = None) -> None:
+    Several may share the helpers of their image work, and the contract, which nobody changes.
+    """
+
+    def __init__(self, settings: Settings, helpers: Helpers | None = None, contract: Contract | None = None) -> None:
         self.settings = settings
-        self.contract = load_contract()
+        self.contract = contract or load_contract()
         self.examiner = Examiner()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), examiner=self.examiner)
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors)
@@ -238,6 +241,8 @@ def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) ->
     return library.load(name_or_file, world_names(world))
 
 
-def create_application(settings: Settings, helpers: Helpers | None = None) -> Application:
+def create_application(
+    settings: Settings, helpers: Helpers | None = None, contract: Contract | None = None
+) -> Application:
     """Build the emulator from its settings; raises as `sandbox_options` does."""
-    return Application(settings, helpers)
+    return Application(settings, helpers, contract)

@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from typing import IO, Any, get_type_hints
 
 import orjson
@@ -216,6 +217,19 @@ def save(sandbox: Sandbox, now: int, observed: Observed | None = None) -> Iterat
     return _pieces(sandbox.id, once, tables, pictures)
 
 
+@cache
+def _writing_codec() -> Codec:
+    """Return what writes values: making it takes longer than writing a small state."""
+    return Codec(_read_no_scenario)
+
+
+@lru_cache(maxsize=1)
+def _reading_codec(contract: Contract) -> Codec:
+    """Return what reads values, and scenarios as a contract allows them."""
+    facts = contract.facts()
+    return Codec(lambda text, file: parse_scenario(text, file, facts))
+
+
 def _read_no_scenario(text: str, file: str) -> Scenario:
     raise AssertionError("nothing is read while a state is written")
 
@@ -245,7 +259,7 @@ def _pieces(
     tables: dict[str, list[Any]],
     pictures: list[tuple[str, Recipe | None, bytes | None, Scene | None]],
 ) -> Iterator[bytes]:
-    codec, sink = Codec(_read_no_scenario), _Sink()
+    codec, sink = _writing_codec(), _Sink()
     head = {"format": FORMAT, "version": VERSION, "sandbox": identifier}
     head.update({name: codec.write(value) for name, value in once.items()})
     with zipfile.ZipFile(sink, "w") as archive:
@@ -299,8 +313,6 @@ def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) 
     Raises:
         StateError: the file is not a state file, is of another version, or does not fit together.
     """
-    facts = contract.facts()
-    codec = Codec(lambda text, file: parse_scenario(text, file, facts))
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise StateError("the file is not a state file: it is not a zip file")
     windows = range(0, len(content), _WINDOW_BYTES)
@@ -308,7 +320,7 @@ def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) 
         raise StateError(f"the file is not a state file: it has more than {MAXIMUM_MEMBERS} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            sandbox, digests = _read(archive, identifier, MemoryBudget(limit_bytes), codec)
+            sandbox, digests = _read(archive, identifier, MemoryBudget(limit_bytes), _reading_codec(contract))
             _check_names(archive.namelist(), {_STATE, *(_PICTURES + digest for digest in digests)})
     except _UNREADABLE as error:
         raise StateError(f"the file is not a state file: {error}") from None

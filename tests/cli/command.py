@@ -1,17 +1,23 @@
-"""Runs the real command in a process of its own, as a person would."""
+"""Runs the real command: in a process of its own where signals, streams or children are its matter, and otherwise in this one."""
 
+import io
 import os
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
+
+from emulator.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 20
+OF_A_PROCESS = ("serve", "exec", "sweep")
+"""The commands that take over their process: its signals, its log and its garbage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,24 @@ def environment(**variables: str) -> dict[str, str]:
 
 
 def run_command(*arguments: str, **variables: str) -> Outcome:
-    """Run the command to its end."""
+    """Run the command to its end, if that can be in this process."""
+    if arguments[:1] in [(name,) for name in OF_A_PROCESS]:
+        return run_process(*arguments, **variables)
+    output, complaint = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with (
+        patch.dict(os.environ, environment(**variables), clear=True),
+        redirect_stdout(output),
+        redirect_stderr(complaint),
+    ):
+        try:
+            status = main(list(arguments))
+        except SystemExit as end:  # of the parser of arguments
+            status = int(end.code or 0)
+    return Outcome(status, *(stream.buffer.getvalue().decode() for stream in (output, complaint)))
+
+
+def run_process(*arguments: str, **variables: str) -> Outcome:
+    """Run the command to its end in a process of its own."""
     finished = subprocess.run(
         [sys.executable, "-m", "emulator", *arguments],
         cwd=ROOT,

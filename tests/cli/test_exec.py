@@ -25,17 +25,14 @@ PROMPT_SECONDS = 4
 """Far less than a server that waits for its requests takes to stop, and far more than one that does not."""
 
 ASK = """
-import json, os, sys, urllib.error, urllib.request
+import http.client, json, os, sys
 for method, path, body in json.loads(sys.argv[1]):
     headers = {"Content-Type": "application/json", "Idempotency-Key": path + str(body)}
     if path.startswith("/v1"):
         headers["Authorization"] = "Bearer " + os.environ["IMAGE_WORKFLOW_API_KEY"]
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(os.environ["EMULATOR_URL"] + path, data, headers, method=method)
-    try:
-        urllib.request.urlopen(request).read()
-    except urllib.error.HTTPError as error:
-        error.read()
+    connection = http.client.HTTPConnection(os.environ["EMULATOR_URL"].removeprefix("http://"))
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    connection.getresponse().read()
 """
 """A command that sends requests, one after another: a list of method, path and body."""
 

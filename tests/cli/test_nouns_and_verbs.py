@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from emulator.cli.arguments import with_verb
-from tests.cli.command import ROOT, Outcome, Server, environment, run_command, serving
+from tests.cli.command import ROOT, Outcome, Server, environment, run_command, run_process, serving
 
 
 @pytest.fixture(scope="module")
@@ -250,5 +250,5 @@ def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tm
         "COMP_LINE": line,
         "COMP_POINT": str(len(line)),
     }
-    run_command(**variables)
+    run_process(**variables)
     assert completions == file.read_text()

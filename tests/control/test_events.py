@@ -218,11 +218,12 @@ def test_a_slow_reader_misses_changes_and_costs_no_memory(
     for _ in range(20):
         control.get("/team", key=f"{FULL}_mine")
     stream.is_slow = False
-    told = stream.read(12)
+    told = stream.read(1)
+    while told[-1].data.get("sequence") != 20:
+        told += stream.read(1)
     gap = [event for event in told if event.kind == "gap"]
     assert len(gap) == 1
     assert gap[0].data["missed"] >= 20
-    assert told[-1].data["sequence"] == 20
 
 
 def test_nobody_is_told_once_a_stream_was_left(control: EmulatorUnderTest, watch: Watch) -> None:

@@ -9,7 +9,7 @@ the fields of its kind, and an answer of two possible kinds has the one of its s
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,9 @@ class ContractChecker:
             draft=jsonschema_rs.Draft202012,
         )
         self._validators: dict[str, Any] = {}
+        """By reference to a schema."""
+        self._declared_headers: dict[int, dict[str, tuple[Mapping[str, Any], Any]]] = {}
+        """By identity of a response of the document: its headers by lower-case name, each with its validator."""
         self._paths = {tuple(path.split("/")): item for path, item in document["paths"].items()}
 
     def check(self, exchange: Exchange) -> None:
@@ -156,14 +159,14 @@ class ContractChecker:
     def _header_violations(
         self, exchange: Exchange, response: Mapping[str, Any], headers: Mapping[str, list[str]]
     ) -> Iterator[str]:
-        declared = {name.lower(): self._resolve(header) for name, header in response.get("headers", {}).items()}
-        for name, header in declared.items():
+        declared = self._headers_of(response)
+        for name, (header, validator) in declared.items():
             values = headers.get(name, [])
             if len(values) > 1:
                 yield f"header {name} comes {len(values)} times"
             elif not values and header.get("required"):
                 yield f"header {name} is missing"
-            elif values and not self._fits(header["schema"], values[0]):
+            elif values and not _fits(validator, header["schema"], values[0]):
                 yield f"header {name} is {values[0]!r}, which its schema refuses"
         for name in TELLING_HEADERS & headers.keys() - declared.keys():
             yield f"header {name} is not declared for this answer"
@@ -172,13 +175,15 @@ class ContractChecker:
         if (exchange.status == 405) != ("allow" in headers):
             yield "header allow belongs to 405, and to it alone"
 
-    def _fits(self, schema: Mapping[str, Any], text: str) -> bool:
-        value: object = text
-        if schema.get("type") == "integer":
-            if not text.isdigit():
-                return False
-            value = int(text)
-        return bool(jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True).is_valid(value))
+    def _headers_of(self, response: Mapping[str, Any]) -> Mapping[str, tuple[Mapping[str, Any], Any]]:
+        found = self._declared_headers.get(id(response))
+        if found is None:
+            headers = {name.lower(): self._resolve(header) for name, header in response.get("headers", {}).items()}
+            found = self._declared_headers[id(response)] = {
+                name: (header, jsonschema_rs.Draft202012Validator(dict(header["schema"]), validate_formats=True))
+                for name, header in headers.items()
+            }
+        return found
 
     def _content_violations(
         self, exchange: Exchange, response: Mapping[str, Any], headers: Mapping[str, list[str]]
@@ -204,7 +209,7 @@ class ContractChecker:
 
     def _body_violations(self, reference: str, exchange: Exchange) -> Iterator[str]:
         try:
-            value = json.loads(exchange.body.decode("utf-8"), object_pairs_hook=_unique_keys)
+            value = _read_json(exchange.body)
         except ValueError as error:
             yield f"the body is not JSON: {error}"
             return
@@ -213,12 +218,12 @@ class ContractChecker:
             validator = self._validators[reference] = jsonschema_rs.Draft202012Validator(
                 {"$ref": _URN + reference}, registry=self._registry, validate_formats=True
             )
-        for violation in validator.iter_errors(value):
+        for violation in () if validator.is_valid(value) else validator.iter_errors(value):
             yield "/" + "/".join(map(str, violation.instance_path)) + ": " + violation.message
 
     def _kind_violations(self, exchange: Exchange, operation: Mapping[str, Any]) -> Iterator[str]:
         try:
-            value = json.loads(exchange.body)
+            value = _read_json(exchange.body)
             works = [work for work in value.get("data", [value]) if "request" in work]
             if "202" in operation["responses"] and (exchange.status == 202) != bool(works):
                 yield f"the status is {exchange.status} for an object of kind {value['object']}"
@@ -240,7 +245,7 @@ class ContractChecker:
         self, exchange: Exchange, headers: Mapping[str, list[str]], codes: Sequence[str] | None
     ) -> Iterator[str]:
         try:
-            problem = json.loads(exchange.body)
+            problem = _read_json(exchange.body)
         except ValueError:
             return
         if not isinstance(problem, dict):
@@ -306,6 +311,19 @@ def _by_name(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
     for name, value in headers:
         found.setdefault(name.lower(), []).append(value)
     return found
+
+
+def _fits(validator: Any, schema: Mapping[str, Any], text: str) -> bool:
+    """Tell whether a header's text is a value of its schema."""
+    if schema.get("type") != "integer":
+        return bool(validator.is_valid(text))
+    return text.isdigit() and bool(validator.is_valid(int(text)))
+
+
+@lru_cache(maxsize=1)
+def _read_json(body: bytes) -> Any:
+    """Read a body, which several checks look at. Raises ValueError."""
+    return json.loads(body.decode("utf-8"), object_pairs_hook=_unique_keys)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

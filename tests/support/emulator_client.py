@@ -9,7 +9,7 @@ import atexit
 import dataclasses
 import itertools
 import json as json_text
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from emulator.app import Application, create_application
+from emulator.contract import Contract, load_contract
 from emulator.documents.values import parse_clock
 from emulator.imaging.helpers import Helpers
 from emulator.kernel.timestamps import parse_timestamp
@@ -80,6 +81,12 @@ def shared_helpers() -> Helpers:
     helpers = Helpers()
     atexit.register(helpers.close)
     return helpers
+
+
+@cache
+def shared_contract() -> Contract:
+    """Return the contract that all emulators of this process follow."""
+    return load_contract()
 
 
 class UnfinishedError(AssertionError):
@@ -168,7 +175,7 @@ class EmulatorUnderTest:
     """An emulator, and a client of all its surfaces. To be closed."""
 
     def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
-        self.application: Application = create_application(settings, shared_helpers())
+        self.application: Application = create_application(settings, shared_helpers(), shared_contract())
         self._checker = checker or shipped_checker(is_closed=not settings.evolution)
         self._runner = asyncio.Runner()
         self._keys = itertools.count(1)
@@ -563,8 +570,8 @@ async def _exchange(
             assert started, "the body came before the head"
             chunks.append(message.get("body", b""))
 
-    run: Awaitable[None] = application(scope, receive, send)
-    await asyncio.wait_for(run, timeout=30)
+    async with asyncio.timeout(30):
+        await application(scope, receive, send)
     if not started:
         return None
     ((head, taken_at_start),) = started
