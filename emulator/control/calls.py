@@ -5,6 +5,7 @@ answer nothing waits, so what is asked for is done as a whole (only a move of th
 between). Must not know what an endpoint does.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
@@ -179,6 +180,8 @@ def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Re
         action = actions["GET" if request.method == "HEAD" else request.method]
         try:
             response = _response(await _call(plane, action, request))
+            for _ in plane.sandboxes.free():  # the call, which knew the sandbox as it was, is gone by now
+                await asyncio.sleep(0)
         except (Problem, ClientDisconnectedError):
             raise
         except Exception as error:

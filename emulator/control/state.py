@@ -1,15 +1,21 @@
 """State files: a sandbox fetched as one file, and put in the place of another."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
+from threading import Event
 from types import ModuleType
 from typing import Any
 
 from starlette.responses import StreamingResponse
 
+from emulator.contract import Contract
 from emulator.control.calls import Call
 from emulator.control.sandboxes import describe
 from emulator.domain.problems import Problem
 from emulator.examiner.conduct import portable
+from emulator.service import engine
+from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import SandboxConflictError
 
 _MEDIA_TYPE = "application/zip"
@@ -38,11 +44,34 @@ async def load_state(call: Call) -> dict[str, Any]:
     """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
     plane = call.plane
     state = await asyncio.to_thread(_import_state)
+    limit_bytes = plane.settings.max_memory
     try:
-        limit_bytes = plane.settings.max_memory
-        loaded = await asyncio.to_thread(state.load, call.body, call.sandbox.id, limit_bytes, plane.contract)
-        shown = describe(call, loaded)  # what is due by now happens here, before the old sandbox is given up
+        loaded = await _in_thread(partial(_load, state, call.body, call.sandbox.id, limit_bytes, plane.contract))
+        shown = describe(call, loaded)
         plane.sandboxes.replace(loaded)
     except (state.StateError, SandboxConflictError) as error:
         raise Problem("invalid_request", f"(body): {error}") from None
     return shown
+
+
+def _load(
+    state: ModuleType, content: bytes, identifier: str, limit_bytes: int, contract: Contract, go_on: Callable[[], None]
+) -> Sandbox:
+    """Load a sandbox, and let happen what is due by now: before the old one is given up, and while others are served."""
+    loaded: Sandbox = state.load(content, identifier, limit_bytes, contract, go_on)
+    engine.enter(loaded)
+    return loaded
+
+
+async def _in_thread(work: Callable[[Callable[[], None]], Sandbox]) -> Sandbox:
+    """Do work in a thread, which ends soon after this task is cancelled: the process could not end before."""
+    is_given_up = Event()
+
+    def go_on() -> None:
+        if is_given_up.is_set():
+            raise asyncio.CancelledError
+
+    try:
+        return await asyncio.to_thread(work, go_on)
+    finally:
+        is_given_up.set()

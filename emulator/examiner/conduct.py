@@ -5,7 +5,7 @@ how a note is taken.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from emulator.examiner.rules.base import Breach
 from emulator.examiner.rules.registry import RULES
 from emulator.service.record import MAXIMUM_FINDINGS, Finding, Note, Record
 from emulator.service.sandbox import Sandbox
-from emulator.service.store import Store
+from emulator.service.store import Collection, Store
 
 MAXIMUM_REQUESTS = 100
 """Of those that a finding names."""
@@ -54,9 +54,8 @@ def examine(sandbox: Sandbox, has_ended: bool = False) -> Conduct:
     return Conduct(tuple(findings[:MAXIMUM_FINDINGS]), {rule.name: totals[rule.name] for rule in RULES})
 
 
-def condensed(sandbox: Sandbox, notes: Sequence[Note]) -> Record:
-    """Return the record with these notes alone; what the others gave, and these cannot give any more, is kept as found."""
-    record, store, now = sandbox.record, sandbox.store, sandbox.clock.now()
+def condensed(record: Record, store: Store, now: int, notes: Sequence[Note]) -> Record:
+    """Return a record with these notes alone; what the others gave, and these cannot give any more, is kept as found."""
     whole, checked = _judge(record.notes, store, now, has_ended=False)
     _, checked_again = _judge(notes, store, now, has_ended=False)
     settled = Counter(record.checked) + (checked - checked_again)
@@ -64,13 +63,26 @@ def condensed(sandbox: Sandbox, notes: Sequence[Note]) -> Record:
     return Record(list(notes), findings, dict(settled), dict(record.met), record.has_failed)
 
 
-def portable(sandbox: Sandbox) -> Record:
-    """Return the record as it means something on every machine, and is the same in every run: without the host's times."""
-    notes = sorted(sandbox.record.notes, key=lambda note: note.sequence)
-    portable_notes = [
-        replace(note, host_ms=None, host_left_ms=None, connected_ms=None, connection=None) for note in notes
-    ]
-    return condensed(sandbox, portable_notes)
+def portable(sandbox: Sandbox) -> Callable[[], Record]:
+    """Take down the record as it is now, with the work that it is about.
+
+    The function that is returned makes of it, in whatever thread, a record that means something on every machine, and is
+    the same in every run: without the host's times.
+    """
+    store, now = sandbox.store, sandbox.clock.now()
+    work = Store(
+        operations=Collection(store.operations.items.copy()), generations=Collection(store.generations.items.copy())
+    )
+    record = replace(sandbox.record, notes=sandbox.record.notes.copy(), met=sandbox.record.met.copy())
+
+    def without_host_times() -> Record:
+        notes = sorted(record.notes, key=lambda note: note.sequence)
+        portable_notes = [
+            replace(note, host_ms=None, host_left_ms=None, connected_ms=None, connection=None) for note in notes
+        ]
+        return condensed(record, work, now, portable_notes)
+
+    return without_host_times
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:

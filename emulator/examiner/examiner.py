@@ -41,7 +41,8 @@ class Examiner:
             record.has_failed = entry.outcome != "answered"
         record.notes.append(note_of(sandbox, entry))
         if len(record.notes) > MAXIMUM_NOTES:
-            sandbox.record = condensed(sandbox, record.notes[MAXIMUM_NOTES // 2 :])
+            kept = record.notes[MAXIMUM_NOTES // 2 :]
+            sandbox.record = condensed(record, sandbox.store, sandbox.clock.now(), kept)
 
     def conclude(self, sandbox: Sandbox) -> None:
         """Keep what was found in a sandbox that is about to forget what was done in it."""

@@ -6,8 +6,8 @@ reads them.
 
 from dataclasses import dataclass, field
 
-MAXIMUM_NOTES = 10_000
-"""With one more, the older half is examined for the last time and forgotten."""
+MAXIMUM_NOTES = 2_000
+"""With one more, the older half is examined for the last time and forgotten: so many are examined in less than 50 ms."""
 MAXIMUM_FINDINGS = 1_000
 
 

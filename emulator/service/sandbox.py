@@ -6,6 +6,7 @@ Owns what exists in it and how it begins. What happens in it is told by the neig
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Protocol
 
 from emulator.domain.admission import AdmissionPause
@@ -164,6 +165,20 @@ class Sandbox(SandboxState):
             held.end()
         self.held_admissions = {}
         self.images.close()
+
+    def contents(self) -> list[object]:
+        """Return all that there are many of."""
+        store, images = self.store, self.images
+        collections = (store.uploads, store.assets, store.products, store.operations, store.generations)
+        return [
+            *chain.from_iterable(collection.items.values() for collection in collections),
+            *chain.from_iterable(collection.items.values() for collection in store.ingredients.values()),
+            *chain.from_iterable(self.idempotency.records()),
+            *images.pictures.values(),
+            *self.timeline.pending(),
+            *self.journal.entries,
+            *self.record.notes,
+        ]
 
     def adopt(self, memory: MemoryBudget) -> None:
         """Count the image bytes in another budget from now on: the process's."""

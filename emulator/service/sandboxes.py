@@ -1,6 +1,6 @@
 """All sandboxes of the process, and how one is found: by key for requests, by id for links and the control plane."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
@@ -16,6 +16,7 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.tally import Tally
 
 MAXIMUM_SANDBOXES = 1_000
+_FREED_AT_ONCE = 2_000
 
 Observer: TypeAlias = Callable[[Sandbox, Entry], None]
 """Told of the entries of every sandbox's journal, as a journal's watchers are."""
@@ -44,6 +45,8 @@ class Sandboxes:
     tally: Tally = field(default_factory=Tally)
     """What was counted in sandboxes until they were reset, loaded or deleted."""
     examiner: Examiner | None = None
+    _remains: list[object] = field(default_factory=list)
+    """What sandboxes held that have ended."""
     _strike: Scenario | None = None
     """What strikes every sandbox, beside its own scenario: one cell of a sweep."""
     _callers: dict[str, Caller] = field(default_factory=dict)
@@ -103,7 +106,7 @@ class Sandboxes:
         """Reset a sandbox to its start."""
         self._count(sandbox)
         self._forget_keys(sandbox)
-        sandbox.end()
+        self._end(sandbox)
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
         sandbox.feed.restart()
@@ -122,7 +125,7 @@ class Sandboxes:
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self._count(old)
         self.tally.discount(sandbox)
-        old.end()
+        self._end(old)
         sandbox.adopt(self.memory)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_over(old.feed)
@@ -133,15 +136,25 @@ class Sandboxes:
         """Delete a sandbox and free its memory."""
         self._count(sandbox)
         self._forget_keys(sandbox)
-        sandbox.end()
+        self._end(sandbox)
         del self.by_id[sandbox.id]
         sandbox.feed.close()
+
+    def free(self) -> Iterator[None]:
+        """Free what sandboxes held that have ended, part by part: a large one at once would keep others waiting."""
+        while self._remains:
+            del self._remains[-_FREED_AT_ONCE:]
+            yield
 
     def register(self, sandbox: Sandbox) -> None:
         """Make the keys of a sandbox's credentials known, as far as they are not."""
         for key, held in sandbox.credentials.items():
             if key not in self._callers:
                 self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)
+
+    def _end(self, sandbox: Sandbox) -> None:
+        self._remains += sandbox.contents()
+        sandbox.end()
 
     def _count(self, sandbox: Sandbox) -> None:
         """Keep the counts of a sandbox before it is reset or deleted."""

@@ -200,21 +200,19 @@ _ONCE = {
 # Saving -------------------------------------------------------------------------------------------------------------
 
 
-def save(sandbox: Sandbox, now: int, observed: Observed | None = None) -> Iterator[bytes]:
-    """Return a sandbox that is settled up to now as the pieces of a state file; `observed` in place of its record.
+def save(sandbox: Sandbox, now: int, observed: Callable[[], Observed] | None = None) -> Iterator[bytes]:
+    """Return a sandbox that is settled up to now as the pieces of a state file.
 
-    The sandbox may change while the pieces are fetched, from whatever thread: they tell of the moment of this call.
+    The sandbox may change while the pieces are fetched, from whatever thread: they tell of the moment of this call. What
+    `observed` returns, which is called with the first piece, takes the place of the sandbox's record.
     """
     once = {name: copy(getattr(sandbox, name)) for name in _ONCE}
     once["clock"] = Clock(sandbox.clock.setting, now, elapsed_ms=lambda: 0.0)
     tables = {name: list(table.rows(sandbox)) for name, table in _TABLES.items()}
-    if observed is not None:
-        tables |= {"notes": list(observed.notes), "findings": list(observed.findings)}
-        tables |= {"checked": list(observed.checked.items()), "met": list(observed.met.items())}
     pictures = [
         (key, picture.content.recipe, picture.data, picture.scene) for key, picture in sandbox.images.pictures.items()
     ]
-    return _pieces(sandbox.id, once, tables, pictures)
+    return _pieces(sandbox.id, once, tables, pictures, observed)
 
 
 @cache
@@ -258,7 +256,12 @@ def _pieces(
     once: dict[str, Any],
     tables: dict[str, list[Any]],
     pictures: list[tuple[str, Recipe | None, bytes | None, Scene | None]],
+    observed: Callable[[], Observed] | None,
 ) -> Iterator[bytes]:
+    if observed is not None:
+        record = observed()
+        tables |= {"notes": record.notes, "findings": record.findings}
+        tables |= {"checked": list(record.checked.items()), "met": list(record.met.items())}
     codec, sink = _writing_codec(), _Sink()
     head = {"format": FORMAT, "version": VERSION, "sandbox": identifier}
     head.update({name: codec.write(value) for name, value in once.items()})
@@ -304,11 +307,13 @@ def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
 # Loading ------------------------------------------------------------------------------------------------------------
 
 
-def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) -> Sandbox:
+def load(
+    content: bytes, identifier: str, limit_bytes: int, contract: Contract, go_on: Callable[[], None] = lambda: None
+) -> Sandbox:
     """Make a sandbox of an id from a state file; nothing else changes. To be called in a thread of its own.
 
     `limit_bytes` is how many bytes of pictures it may have. They are counted in a budget of the sandbox's own, until
-    it takes its place.
+    it takes its place. `go_on` is called again and again; what it raises ends the reading.
 
     Raises:
         StateError: the file is not a state file, is of another version, or does not fit together.
@@ -320,11 +325,12 @@ def load(content: bytes, identifier: str, limit_bytes: int, contract: Contract) 
         raise StateError(f"the file is not a state file: it has more than {MAXIMUM_MEMBERS} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            sandbox, digests = _read(archive, identifier, MemoryBudget(limit_bytes), _reading_codec(contract))
+            codec = _reading_codec(contract)
+            sandbox, digests = _read(archive, identifier, MemoryBudget(limit_bytes), codec, go_on)
             _check_names(archive.namelist(), {_STATE, *(_PICTURES + digest for digest in digests)})
     except _UNREADABLE as error:
         raise StateError(f"the file is not a state file: {error}") from None
-    make_sound(sandbox, contract)
+    make_sound(sandbox, contract, go_on)
     return sandbox
 
 
@@ -335,7 +341,7 @@ def _check_names(found: list[str], expected: set[str]) -> None:
 
 
 def _read(
-    archive: zipfile.ZipFile, identifier: str, memory: MemoryBudget, codec: Codec
+    archive: zipfile.ZipFile, identifier: str, memory: MemoryBudget, codec: Codec, go_on: Callable[[], None]
 ) -> tuple[Sandbox, Iterable[str]]:
     """Read the lines one by one; return the sandbox that they make, and the digests of its pictures."""
     pictures: dict[str, bytes] = {}
@@ -343,6 +349,7 @@ def _read(
     with _open(archive, _STATE) as file:
         sandbox, original_id = _read_head(file, identifier, memory, codec)
         for line in _read_lines(file):
+            go_on()
             if not isinstance(line, list) or len(line) != 2 or not isinstance(line[0], str) or line[0] not in numbers:
                 raise StateError(
                     f"{_STATE}: found {excerpt(line)}; expected one of {', '.join(numbers)}, and a row of it"

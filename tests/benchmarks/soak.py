@@ -8,6 +8,7 @@ list is read by short pages: the journal keeps answers, and would keep ever long
 
 import argparse
 import json
+import os
 import sys
 import urllib.error
 import urllib.request
@@ -88,9 +89,11 @@ class Client:
 
 
 def resident_mib(process: int) -> float:
-    """Return the resident memory of a process, in MiB (Linux)."""
-    fields = Path(f"/proc/{process}/statm").read_text().split()
-    return int(fields[1]) * 4096 / 2**20
+    """Return the resident memory of a process and of its helpers, in MiB (Linux)."""
+    threads = Path(f"/proc/{process}/task").glob("*/children")  # each tells of the helpers that it started
+    helpers = [helper for thread in threads for helper in thread.read_text().split()]
+    pages = sum(int(Path(f"/proc/{each}/statm").read_text().split()[1]) for each in (process, *helpers))
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from emulator.service import engine
+from emulator.service import engine, state
 from tests.support.emulator_client import FULL, Answer, EmulatorUnderTest, settings_of
 from tests.support.pictures import picture, picture_with_subject
 from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, zipped
@@ -473,6 +473,23 @@ def test_a_file_that_was_made_to_exhaust_is_refused_at_once(control: EmulatorUnd
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)])
 def test_a_file_that_is_no_state_file_is_refused(control: EmulatorUnderTest, content: bytes) -> None:
     assert (400, "invalid_request") == control.refusal("PUT", "/state", content=content)[:2]
+
+
+def test_the_loading_of_a_file_ends_wherever_it_is_given_up(control: EmulatorUnderTest) -> None:
+    content, contract, asked = saved(control), control.application.contract, list[int]()
+
+    def go_on() -> None:
+        asked[-1] -= 1
+        if not asked[-1]:
+            raise KeyboardInterrupt
+
+    asked.append(0)
+    state.load(content, "default", 1_000_000, contract, go_on)
+    lines_and_steps = -asked[0]
+    for calls in (1, lines_and_steps // 2, lines_and_steps):
+        asked.append(calls)
+        with pytest.raises(KeyboardInterrupt):
+            state.load(content, "default", 1_000_000, contract, go_on)
 
 
 def test_a_truncated_state_file_is_refused(control: EmulatorUnderTest) -> None:
