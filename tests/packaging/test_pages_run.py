@@ -1,0 +1,246 @@
+"""Every command and every piece of Python of the documentation runs, page by page, as its reader would paste it.
+
+What a block of bash is followed by is what it prints. The reader's own programs are stood in for by a client with one
+call; what cannot be run here is listed with its reason. The tour has a test of its own, which also looks at its waits.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulator.cli.arguments import PROGRAM
+from emulator.settings import DEFAULT_URL
+from tests.cli.command import ROOT, Server, environment, serving
+
+NOT_RUN = {
+    "make": "starts what the other tests test, and these tests themselves",
+    "docker": "needs Docker, which not every machine has",
+    "openapi-python-client": "run by `make verify`, with the other generators of docs/clients.md",
+    "openapi-generator-cli": "run by `make verify`",
+    "datamodel-codegen": "run by `make verify`",
+    "openapi-typescript": "run by `make verify`",
+}
+"""Commands that are not run here, and why. The first word of a line tells."""
+NOT_RUN_LANGUAGES = {
+    "ts": "run by `make verify`, with examples/typescript",
+    "yaml": "scenarios and worlds: files beside the commands, and read by test_documentation",
+    "yml": "a workflow of GitHub",
+    "json": "what is printed",
+    "text": "what is printed",
+}
+AS_RUN = {
+    DEFAULT_URL: "{url}",
+    "requests/REQUEST_ID": "requests/1",
+    # The stand-in makes one call, and meets little.
+    "--coverage-fail-under 25": "--coverage-fail-under 0",
+    "shard-2.json --html coverage.html --fail-under 40": "shard-1.json --html coverage.html --fail-under 0",
+    "pytest -n 4": "pytest",
+    "sweep --jobs 2": "sweep --jobs 2 --only getTeam#1:rate_limited",
+    "sweep -- ": "sweep --only getTeam#1:rate_limited -- ",
+    "createProduct#2:lost-after-commit": "getTeam#1:lost-before-commit",
+}
+"""What is run in place of some words."""
+
+OWN_PROGRAM = """\
+#!/bin/sh
+# Stands in for the reader's own program or tests: one call, which is tried again.
+for attempt in 1 2 3; do
+  curl -sSf -o /dev/null -H "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY" "$IMAGE_WORKFLOW_BASE_URL/team" && exit
+done 2>/dev/null
+exit 1
+"""
+PROGRAMS = {
+    PROGRAM: f"""\
+#!/bin/sh
+export PYTHONPATH="{ROOT}"
+case "$*" in serve*) set -- "$@" --port 0 ;; *--follow*) ;; *) exec "{sys.executable}" -m emulator "$@" ;; esac
+"{sys.executable}" -m emulator "$@" >said.txt &  # has no end: its reader has seen enough when it has said something
+until [ -s said.txt ]; do kill -0 $! || exit; sleep 0.05; done
+kill $!
+wait $! || [ $? = 143 ]
+""",
+    "curl": f"""\
+#!/bin/sh
+# A refused request to the control plane is a mistake of the page; a stream has no end.
+case "$*" in *_emulator*) set -- --fail-with-body "$@" ;; esac
+case "$*" in *-N*) {shutil.which("curl")} --max-time 0.5 "$@" 2>/dev/null; [ $? = 28 ]; exit ;; esac
+exec {shutil.which("curl")} "$@"
+""",
+    "pytest": f"""\
+#!/bin/sh
+case "$*" in *--image-workflow*) ;; *) exec own-program ;; esac
+export PYTHONPATH="{ROOT}" PYTEST_DISABLE_PLUGIN_AUTOLOAD=1
+exec "{sys.executable}" -m pytest -q -p emulator.pytest_plugin -p no:cacheprovider "$@" test_mine.py
+""",
+    "own-program": OWN_PROGRAM,
+    "npx": OWN_PROGRAM,
+    "node": OWN_PROGRAM,
+}
+EARLIER_REQUEST = "curl -sS -o answer.json -H 'Authorization: Bearer iwe_demo_revoked' {url}/v1/team\n"
+"""What a page that makes no request itself looks at."""
+TEST_FILE = """\
+import urllib.request
+
+def test_the_team_is_read(image_workflow):
+    headers = {"Authorization": f"Bearer {image_workflow.api_key}"}
+    urllib.request.urlopen(urllib.request.Request(image_workflow.base_url + "/team", headers=headers))
+"""
+ANYTHING = "…"
+END_OF_STEP = "\036"
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """The language and the text of each block of a page."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+PAGES = {
+    path.name: blocks(path)
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "SECURITY.md"]
+    if path.name != "tour.md"
+}
+
+
+def commands(text: str) -> str:
+    """What is run of a block: without the lines that are not, and with other words for some."""
+    kept = [line for line in text.replace("\\\n", " ").splitlines() if line.split(" ", 1)[0] not in NOT_RUN]
+    found = "".join(f"{line}\n" for line in kept)
+    for words, others in AS_RUN.items():
+        found = found.replace(words, others)
+    return found
+
+
+def steps(page: str) -> list[tuple[str, str]]:
+    """The blocks of a page for a shell as they are run, each with what it is to print."""
+    found: list[tuple[str, str]] = []
+    before = ""
+    for language, text in PAGES[page]:
+        if language in ("bash", "sh"):
+            found.append((commands(text), ANYTHING))
+        elif language in ("text", "json") and before == "bash":
+            found[-1] = (found[-1][0], text.rstrip())
+        before = language
+    return found
+
+
+SHELL_PAGES = [page for page in PAGES if any(text for text, _ in steps(page))]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Server]:
+    with serving("--clock", "manual", "--access-log", "off") as server:
+        yield server
+
+
+@pytest.fixture
+def emulator(served: Server) -> Server:
+    """An emulator without a trace of another page."""
+
+    def ask(method: str, path: str) -> None:
+        urllib.request.urlopen(urllib.request.Request(f"{served.url}/_emulator/{path}", method=method)).close()
+
+    ask("DELETE", "scenario")
+    ask("POST", "reset")
+    return served
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder like that of a reader: programs, a client and its photo, and the files that the pages show."""
+    for name, text in PROGRAMS.items():
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(text)
+        program.chmod(0o755)
+    for page in PAGES.values():
+        for language, text in page:
+            if language == "yaml" and text.startswith("scenario: "):
+                (tmp_path / f"{text.split(maxsplit=2)[1]}.yaml").write_text(text)
+    shutil.copy(ROOT / "examples/python/photo.png", tmp_path)
+    (tmp_path / "smoke.sh").write_text(OWN_PROGRAM)
+    (tmp_path / "test_mine.py").write_text(TEST_FILE)
+    return tmp_path
+
+
+@pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="the commands are for bash and curl")
+@pytest.mark.parametrize("page", SHELL_PAGES)
+def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: Server, folder: Path) -> None:
+    is_begun = any(language == "bash" for language, _ in PAGES[page])
+    script = "" if is_begun else EARLIER_REQUEST
+    script += "".join(f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page))
+    finished = subprocess.run(
+        ["bash", "-eu", "-o", "pipefail"],
+        input=script.replace("{url}", emulator.url),
+        env=environment(PATH=f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}", EMULATOR_URL=emulator.url),
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert 0 == finished.returncode, finished.stdout[-1000:] + finished.stderr[-1000:]
+    assert [] == re.findall(rf"^(?:{PROGRAM}|curl|bash): .*", finished.stderr, re.MULTILINE)
+    for (_, promise), printed in zip(steps(page), finished.stdout.split(END_OF_STEP)[:-1], strict=True):
+        pattern = ".*".join(re.escape(part) for part in promise.split(ANYTHING))
+        assert re.fullmatch(pattern, printed.rstrip(), re.DOTALL), printed
+
+
+def test_what_is_not_run_is_in_the_documentation() -> None:
+    text = "".join(text for page in PAGES.values() for language, text in page if language in ("sh", "bash"))
+    assert [] == [word for word in NOT_RUN if not re.search(rf"^{word} ", text, re.MULTILINE)]
+    assert [] == [words for words in AS_RUN if words not in text]
+    languages = {language for page in PAGES.values() for language, _ in page}
+    assert {"sh", "bash", "python"} == languages - NOT_RUN_LANGUAGES.keys()
+
+
+# Python -----------------------------------------------------------------------------------------------------------------
+
+PYTHON = [(page, text) for page, found in PAGES.items() for language, text in found if language == "python"]
+SUITES = [(page, text) for page, text in PYTHON if "image_workflow)" in text or "image_workflow," in text]
+PRELUDE = """\
+import pytest
+from image_workflow_client import ImageWorkflow
+from test_image_workflow_client import PHOTO, make_product
+"""
+
+
+def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples/python/photo.png", tmp_path)
+    for number, (page, text) in enumerate(SUITES):
+        (tmp_path / f"test_{Path(page).stem}_{number}.py").write_text(PRELUDE + text)
+    shown = sum(text.count("def test_") for _, text in SUITES)
+    finished = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "emulator.pytest_plugin", "-p", "no:cacheprovider"],
+        cwd=tmp_path,
+        env=environment(PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert f"{shown} passed" in finished.stdout, finished.stdout + finished.stderr
+
+
+@pytest.mark.parametrize("text", [text for page, text in PYTHON if (page, text) not in SUITES])
+def test_a_program_that_is_shown_runs(text: str) -> None:
+    shown: dict[str, Any] = {}
+    exec(text, shown)
+    for name, value in shown.items():
+        if name.startswith("test_"):
+            run_shown(value)
+
+
+def run_shown(function: Any) -> None:
+    """Run a test that is shown, asynchronous or not."""
+    import asyncio
+    import inspect
+
+    asyncio.run(function()) if inspect.iscoroutinefunction(function) else function()
