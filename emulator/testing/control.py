@@ -8,6 +8,7 @@ import http.client
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import quote, urlencode, urlsplit
@@ -57,7 +58,8 @@ class HttpTransport:
         connect = http.client.HTTPSConnection if parts.scheme.lower() == "https" else http.client.HTTPConnection
         self.url = url.rstrip("/")
         self._path = parts.path.rstrip("/")
-        self._connection = connect(parts.hostname or "", parts.port)
+        self._connect = partial(connect, parts.hostname or "", parts.port)
+        self._connection = self._connect()
         self._lock = Lock()
 
     def exchange(
@@ -88,6 +90,15 @@ class HttpTransport:
         except BaseException:
             connection.close()
             raise
+
+    def open(self, target: str, headers: Mapping[str, str], seconds: float) -> http.client.HTTPResponse:
+        """Send a GET on a connection of its own, and return the answer while it still comes; `seconds` bounds each silence.
+
+        Raises OSError, HTTPException or ValueError if there is none in time.
+        """
+        connection = self._connect(timeout=seconds)
+        connection.request("GET", self._path + target, headers=dict(headers))
+        return connection.getresponse()
 
     def close(self) -> None:
         """Close the connection; the next request opens another."""
@@ -138,16 +149,9 @@ class ControlPlane:
         seconds: float = ANSWER_SECONDS,
     ) -> bytes:
         """Send bytes to a path below the sandbox and return the bytes that are answered. Raises as `call` does."""
-        prefix = f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
-        given = urlencode({name: value for name, value in (query or {}).items() if value is not None})
-        target = "".join((prefix, f"/{path}" if path else "", f"?{given}" if given else ""))
-        headers = {"Accept": JSON}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
-        if content is not None:
-            headers["Content-Type"] = content_type
+        headers = self.headers() if content is None else {**self.headers(), "Content-Type": content_type}
         try:
-            answer = self.transport.exchange(method, target, headers, content, seconds)
+            answer = self.transport.exchange(method, self.target(path, query), headers, content, seconds)
             if not answer.request_id.startswith(REQUEST_ID_KIND):
                 raise ValueError(f"something else answers there, with status {answer.status}")
             problem = json.loads(answer.body) if answer.status >= 400 else None
@@ -156,6 +160,16 @@ class ControlPlane:
         if problem is not None:
             raise EmulatorError(str(problem.get("code")), str(problem.get("detail")), answer.status)
         return answer.body
+
+    def target(self, path: str, query: Mapping[str, Any] | None = None) -> str:
+        """Return the path and the query of a request to a path below the sandbox."""
+        prefix = f"{PREFIX}/sandboxes/{path_step(self.sandbox)}" if self.sandbox else PREFIX
+        given = urlencode({name: value for name, value in (query or {}).items() if value is not None})
+        return "".join((prefix, f"/{path}" if path else "", f"?{given}" if given else ""))
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers of every request."""
+        return {"Accept": JSON, **({"Authorization": f"Bearer {self.token}"} if self.token else {})}
 
     def health(self, seconds: float) -> None:
         """Ask whether the emulator is ready. Raises EmulatorError with the reason if it is not."""

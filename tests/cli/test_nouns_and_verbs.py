@@ -4,7 +4,8 @@ import http.client
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,23 +109,65 @@ def test_a_request_is_explained_and_told_as_json_and_as_a_command(server: Server
     ]
 
 
-def test_requests_are_followed_as_they_are_answered(server: Server) -> None:
-    ask(server, "/v1/team")
+@contextmanager
+def following(server: Server, *filters: str) -> Iterator[Callable[[], Any]]:
+    """Follow requests, and give what reads the next one that is told."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "emulator", "requests", "--follow", "--format", "json", "--url", server.url],
+        [sys.executable, "-m", "emulator", "requests", "--follow", "--format", "json", "--url", server.url, *filters],
         cwd=ROOT,
         env=environment(),
         stdout=subprocess.PIPE,
         text=True,
     )
+    assert process.stdout is not None
+    lines = process.stdout
     try:
-        assert process.stdout is not None
-        assert 1 == json.loads(process.stdout.readline())["sequence"]
-        ask(server, "/v1/products")
-        assert "listProducts" == json.loads(process.stdout.readline())["operation"]
+        yield lambda: json.loads(lines.readline())
     finally:
         process.kill()
         process.communicate()
+
+
+def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Server) -> None:
+    ask(server, "/v1/team")
+    with following(server) as told_next:
+        assert 1 == told_next()["sequence"]
+        ask(server, "/v1/products")
+        assert "listProducts" == told_next()["operation"]
+        ask(server, "/_emulator/reset", None, method="POST")
+        ask(server, "/v1/poses")
+        ask(server, "/v1/team")
+        assert [(1, "listPoses"), (2, "getTeam")] == [
+            (entry["sequence"], entry["operation"]) for entry in (told_next(), told_next())
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("status", "4xx"),
+        ("status", "401"),
+        ("code", "credential_revoked"),
+        ("team", "Other"),
+        ("operation", "listPoses"),
+        ("operation", "none"),
+    ],
+)
+def test_what_is_followed_is_filtered_as_a_list_is(server: Server, name: str, value: str) -> None:
+    def make_requests() -> None:
+        ask(server, "/v1/team")
+        ask(server, "/v1/team", "iwe_demo_revoked")
+        ask(server, "/v1/team", "iwe_other_full")
+        ask(server, "/v1/poses")
+        ask(server, "/v1/nothing")
+
+    make_requests()
+    wanted = ask(server, f"/_emulator/requests?{name}={value}")["data"][::-1]
+    with following(server, f"--{name}", value) as told_next:
+        listed = [told_next()["sequence"] for _ in wanted]
+        make_requests()
+        followed = [told_next()["sequence"] for _ in wanted]
+    assert [entry["sequence"] for entry in wanted] == listed == [sequence - 5 for sequence in followed]
 
 
 def test_a_scenario_is_used_shown_and_ended(server: Server) -> None:

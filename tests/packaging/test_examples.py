@@ -44,7 +44,7 @@ def test_the_suite_of_the_typescript_client_passes(tmp_path: Path) -> None:
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
     shutil.copytree(EXAMPLES / "typescript", tmp_path, dirs_exist_ok=True)
-    run("npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", folder=tmp_path)
+    run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=tmp_path)
     for page in ("README.md", "docs/testing.md"):
         (shown,) = re.findall(
             r"^```ts\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL

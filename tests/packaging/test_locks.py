@@ -1,5 +1,6 @@
 """The locks: hashed, of one mind, and free of any machine's addresses and paths."""
 
+import json
 import re
 
 import pytest
@@ -29,3 +30,10 @@ def test_the_lock_of_the_verification_has_every_package_that_it_shares_in_the_sa
     development, verification = pins("requirements-dev.lock"), pins("requirements-verify.lock")
     shared = development.keys() & verification.keys()
     assert {name: development[name] for name in shared} == {name: verification[name] for name in shared}
+
+
+def test_the_lock_of_the_typescript_example_has_its_packages_by_hash_and_no_address_of_an_index() -> None:
+    folder = ROOT / "examples" / "typescript"
+    packages = json.loads((folder / "package-lock.json").read_text())["packages"]
+    assert json.loads((folder / "package.json").read_text())["devDependencies"] == packages.pop("")["devDependencies"]
+    assert set() == {name for name, package in packages.items() if "resolved" in package or "integrity" not in package}

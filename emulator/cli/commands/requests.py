@@ -5,10 +5,12 @@ import shlex
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.connection import add_connection, control_plane
+from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
 from emulator.kernel.signing import without_signature
@@ -17,10 +19,10 @@ from emulator.testing.control import ControlPlane
 from emulator.testing.records import RecordedRequest, record, request_line
 from emulator.testing.sandbox import explained
 
-WAIT_MS: Final = 20_000
-"""How long one look for new requests waits."""
 LOOK_AGAIN_SECONDS: Final = 0.2
-"""How long until another look while a request is in flight, which keeps a look from waiting."""
+"""How long until another look after a stream of events has ended."""
+NONE: Final = "none"
+"""Selects the requests that have no operation, status or code."""
 _FILTERS: Final = ("operation", "status", "code", "team", "limit")
 _HEADERS: Final = ("SEQUENCE", "TIME", "STATUS", "OPERATION", "CODE", "DURATION", "TEAM")
 _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
@@ -94,26 +96,50 @@ def _follow(control: ControlPlane, options: Namespace, style: Style) -> None:
         raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
     for entry in _answered(control, _query(options)):
         request = record(RecordedRequest, entry)
-        line = json.dumps(entry) if options.format == "json" else style.status(request_line(request), request.status)
+        line = (
+            json.dumps(entry, ensure_ascii=False)
+            if options.format == "json"
+            else style.status(request_line(request), request.status)
+        )
         print(line, flush=True)
 
 
 def _answered(control: ControlPlane, query: dict[str, str]) -> Iterator[Any]:
     """Go through requests once they are answered, without end; those that are in flight meanwhile come when they are."""
-    since, told = 0, set[int]()
+    told = set[int]()
     while True:
-        wait = {} if since == 0 and not told else {"wait_ms": WAIT_MS}
-        seconds = WAIT_MS / 1000 + 10
-        found = control.call("GET", "requests", query={**query, **wait, "since": since}, seconds=seconds)
-        entries = list(reversed(found["data"]))
-        new = [entry for entry in entries if entry["duration_ms"] is not None and entry["sequence"] not in told]
-        yield from new
-        told |= {entry["sequence"] for entry in new}
-        in_flight = [entry["sequence"] for entry in entries if entry["duration_ms"] is None]
-        since = min(in_flight) - 1 if in_flight else max([found["last_sequence"], since] if new else [since])
-        told = {sequence for sequence in told if sequence > since}
-        if not new:
-            time.sleep(LOOK_AGAIN_SECONDS)  # noqa: TID251 (clients of the emulator go on meanwhile, in real time)
+        events = open_events(control)  # before the list, so that nothing falls between them
+        listed = control.call("GET", "requests", query=query)["data"]
+        for entry in chain(reversed(listed), _left(events, told)):
+            if entry["duration_ms"] is not None and entry["sequence"] not in told and _is_wanted(entry, query):
+                told.add(entry["sequence"])
+                yield entry
+        time.sleep(LOOK_AGAIN_SECONDS)  # noqa: TID251 (the stream ended; clients of the emulator go on, in real time)
+
+
+def _left(events: Iterator[tuple[str, Any]], told: set[int]) -> Iterator[Any]:
+    """Go through the entries of events until some are missed; a reset counts anew."""
+    for kind, data in events:
+        match kind:
+            case "request":
+                yield data
+            case "reset":
+                told.clear()
+            case "gap":
+                return
+
+
+def _is_wanted(entry: Mapping[str, Any], query: Mapping[str, str]) -> bool:
+    """Tell whether filters select an entry, as the emulator does with those of a list."""
+    team = (entry["credential"] or {}).get("team") or {}
+    status = str(entry["status"] or NONE)
+    facts = {
+        "operation": (entry["operation"] or NONE,),
+        "status": (status, f"{status[0]}xx"),
+        "code": (entry["code"] or NONE,),
+        "team": (team.get("id"), team.get("name")),
+    }
+    return all(query[name] in values for name, values in facts.items() if name in query)
 
 
 # One request ----------------------------------------------------------------------------------------------------------
