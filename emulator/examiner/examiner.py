@@ -30,6 +30,8 @@ class Examiner:
     _kept: list[tuple[str, Finding]] = field(default_factory=list)
     _checked: dict[str, int] = field(default_factory=dict)
     _met: dict[str, int] = field(default_factory=dict)
+    _loaded: dict[str, int] = field(default_factory=dict)
+    """By sandbox that came from a state file: the number of its last request then."""
 
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
         """Take note of a request that has left."""
@@ -49,6 +51,15 @@ class Examiner:
         self._count_met(sandbox)
         if self.keeps_conduct:
             self._add(sandbox.id, examine(sandbox, has_ended=True))
+        self._loaded.pop(sandbox.id, None)
+
+    def discount(self, sandbox: Sandbox) -> None:
+        """Leave out what a sandbox that was just loaded brought with it: other runs found and met that."""
+        self._loaded[sandbox.id] = sandbox.journal.last_sequence
+        for point, number in sandbox.record.met.items():
+            self._met[point] = self._met.get(point, 0) - number
+        for rule, number in examine(sandbox).checked.items():
+            self._checked[rule] = self._checked.get(rule, 0) - number
 
     def conclude_all(self, sandboxes: Iterable[Sandbox]) -> "Totals":
         """Return what was found in all sandboxes, those included that are gone; nothing more will come."""
@@ -68,7 +79,9 @@ class Examiner:
 
     def _add(self, sandbox_id: str, conduct: Conduct) -> None:
         room = max(MAXIMUM_KEPT - len(self._kept), 0)
-        self._kept += [(sandbox_id, finding) for finding in conduct.findings[:room]]
+        loaded = self._loaded.get(sandbox_id, 0)
+        found = [finding for finding in conduct.findings if finding.requests[-1] > loaded]
+        self._kept += [(sandbox_id, finding) for finding in found[:room]]
         for rule, number in conduct.checked.items():
             self._checked[rule] = self._checked.get(rule, 0) + number
 

@@ -31,6 +31,9 @@ class Examiner(Protocol):
     def conclude(self, sandbox: Sandbox) -> None:
         """Called before a sandbox is reset or deleted."""
 
+    def discount(self, sandbox: Sandbox) -> None:
+        """Called when a sandbox was loaded from a state file, before any request to it."""
+
 
 class SandboxConflictError(Exception):
     """A new sandbox cannot be: its id or one of its keys is taken, or there are too many. The text says which."""
@@ -125,6 +128,8 @@ class Sandboxes:
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self._count(old)
         self.tally.discount(sandbox)
+        if self.examiner is not None:
+            self.examiner.discount(sandbox)
         self._end(old)
         sandbox.adopt(self.memory)
         self.by_id[sandbox.id] = sandbox

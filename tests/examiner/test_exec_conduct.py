@@ -66,3 +66,21 @@ def test_a_rule_that_is_not_there_cannot_be_ignored() -> None:
     outcome = run("--ignore", "no-such-rule")
     assert 2 == outcome.status
     assert "--ignore: found 'no-such-rule'" in outcome.complaint
+
+
+def test_what_a_state_file_brings_with_it_is_not_held_against_this_run(tmp_path: Path) -> None:
+    state, report, coverage = (str(tmp_path / name) for name in ("state", "report.json", "coverage.json"))
+
+    def found(*paths: str, begin: tuple[str, str] = ("--state", state)) -> list[str]:
+        options = (*begin, "--report", report, "--coverage", coverage)
+        run_command("exec", *options, "--", sys.executable, "-c", CLIENT, *paths)
+        return [finding["rule"] for finding in json.loads(Path(report).read_text())["conduct"]["findings"]]
+
+    loop = ["/assets/none"] * 3
+    assert ["retry-of-the-hopeless"] == found(*loop, begin=("--save-state", state))
+    assert [] == found("/team")
+    assert 0 == json.loads(Path(report).read_text())["conduct"]["checked"]["retry-of-the-hopeless"]
+    operations = json.loads(Path(coverage).read_text())["operations"]
+    met = {(name, point["point"]) for name, one in operations.items() for point in one["points"] if point["met"]}
+    assert {("getTeam", "200")} == met
+    assert ["retry-of-the-hopeless"] == found(*loop)
