@@ -116,6 +116,18 @@ class History:
         index = bisect_right(notes, earlier.left_before, key=lambda note: note.sequence)
         return next((note for note in islice(notes, index, index + _MOST_AT_ONCE) if self.knows(note, earlier)), None)
 
+    def next_by_same(self, notes: Sequence[Note], earlier: Note) -> Note | None:
+        """Return the next note of a group by the same worker: on the same connection if there is one, else who knew.
+
+        Programs that run side by side may be one client by credential and User-Agent; each keeps its own connection.
+        """
+        index = bisect_right(notes, earlier.left_before, key=lambda note: note.sequence)
+        if earlier.connection is not None:
+            for note in islice(notes, index, index + _MOST_AT_ONCE):
+                if note.connection == earlier.connection:
+                    return note
+        return self.next_knowing(notes, earlier)
+
     # What became of it ----------------------------------------------------------------------------------------------
 
     def work(self, identifier: str | None) -> Operation | Generation | None:

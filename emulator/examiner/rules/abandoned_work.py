@@ -2,8 +2,8 @@
 
 Theory of operation. Its admission was answered, so the client knows its id. It was seen if any client was shown its end,
 by itself or in a list after it had finished. That nobody will look is known ten minutes of emulator time after its
-end, or at the end of all. Work that never finished counts only if it was looked at less than three times: whoever polled
-for longer has waited, and may stop. A last look that failed, or a client that was shut out or ended with a failure, is
+end, or at the end of all. Work that has not finished counts only if nobody looked at it at all: whoever looked has
+waited, and may stop. A last look that failed, or a client that was shut out or ended with a failure, is
 an excuse.
 """
 
@@ -14,7 +14,6 @@ from emulator.examiner.history import History, is_answered, is_success, shows_en
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
-PATIENT_LOOKS: Final = 3
 _LISTS: Final = ("listOperations", "listGenerations")
 
 
@@ -39,7 +38,7 @@ def _judge(history: History, subject: str, notes: Sequence[Note], admitted: Note
     if work is None or any(map(shows_end, notes)):
         return KEPT
     if work.finished_at is None:
-        is_left = history.has_ended and len(looks) < PATIENT_LOOKS
+        is_left = history.has_ended and not looks
     else:
         is_left = history.is_over(work.finished_at) and listed_at < work.finished_at
     is_excused = (

@@ -1,14 +1,16 @@
 """`poll-after-terminal`: work is read on and on after its end was seen.
 
 Theory of operation. The first look that shows completed or failed is the end. Two more do no harm (a helper that reads
-the result again, a check before it is shown); the third is a loop that does not know when to stop. Looks whose answers
-were lost, or were refused, showed nothing and are not counted.
+the result again, a check before it is shown); the third is a loop that does not know when to stop. Whoever comes back
+after ten minutes of emulator time wants to see the result once more, and begins anew. Looks whose answers were lost, or
+were refused, showed nothing and are not counted.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
-from emulator.examiner.history import History, shows_end
+from emulator.examiner.history import PATIENCE_MS, History, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 
 HARMLESS: Final = 2
@@ -17,7 +19,9 @@ HARMLESS: Final = 2
 def _examine(history: History) -> Iterator[Verdict]:
     for (_, work), looks in history.looks.items():
         ends = [look for look in looks if shows_end(look)]
-        for number, look in enumerate(ends[1:], start=1):
+        number = 0
+        for last, look in pairwise(ends):
+            number = number + 1 if look.at - last.left_at < PATIENCE_MS else 0
             if number <= HARMLESS:
                 yield KEPT
             else:

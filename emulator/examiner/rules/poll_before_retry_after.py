@@ -1,8 +1,8 @@
 """`poll-before-retry-after`: unfinished work is read again before the Retry-After of the last look is over.
 
-Theory of operation. Looks at one Operation or Generation by one client follow each other. A look that showed unfinished
-work told how long to wait; the next one has waited if either clock moved that far. A look whose answer was lost told
-nothing.
+Theory of operation. Looks at one Operation or Generation by one client follow each other; where it looks on several
+connections, those on each. A look that showed unfinished work told how long to wait; the next one has waited if either
+clock moved that far. A look whose answer was lost told nothing.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         for look in looks:
             if not look.retry_after or shows_end(look) or not is_answered(look, 200):
                 continue
-            again = history.next_knowing(looks, look)
+            again = history.next_by_same(looks, look)
             if again is None or not is_wait_measured(look, again):
                 continue
             if has_waited(look, again, look.retry_after):

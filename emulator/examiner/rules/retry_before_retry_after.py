@@ -41,8 +41,8 @@ def _repetition(history: History, notes: Sequence[Note], index: int) -> Note | N
     note = notes[index]
     same_key = history.by_request[*intent_of(note), note.key]
     if len(same_key) > 1:
-        return history.next_knowing(same_key, note)
-    return history.next_knowing(notes, note) if note.status == 429 else None
+        return history.next_by_same(same_key, note)
+    return history.next_by_same(notes, note) if note.status == 429 else None
 
 
 def _breach(note: Note, again: Note) -> Breach:
