@@ -5,20 +5,14 @@ the server and its parser of HTTP are under test as well.
 """
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import pytest
-import schemathesis
-from schemathesis import Case, Response
 
-from tests.clients.generated import CHECKOUT, CONTRACT
 from tests.clients.served_service import ServedService
-from tests.contract_runs.test_links import FEWEST_OUTCOMES, Guide, contract_for_walks, walking_config
+from tests.contract_runs.running import run_schemathesis
+from tests.contract_runs.test_links import FEWEST_OUTCOMES, Guide, walk_along_links
 from tests.histories.emulator_process import run_emulator
 from tests.support.contract_check import shipped_checker
 
@@ -32,27 +26,19 @@ WALKS = 150
 STEPS = 12
 
 
-def run_schemathesis(folder: Path, *options: str, **variables: str) -> dict[str, Any]:
-    """Run it against a fresh server, as a person would from the command line; return what its hooks tell."""
+def run_over_http(folder: Path, *options: str, **variables: str) -> dict[str, Any]:
+    """Run it against a fresh server; return what its hooks tell."""
     report = folder / "report.json"
-    configuration = CHECKOUT / "tests" / "contract_runs" / "schemathesis.toml"
     with run_emulator("--clock", "manual", "--seed", "0") as emulator:
-        command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration), "run", str(CONTRACT)]
-        hooks = {
-            "SCHEMATHESIS_HOOKS": "tests.clients.served_hooks",
-            "SERVED_ORIGIN": emulator.origin,
-            "SERVED_REPORT": str(report),
-            "PYTHONPATH": str(CHECKOUT),
-            "PYTHONHASHSEED": "0",
-        }
-        run = subprocess.run(
-            [*command, "--url", emulator.base_url, *options],
-            cwd=folder,
-            env={**os.environ, **hooks, **variables},
-            capture_output=True,
-            text=True,
-            timeout=TIME_LIMIT_SECONDS,
-            check=False,
+        variables |= {"SERVED_ORIGIN": emulator.origin, "SERVED_REPORT": str(report)}
+        run = run_schemathesis(
+            folder,
+            "tests.clients.served_hooks",
+            variables,
+            *("--phases", "examples,coverage,fuzzing"),
+            *options,
+            url=emulator.base_url,
+            seconds=TIME_LIMIT_SECONDS,
         )
     assert run.returncode == 0, run.stdout[-20_000:] + run.stderr[-5_000:]
     told: dict[str, Any] = json.loads(report.read_text())
@@ -65,7 +51,7 @@ def operations() -> set[str]:
 
 
 def test_every_operation_keeps_to_the_contract_over_the_wire(tmp_path: Path) -> None:
-    told = run_schemathesis(tmp_path, "--phases", "examples,coverage,fuzzing", "--max-examples", str(EXAMPLES))
+    told = run_over_http(tmp_path, "--max-examples", str(EXAMPLES))
     statuses = told["statuses"]
     assert operations() == statuses.keys()
     assert [] == [operation for operation, seen in statuses.items() if not any(code.startswith("2") for code in seen)]
@@ -75,9 +61,9 @@ def test_every_operation_keeps_to_the_contract_over_the_wire(tmp_path: Path) -> 
 
 def test_with_request_rates_every_121st_request_of_a_minute_is_refused_whatever_it_asks(tmp_path: Path) -> None:
     """429 is expected here, so that what is accepted or refused besides is judged by the run without them."""
-    told = run_schemathesis(
+    told = run_over_http(
         tmp_path,
-        *("--phases", "examples,coverage,fuzzing", "--max-examples", str(LIMITED_EXAMPLES)),
+        *("--max-examples", str(LIMITED_EXAMPLES)),
         *("--exclude-checks", "positive_data_acceptance,negative_data_rejection,missing_required_header"),
         SERVED_RATE_LIMITS="on",
     )
@@ -91,35 +77,6 @@ def test_with_request_rates_every_121st_request_of_a_minute_is_refused_whatever_
 def test_walks_along_the_links_keep_to_the_contract_over_the_wire() -> None:
     with run_emulator("--clock", "manual", "--rate-limits", "off") as emulator:
         guide = Guide(ServedService(emulator.origin))
-        config = walking_config()
-        config.projects.default.update(base_url=emulator.base_url)
-        schema = schemathesis.openapi.from_dict(contract_for_walks(), config=config)
-
-        class Walk(schema.as_state_machine()):  # type: ignore[misc]  # a class made at run time
-            def setup(self) -> None:
-                guide.begin()
-
-            def before_call(self, case: Case[Any]) -> None:
-                guide.lead(case)
-
-            def after_call(self, response: Response, case: Case[Any]) -> None:
-                super().after_call(response, case)
-                guide.take_note(case, response)
-
-            def teardown(self) -> None:
-                guide.end()
-
-        Walk.run(
-            settings=hypothesis.settings(
-                max_examples=WALKS,
-                stateful_step_count=STEPS,
-                derandomize=True,
-                phases=[hypothesis.Phase.generate],
-                deadline=None,
-                database=None,
-                suppress_health_check=list(hypothesis.HealthCheck),
-            )
-        )
-        guide.service.emulator.close()
+        walk_along_links(guide, WALKS, STEPS, base_url=emulator.base_url)
     assert len(guide.outcomes) >= FEWEST_OUTCOMES
     print(f"outcomes: {len(guide.outcomes)}")

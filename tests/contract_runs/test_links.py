@@ -15,12 +15,13 @@ from schemathesis import Case, GenerationMode, Response
 
 from emulator.contract import enforcing_unique_items, load_contract
 from tests.contract_runs.directed_cases import check_answer, direct
+from tests.contract_runs.running import IN_PROCESS
 from tests.contract_runs.seeded_service import Json, SeededService
 from tests.support.contract_check import shipped_checker
 from tests.support.emulator_client import Answer, Call
 from tests.support.pictures import picture
 
-WALKS = 50
+WALKS = 20
 STEPS = 8
 FEWEST_OUTCOMES = 25
 """Different pairs of operation and status that the walks must have seen, lest they stand still."""
@@ -184,8 +185,17 @@ class Guide:
 
 def test_walks_along_the_links_keep_to_the_contract() -> None:
     guide = Guide(SeededService())
-    schema = schemathesis.openapi.from_dict(contract_for_walks(), config=walking_config())
-    schema.app = guide.service.emulator.application
+    walk_along_links(guide, WALKS, STEPS, app=guide.service.emulator.application)
+    assert len(guide.outcomes) >= FEWEST_OUTCOMES
+
+
+def walk_along_links(guide: Guide, walks: int, steps: int, *, base_url: str = IN_PROCESS, app: Any = None) -> None:
+    """Walk from answer to answer, wherever the guide leads; it keeps what was met."""
+    config = walking_config()
+    config.projects.default.update(base_url=base_url)
+    contract = enforcing_unique_items(load_contract().document)
+    schema = schemathesis.openapi.from_dict(contract, config=config)
+    schema.app = app
 
     class Walk(schema.as_state_machine()):  # type: ignore[misc]  # a class made at run time
         def setup(self) -> None:
@@ -203,8 +213,8 @@ def test_walks_along_the_links_keep_to_the_contract() -> None:
 
     Walk.run(
         settings=hypothesis.settings(
-            max_examples=WALKS,
-            stateful_step_count=STEPS,
+            max_examples=walks,
+            stateful_step_count=steps,
             derandomize=True,
             phases=[hypothesis.Phase.generate],  # to make a failing walk shorter takes minutes
             deadline=None,
@@ -213,19 +223,11 @@ def test_walks_along_the_links_keep_to_the_contract() -> None:
         )
     )
     guide.service.emulator.close()
-    assert len(guide.outcomes) >= FEWEST_OUTCOMES
-
-
-def contract_for_walks() -> Json:
-    """The contract, with the rule that it tells in an extension field as a schema."""
-    contract: Json = enforcing_unique_items(load_contract().document)
-    return contract
 
 
 def walking_config() -> schemathesis.Config:
     """The strict configuration, with valid requests only: what is wrong by itself has been tried without walking."""
     config = schemathesis.Config.from_path(Path(__file__).with_name("schemathesis.toml"))
-    config.projects.default.update(base_url="http://emulator.test/v1")
     config.projects.default.checks.positive_data_acceptance.expected_statuses = ["2xx", "404"]  # 404: what is deleted
     # A Product goes with its last Asset (section 3, rule 5); what is deleted, and what is not, the guide keeps book of.
     config.projects.default.checks.ensure_resource_availability.enabled = False

@@ -5,6 +5,7 @@ What nobody touched must stay as it is to the last byte of its state file.
 """
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -127,6 +128,7 @@ Step = Callable[[SandboxesSideBySide, str, Random], None]
 def within(step: Callable[[ClientSteps, Random], None]) -> Step:
     """Return the step that clients take in one sandbox."""
 
+    @wraps(step)
     def taken(sandboxes: SandboxesSideBySide, name: str, chance: Random) -> None:
         sandboxes.say(f"-- {step.__name__}")
         step(sandboxes.clients[name], chance)

@@ -14,12 +14,12 @@ def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_random_clients_find_no_difference(tmp_path: Path) -> None:
-    play_evenly(tmp_path, plays=26)
+    play_evenly(tmp_path, plays=16)
 
 
 @pytest.mark.slow
 def test_one_sided_clients_find_no_difference(tmp_path: Path) -> None:
-    play_by_hypothesis(tmp_path, plays=10, shortens=False)
+    play_by_hypothesis(tmp_path, plays=6, shortens=False)
 
 
 @pytest.mark.verify

@@ -5,9 +5,6 @@ A fault that none of them finds is a gap in the tests, to be closed there.
 """
 
 import logging
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,16 +12,15 @@ from typing import Final
 
 import pytest
 
+from tests.contract_runs.running import run_schemathesis
 from tests.model.playing import draw_plainly, play_evenly
 from tests.mutants.planted_faults import PLANTED_FAULTS
 from tests.mutants.short_tour import take_tour
 from tests.support.emulator_client import EmulatorUnderTest, settings_of
 
-CHECKOUT: Final = Path(__file__).resolve().parents[2]
 PLAYS: Final = 40
 PLAYS_AT_MOST: Final = 160
 """Some faults show only where much comes together; the long verification plays until they do."""
-TIME_LIMIT_SECONDS: Final = 150
 
 FOUND_LATE: Final = {
     "changes_of_a_team_hit_all",
@@ -93,24 +89,11 @@ def tour(folder: Path) -> None:
 
 def schemathesis(folder: Path, fault: str | None) -> None:
     """Run its examples and its boundaries. Raises AssertionError if it finds something."""
-    hooks = {
-        "SCHEMATHESIS_HOOKS": "tests.mutants.mutant_hooks",
-        "CONTRACT_RUN_REPORT": str(folder / "statuses.json"),
-        "PYTHONPATH": str(CHECKOUT),
-        "PYTHONHASHSEED": "0",
-        **({} if fault is None else {"PLANTED_FAULT": fault}),
-    }
-    options = ["--config-file", "tests/contract_runs/schemathesis.toml", "run", "contract/openapi.yaml"]
-    options += ["--url", "http://emulator.test/v1", "--phases", "examples,coverage", "--max-failures", "1"]
-    run = subprocess.run(
-        [sys.executable, "-m", "schemathesis.cli", *options],
-        cwd=CHECKOUT,
-        env={**os.environ, **hooks},
-        capture_output=True,
-        text=True,
-        timeout=TIME_LIMIT_SECONDS,
-        check=False,
-    )
+    variables = {"CONTRACT_RUN_REPORT": str(folder / "statuses.json")}
+    if fault is not None:
+        variables["PLANTED_FAULT"] = fault
+    options = ("--phases", "examples,coverage", "--max-failures", "1")
+    run = run_schemathesis(folder, "tests.mutants.mutant_hooks", variables, *options)
     assert "Test Phases" in run.stdout, f"it did not run: {run.stdout[-2000:]}{run.stderr[-2000:]}"
     if run.returncode != 0:
         raise AssertionError(run.stdout[-2000:])

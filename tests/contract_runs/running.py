@@ -1,0 +1,35 @@
+"""Runs Schemathesis over the contract, in a process of its own: it keeps its hooks for the whole process."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.support.contract_check import ROOT
+
+IN_PROCESS = "http://emulator.test/v1"
+"""The base URL of an application that the hooks call directly."""
+
+
+def run_schemathesis(
+    folder: Path,
+    hooks: str,
+    variables: Mapping[str, str],
+    *options: str,
+    url: str = IN_PROCESS,
+    seconds: float = 150,
+) -> "subprocess.CompletedProcess[str]":
+    """Run it as a person would from the command line, in a folder where it has never run, with a module of hooks and their variables."""
+    configuration = ROOT / "tests" / "contract_runs" / "schemathesis.toml"
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration), "run"]
+    own = {"SCHEMATHESIS_HOOKS": hooks, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+    return subprocess.run(
+        [*command, str(ROOT / "contract" / "openapi.yaml"), "--url", url, *options],
+        cwd=folder,
+        env={**os.environ, **own, **variables},
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
