@@ -4,7 +4,7 @@ Owns where `contract/` and `scenarios/` lie, in a checkout and in an installed w
 documents that are read at start-up: parsing the contract's YAML takes longer than everything else together, so
 `python -m emulator.documents` keeps each as JSON in `emulator/_shipped/compiled/`, headed by the digest of the YAML it
 was made from. A compiled document whose digest does not match is passed over: the YAML is always the truth, and without
-the compiled form start-up is slower and nothing else.
+the compiled form a start takes half as many instructions again, and nothing else changes.
 
 Must not know what the documents mean.
 """
