@@ -14,9 +14,10 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from collections.abc import Collection as Sized
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import chain
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 import orjson
 
@@ -29,7 +30,16 @@ from emulator.domain.lifecycles import TERMINAL, generation_status
 from emulator.domain.pixels import LONGEST_EDGE
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.recipes import LONGEST_EDGE_LIMIT, Recipe
-from emulator.domain.resources import OPERATION_TYPES, Asset, Generation, Ingredient, Operation, UploadSession
+from emulator.domain.resources import (
+    OPERATION_TYPES,
+    Asset,
+    Credential,
+    Generation,
+    Ingredient,
+    Operation,
+    Product,
+    UploadSession,
+)
 from emulator.imaging.containers import BrokenFile, contents_of
 from emulator.kernel.clock import HIGHEST_RATE, ClockSetting
 from emulator.kernel.timestamps import LATEST_INSTANT
@@ -38,6 +48,7 @@ from emulator.service.authoring import KINDS
 from emulator.service.generations import BY_WORKFLOW
 from emulator.service.sandbox import Sandbox
 from emulator.service.scenarios import CHANGE_EVENT
+from emulator.service.store import Owned
 
 MOST_CREDITS = LARGEST_INTEGER
 MOST_PIXELS = 100_000_000
@@ -54,6 +65,8 @@ _HEADER_VALUE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*")
 _STARTS = ("operation_started", "generation_started")
 
 Item = TypeVar("Item")
+Resource = TypeVar("Resource", bound=Owned)
+Work = TypeVar("Work", Operation, Generation)
 _Due = tuple[str, str, int, int]
 """Kind, subject, detail and instant of an event."""
 
@@ -86,9 +99,35 @@ def _expect(holds: object, where: str, found: object, expected: str) -> None:
         raise StateError(f"{where}: found {excerpt(found)}; expected {expected}")
 
 
-def _numbered(table: str, items: Iterable[Item]) -> Iterable[tuple[str, Item]]:
+@dataclass(frozen=True, slots=True)
+class _Row(Generic[Item]):
+    """Something that the file holds, with its place."""
+
+    where: str
+    item: Item
+
+    def expect(self, holds: object, field: str, expected: str) -> None:
+        """Check a field, or a field of a field (`outcome/charge`). Raises StateError."""
+        if not holds:
+            _expect(False, f"{self.where}/{field}", _value(self.item, field), expected)
+
+
+def _value(item: object, field: str) -> Any:
+    return reduce(getattr, field.split("/"), item)
+
+
+def _numbered(table: str, items: Iterable[Item]) -> Iterable[_Row[Item]]:
     """Go through the rows of a table, each with its place."""
-    return ((f"/{table}/{index}", item) for index, item in enumerate(items))
+    return (_Row(f"/{table}/{index}", item) for index, item in enumerate(items))
+
+
+def _owned(sandbox: Sandbox, table: str, prefix: str, items: Iterable[Resource]) -> Iterable[_Row[Resource]]:
+    """Go through the resources of a table; each has an id of the sandbox's, and the Team that owns it, if one does."""
+    for row in _numbered(table, items):
+        _check_given(sandbox, row, "id", prefix)
+        if row.item.team_id is not None:
+            _check_team(sandbox, row)
+        yield row
 
 
 # The sandbox itself ---------------------------------------------------------------------------------------------------
@@ -121,7 +160,7 @@ def _check_clock(where: str, setting: ClockSetting) -> None:
 
 def _check_timings(where: str, timings: Timings) -> None:
     for name in Timings.__dataclass_fields__:
-        _expect(getattr(timings, name) <= LATEST_INSTANT, f"{where}/{name}", getattr(timings, name), "a shorter span")
+        _Row(where, timings).expect(getattr(timings, name) <= LATEST_INSTANT, name, "a shorter span")
 
 
 def _check_world(world: WorldFile) -> None:
@@ -129,12 +168,13 @@ def _check_world(world: WorldFile) -> None:
     _expect(len(world.teams) <= MOST_TEAMS, f"{where}/teams", world.teams, f"at most {MOST_TEAMS} Teams")
     _check_timings(f"{where}/timings", world.timings)
     names, keys = set[str](), set[str]()
-    for place, team in _numbered("options/world/teams", world.teams):
-        _check_new(f"{place}/name", team.name, names)
-        _expect(team.credits <= MOST_CREDITS, f"{place}/credits", team.credits, f"at most {MOST_CREDITS}")
-        for index, credential in enumerate(team.credentials):
-            _check_new(f"{place}/credentials/{index}/key", credential.key, keys)
-            _expect(_KEY.fullmatch(credential.key), f"{place}/credentials/{index}/key", credential.key, "an API key")
+    for row in _numbered("options/world/teams", world.teams):
+        _check_new(f"{row.where}/name", row.item.name, names)
+        row.expect(row.item.credits <= MOST_CREDITS, "credits", f"at most {MOST_CREDITS}")
+        for index, credential in enumerate(row.item.credentials):
+            held = _Row(f"{row.where}/credentials/{index}", credential)
+            _check_new(f"{held.where}/key", credential.key, keys)
+            held.expect(_KEY.fullmatch(credential.key), "key", "an API key")
 
 
 def _check_new(where: str, name: str, names: set[str]) -> None:
@@ -144,18 +184,18 @@ def _check_new(where: str, name: str, names: set[str]) -> None:
 
 def _check_accounts(sandbox: Sandbox) -> None:
     now = sandbox.clock.now()
-    for where, account in _numbered("accounts", sandbox.accounts.values()):
-        _check_given(sandbox, f"{where}/team/id", "team", account.team.id)
-        _expect(account.ledger.granted <= MOST_CREDITS, f"{where}/ledger/granted", account.ledger.granted, "fewer")
-        _check_instants(f"{where}/rate/admitted", account.rate.admitted, now)
+    for account in _numbered("accounts", sandbox.accounts.values()):
+        _check_given(sandbox, account, "team/id", "team")
+        account.expect(account.item.ledger.granted <= MOST_CREDITS, "ledger/granted", "fewer")
+        _check_instants(f"{account.where}/rate/admitted", account.item.rate.admitted, now)
     ids = set[str]()
-    for where, held in _numbered("credentials", sandbox.credentials.values()):
-        credential = held.credential
-        _check_given(sandbox, f"{where}/credential/id", "cred", credential.id)
-        _check_new(f"{where}/credential/id", credential.id, ids)
-        _check_team(sandbox, f"{where}/credential", credential.team_id)
-        _expect(_KEY.fullmatch(credential.key), f"{where}/credential/key", credential.key, "an API key")
-        _check_instants(f"{where}/rate/admitted", held.rate.admitted, now)
+    for held in _numbered("credentials", sandbox.credentials.values()):
+        credential = held.item.credential
+        _check_given(sandbox, held, "credential/id", "cred")
+        _check_new(f"{held.where}/credential/id", credential.id, ids)
+        _check_team(sandbox, _Row(f"{held.where}/credential", credential))
+        held.expect(_KEY.fullmatch(credential.key), "credential/key", "an API key")
+        _check_instants(f"{held.where}/rate/admitted", held.item.rate.admitted, now)
 
 
 def _check_instants(where: str, instants: Sized[int], now: int) -> None:
@@ -163,27 +203,32 @@ def _check_instants(where: str, instants: Sized[int], now: int) -> None:
     _expect(max(instants, default=0) <= now, where, instants, "instants that have come")
 
 
-def _check_given(sandbox: Sandbox, where: str, prefix: str, identifier: str) -> None:
-    is_given = sandbox.identifiers.has_given(prefix, identifier)
-    _expect(is_given, where, identifier, f"one of the ids of /counters/{prefix} and the seed")
+def _check_given(sandbox: Sandbox, row: _Row[Item], field: str, prefix: str) -> None:
+    identifier: str = _value(row.item, field)
+    row.expect(
+        sandbox.identifiers.has_given(prefix, identifier), field, f"one of the ids of /counters/{prefix} and the seed"
+    )
 
 
-def _check_team(sandbox: Sandbox, where: str, team_id: str) -> None:
-    _expect(team_id in sandbox.accounts, f"{where}/team_id", team_id, "the id of a Team")
+def _check_team(sandbox: Sandbox, row: _Row[Resource] | _Row[Credential]) -> None:
+    row.expect(row.item.team_id in sandbox.accounts, "team_id", "the id of a Team")
 
 
 def _check_playbooks(sandbox: Sandbox) -> None:
     now = sandbox.clock.now()
-    for where, playbook in _numbered("playbooks", sandbox.playbooks.values()):
+    for row in _numbered("playbooks", sandbox.playbooks.values()):
+        playbook = row.item
         is_of_team = playbook.team is None or playbook.team in sandbox.accounts
-        _expect(is_of_team, f"{where}/team", playbook.team, "null or the id of a Team")
-        _expect(playbook.seed == sandbox.seed, f"{where}/seed", playbook.seed.value, "the seed of the sandbox")
-        _expect(playbook.began_at <= now, f"{where}/began_at", playbook.began_at, "an instant that has come")
+        row.expect(is_of_team, "team", "null or the id of a Team")
+        row.expect(playbook.seed == sandbox.seed, "seed/value", "the seed of the sandbox")
+        row.expect(playbook.began_at <= now, "began_at", "an instant that has come")
         for awaited in playbook.awaited:
             is_past = awaited.done_at is None or awaited.done_at <= now
-            _expect(is_past, f"{where}/awaited", awaited.done_at, "null or an instant that has come")
+            _expect(is_past, f"{row.where}/awaited", awaited.done_at, "null or an instant that has come")
         for name, counts in playbook.counts.items():
-            _expect(counts.fired <= counts.matched, f"{where}/counts/{name}", counts.fired, "no more than matched")
+            _Row(f"{row.where}/counts/{name}", counts).expect(
+                counts.fired <= counts.matched, "fired", "no more than matched"
+            )
 
 
 # Resources ------------------------------------------------------------------------------------------------------------
@@ -191,37 +236,34 @@ def _check_playbooks(sandbox: Sandbox) -> None:
 
 def _check_resources(sandbox: Sandbox) -> None:
     store, now = sandbox.store, sandbox.clock.now()
-    for where, session in _numbered("uploads", store.uploads.items.values()):
-        _check_given(sandbox, f"{where}/id", "upl", session.id)
-        _check_team(sandbox, where, session.team_id)
-        _check_session(sandbox, where, session)
-        if _is_finished(sandbox, session):
-            store.finished_uploads.append(session.id)  # in ascending order, which is a heap
-    for where, asset in _numbered("assets", store.assets.items.values()):
-        _check_given(sandbox, f"{where}/id", "ast", asset.id)
-        _check_team(sandbox, where, asset.team_id)
-        _check_asset(sandbox, where, asset)
-    for where, product in _numbered("products", store.products.items.values()):
-        _check_given(sandbox, f"{where}/id", "prd", product.id)
-        _check_team(sandbox, where, product.team_id)
-        members = product.asset_ids
-        _expect(
-            members and len(set(members)) == len(members), f"{where}/asset_ids", members, "some, none of them twice"
-        )
-        for asset_id in members:
-            found = store.assets.items.get(asset_id)
-            is_own = found is not None and found.team_id == product.team_id
-            _expect(is_own, f"{where}/asset_ids", asset_id, "an Asset of the Team")
-        _expect(product.primary_asset_id in members, f"{where}/primary_asset_id", product.primary_asset_id, "a member")
-        store.index_product(product)
+    for upload in _owned(sandbox, "uploads", "upl", store.uploads.items.values()):
+        _check_session(sandbox, upload)
+        if _is_finished(sandbox, upload.item):
+            store.finished_uploads.append(upload.item.id)  # in ascending order, which is a heap
+    for asset in _owned(sandbox, "assets", "ast", store.assets.items.values()):
+        _check_asset(sandbox, asset)
+    for product in _owned(sandbox, "products", "prd", store.products.items.values()):
+        _check_product(sandbox, product)
+        store.index_product(product.item)
     for kind, collection in store.ingredients.items():
-        for where, ingredient in _numbered(f"{kind}s", collection.items.values()):
-            _check_given(sandbox, f"{where}/id", KINDS[kind].prefix, ingredient.id)
-            if ingredient.team_id is not None:
-                _check_team(sandbox, where, ingredient.team_id)
-            _expect(max(ingredient.created_at, ingredient.updated_at) <= now, where, ingredient.updated_at, "the past")
-            for key in ingredient.picture_keys:
-                _check_picture(sandbox, where, key)
+        for row in _owned(sandbox, f"{kind}s", KINDS[kind].prefix, collection.items.values()):
+            row.expect(max(row.item.created_at, row.item.updated_at) <= now, "updated_at", "the past")
+            for key in row.item.picture_keys:
+                _check_picture(sandbox, row.where, key)
+
+
+def _check_product(sandbox: Sandbox, row: _Row[Product]) -> None:
+    members = row.item.asset_ids
+    row.expect(members and len(set(members)) == len(members), "asset_ids", "some, none of them twice")
+    for asset_id in members:
+        _expect(_has_asset(sandbox, row.item, asset_id), f"{row.where}/asset_ids", asset_id, "an Asset of the Team")
+    row.expect(row.item.primary_asset_id in members, "primary_asset_id", "a member")
+
+
+def _has_asset(sandbox: Sandbox, resource: Owned, asset_id: str) -> bool:
+    """Whether an Asset exists that the owner of a resource has."""
+    asset = sandbox.store.assets.items.get(asset_id)
+    return asset is not None and asset.team_id == resource.team_id
 
 
 def _check_picture(sandbox: Sandbox, where: str, key: str) -> None:
@@ -237,36 +279,34 @@ def _has_bytes(sandbox: Sandbox, session: UploadSession) -> bool:
     return session.status == "received" and sandbox.clock.now() < session.expires_at
 
 
-def _check_session(sandbox: Sandbox, where: str, session: UploadSession) -> None:
-    has_digest = session.digest is not None
-    _expect(
-        has_digest == (session.status != "awaiting_upload"),
-        f"{where}/digest",
-        session.digest,
-        "one of what it received",
+def _check_session(sandbox: Sandbox, row: _Row[UploadSession]) -> None:
+    session = row.item
+    row.expect(
+        (session.digest is not None) == (session.status != "awaiting_upload"), "digest", "one of what it received"
     )
     if _has_bytes(sandbox, session):
-        _check_picture(sandbox, where, session.id)
+        _check_picture(sandbox, row.where, session.id)
         data = sandbox.images.pictures[session.id].data or b""
         is_whole = hashlib.sha256(data).hexdigest() == session.digest and len(data) == session.size_bytes
-        _expect(is_whole, f"{where}/digest", session.digest, "the SHA-256 of its bytes")
+        row.expect(is_whole, "digest", "the SHA-256 of its bytes")
 
 
-def _check_asset(sandbox: Sandbox, where: str, asset: Asset) -> None:
+def _check_asset(sandbox: Sandbox, row: _Row[Asset]) -> None:
+    asset = row.item
     edges = (asset.width, asset.height)
     is_size = min(edges) >= 1 and max(edges) <= LONGEST_EDGE_LIMIT and asset.width * asset.height <= MOST_PIXELS
-    _expect(is_size, f"{where}/width", edges, "a size in pixels")
+    row.expect(is_size, "width", "a size in pixels")
     generation = sandbox.store.generations.items.get(asset.source_generation_id or "")
     is_output = generation is not None and any(output.asset_id == asset.id for output in generation.outputs)
     is_from_source = is_output if asset.source == "generation" else asset.source_generation_id is None
-    _expect(is_from_source, f"{where}/source_generation_id", asset.source_generation_id, "the Generation it comes from")
-    _check_picture(sandbox, where, asset.id)
+    row.expect(is_from_source, "source_generation_id", "the Generation it comes from")
+    _check_picture(sandbox, row.where, asset.id)
     picture = sandbox.images.pictures[asset.id]
     if picture.recipe is not None:
         is_fit = (picture.recipe.width, picture.recipe.height) == edges and picture.recipe.format == asset.format
     else:
         is_fit = _size_of(picture.data or b"", asset.format) == edges
-    _expect(is_fit, where, asset.id, f"a picture that is {asset.format} of {asset.width} x {asset.height} pixels")
+    _expect(is_fit, row.where, asset.id, f"a picture that is {asset.format} of {asset.width} x {asset.height} pixels")
 
 
 def _size_of(data: bytes, picture_format: str) -> tuple[int, int] | None:
@@ -281,64 +321,42 @@ def _size_of(data: bytes, picture_format: str) -> tuple[int, int] | None:
 
 
 def _check_work(sandbox: Sandbox, contract: Contract) -> None:
-    for where, operation in _numbered("operations", sandbox.store.operations.items.values()):
-        _check_given(sandbox, f"{where}/id", "op", operation.id)
-        _check_team(sandbox, where, operation.team_id)
-        _check_operation(sandbox, where, operation, contract)
-        _take_over(sandbox, where, operation, operation.outcome.finishes_at)
-    for where, generation in _numbered("generations", sandbox.store.generations.items.values()):
-        _check_given(sandbox, f"{where}/id", "gen", generation.id)
-        _check_team(sandbox, where, generation.team_id)
-        _check_generation(sandbox, where, generation, contract)
-        _take_over(sandbox, where, generation, generation.plan[-1].finishes_at)
-    for where, account in _numbered("accounts", sandbox.accounts.values()):
-        budget = account.budget
-        _expect(
-            budget.used <= budget.highest_used,
-            f"{where}/budget/highest_used",
-            budget.highest_used,
-            "no fewer than used",
-        )
+    for operation in _owned(sandbox, "operations", "op", sandbox.store.operations.items.values()):
+        _check_progress(sandbox, operation)
+        _check_operation(sandbox, operation, contract)
+        _take_over(sandbox, operation, operation.item.outcome.finishes_at)
+    for generation in _owned(sandbox, "generations", "gen", sandbox.store.generations.items.values()):
+        _check_progress(sandbox, generation)
+        _check_generation(generation, contract)
+        _check_outputs(sandbox, generation)
+        _take_over(sandbox, generation, generation.item.plan[-1].finishes_at)
+    for account in _numbered("accounts", sandbox.accounts.values()):
+        budget = account.item.budget
+        account.expect(budget.used <= budget.highest_used, "budget/highest_used", "no fewer than used")
 
 
-def _take_over(sandbox: Sandbox, where: str, work: Operation | Generation, finishes_at: int | None) -> None:
+def _take_over(sandbox: Sandbox, row: _Row[Work], finishes_at: int | None) -> None:
     """Restore reservations and concurrency of unfinished work; count the charges of finished work."""
+    work = row.item
     account = sandbox.accounts[work.team_id]
     try:
         account.ledger.restore(work.id, work.reserved_credits, work.charged_credits)
     except LedgerError as error:
-        raise StateError(f"{where}/reserved_credits: {error}") from None
+        raise StateError(f"{row.where}/reserved_credits: {error}") from None
     if work.status not in TERMINAL:
         account.budget.finishes_at[work.id] = finishes_at
 
 
-def _check_progress(sandbox: Sandbox, where: str, work: Operation | Generation) -> None:
+def _check_progress(sandbox: Sandbox, row: _Row[Work]) -> None:
     """A state must agree with the instants and the charge that it brings."""
-    now, is_done = sandbox.clock.now(), work.status in TERMINAL
-    started = work.started_at is not None
-    _expect(
-        started == (work.status != "queued"), f"{where}/started_at", work.started_at, f"what {work.status} work has"
-    )
-    _expect(
-        (work.finished_at is not None) == is_done,
-        f"{where}/finished_at",
-        work.finished_at,
-        f"what {work.status} work has",
-    )
-    _expect(
-        (work.charged_credits is not None) == is_done,
-        f"{where}/charged_credits",
-        work.charged_credits,
-        f"what {work.status} work has",
-    )
-    _expect(
-        (work.charged_credits or 0) <= work.reserved_credits,
-        f"{where}/charged_credits",
-        work.charged_credits,
-        "no more than reserved",
-    )
+    work, is_done = row.item, row.item.status in TERMINAL
+    expected = f"what {work.status} work has"
+    row.expect((work.started_at is not None) == (work.status != "queued"), "started_at", expected)
+    row.expect((work.finished_at is not None) == is_done, "finished_at", expected)
+    row.expect((work.charged_credits is not None) == is_done, "charged_credits", expected)
+    row.expect((work.charged_credits or 0) <= work.reserved_credits, "charged_credits", "no more than reserved")
     instants = [work.created_at, work.started_at or work.created_at, work.finished_at or work.updated_at]
-    _check_instants(where, instants, now)
+    _check_instants(row.where, instants, sandbox.clock.now())
 
 
 def _check_intent(where: str, name: str, request: Intent, contract: Contract) -> None:
@@ -351,109 +369,66 @@ def _check_intent(where: str, name: str, request: Intent, contract: Contract) ->
         raise StateError(f"{where}{problem.detail}") from None
 
 
-def _check_operation(sandbox: Sandbox, where: str, operation: Operation, contract: Contract) -> None:
-    store, outcome = sandbox.store, operation.outcome
-    _check_progress(sandbox, where, operation)
-    _expect(operation.type in OPERATION_TYPES, f"{where}/type", operation.type, f"one of {', '.join(OPERATION_TYPES)}")
+def _check_operation(sandbox: Sandbox, row: _Row[Operation], contract: Contract) -> None:
+    store, operation = sandbox.store, row.item
+    row.expect(operation.type in OPERATION_TYPES, "type", f"one of {', '.join(OPERATION_TYPES)}")
     kind, creates = operation.ingredient_kind, operation.type.endswith(".create")
-    _check_intent(f"{where}/request", KINDS[kind].body + ("Write" if creates else "Patch"), operation.request, contract)
+    schema = KINDS[kind].body + ("Write" if creates else "Patch")
+    _check_intent(f"{row.where}/request", schema, operation.request, contract)
     sources = operation.request.get(KINDS[kind].sources, ())
     sources = (sources,) if isinstance(sources, str) else tuple(sources)
-    _expect(
-        sources and sources == outcome.source_keys,
-        f"{where}/outcome/source_keys",
-        outcome.source_keys,
-        "those of the request",
-    )
-    _expect(
-        outcome.charge <= operation.reserved_credits, f"{where}/outcome/charge", outcome.charge, "no more than reserved"
-    )
-    _expect((operation.target_id is None) == creates, f"{where}/target_id", operation.target_id, "what an update has")
-    _expect(
-        (operation.error is not None) == (operation.status == "failed"),
-        f"{where}/error",
-        operation.error,
-        "that of failed work",
-    )
-    has_result = operation.result_id is not None
-    _expect(
-        has_result == (operation.status == "completed"),
-        f"{where}/result_id",
-        operation.result_id,
-        "that of completed work",
+    row.expect(sources and sources == operation.outcome.source_keys, "outcome/source_keys", "those of the request")
+    row.expect(operation.outcome.charge <= operation.reserved_credits, "outcome/charge", "no more than reserved")
+    row.expect((operation.target_id is None) == creates, "target_id", "what an update has")
+    row.expect((operation.error is not None) == (operation.status == "failed"), "error", "that of failed work")
+    row.expect(
+        (operation.result_id is not None) == (operation.status == "completed"), "result_id", "that of completed work"
     )
     if operation.status in TERMINAL:
         return
     for asset_id in sources:
-        asset = store.assets.items.get(asset_id)
-        is_own = asset is not None and asset.team_id == operation.team_id
-        _expect(is_own, f"{where}/outcome/source_keys", asset_id, "an Asset of the Team")
+        is_own = _has_asset(sandbox, operation, asset_id)
+        _expect(is_own, f"{row.where}/outcome/source_keys", asset_id, "an Asset of the Team")
     if operation.target_id is not None:
         target: Ingredient | None = store.ingredients[kind].items.get(operation.target_id)
-        is_free = (
-            target is not None and target.team_id == operation.team_id and target.id not in store.operation_on_target
-        )
-        _expect(is_free, f"{where}/target_id", operation.target_id, "an ingredient that nothing else replaces")
+        is_own = target is not None and target.team_id == operation.team_id
+        is_free = is_own and operation.target_id not in store.operation_on_target
+        row.expect(is_free, "target_id", "an ingredient that nothing else replaces")
     store.index_operation(operation)
 
 
-def _check_generation(sandbox: Sandbox, where: str, generation: Generation, contract: Contract) -> None:
-    _check_progress(sandbox, where, generation)
-    _expect(
-        generation.workflow in BY_WORKFLOW, f"{where}/workflow", generation.workflow, f"one of {', '.join(BY_WORKFLOW)}"
-    )
-    _check_intent(f"{where}/request", BY_WORKFLOW[generation.workflow].body, generation.request, contract)
-    slots = len(generation.plan)
-    _expect(
-        1 <= slots <= _MOST_SLOTS and slots == len(generation.outputs), f"{where}/plan", slots, "a plan for each output"
-    )
-    _expect(
-        generation.reserved_credits > 0,
-        f"{where}/reserved_credits",
-        generation.reserved_credits,
-        "what its admission reserved",
-    )
-    is_done = generation.status in TERMINAL
+def _check_generation(row: _Row[Generation], contract: Contract) -> None:
+    generation, slots = row.item, len(row.item.plan)
+    row.expect(generation.workflow in BY_WORKFLOW, "workflow", f"one of {', '.join(BY_WORKFLOW)}")
+    _check_intent(f"{row.where}/request", BY_WORKFLOW[generation.workflow].body, generation.request, contract)
+    is_planned = 1 <= slots <= _MOST_SLOTS and slots == len(generation.outputs)
+    _expect(is_planned, f"{row.where}/plan", slots, "a plan for each output")
+    row.expect(generation.reserved_credits > 0, "reserved_credits", "what its admission reserved")
+
+
+def _check_outputs(sandbox: Sandbox, row: _Row[Generation]) -> None:
+    """The outputs must agree with the state of their Generation, and with the plan."""
+    generation, recipe_type = row.item, BY_WORKFLOW[row.item.workflow].recipe
     for index, output in enumerate(generation.outputs):
-        place = f"{where}/outputs/{index}"
-        _expect(
-            (output.asset_id is not None) == (output.status == "completed"),
-            f"{place}/asset_id",
-            output.asset_id,
-            "that of a completed output",
+        slot = _Row(f"{row.where}/outputs/{index}", output)
+        slot.expect(
+            (output.asset_id is not None) == (output.status == "completed"), "asset_id", "that of a completed output"
         )
-        _expect(
-            (output.error is not None) == (output.status == "failed"),
-            f"{place}/error",
-            output.error,
-            "that of a failed output",
-        )
+        slot.expect((output.error is not None) == (output.status == "failed"), "error", "that of a failed output")
         is_waiting = output.status == "pending"
-        _expect(
-            is_waiting == (generation.status == "queued"),
-            f"{place}/status",
-            output.status,
-            f"what {generation.status} work has",
-        )
+        slot.expect(is_waiting == (generation.status == "queued"), "status", f"what {generation.status} work has")
     status = generation_status(generation.status, generation.outputs)
-    _expect(
-        status == generation.status and is_done == all(output.status in TERMINAL for output in generation.outputs),
-        f"{where}/status",
-        generation.status,
-        f"{status}, as its outputs are",
-    )
+    is_done = all(output.status in TERMINAL for output in generation.outputs)
+    is_agreed = status == generation.status and is_done == (status in TERMINAL)
+    row.expect(is_agreed, "status", f"{status}, as its outputs are")
     for index, (planned, output) in enumerate(zip(generation.plan, generation.outputs, strict=True)):
         recipe = planned.picture
-        is_of_workflow = isinstance(recipe, BY_WORKFLOW[generation.workflow].recipe)
-        _expect(
-            is_of_workflow and _is_drawable(recipe),
-            f"{where}/plan/{index}/picture",
-            recipe.inputs,
-            f"a recipe of {generation.workflow}",
-        )
+        place = _Row(f"{row.where}/plan/{index}", planned)
+        is_fit = isinstance(recipe, recipe_type) and _is_drawable(recipe)
+        place.expect(is_fit, "picture/inputs", f"a recipe of {generation.workflow}")
         if output.status not in TERMINAL:
             for key in recipe.inputs:
-                _check_picture(sandbox, f"{where}/plan/{index}/picture/inputs", key)
+                _check_picture(sandbox, f"{place.where}/picture/inputs", key)
 
 
 def _is_drawable(recipe: Recipe) -> bool:
@@ -468,7 +443,8 @@ def _check_events(sandbox: Sandbox) -> None:
     now, numbers, found = sandbox.clock.now(), set[int](), Counter[_Due]()
     expected = Counter(chain(_expected_of_work(sandbox), _expected_of_others(sandbox)))
     waiting = {subject for kind, subject, _, _ in expected if kind in _STARTS}
-    for where, event in _numbered("events", sandbox.timeline.events()):
+    for row in _numbered("events", sandbox.timeline.events()):
+        where, event = row.where, row.item
         _expect(event.due > now, f"{where}/0", event.due, "an instant to come")
         is_new = 0 < event.sequence <= sandbox.timeline.sequence and event.sequence not in numbers
         _expect(is_new, f"{where}/1", event.sequence, "a number of its own, up to /timeline/sequence")
@@ -520,9 +496,11 @@ def _expected_of_others(sandbox: Sandbox) -> Iterable[_Due]:
 def _hold_pictures(sandbox: Sandbox) -> None:
     """Hold every picture as often as it is needed, and let go of those that nothing needs."""
     store, images = sandbox.store, sandbox.images
-    for where, (key, picture) in _numbered("pictures", images.pictures.items()):
+    for row in _numbered("pictures", images.pictures.items()):
+        key, picture = row.item
         if picture.recipe is not None:
-            _expect(_is_drawable(picture.recipe), f"{where}/recipe", key, f"edges of at most {_LARGEST_EDGE} pixels")
+            is_drawable = _is_drawable(picture.recipe)
+            _expect(is_drawable, f"{row.where}/recipe", key, f"edges of at most {_LARGEST_EDGE} pixels")
             images.hold(picture.recipe.inputs)
     linked = list(store.assets.items)
     for collection in store.ingredients.values():
@@ -552,9 +530,10 @@ def _captured(sandbox: Sandbox) -> Iterable[str]:
 def _check_records(sandbox: Sandbox) -> None:
     ids = {held.credential.id for held in sandbox.credentials.values()}
     admitted = []
-    for where, (scope, record) in _numbered("records", sandbox.idempotency.records()):
-        _expect(scope.credential_id in ids, f"{where}/0/0", scope.credential_id, "the id of a credential")
-        _check_answer(f"{where}/1", record)
+    for row in _numbered("records", sandbox.idempotency.records()):
+        scope, record = row.item
+        _expect(scope.credential_id in ids, f"{row.where}/0/0", scope.credential_id, "the id of a credential")
+        _check_answer(f"{row.where}/1", record)
         admitted.append(record.admitted_at)
     _check_instants("/records", admitted, sandbox.clock.now())
 
