@@ -66,11 +66,18 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
 
     One that runs already is used where `--image-workflow-url` or EMULATOR_URL names it, with EMULATOR_CONTROL_TOKEN.
     """
-    from emulator.testing import Emulator
+    from emulator.testing import Emulator, EmulatorError
 
     url = request.config.getoption(OPTION) or os.environ.get("EMULATOR_URL")
     token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
-    with Emulator.connect(url, token) if url else Emulator.start() as emulator:
+    refused = ""
+    try:
+        emulator = Emulator.connect(url, token) if url else Emulator.start()
+    except EmulatorError as error:
+        refused = f"{error.detail}\n  ({OPTION} or EMULATOR_URL names it)" if url else error.detail
+    if refused:  # out here, since a report also tells of what was being handled
+        pytest.fail(refused, pytrace=False)
+    with emulator:
         yield emulator
 
 
@@ -88,7 +95,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     except EmulatorError as error:
         # What is wrong comes first, since the summary shows only the beginning.
         refused = f"{error.detail}\n  in @pytest.mark.{MARKER} of {_place(request.node)}"
-    if refused:  # out here, since a report also tells of what was being handled
+    if refused:
         pytest.fail(refused, pytrace=False)
     with sandbox:
         request.node.stash[_SANDBOX] = sandbox

@@ -1,13 +1,13 @@
 """Which running emulator a command speaks to, and which of its sandboxes."""
 
+import re
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
-from emulator.settings import DEFAULT_PORT, DEFAULT_URL, SettingError, parse_url
-from emulator.testing.control import ControlPlane, HttpTransport
+from emulator.settings import DEFAULT_URL, SettingError, read_settings
+from emulator.testing.control import ControlPlane, HttpTransport, emulator_address
 
-_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def add_connection(parser: ArgumentParser) -> None:
@@ -38,8 +38,7 @@ def control_plane(options: Namespace, environment: Mapping[str, str]) -> Control
     given = vars(options)
     name, url = ("--url", given["url"]) if "url" in given else _address(environment)
     try:
-        url = parse_url(url)
-        _ = urlsplit(url).port
+        url = emulator_address(url)
     except ValueError:
         raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
     token = given.get("control_token") or environment.get("EMULATOR_CONTROL_TOKEN")
@@ -47,12 +46,15 @@ def control_plane(options: Namespace, environment: Mapping[str, str]) -> Control
 
 
 def _address(environment: Mapping[str, str]) -> tuple[str, str]:
-    """Return the address that the environment names, and the variable that does."""
+    """Return the address that the environment names, and the variable that does. Raises SettingError."""
     if environment.get("EMULATOR_URL"):
         return "EMULATOR_URL", environment["EMULATOR_URL"]
-    host, port = environment.get("EMULATOR_HOST"), environment.get("EMULATOR_PORT")
-    if not host and not port:
-        return "--url", DEFAULT_URL
-    host = _ANY_ADDRESS.get(host or "", host or "127.0.0.1")
-    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    return "EMULATOR_PORT" if port else "EMULATOR_HOST", f"http://{host}:{port or DEFAULT_PORT}"
+    served = read_settings({}, {name: environment.get(name, "") for name in ("EMULATOR_HOST", "EMULATOR_PORT")})
+    if served.port == 0:
+        raise SettingError(
+            "EMULATOR_PORT", "0", "the port of a running emulator (0 is for `serve`, which picks a free one)"
+        )
+    host = _ANY_ADDRESS.get(served.host, served.host)
+    if re.fullmatch(r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*", host):
+        host = f"[{host}]"
+    return "EMULATOR_HOST", f"http://{host}:{served.port}"

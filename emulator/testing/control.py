@@ -13,7 +13,9 @@ from threading import Lock
 from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import quote, urlencode, urlsplit
 
+from emulator.contract import BASE_PATH
 from emulator.control import PREFIX, REQUEST_ID_KIND
+from emulator.settings import parse_url
 from emulator.testing.errors import NO_ANSWER, EmulatorError
 
 ANSWER_SECONDS: Final = 30.0
@@ -181,6 +183,13 @@ class ControlPlane:
             NO_ANSWER,
             f"no emulator answers at {self.transport.url} ({why}); start one: image-workflow-emulator serve",
         )
+
+
+def emulator_address(text: str) -> str:
+    """Read the address of a running emulator; that of its page and its base URL stand for it. Raises ValueError."""
+    url = parse_url(text)
+    _ = urlsplit(url).port
+    return url.removesuffix(PREFIX).removesuffix(BASE_PATH)
 
 
 def path_step(text: str) -> str:

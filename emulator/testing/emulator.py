@@ -7,7 +7,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
-from emulator.testing.control import ControlPlane, HttpTransport
+from emulator.settings import DEFAULT_URL
+from emulator.testing.control import ControlPlane, HttpTransport, emulator_address
+from emulator.testing.errors import NO_ANSWER, EmulatorError
 from emulator.testing.files import read_file, scenario_file, world_value
 from emulator.testing.options import option_texts, timestamp_text
 from emulator.testing.sandbox import DEFAULT_SANDBOX, Sandbox
@@ -50,7 +52,10 @@ class Emulator:
     @classmethod
     def connect(cls, url: str, control_token: str | None = None) -> "Self":
         """Use one that runs already, such as `http://127.0.0.1:8038`. Raises EmulatorError if none answers there."""
-        transport = HttpTransport(url)
+        try:
+            transport = HttpTransport(emulator_address(url))
+        except ValueError:
+            raise EmulatorError(NO_ANSWER, f"found the address {url!r}; expected one such as {DEFAULT_URL}") from None
         plane = ControlPlane(transport, control_token)
         plane.health(HEALTH_SECONDS)
         return cls(plane, transport.close)

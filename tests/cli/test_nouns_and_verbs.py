@@ -262,6 +262,27 @@ def test_the_address_is_that_of_host_and_port_where_no_url_is_given(server: Serv
     assert 1 == run_command("clock", "--url", "http://127.0.0.1:9", EMULATOR_PORT=str(server.port)).status
 
 
+@pytest.mark.parametrize("path", ["/", "/v1", "/_emulator"])
+def test_a_base_url_or_the_address_of_the_page_names_the_emulator_too(server: Server, path: str) -> None:
+    assert 0 == run_command("clock", EMULATOR_URL=server.url + path).status
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("EMULATOR_PORT", "abc", "a number from 0 to 65535"),
+        ("EMULATOR_PORT", "0", "the port of a running emulator (0 is for `serve`, which picks a free one)"),
+        ("EMULATOR_URL", "127.0.0.1:8038", "the address of a running emulator, such as http://127.0.0.1:8038"),
+    ],
+)
+def test_an_address_that_cannot_be_one_is_told_by_its_variable(variable: str, value: str, expected: str) -> None:
+    outcome = run_command("clock", **{variable: value})
+    assert (2, f"image-workflow-emulator: {variable}: found {value!r}, expected {expected}\n") == (
+        outcome.status,
+        outcome.complaint,
+    )
+
+
 def test_operations_are_listed_without_an_emulator() -> None:
     operations = json.loads(run_command("operations", "--format", "json").output)["data"]
     prices = {row["operation"]: row["credits"] for row in operations}

@@ -25,6 +25,7 @@ from emulator.scenario.format import parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldCredential, world_names
 from emulator.scenario.world_format import parse_world
 from emulator.settings import DEFAULT_URL, OPTIONS
+from emulator.testing import Emulator, Rule, create_app
 from tests.cli.command import ROOT
 from tests.support.contract_words import DOCUMENTS as DERIVED
 from tests.support.contract_words import contract
@@ -242,6 +243,27 @@ def test_the_table_of_keys_is_the_built_in_world() -> None:
     ]
     assert [(*team, f"`{credential.key}`") for *team, credential in expected] == [row[:4] for row in found]
     assert all(state_of(row[3]) in shown[4] for row, shown in zip(expected, found, strict=True))
+
+
+# Python and the page ----------------------------------------------------------------------------------------------------
+
+
+def test_every_name_in_the_table_of_python_exists() -> None:
+    sandbox = create_app().sandbox
+    known = {name for thing in (Emulator, Rule, sandbox, sandbox.clock, sandbox.team("Demo")) for name in dir(thing)}
+    known |= {"default", *(option.field for option in OPTIONS)}
+    table = rows(page("Testing a client").partition("## From Python")[2])
+    spans = CODE.findall(" ".join(cell for row in table for cell in row))
+    names = {re.sub(r"^(?:[Ee]mulator|sandbox)\.", "", span) for span in spans}
+    assert set() == {name for name in names if re.match(r"\w+", name)[0] not in known}  # type: ignore[index]
+
+
+def test_every_region_of_the_page_is_in_its_table() -> None:
+    files = (ROOT / "emulator/control/page").glob("*.js")
+    names = {
+        name for file in files for name in re.findall(r'^export const name = "(.*)";$', file.read_text(), re.MULTILINE)
+    }
+    assert names == {row[0] for row in rows(page("The page"))}
 
 
 # Links ------------------------------------------------------------------------------------------------------------------

@@ -270,3 +270,8 @@ def test_a_sandbox_is_saved_loaded_and_reset(sandbox: Sandbox, tmp_path: Path) -
     assert 100 == sandbox.team("Demo").credits
     sandbox.load(tmp_path / "state.zip")
     assert 5 == sandbox.team("Demo").credits
+
+
+def test_an_address_that_cannot_be_one_is_told() -> None:
+    with pytest.raises(EmulatorError, match=r"found the address '127\.0\.0\.1:8038'; expected one such as http://"):
+        Emulator.connect("127.0.0.1:8038")

@@ -202,3 +202,11 @@ def test_other(image_workflow):
     assert {"200": 1, "401 credential_revoked": 1} == {point["point"]: point["met"] for point in points if point["met"]}
     assert "2 passed" in run_pytest(tmp_path, text, "--image-workflow-coverage", "coverage.html")
     assert (tmp_path / "coverage.html").read_text().startswith("<!doctype html>")
+
+
+def test_an_emulator_that_does_not_answer_is_told_without_a_traceback(tmp_path: Path) -> None:
+    output = run_pytest(tmp_path, "def test_it(image_workflow): ...", EMULATOR_URL="http://127.0.0.1:1")
+    assert "\nno emulator answers at http://127.0.0.1:1 (" in output
+    assert "\n  (--image-workflow-url or EMULATOR_URL names it)\n" in output
+    assert "Traceback" not in output
+    assert "control.py" not in output
