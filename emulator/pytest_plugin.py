@@ -4,6 +4,7 @@ Every run of pytest imports this wherever the emulator is installed, so nothing 
 not need.
 """
 
+import json
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -23,6 +24,8 @@ INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
+SWEEP: Final = "IMAGE_WORKFLOW_SWEEP"
+"""The variable by which `sweep` names the folder of a run."""
 SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
 
@@ -58,6 +61,26 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{MARKER}(clock, scenario, world, seed, start, rate_limits, evolution, conduct): how the sandbox of the fixture `image_workflow` "
         "begins; `clock` is `auto` unless said otherwise, `conduct` is as the ini option of that name has it",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In a run of a sweep, leave out the tests that its fault cannot strike."""
+    file = Path(os.environ.get(SWEEP, ""), "wanted-tests.json")
+    if not os.environ.get(SWEEP) or not file.exists():
+        return
+    tests = set(json.loads(file.read_bytes()))
+    wanted = [item for item in items if item.nodeid in tests]
+    if wanted:  # else this is another suite than the one that is struck
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in tests])
+        items[:] = wanted
+
+
+def _note_test(node: pytest.Item, sandbox: "Sandbox") -> None:
+    """Tell a sweep which sandbox a test has."""
+    folder = os.environ.get(SWEEP)
+    if folder:
+        with Path(folder, "noted-tests").open("a", encoding="utf-8") as file:
+            file.write(json.dumps([sandbox.id, node.nodeid]) + "\n")
 
 
 @pytest.fixture(scope="session")
@@ -98,6 +121,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     if refused:
         pytest.fail(refused, pytrace=False)
     with sandbox:
+        _note_test(request.node, sandbox)
         request.node.stash[_SANDBOX] = sandbox
         yield sandbox
         del request.node.stash[_SANDBOX]

@@ -81,8 +81,10 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             recording = Recording()
             if journal_file is not None:
                 application.sandboxes.observe(recording.note)
-            run = _Run(application, options.words, {**environment, **variables}, guard, keeps_state=bool(state_file))
             cell = None if options.cell is None else _cell(options.cell, application)
+            if cell is not None:
+                variables |= cell.variables
+            run = _Run(application, options.words, {**environment, **variables}, guard, keeps_state=bool(state_file))
             if cell is not None:
                 run.timeout_seconds = cell.task.timeout_seconds
             try:

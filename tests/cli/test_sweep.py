@@ -175,6 +175,23 @@ def test_a_call_is_counted_in_each_sandbox_and_struck_in_each(tmp_path: Path) ->
     assert (2, 2) == (seen.count("[500, 200]"), seen.count("[200, 500]"))
 
 
+def test_a_run_of_a_suite_plays_only_the_tests_that_are_struck(tmp_path: Path) -> None:
+    test, played = tmp_path / "test_it.py", tmp_path / "played"
+    test.write_text(
+        "import httpx, pytest\n"
+        "def test_once(image_workflow): get(image_workflow, 1)\n"
+        "def test_twice(image_workflow): get(image_workflow, 2)\n"
+        f"def test_nothing(): open({str(played)!r}, 'a').write('nothing ')\n"
+        "def get(image_workflow, times):\n"
+        "    headers = {'Authorization': f'Bearer {image_workflow.api_key}'}\n"
+        "    for _ in range(times): httpx.get(image_workflow.base_url + '/team', headers=headers)\n"
+        f"    open({str(played)!r}, 'a').write(f'{{times}} ')\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "emulator.pytest_plugin", "-p", "no:cacheprovider", str(test)]
+    assert sweep(["--only", "getTeam#?:internal_error", "--jobs", "1"], command).status == 0
+    assert "1 2 nothing 1 2 2 " == played.read_text()
+
+
 def test_what_cannot_differ_is_left_out_and_why_is_told(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     sweep(["--faults", "network", "--report", str(report)], client(SOUND))

@@ -25,7 +25,7 @@ class Call:
     """The Nth call of an operation, in all sandboxes that got that far; a byte surface stands for an operation.
 
     `codes` are the problems that could have come about there. `is_repetition`: the same read was sent right before and
-    after it, as a poll is. `outputs` of `works`, which counts the admitted work by itself, is 0 for an Operation.
+    after it, as a poll is. `sandboxes` are the ids of those that got that far.
     """
 
     operation: str
@@ -33,6 +33,7 @@ class Call:
     is_read: bool
     codes: set[str] = field(default_factory=set)
     is_repetition: bool = True
+    sandboxes: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -42,6 +43,7 @@ class Work:
     operation: str
     number: int
     outputs: int = 0
+    sandboxes: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -85,12 +87,13 @@ class Calls:
             return
         counts = self._counts_of(sandbox)
         counts.calls[name] += 1
-        self._note_call(entry, name, counts)
+        self._note_call(sandbox, entry, name, counts)
         if entry.work_id is not None and entry.replay_of is None:
             counts.works[name] += 1
             number = counts.works[name]
             generation = sandbox.store.generations.items.get(entry.work_id)
             work = self._works.setdefault((name, number), Work(name, number))
+            work.sandboxes.add(sandbox.id)
             work.outputs = max(work.outputs, 0 if generation is None else len(generation.outputs))
 
     def as_json(self) -> dict[str, Any]:
@@ -100,11 +103,15 @@ class Calls:
         order = {name: place for place, name in enumerate((*self._contract.operations, "upload", "download"))}
         return {
             "calls": [
-                {**asdict(call), "codes": sorted(call.codes, key=list(CATALOGUE).index)}
+                {
+                    **asdict(call),
+                    "codes": sorted(call.codes, key=list(CATALOGUE).index),
+                    "sandboxes": sorted(call.sandboxes),
+                }
                 for call in sorted(self._calls.values(), key=lambda call: (order[call.operation], call.number))
             ],
             "works": [
-                asdict(work)
+                {**asdict(work), "sandboxes": sorted(work.sandboxes)}
                 for work in sorted(self._works.values(), key=lambda work: (order[work.operation], work.number))
             ],
         }
@@ -117,11 +124,12 @@ class Calls:
             self._counts[sandbox.id] = sandbox.journal, counts
         return counts
 
-    def _note_call(self, entry: Entry, name: str, counts: _Counts) -> None:
+    def _note_call(self, sandbox: Sandbox, entry: Entry, name: str, counts: _Counts) -> None:
         number = counts.calls[name]
         operation = self._contract.operations.get(name)
         is_read = name == "download" if operation is None else operation.method == "GET"
         call = self._calls.setdefault((name, number), Call(name, number, is_read))
+        call.sandboxes.add(sandbox.id)
         codes = BYTE_CODES if operation is None else operation.all_codes
         call.codes |= set(_possible(entry, is_read, codes))
         client = "" if entry.caller is None else entry.caller.credential.key
@@ -148,5 +156,7 @@ def _possible(entry: Entry, is_read: bool, codes: Iterable[str]) -> Iterable[str
 
 def calls_of(noted: Mapping[str, Any]) -> tuple[list[Call], list[Work]]:
     """Read what `Calls.as_json` returned."""
-    calls = [Call(**{**call, "codes": set(call["codes"])}) for call in noted["calls"]]
-    return calls, [Work(**work) for work in noted["works"]]
+    calls = [
+        Call(**{**call, "codes": set(call["codes"]), "sandboxes": set(call["sandboxes"])}) for call in noted["calls"]
+    ]
+    return calls, [Work(**{**work, "sandboxes": set(work["sandboxes"])}) for work in noted["works"]]

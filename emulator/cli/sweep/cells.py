@@ -81,6 +81,12 @@ class Cell:
         raise ValueError(self.fault)
 
 
+def sandboxes_of(cell: Cell, calls: Sequence[Call], works: Sequence[Work]) -> set[str]:
+    """Return the ids of the sandboxes in which a cell strikes."""
+    counted: Sequence[Call | Work] = works if cell.group == "outputs" else calls
+    return next(one.sandboxes for one in counted if (one.operation, one.number) == (cell.operation, cell.number))
+
+
 class LeftOut(NamedTuple):
     """A cell that is not worth a run, since it cannot differ from another."""
 

@@ -2,7 +2,9 @@
 
 Theory of operation. Most of what `exec` costs is the import of the emulator, so a run is forked from a process that has
 done it (`multiprocessing` has such a server; on Windows each process starts from nothing). A run that takes too long is
-tried once more before it is believed to hang: on a busy machine most such runs were only slow.
+tried once more before it is believed to hang: on a busy machine most such runs were only slow. The pytest plugin finds
+the folder of its run by a variable: in the clean run it notes there which sandbox each test has, and later plays only the
+tests that it is told there, those whose sandbox is struck.
 
 Owns how a run is asked for (`--cell FILE`, which `exec` takes without telling anybody) and what is read of it afterwards.
 Must not know which cells are worth a run, nor how they are shown.
@@ -16,7 +18,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
 Outcome = Literal["survived", "failed", "hung", "damaged"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("survived", "failed", "hung", "damaged")
 """From the best to the worst but for `hung`, which nothing is better or worse than."""
+FOLDER_VARIABLE: Final = "IMAGE_WORKFLOW_SWEEP"
+"""Names the folder of the run to the pytest plugin."""
+NOTED_TESTS: Final = "noted-tests"
+"""The file in it for lines with a sandbox's id and its test, as JSON."""
+WANTED_TESTS: Final = "wanted-tests.json"
+"""The file in it with the tests that are to be run; there is none if all are."""
 LEAST_TIMEOUT_SECONDS: Final = 10.0
 _TIMEOUT_FACTOR: Final = 3
 _BACKSTOP_SECONDS: Final = 30.0
@@ -71,6 +79,11 @@ class CellRun:
         application.sandboxes.observe(self._calls.note)
         if self.task.cell is not None:
             application.sandboxes.strike_with(self.task.cell.strike())
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What the command finds in its environment beside the usual."""
+        return {FOLDER_VARIABLE: str(self._file.parent)}
 
     def conclude(self, status: int | None, duration_ms: int) -> None:
         """Write down how the run ended; `status` is None where the command took too long."""
@@ -123,6 +136,8 @@ class Runner:
     _processes: set[BaseProcess] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _is_closed: bool = False
+    _tests: dict[str, str] = field(default_factory=dict)
+    """By sandbox of the clean run: the test that had it."""
 
     def close(self) -> None:
         """End the runs that are under way, and everything that they started."""
@@ -140,19 +155,27 @@ class Runner:
         run, result = self._run(Task(None, timeout_seconds), str(output))
         return run, result.get("noted", {}), output.read_text("utf-8", "replace")
 
-    def strike(self, cell: Cell, patience: "Patience", *, is_shown: bool = False) -> Run:
-        """Run the command with one fault; what seems to hang is tried once more. Raises CommandError."""
+    def strike(self, cell: Cell, patience: "Patience", sandboxes: set[str], *, is_shown: bool = False) -> Run:
+        """Run the command with one fault; what seems to hang is tried once more. Raises CommandError.
+
+        `sandboxes`: those of the clean run that are struck.
+        """
+        tests = {self._tests.get(sandbox) for sandbox in sandboxes}
         for attempt in (1, 2):
             task = Task(cell, patience.seconds(attempt))
-            run, _ = self._run(task, None if is_shown else os.devnull)
+            run, _ = self._run(task, None if is_shown else os.devnull, tests)
             if run.outcome != "hung":
                 break
         return run
 
-    def _run(self, task: Task, output: str | None) -> tuple[Run, Mapping[str, Any]]:
+    def _run(
+        self, task: Task, output: str | None, tests: Collection[str | None] = (None,)
+    ) -> tuple[Run, Mapping[str, Any]]:
         with tempfile.TemporaryDirectory(dir=self._folder.name) as folder:
             file, report_file = Path(folder, "cell.json"), Path(folder, "report.json")
             task.write(file)
+            if None not in tests:  # else something beside the tests is struck, too
+                Path(folder, WANTED_TESTS).write_text(json.dumps(sorted(tests)), encoding="utf-8")
             arguments = ["exec", *self.options, "--quiet", "--report", str(report_file), "--cell", str(file)]
             process = self._start([*arguments, "--", *self.words], output)
             process.join(None if task.timeout_seconds is None else task.timeout_seconds + _BACKSTOP_SECONDS)
@@ -161,6 +184,8 @@ class Runner:
             with self._lock:
                 self._processes.discard(process)
             status, result, report = process.exitcode, _read(file), _read(report_file)
+            if task.cell is None:
+                self._tests.update(_tests_in(Path(folder, NOTED_TESTS)))
         if "status" not in result and status != -signal.SIGKILL:
             if task.cell is not None:
                 raise CommandError(f"{task.cell}: the run ended with status {status} and without a result")
@@ -204,6 +229,12 @@ class Patience:
         """Learn from a run that ended."""
         if run.status is not None:
             self._longest_seconds = max(self._longest_seconds, run.seconds)
+
+
+def _tests_in(file: Path) -> dict[str, str]:
+    if not file.exists():
+        return {}
+    return dict(map(json.loads, file.read_text(encoding="utf-8").splitlines()))
 
 
 def _read(file: Path) -> dict[str, Any]:

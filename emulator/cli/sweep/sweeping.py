@@ -23,7 +23,7 @@ from typing import Any, Final
 from emulator.cli.child import signalled_status
 from emulator.cli.output import out
 from emulator.cli.sweep.calls import calls_of
-from emulator.cli.sweep.cells import GROUPS, Cell, LeftOut, plan
+from emulator.cli.sweep.cells import GROUPS, Cell, LeftOut, plan, sandboxes_of
 from emulator.cli.sweep.matrix import Sweep, as_text
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import Patience, Run, Runner
@@ -101,14 +101,15 @@ def _sweep(runner: Runner, choice: _Choice, options: Namespace, environment: Map
         sys.stderr.write(output)
         raise UsageError(f"the command must succeed without a fault; its clean run {end}")
     cells, left_out = _chosen(choice, noted)
+    counted = calls_of(noted)
     repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
     patience = Patience(clean, choice.timeout_seconds)
     known = _Known(options.resume, [*runner.options, "--", *options.words], choice)
     runs = {cell: known.runs[str(cell)] for cell in cells if str(cell) in known.runs}
-    due = [cell for cell in cells if cell not in runs]
+    struck = {cell: sandboxes_of(cell, *counted) for cell in cells if cell not in runs}
     is_shown = len(cells) == 1
     with Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment) as progress, known.writing() as write:
-        for cell, run in _run_all(runner, due, choice.jobs, patience, is_shown=is_shown):
+        for cell, run in _run_all(runner, struck, choice.jobs, patience, is_shown=is_shown):
             runs[cell] = run
             patience.note(run)
             write(run)
@@ -140,9 +141,9 @@ def _chosen(choice: _Choice, noted: Mapping[str, Any]) -> tuple[list[Cell], list
 
 
 def _run_all(
-    runner: Runner, cells: Sequence[Cell], jobs: int, patience: Patience, *, is_shown: bool
+    runner: Runner, cells: Mapping[Cell, set[str]], jobs: int, patience: Patience, *, is_shown: bool
 ) -> Iterator[tuple[Cell, Run]]:
-    """Run the cells side by side; go through them as they end."""
+    """Run the cells, each with the sandboxes that it strikes, side by side; go through them as they end."""
     waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
     ended: queue.SimpleQueue[tuple[Cell, Run | Exception]] = queue.SimpleQueue()
     for cell in cells:
@@ -153,7 +154,7 @@ def _run_all(
             while True:
                 cell = waiting.get_nowait()
                 try:
-                    ended.put((cell, runner.strike(cell, patience, is_shown=is_shown)))
+                    ended.put((cell, runner.strike(cell, patience, cells[cell], is_shown=is_shown)))
                 except Exception as error:
                     ended.put((cell, error))
                     return
