@@ -1,44 +1,53 @@
 """The coverage as a file: JSON, or one HTML page that stands by itself: no script, no font and no picture from elsewhere."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
+from emulator.domain.problems import count_of
 from emulator.examiner.coverage import Document, rows
 
+_MOST_CLOSING: Final = 8
+"""How many of the scenarios are shown that close most gaps."""
 _STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1c2230; --faint: #667085; --paper: #fbfbfd; --card: #fff; --line: #e3e6ee;
-  --met: #2f9e68; --gap: #d9dde8; --some: #c98a1b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8ebf3; --faint: #98a2b6; --paper: #12151d; --card: #1a1f2b;
-  --line: #2a3142; --met: #46c48a; --gap: #333c50; --some: #e0ad4f; } }
+:root { color-scheme: light dark; --ground: light-dark(#f6f7f9, #0e1015); --card: light-dark(#fff, #161920);
+  --sunken: light-dark(#f1f3f6, #1d212a); --line: light-dark(#e3e6eb, #272c37); --text: light-dark(#161a22, #eceef3);
+  --quiet: light-dark(#626b7c, #949cac); --met: light-dark(#0b8a4a, #63d795); --gap: light-dark(#d7dbe3, #333947);
+  --open: light-dark(#8f4a00, #f5b95f);
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 68rem; padding: 2.5rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
+body { margin: 0 auto; max-width: 72rem; padding: 2.5rem 1.5rem 4rem; background: var(--ground); color: var(--text);
   font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.15rem; font-weight: 600; margin: 0; }
-header { display: flex; gap: 2rem; align-items: end; flex-wrap: wrap; margin-bottom: 2rem; }
-.percent { font-size: 4rem; line-height: 1; font-weight: 700; letter-spacing: -.03em; font-variant-numeric: tabular-nums; }
-.faint { color: var(--faint); margin: 0; }
-.map { display: flex; flex-wrap: wrap; gap: 3px; margin: 0 0 2rem; }
-.map i, .dots i { display: block; width: 9px; height: 9px; border-radius: 2px; background: var(--gap); }
-.map i.met, .dots i.met { background: var(--met); }
-details { background: var(--card); border: 1px solid var(--line); border-radius: 8px; margin: 0 0 .4rem; }
-summary { display: grid; grid-template-columns: minmax(15rem, 1fr) 2fr 4.5rem; gap: 1rem; align-items: center;
-  padding: .55rem .9rem; cursor: pointer; list-style: none; }
-summary::-webkit-details-marker { display: none; }
-summary code { font-weight: 600; }
+h1 { font-size: 1.25rem; line-height: 1.3; letter-spacing: -.01em; margin: 0; }
+h2 { font-size: 1.05rem; margin: 2.25rem 0 .75rem; } p { margin: 0; } .quiet { color: var(--quiet); }
+code { font: 13px/1.5 var(--mono); overflow-wrap: anywhere; }
+header { display: flex; gap: 1.5rem 2rem; align-items: center; flex-wrap: wrap; }
+.ring { width: 8.5rem; height: 8.5rem; border-radius: 50%; display: grid; place-items: center; flex: none;
+  background: radial-gradient(closest-side, var(--ground) 79%, transparent 80%), conic-gradient(var(--met) var(--share), var(--gap) 0); }
+.ring b { font-size: 1.9rem; letter-spacing: -.03em; font-variant-numeric: tabular-nums; }
+.key { display: flex; gap: 1.25rem; margin-top: .6rem; font-size: .85rem; color: var(--quiet); }
+.key i { display: inline-block; margin-right: .4rem; }
+i { width: 10px; height: 10px; border-radius: 2.5px; background: var(--gap); } i.met { background: var(--met); }
+.panel { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: .75rem 1.1rem; }
+.closing { display: grid; grid-template-columns: max-content 1fr max-content; gap: .35rem 1rem; align-items: center; }
+.closing span { height: 8px; border-radius: 4px; background: light-dark(#e0972f, #f5b95f); width: var(--share); }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+main { background: var(--card); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
+details + details { border-top: 1px solid var(--line); }
+summary { display: grid; grid-template-columns: 17rem 1fr 4.5rem; gap: 1rem; align-items: center; padding: .5rem 1.1rem;
+  cursor: pointer; list-style: none; }
+summary:hover, details[open] > summary { background: var(--sunken); } summary::-webkit-details-marker { display: none; }
 .dots { display: flex; flex-wrap: wrap; gap: 3px; }
-.share { text-align: right; font-variant-numeric: tabular-nums; }
 table { width: 100%; border-collapse: collapse; border-top: 1px solid var(--line); }
-td, th { padding: .35rem .9rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
-th { font-weight: 500; color: var(--faint); font-size: .85rem; }
-tr:last-child td { border-bottom: 0; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; width: 5rem; }
-tr.gap td:first-child { color: var(--some); }
-tr.met td:first-child::before { content: "\\2713\\00a0"; color: var(--met); }
-tr.gap td:first-child::before { content: "\\25cb\\00a0"; }
-code { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
-@media (max-width: 40rem) { summary { grid-template-columns: 1fr 4.5rem; } .dots { grid-column: 1 / -1; grid-row: 2; } }
+td, th { padding: .35rem 1.1rem; text-align: left; vertical-align: top; } tr + tr td { border-top: 1px solid var(--line); }
+th { font-weight: 500; color: var(--quiet); font-size: .85rem; } th.number, td.number { text-align: right; width: 5rem; }
+td:first-child { white-space: nowrap; } tr.gap td:first-child { color: var(--open); }
+tr.met td:first-child::before { content: "\\2713\\00a0"; color: var(--met); } tr.gap td:first-child::before { content: "\\25cb\\00a0"; }
+@media (max-width: 44rem) { summary { grid-template-columns: 1fr 4.5rem; } .dots { grid-column: 1 / -1; grid-row: 2; }
+  td:first-child { white-space: normal; } }
+@media print { details > * { display: block; } }
 """
 
 
@@ -51,27 +60,49 @@ def coverage_page(coverage: Document) -> str:
     """Return the page."""
     counts = [(met, of) for _, met, of, _ in rows(coverage)]
     met, total = sum(one for one, _ in counts), sum(of for _, of in counts)
-    points = [point for operation in coverage["operations"].values() for point in operation["points"]]
     operations = "".join(_operation(name, operation["points"]) for name, operation in coverage["operations"].items())
+    percent = f"{coverage['percent']:g}"
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Coverage: {coverage["percent"]:g} %</title>
+<title>Coverage: {percent} %</title>
 <style>{_STYLE}</style>
 </head>
 <body>
 <header>
-<div class="percent">{coverage["percent"]:g} %</div>
+<div class="ring" style="--share: {percent}%" role="img" aria-label="{percent} percent"><b>{percent} %</b></div>
 <div><h1>Coverage of the Image Workflow Service API</h1>
-<p class="faint">{met} of {total} points met: statuses and codes, ends of work, output slots, replays, losses.</p></div>
+<p>{met} of {total} points met: statuses and codes, ends of work, output slots, replays, losses.</p>
+<p class="key"><span><i class="met"></i>met</span><span><i></i>not yet</span><span>open an operation to see what closes its gaps</span></p>
+</div>
 </header>
-<div class="map" role="img" aria-label="{met} of {total} points met">{"".join(map(_dot, points))}</div>
+{_closing_most(coverage)}
+<h2>Operations</h2>
 <main>{operations}</main>
 </body>
 </html>
 """
+
+
+def _closing_most(coverage: Document) -> str:
+    """Show the scenarios of the library that close most gaps."""
+    points = (point for operation in coverage["operations"].values() for point in operation["points"])
+    closing = Counter(str(point["closed_by"]["scenario"]) for point in points if _is_closed_by_scenario(point))
+    if not closing:
+        return ""
+    most = closing.most_common(_MOST_CLOSING)
+    lines = "".join(
+        f'<code>{escape(name)}</code><span style="--share: {100 * count // most[0][1]}%"></span>'
+        f'<b class="number">{count_of(count, "gap")}</b>'
+        for name, count in most
+    )
+    return f'<h2>Scenarios that close most gaps</h2><div class="panel closing">{lines}</div>'
+
+
+def _is_closed_by_scenario(point: Mapping[str, Any]) -> bool:
+    return not point["met"] and "scenario" in point["closed_by"]
 
 
 def _dot(point: Mapping[str, Any]) -> str:
@@ -81,8 +112,8 @@ def _dot(point: Mapping[str, Any]) -> str:
 def _operation(name: str, points: list[Mapping[str, Any]]) -> str:
     met = sum(point["met"] > 0 for point in points)
     dots = f'<span class="dots">{"".join(map(_dot, points))}</span>'
-    share = f'<span class="share">{met} of {len(points)}</span>'
-    heads = "<tr><th>Point</th><th>Met</th><th>What closes the gap</th></tr>"
+    share = f'<span class="number">{met} of {len(points)}</span>'
+    heads = '<tr><th>Point</th><th class="number">Met</th><th>What closes the gap</th></tr>'
     lines = "".join(map(_row, points))
     head = f"<summary><code>{escape(name)}</code>{dots}{share}</summary>"
     return f"<details>{head}<table>{heads}{lines}</table></details>\n"

@@ -14,6 +14,22 @@ from emulator.domain.problems import CATALOGUE, count_of
 
 SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
 LEFT_OUT: Final = "-"
+RECOVERABLE: Final = frozenset(
+    {
+        "idempotency_in_progress",
+        "resource_operation_in_progress",
+        "upload_not_found",
+        "upload_bytes_conflict",
+        "upload_expired",
+        "concurrency_limit_reached",
+        "rate_limited",
+        "internal_error",
+        "service_unavailable",
+        LOST_BEFORE,
+        LOST_AFTER,
+    }
+)
+"""The faults that a client can mend by itself: by asking again, by waiting, or with a new Upload Session."""
 _COLOURS: Final[Mapping[str, str]] = {".": GREEN, "F": YELLOW, "H": RED, "D": RED, LEFT_OUT: DIM, " ": DIM}
 
 
@@ -47,21 +63,24 @@ class Sweep:
 
     @property
     def calls(self) -> list[str]:
-        """The rows of the matrix: operations in the order of the contract, each with its calls."""
-        cells = [cell for cell, _ in self._cells()]
-        order = {
-            operation: place for place, operation in enumerate((*load_contract().operations, "upload", "download"))
-        }
-        return list(
-            dict.fromkeys(cell.call for cell in sorted(cells, key=lambda cell: (order[cell.operation], cell.number)))
-        )
+        """The rows of the matrix: operations in the order of the contract, each with its calls, but for those left out."""
+        order = {name: place for place, name in enumerate((*load_contract().operations, "upload", "download"))}
+        cells = [Cell.read(run.cell) for run in self.runs]
+        cells.sort(key=lambda cell: (order[cell.operation], cell.number))
+        return list(dict.fromkeys(cell.call for cell in cells))
 
     @property
-    def faults(self) -> list[str]:
-        """The columns of the matrix: codes in the order of the catalogue, then losses, then failures of work."""
+    def columns(self) -> list[tuple[str, list[str]]]:
+        """The columns of the matrix under their headings; codes in the order of the catalogue."""
         order = [*CATALOGUE, LOST_BEFORE, LOST_AFTER]
-        faults = dict.fromkeys(cell.fault for cell, _ in self._cells())
-        return sorted(faults, key=lambda fault: order.index(fault) if fault in order else len(order))
+        met = dict.fromkeys(cell.fault for cell, _ in self._cells() if cell.call in self.calls)
+        faults = sorted(met, key=lambda fault: order.index(fault) if fault in order else len(order))
+        columns = [
+            ("A client can recover", [fault for fault in faults if fault in RECOVERABLE]),
+            ("Somebody has to act", [fault for fault in faults if fault in order and fault not in RECOVERABLE]),
+            ("Work fails", [fault for fault in faults if fault not in order]),
+        ]
+        return [(heading, under) for heading, under in columns if under]
 
     @property
     def signs(self) -> dict[tuple[str, str], str]:
@@ -87,14 +106,18 @@ def _severity(run: Run) -> int:
 
 def as_text(sweep: Sweep, style: Style) -> str:
     """Return the matrix, and each run that did not survive with what was found and the line that repeats it."""
-    signs, faults = sweep.signs, sweep.faults
-    width = max(len(call) for call in sweep.calls)
-    letters = {fault: _letter(place) for place, fault in enumerate(faults)}
-    lines = [style(f"{'':{width}}  {' '.join(letters.values())}", BOLD)]
-    for call in sweep.calls:
-        row = [signs.get((call, fault), " ") for fault in faults]
-        lines.append(f"{call:{width}}  {' '.join(style(sign, _COLOURS[sign]) for sign in row)}".rstrip())
-    lines += ["", *(f"{letter}  {fault}" for fault, letter in letters.items())]
+    signs, calls, columns = sweep.signs, sweep.calls, sweep.columns
+    width = max(len(call) for call in calls)
+    faults = [fault for _, under in columns for fault in under]
+    letters = dict(zip(faults, _LETTERS, strict=False))
+    heads = "   ".join(" ".join(letters[fault] for fault in under) for _, under in columns)
+    lines = [style(f"{'':{width}}  {heads}", BOLD)]
+    for call in calls:
+        row = [[signs.get((call, fault), " ") for fault in under] for _, under in columns]
+        cells = "   ".join(" ".join(style(sign, _COLOURS[sign]) for sign in under) for under in row)
+        lines.append(f"{call:{width}}  {cells}".rstrip())
+    for heading, under in columns:
+        lines += ["", style(heading, BOLD), *(f"{letters[fault]}  {fault}" for fault in under)]
     lines += ["", ". survived   F failed   H hung   D damaged   - left out: it cannot differ from another", ""]
     for run in sweep.broken:
         lines += _lines_of(sweep, run, style)
@@ -119,5 +142,4 @@ def _left_out_lines(left_out: Sequence[LeftOut]) -> Iterator[str]:
         yield f"left out {count_of(count, 'cell')}: {why}"
 
 
-def _letter(place: int) -> str:
-    return "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[place]
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -1,5 +1,6 @@
 """The report of a sweep as one page for browsers, which needs nothing beside itself: no script, no network."""
 
+import shlex
 from collections.abc import Iterator
 from html import escape
 from typing import Final
@@ -8,101 +9,157 @@ from emulator.cli.sweep.matrix import LEFT_OUT, SIGNS, Sweep
 from emulator.cli.sweep.runs import OUTCOMES, Run
 
 _WORDS: Final = {sign: outcome for outcome, sign in SIGNS.items()} | {LEFT_OUT: "left out"}
+_SURVIVED: Final = "✓"
+_MEANINGS: Final = {
+    "survived": "the command succeeded all the same",
+    "failed": "it exited with another status",
+    "hung": "it did not end in time, twice",
+    "damaged": "it did what costs money or leaks a key",
+}
 _STYLE: Final = """
-:root { color-scheme: light dark; --line: light-dark(#d9dee6, #333a45); --text: light-dark(#1d2430, #e6e9ee);
-  --quiet: light-dark(#667085, #98a2b3); --ground: light-dark(#fff, #14181f); --card: light-dark(#f7f8fa, #1b212b);
-  --survived: light-dark(#2f9e5b, #37b46b); --failed: light-dark(#e0a100, #f0b429); --hung: #8b5cf6; --damaged: #dc2f45; }
-body { margin: 2rem auto; max-width: 80rem; padding: 0 1.5rem; font: 15px/1.5 system-ui, sans-serif; color: var(--text);
+:root { color-scheme: light dark; --ground: light-dark(#f6f7f9, #0e1015); --card: light-dark(#fff, #161920);
+  --sunken: light-dark(#f1f3f6, #1d212a); --line: light-dark(#e3e6eb, #272c37); --text: light-dark(#161a22, #eceef3);
+  --quiet: light-dark(#626b7c, #949cac); --survived: light-dark(#0b6b3a, #63d795); --survived-soft: light-dark(#d8f2e2, #12301f);
+  --failed: light-dark(#8f4a00, #f5b95f); --failed-soft: light-dark(#ffe9c7, #3a290f); --hung: light-dark(#6d28d9, #b79bff);
+  --hung-soft: light-dark(#e9ddff, #2c1f4a); --damaged: light-dark(#fff, #2a0b0d); --damaged-soft: light-dark(#c8271b, #ff8b80);
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 84rem; padding: 2.5rem 1.5rem 4rem; font: 15px/1.5 system-ui, sans-serif; color: var(--text);
   background: var(--ground); }
-h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem; }
-code { font: .92em ui-monospace, monospace; } p.command { color: var(--quiet); margin: .2rem 0 1.5rem; }
-.counts { display: flex; gap: .75rem; flex-wrap: wrap; margin: 0; padding: 0; list-style: none; }
-.counts li { background: var(--card); border-left: 4px solid var(--c, var(--line)); border-radius: 6px; padding: .5rem 1rem; }
-.counts b { display: block; font-size: 1.6rem; line-height: 1.2; }
-.survived { --c: var(--survived); } .failed { --c: var(--failed); } .hung { --c: var(--hung); } .damaged { --c: var(--damaged); }
-.matrix { overflow-x: auto; margin-top: 1.5rem; } table { border-collapse: separate; border-spacing: 2px; }
-thead th { height: 13.5rem; vertical-align: bottom; padding: 0; }
-thead th span { writing-mode: vertical-rl; transform: rotate(180deg); font-weight: 500; white-space: nowrap; }
-tbody th { text-align: right; padding-right: .75rem; font-weight: 500; white-space: nowrap; position: sticky; left: 0;
-  background: var(--ground); }
-td { width: 1.6rem; height: 1.6rem; padding: 0; text-align: center; border-radius: 4px; background: var(--card); }
-td.ran { background: var(--c); color: #fff; } td.survived { opacity: .75; } td.left { color: var(--quiet); }
-td a { display: block; color: inherit; text-decoration: none; font-weight: 700; line-height: 1.6rem; }
-tr:hover th, td:hover { filter: brightness(1.15); outline: 1px solid var(--line); }
-article { background: var(--card); border-left: 4px solid var(--c); border-radius: 6px; padding: .75rem 1rem; margin: .75rem 0; }
-article:target { outline: 2px solid var(--c); } article h3 { margin: 0; font-size: 1rem; } article p { margin: .25rem 0; }
-article pre { margin: .5rem 0 0; padding: .5rem .75rem; overflow-x: auto; background: var(--ground); border-radius: 4px; }
-small { color: var(--quiet); font-weight: 400; } details { margin-top: 2rem; } li { margin: .15rem 0; }
+h1 { font-size: 1.5rem; line-height: 1.2; letter-spacing: -.01em; margin: 0 0 .35rem; }
+h2 { font-size: 1.05rem; margin: 2.5rem 0 .75rem; }
+code { font: 13px/1.5 var(--mono); overflow-wrap: anywhere; } .quiet, small { color: var(--quiet); font-weight: 400; } p { margin: 0; }
+.survived { --ink: var(--survived); --soft: var(--survived-soft); } .failed { --ink: var(--failed); --soft: var(--failed-soft); }
+.hung { --ink: var(--hung); --soft: var(--hung-soft); } .damaged { --ink: var(--damaged); --soft: var(--damaged-soft); }
+.bar { display: flex; gap: 3px; height: 10px; margin: 1.75rem 0 1rem; border-radius: 5px; overflow: hidden; }
+.bar i { background: var(--soft); flex: var(--n) 0 4px; } .bar .survived, .bar .hung { background: var(--ink); }
+.bar .failed { background: light-dark(#e0972f, #f5b95f); }
+.counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .75rem; margin: 0; padding: 0;
+  list-style: none; }
+.counts li { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: .75rem 1rem; }
+.counts b { display: block; font-size: 1.75rem; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.counts small { display: block; line-height: 1.35; }
+.panel { background: var(--card); border: 1px solid var(--line); border-radius: 12px; margin-top: .75rem; padding: 1rem; overflow-x: auto; }
+table { border-collapse: separate; border-spacing: 2px; } td, th { padding: 0; }
+thead .heading { text-align: left; font-size: .8rem; font-weight: 600; color: var(--quiet); padding: 0 .25rem .35rem;
+  white-space: nowrap; }
+thead .fault { vertical-align: bottom; height: 12.5rem; width: 1.65rem; }
+.fault span { writing-mode: vertical-rl; transform: rotate(180deg); font: 12px/1.65rem var(--mono); white-space: nowrap; }
+tbody th { text-align: right; padding-right: .75rem; font-weight: 400; white-space: nowrap; position: sticky; left: 0;
+  background: var(--card); }
+tbody td { width: 1.65rem; height: 1.65rem; text-align: center; border-radius: 5px; font-size: 12px; }
+td.gap { width: .75rem; min-width: .75rem; } td.none { background: var(--sunken); opacity: .55; } td.left { color: var(--quiet); }
+td.ran { background: var(--soft); color: var(--ink); font-weight: 700; }
+td.ran:hover { outline: 2px solid var(--quiet); } tr:hover th code { text-decoration: underline; }
+td a { display: block; color: inherit; text-decoration: none; line-height: 1.65rem; }
+article, details { background: var(--card); border: 1px solid var(--line); border-radius: 12px; margin: .5rem 0; }
+article { padding: .9rem 1.1rem; } article h3 { margin: 0 0 .35rem; font-size: 1rem; } article h3 code { font-size: 14px; }
+.tag { display: inline-block; background: var(--soft); color: var(--ink); border-radius: 5px; padding: 0 .5rem; margin-right: .5rem;
+  font-size: .8rem; font-weight: 600; line-height: 1.5rem; }
+article :is(p, pre) { margin: .5rem 0 0; } summary { padding: .6rem 1.1rem; cursor: pointer; }
+details > :not(summary) { margin: 0; padding: 0 1.1rem .8rem 2rem; }
+pre { overflow-x: auto; } pre code { display: block; background: var(--sunken); border-radius: 6px; padding: .5rem .75rem;
+  white-space: pre-wrap; }
+:target { outline: 2px solid var(--quiet); } li { margin: .15rem 0; }
+@media print { details > * { display: block; } body { background: none; } }
 """
 
 
 def as_page(sweep: Sweep) -> str:
     """Return the page."""
+    command = escape(shlex.join(sweep.words))
     return "\n".join(
         [
             "<!doctype html>",
-            '<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
-            f"<title>Sweep: {escape(' '.join(sweep.words))}</title>",
-            f"<style>{_STYLE}</style>",
+            '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+            f"<title>Sweep: {command}</title>",
+            f"<style>{_STYLE}</style></head><body>",
             "<h1>What does it survive?</h1>",
-            f'<p class="command"><code>{escape(" ".join(sweep.words))}</code></p>',
+            f'<p class="quiet"><code>{command}</code>, {sweep.clean.seconds:.1f} s without a fault</p>',
             *_counts(sweep),
             *_matrix(sweep),
             *_broken(sweep),
             *_left_out(sweep),
-            "</html>\n",
+            "</body></html>\n",
         ]
     )
 
 
 def _counts(sweep: Sweep) -> Iterator[str]:
-    yield '<ul class="counts">'
-    for outcome in OUTCOMES:
-        yield f'<li class="{outcome}"><b>{sum(run.outcome == outcome for run in sweep.runs)}</b>{outcome}</li>'
-    yield f"<li><b>{len(sweep.left_out)}</b>left out</li></ul>"
+    counts = {outcome: sum(run.outcome == outcome for run in sweep.runs) for outcome in OUTCOMES}
+    parts = "".join(f'<i class="{outcome}" style="--n: {count}"></i>' for outcome, count in counts.items() if count)
+    yield f'<div class="bar" role="img" aria-label="{escape(sweep.summary())}">{parts}</div><ul class="counts">'
+    for outcome, count in counts.items():
+        tag = f'<span class="tag {outcome}">{SIGNS[outcome] if outcome != "survived" else _SURVIVED}</span>'
+        yield f"<li><b>{count}</b>{tag}{outcome}<small>{_MEANINGS[outcome]}</small></li>"
+    yield "</ul>"
 
 
 def _matrix(sweep: Sweep) -> Iterator[str]:
-    signs, faults = sweep.signs, sweep.faults
-    heads = "".join(f'<th scope="col"><span>{escape(fault)}</span></th>' for fault in faults)
-    yield f'<div class="matrix"><table><thead><tr><td></td>{heads}</tr></thead><tbody>'
+    signs, columns = sweep.signs, sweep.columns
+    gap = '<td class="gap"></td>'
+    headings = gap.join(f'<th class="heading" colspan="{len(under)}">{heading}</th>' for heading, under in columns)
+    faults = gap.join("".join(_head(fault) for fault in under) for _, under in columns)
+    yield f'<div class="panel"><table><thead><tr><td></td>{headings}</tr><tr><td></td>{faults}</tr></thead><tbody>'
     for call in sweep.calls:
-        cells = "".join(_cell(f"{call}:{fault}", signs.get((call, fault))) for fault in faults)
+        cells = gap.join(
+            "".join(_cell(f"{call}:{fault}", signs.get((call, fault))) for fault in under) for _, under in columns
+        )
         yield f'<tr><th scope="row"><code>{escape(call)}</code></th>{cells}</tr>'
     yield "</tbody></table></div>"
 
 
+def _head(fault: str) -> str:
+    return f'<th class="fault" scope="col"><span>{escape(fault)}</span></th>'
+
+
 def _cell(cell: str, sign: str | None) -> str:
     if sign is None:
-        return "<td></td>"
+        return '<td class="none"></td>'
     title = f'title="{escape(cell)}: {_WORDS[sign]}"'
     if sign == LEFT_OUT:
         return f'<td class="left" {title}>–</td>'
     if sign == SIGNS["survived"]:
-        return f'<td class="ran survived" {title}>✓</td>'
+        return f'<td class="ran survived" {title}>{_SURVIVED}</td>'
     return f'<td class="ran {_WORDS[sign]}" {title}><a href="#{escape(cell)}">{sign}</a></td>'
 
 
 def _broken(sweep: Sweep) -> Iterator[str]:
-    if sweep.broken:
-        yield "<h2>What it did not survive</h2>"
-    for run in sweep.broken:
-        yield f'<article class="{run.outcome}" id="{escape(run.cell)}"><h3><code>{escape(run.cell)}</code> {_end(run)}</h3>'
-        for finding in run.findings:
-            text = f"{finding['severity']} {finding['rule']}: {finding['message']}"
-            yield f"<p>{escape(text)}<br><small>{escape(str(finding.get('remedy') or ''))}</small></p>"
-        yield f"<pre><code>{escape(sweep.line_to_repeat(run))}</code></pre></article>"
+    """Show what is worse than a failure at once, and failures, most of which are right, for those who open them."""
+    worse = [run for run in sweep.broken if run.outcome != "failed"]
+    failed = [run for run in sweep.broken if run.outcome == "failed"]
+    if worse:
+        yield "<h2>What has to be mended</h2>"
+    for run in worse:
+        yield f'<article class="{run.outcome}" id="{escape(run.cell)}"><h3>{_end(run)}</h3>{_details(sweep, run)}</article>'
+    if failed:
+        yield '<h2>What it did not survive</h2><p class="quiet">Under “Somebody has to act” that is right, if it failed at once.</p>'
+    for run in failed:
+        yield f'<details class="failed" id="{escape(run.cell)}"><summary>{_end(run)}</summary>{_details(sweep, run)}</details>'
+
+
+def _details(sweep: Sweep, run: Run) -> str:
+    findings = "".join(
+        f"<p>{escape(finding['severity'])} <b>{escape(finding['rule'])}</b>: {escape(finding['message'])}<br>"
+        f"<small>{escape(str(finding.get('remedy') or ''))}</small></p>"
+        for finding in run.findings
+    )
+    return f"{findings}<pre><code>{escape(sweep.line_to_repeat(run))}</code></pre>"
 
 
 def _end(run: Run) -> str:
     end = "no end in time" if run.status is None else f"status {run.status}"
-    return f"<small>{run.outcome}, {end}, {run.seconds:.1f} s</small>"
+    tag = f'<span class="tag">{run.outcome}</span>'
+    return f"{tag}<code>{escape(run.cell)}</code> <small>{end}, {run.seconds:.1f} s</small>"
 
 
 def _left_out(sweep: Sweep) -> Iterator[str]:
     if not sweep.left_out:
         return
-    yield "<details><summary>Left out, since they cannot differ from another</summary><ul>"
+    by_reason: dict[str, list[str]] = {}
     for left in sweep.left_out:
-        yield f"<li><code>{escape(str(left.cell))}</code> <small>{escape(left.why)}</small></li>"
-    yield "</ul></details>"
+        by_reason.setdefault(left.why, []).append(str(left.cell))
+    yield "<h2>What was left out, since it cannot differ from another</h2>"
+    for why, cells in by_reason.items():
+        listed = ", ".join(f"<code>{escape(cell)}</code>" for cell in cells)
+        yield f"<details><summary>{len(cells)}: {escape(why)}</summary><p>{listed}</p></details>"
