@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check, source_of
-from tests.service.test_every_problem import CAUSES
 from tests.support.emulator_client import (
     BROKE,
     FULL,
@@ -23,6 +22,7 @@ from tests.support.emulator_client import (
     control_call,
     ingredient_body,
 )
+from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture, picture_with_subject
 
 UPLOAD = {"content_type": "image/png", "size_bytes": 5}

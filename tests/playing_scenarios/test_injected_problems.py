@@ -1,6 +1,6 @@
 """An injected problem is exactly what the service would send: next to a real one, nothing but its detail differs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -8,117 +8,21 @@ from typing import Any
 import pytest
 
 from emulator.domain.problems import CATALOGUE
-from tests.playing_scenarios.player import UPLOAD, generation_body, upscale_call
+from tests.playing_scenarios.player import UPLOAD, upscale_call
 from tests.support.emulator_client import (
-    BROKE,
-    EXPIRED,
-    LAPSED,
     READ_ONLY,
     REVOKED,
     Answer,
     Call,
     EmulatorUnderTest,
     Json,
-    control_call,
     settings_of,
 )
 from tests.support.every_operation import CALLS, KEYED, Things, prepare
+from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture
 
 UPSCALE = "/generations/upscale"
-
-# The real ones ------------------------------------------------------------------------------------------------------
-
-
-def _upscale(service: EmulatorUnderTest, **options: Any) -> Call:
-    (asset_id,) = service.assets(1)
-    return Call("POST", UPSCALE, generation_body("upscale", asset_id), **options)
-
-
-def _broke(service: EmulatorUnderTest) -> Call:
-    (asset_id,) = service.assets(1, BROKE)
-    return upscale_call(asset_id, "k", BROKE)
-
-
-def _bound(service: EmulatorUnderTest) -> Call:
-    first = upscale_call(service.assets(1)[0], "k")
-    service.send(first)
-    return Call("POST", UPSCALE, {**first.json, "output_format": "webp"}, idempotency_key="k")
-
-
-def _large(service: EmulatorUnderTest) -> Call:
-    asset = service.upload(picture(size=(2048, 8)))
-    return Call("POST", UPSCALE, generation_body("upscale", asset["id"]))
-
-
-def _in_work(service: EmulatorUnderTest) -> Call:
-    pose, (asset_id,) = service.author("pose"), service.assets(1)
-    service.patch(f"/poses/{pose['id']}", {"asset_id": asset_id})
-    return Call("DELETE", f"/poses/{pose['id']}")
-
-
-def _expired(service: EmulatorUnderTest) -> Call:
-    session = service.open_upload(len(picture()))
-    service.advance(15 * 60)
-    return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": "t"})
-
-
-def _full_budget(service: EmulatorUnderTest) -> Call:
-    service.set_team(concurrency_limit=0)
-    return _upscale(service)
-
-
-def _limited(service: EmulatorUnderTest) -> Call:
-    service.set_team(requests_per_minute=1)
-    service.get("/team")
-    return Call("GET", "/team")
-
-
-def _paused(service: EmulatorUnderTest) -> Call:
-    service.pause()
-    return Call("POST", "/uploads", UPLOAD)
-
-
-CAUSES: dict[str, Callable[[EmulatorUnderTest], Call]] = {
-    "invalid_request": lambda _: Call("POST", "/uploads", UPLOAD, idempotency_key=None),
-    "invalid_cursor": lambda _: Call("GET", "/assets?after=x"),
-    "authentication_required": lambda _: Call("GET", "/team", key="iwe_unknown"),
-    "credential_expired": lambda _: Call("GET", "/team", key=EXPIRED),
-    "credential_revoked": lambda _: Call("GET", "/team", key=REVOKED),
-    "insufficient_credits": _broke,
-    "permission_denied": lambda _: Call("POST", "/uploads", UPLOAD, key=READ_ONLY),
-    "subscription_required": lambda _: Call("POST", "/uploads", UPLOAD, key=LAPSED),
-    "not_found": lambda _: Call("GET", "/poses/none"),
-    "upload_not_found": lambda _: Call("POST", "/uploads/none/complete", {"upload_token": "t"}),
-    "asset_not_found": lambda _: Call("GET", "/assets/none"),
-    "product_not_found": lambda _: Call("GET", "/products/none"),
-    "resource_operation_in_progress": _in_work,
-    "upload_expired": _expired,
-    "invalid_input": lambda _: Call("POST", "/uploads", {}),
-    "invalid_reference": lambda _: Call("POST", UPSCALE, generation_body("upscale", "none")),
-    "idempotency_key_reused": _bound,
-    "already_at_target_resolution": _large,
-    "concurrency_limit_reached": _full_budget,
-    "rate_limited": _limited,
-    "service_unavailable": _paused,
-}
-
-
-def _real_problem(service: EmulatorUnderTest, code: str) -> Answer:
-    """Bring a problem about, as a client or a scenario can."""
-    if code in CAUSES:
-        return service.send(CAUSES[code](service))
-    if code == "upload_bytes_conflict":
-        session = service.open_upload(len(picture()))
-        service.send_bytes(session, picture())
-        return service.send_bytes(session, picture(colour="#000001"))
-    held = _upscale(service, idempotency_key="k")
-    service.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"}, {"nth": 1})
-    if code == "internal_error":
-        return service.together(held, control_call("POST", "/reset"))[0]
-    assert code == "idempotency_in_progress"
-    return service.asked_twice(held, 10)[1]
-
 
 # The injected ones --------------------------------------------------------------------------------------------------
 
@@ -152,7 +56,7 @@ def _form(answer: Answer) -> Json:
 def test_an_injected_problem_has_the_form_of_a_real_one(
     service: EmulatorUnderTest, prepared: tuple[EmulatorUnderTest, Things], code: str
 ) -> None:
-    real = _real_problem(service, code)
+    real = CAUSES[code](service)
     assert code == real.code
     other, things = prepared
     call = CALLS[_able(other, code)](things)

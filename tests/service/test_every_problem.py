@@ -1,109 +1,12 @@
 """All 24 codes of section 7, each from its real cause."""
 
 import re
-from collections.abc import Callable, Mapping
 
 import pytest
 
-from tests.support.emulator_client import (
-    BROKE,
-    EXPIRED,
-    LAPSED,
-    READ_ONLY,
-    REVOKED,
-    Answer,
-    Call,
-    EmulatorUnderTest,
-    ingredient_body,
-)
-from tests.support.pictures import picture
+from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.every_problem import CAUSES, crowded
 from tests.support.specification import STATUSES
-
-UPLOAD = {"content_type": "image/png", "size_bytes": 10}
-
-
-def twice(emulator: EmulatorUnderTest, first: object, second: object) -> Answer:
-    emulator.post("/uploads", first, idempotency_key="k")
-    return emulator.post("/uploads", second, idempotency_key="k")
-
-
-def in_progress(emulator: EmulatorUnderTest) -> Answer:
-    session = emulator.open_upload(len(picture()))
-    token = emulator.send_bytes(session, picture()).json["upload_token"]
-    path, body = f"/uploads/{session['id']}/complete", {"upload_token": token}
-    return emulator.together(*[Call("POST", path, body, idempotency_key="k") for _ in range(2)])[1]
-
-
-def busy(emulator: EmulatorUnderTest) -> Answer:
-    (asset,) = emulator.assets(1)
-    emulator.post("/poses", ingredient_body("pose", [asset]))
-    return emulator.delete(f"/assets/{asset}")
-
-
-def conflict(emulator: EmulatorUnderTest) -> Answer:
-    session = emulator.open_upload(2)
-    emulator.send_bytes(session, b"ab")
-    return emulator.send_bytes(session, b"cd")
-
-
-def expired_upload(emulator: EmulatorUnderTest) -> Answer:
-    session = emulator.open_upload(2)
-    emulator.advance(15 * 60)
-    return emulator.complete(session, "x")
-
-
-def too_large(emulator: EmulatorUnderTest) -> Answer:
-    asset = emulator.upload(picture(size=(2048, 8)))["id"]
-    body = {"asset_id": asset, "target_resolution": "2k", "output_format": "png"}
-    return emulator.post("/generations/upscale", body)
-
-
-def crowded(emulator: EmulatorUnderTest) -> Answer:
-    emulator.set_team(concurrency_limit=1)
-    return [emulator.photograph() for _ in range(2)][1]
-
-
-def hurried(emulator: EmulatorUnderTest) -> Answer:
-    return [emulator.get("/team") for _ in range(121)][120]
-
-
-def paused(emulator: EmulatorUnderTest) -> Answer:
-    emulator.pause()
-    return emulator.post("/uploads", UPLOAD)
-
-
-def broken(emulator: EmulatorUnderTest) -> Answer:
-    """A defect cannot be ordered: a part of the sandbox is taken away."""
-    del emulator.sandbox.pause
-    return emulator.post("/uploads", UPLOAD)
-
-
-CAUSES: Mapping[str, Callable[[EmulatorUnderTest], Answer]] = {
-    "invalid_request": lambda emulator: emulator.post("/uploads", UPLOAD, idempotency_key=None),
-    "invalid_cursor": lambda emulator: emulator.get("/assets?after=x"),
-    "authentication_required": lambda emulator: emulator.get("/team", None),
-    "credential_expired": lambda emulator: emulator.get("/team", EXPIRED),
-    "credential_revoked": lambda emulator: emulator.get("/team", REVOKED),
-    "insufficient_credits": lambda emulator: emulator.photograph(key=BROKE),
-    "permission_denied": lambda emulator: emulator.post("/uploads", UPLOAD, READ_ONLY),
-    "subscription_required": lambda emulator: emulator.post("/uploads", UPLOAD, LAPSED),
-    "not_found": lambda emulator: emulator.get("/generations/gen_1"),
-    "upload_not_found": lambda emulator: emulator.post("/uploads/upl_1/complete", {"upload_token": "x"}),
-    "asset_not_found": lambda emulator: emulator.get("/assets/ast_1"),
-    "product_not_found": lambda emulator: emulator.get("/products/prd_1"),
-    "idempotency_in_progress": in_progress,
-    "resource_operation_in_progress": busy,
-    "upload_bytes_conflict": conflict,
-    "upload_expired": expired_upload,
-    "invalid_input": lambda emulator: emulator.post("/uploads", {}),
-    "invalid_reference": lambda emulator: emulator.photograph(asset_ids=["ast_1"]),
-    "idempotency_key_reused": lambda emulator: twice(emulator, UPLOAD, UPLOAD | {"size_bytes": 11}),
-    "already_at_target_resolution": too_large,
-    "concurrency_limit_reached": crowded,
-    "rate_limited": hurried,
-    "service_unavailable": paused,
-    "internal_error": broken,
-}
 
 
 def test_every_code_has_a_cause() -> None:

@@ -317,6 +317,29 @@ def test_two_bodies_that_mean_the_same_are_one_request(emulator: EmulatorUnderTe
     assert (answer.status, emulator.post(path, second, idempotency_key="k")) == (202, answer)
 
 
+@pytest.mark.parametrize(
+    ("shared", "change"),
+    [
+        ({}, {"image_count": 2}),
+        ({}, {"custom_directions": ""}),
+        ({}, {"output_mode": "photoshoot"}),
+        ({}, {"background": {"type": "color", "color": "#fff000"}}),
+        ({}, {"colorway": {"name": "Red"}}),
+        ({}, {"fashion_model": {"type": "none"}}),
+        ({}, {"asset_ids": ["ast_1"]}),
+        ({}, {"asset_ids": [], "product_ids": ["prd_1"]}),
+        ({"background": {"type": "transparent"}}, {"output_format": "webp"}),
+    ],
+)
+def test_two_bodies_that_mean_something_else_are_not(
+    emulator: EmulatorUnderTest, shared: dict[str, Any], change: dict[str, Any]
+) -> None:
+    """D14: a key that is used again is refused whatever the second body refers to."""
+    body = {"output_mode": "single_shots", "asset_ids": emulator.assets(1)} | shared
+    assert emulator.post(PHOTOGRAPHY, body, idempotency_key="k").status == 202
+    assert emulator.post(PHOTOGRAPHY, body | change, idempotency_key="k").outcome == REUSED
+
+
 def test_the_order_of_keys_and_white_space_do_not_matter(emulator: EmulatorUnderTest) -> None:
     first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
     content = b'{\n  "size_bytes" : 1e1,\t"content_type":"image\\/png" }'

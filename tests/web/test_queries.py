@@ -144,6 +144,21 @@ def test_a_cursor_of_another_team_is_refused_even_for_global_ingredients(emulato
     assert emulator.get(f"/poses?scope=global&after={cursor}", OTHER).outcome == (400, "invalid_cursor")
 
 
+def test_a_cursor_cannot_be_turned_to_another_item(emulator: EmulatorUnderTest) -> None:
+    emulator.assets(3)
+    newest, oldest = (emulator.items("/assets")[place]["id"] for place in (0, -1))
+    turned = cursor_of(emulator, "/assets").replace(newest, oldest)
+    assert outcome(emulator, f"/assets?after={turned}") == (400, "invalid_cursor")
+
+
+def test_what_a_filter_leaves_out_takes_no_place_on_a_page(emulator: EmulatorUnderTest) -> None:
+    older = emulator.assets(2)
+    emulator.wait_for(emulator.photograph(asset_ids=older, image_count=3).json)
+    page = emulator.get("/assets?source=upload&limit=2").json
+    assert ([item["id"] for item in page["data"]], page["page"]["has_more"]) == (older[::-1], False)
+    assert not emulator.get("/assets?source=generation&limit=3").json["page"]["has_more"]
+
+
 def test_a_cursor_serves_every_credential_of_its_team_and_any_limit_and_order(emulator: EmulatorUnderTest) -> None:
     prepare(emulator)
     cursor = cursor_of(emulator, "/operations?status=completed")

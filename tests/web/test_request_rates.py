@@ -115,6 +115,14 @@ def test_refused_writes_count_as_well(emulator: EmulatorUnderTest) -> None:
     assert statuses(emulator, 119) == [200] * 118 + [429]
 
 
+def test_a_lowered_rate_waits_until_enough_requests_have_left(emulator: EmulatorUnderTest) -> None:
+    for _ in range(3):
+        statuses(emulator, 1)
+        emulator.advance(10)
+    emulator.set_team(requests_per_minute=1)
+    assert emulator.get("/team").retry_after == 50
+
+
 @pytest.mark.emulator(rate_limits=False)
 def test_without_rate_limits_nothing_is_refused(emulator: EmulatorUnderTest) -> None:
     assert set(statuses(emulator, 700)) == {200}
