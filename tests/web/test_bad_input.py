@@ -302,13 +302,6 @@ def test_names_that_look_alike_are_not_folded_into_one(emulator: EmulatorUnderTe
     assert answer.outcome == (422, "idempotency_key_reused")
 
 
-@pytest.mark.parametrize("key", ["x" * 255, "\u00e9", "a b", '"quoted"', "\xff"])
-def test_any_idempotency_key_that_can_be_sent_is_accepted(emulator: EmulatorUnderTest, key: str) -> None:
-    body = {"content_type": "image/png", "size_bytes": 1}
-    first = emulator.post("/uploads", body, idempotency_key=key)
-    assert (first.status, emulator.post("/uploads", body, idempotency_key=key)) == (201, first)
-
-
 def test_refused_requests_leave_nothing_behind(emulator: EmulatorUnderTest) -> None:
     (asset,) = emulator.assets(1)
     before = emulator.items("/products"), emulator.items("/operations"), emulator.credits()
@@ -364,11 +357,6 @@ def test_a_refusal_points_at_the_field(emulator: EmulatorUnderTest, where: str, 
     """D08."""
     answer = emulator.photograph(**({"asset_ids": ["a"]} | fields))
     assert (answer.outcome, answer.json["detail"].split(":")[0]) == ((422, "invalid_input"), where)
-
-
-def test_whole_numbers_may_be_written_with_a_fraction_or_exponent(emulator: EmulatorUnderTest) -> None:
-    for text in (b"10.0", b"1e1", b"100e-1"):
-        assert send(emulator, UPLOAD.replace(b"10", text)) == (201, "upload")
 
 
 @pytest.mark.parametrize("size", [0, -1, 70 * MEBIBYTE + 1, 1.5, "10", 10**25, 1e300])

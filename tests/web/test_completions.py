@@ -1,15 +1,13 @@
 """From accepted bytes to an Asset: refusals, and what becomes of the five formats (D17, D18)."""
 
-import io
 import struct
 import zlib
 
 import pytest
-from PIL import Image
 
 from emulator.imaging.helpers import Helpers, LostHelperError
 from tests.support.emulator_client import OTHER, Answer, EmulatorUnderTest
-from tests.support.pictures import SIZE, decode, encode, picture
+from tests.support.pictures import SIZE, decode, picture
 
 WINDOW = 15 * 60
 FORMATS = {
@@ -61,50 +59,6 @@ def test_the_answer_says_where_the_asset_is(emulator: EmulatorUnderTest) -> None
     assert emulator.get(answer.headers["location"]).json == answer.json
 
 
-def test_an_avif_with_transparency_becomes_a_png(emulator: EmulatorUnderTest) -> None:
-    asset = exchange(emulator, picture("image/avif", mode="RGBA", colour="#c0402080"), "image/avif").json
-    image = decode(emulator.fetch(asset["url"]).body)
-    assert (asset["format"], image.mode) == ("png", "RGBA")
-
-
-def test_transparency_of_png_gif_and_webp_is_kept(emulator: EmulatorUnderTest) -> None:
-    for content_type in ("image/png", "image/webp"):
-        asset = exchange(emulator, picture(content_type, mode="RGBA", colour="#c0402000"), content_type).json
-        alpha = decode(emulator.fetch(asset["url"]).body).convert("RGBA").getchannel("A")
-        assert alpha.getextrema() == (0, 0), content_type
-
-
-def test_the_first_frame_of_an_animation_is_kept(emulator: EmulatorUnderTest) -> None:
-    red, blue = (Image.new("RGB", SIZE, colour) for colour in ("#ff0000", "#0000ff"))
-    data = encode(red, "image/gif", save_all=True, append_images=[blue])
-    image = decode(emulator.fetch(exchange(emulator, data, "image/gif").json["url"]).body)
-    assert image.convert("RGB").getpixel((3, 3)) == (255, 0, 0)
-    assert getattr(image, "n_frames", 1) == 1
-
-
-def test_the_exif_orientation_is_applied_and_metadata_is_dropped(emulator: EmulatorUnderTest) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    exif[0x010E] = "Where I live"
-    data = encode(Image.new("RGB", SIZE, "#112233"), "image/jpeg", exif=exif)
-    asset = exchange(emulator, data, "image/jpeg").json
-    file = emulator.fetch(asset["url"]).body
-    assert (asset["width"], asset["height"]) == SIZE[::-1]
-    assert (b"Where I live" in data, b"Where I live" in file, dict(decode(file).getexif())) == (True, False, {})
-
-
-def test_sixteen_bits_become_eight(emulator: EmulatorUnderTest) -> None:
-    data = encode(Image.new("I;16", SIZE, 40_000), "image/png")
-    image = decode(emulator.fetch(exchange(emulator, data).json["url"]).body)
-    assert image.mode in ("L", "RGB")
-
-
-def test_a_cmyk_jpeg_becomes_rgb(emulator: EmulatorUnderTest) -> None:
-    data = encode(Image.new("CMYK", SIZE, (0, 255, 255, 0)), "image/jpeg")
-    image = decode(emulator.fetch(exchange(emulator, data, "image/jpeg").json["url"]).body)
-    assert image.mode == "RGB"
-
-
 REFUSED = {
     "no picture": (b"no picture at all", "image/png"),
     "one byte": (b"\x89", "image/png"),
@@ -151,21 +105,6 @@ def test_bytes_that_are_no_whole_picture_of_their_type_are_refused(emulator: Emu
     assert emulator.complete(session, token).outcome == (404, "upload_not_found")
     assert emulator.items("/assets") == []
     assert emulator.sandbox.images.held_bytes == before
-
-
-def test_a_broken_chunk_sum_makes_a_picture_unusable_or_not_but_never_an_error(emulator: EmulatorUnderTest) -> None:
-    """One bit changed at every place of a small file."""
-    data = picture("image/png", (4, 4))
-    emulator.sandbox.rate_limits = False
-    for place in range(len(data)):
-        changed = data[:place] + bytes([data[place] ^ 0x10]) + data[place + 1 :]
-        assert exchange(emulator, changed).outcome in ((201, "asset"), (422, "invalid_input")), place
-
-
-def test_metadata_that_cannot_be_read_does_not_matter(emulator: EmulatorUnderTest) -> None:
-    buffer = io.BytesIO()
-    Image.new("RGB", SIZE).save(buffer, "JPEG", exif=b"Exif\0\0II*\0\xff\xff\xff\xff")
-    assert exchange(emulator, buffer.getvalue(), "image/jpeg").status == 201
 
 
 @pytest.mark.parametrize("token", ["", "x", "upt_" + "0" * 32, "string", "\ud7ff", "a" * 100_000])
