@@ -42,7 +42,6 @@ def test_another_method_is_405_with_all_that_are_allowed(
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/nowhere",
         "/clock/",
         "/Clock",
