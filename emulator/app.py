@@ -19,7 +19,7 @@ from emulator.examiner.examiner import Examiner, Totals
 from emulator.http.cors import Cors
 from emulator.http.hosts import Hosts
 from emulator.http.problems import problem_response
-from emulator.http.requests import Body, Receive, Scope, Send, send_response
+from emulator.http.requests import Body, Receive, Scope, Send
 from emulator.http.responses import Response
 from emulator.http.stopping import Stop
 from emulator.imaging.helpers import Helpers
@@ -39,6 +39,7 @@ from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from emulator.web.pictures import PictureWorker
 from emulator.web.stray_paths import StrayPaths
 from emulator.web.v1 import V1
+from emulator.web.wire import Wire
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -92,7 +93,7 @@ class Application:
         is_control = path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/")
         answer = self._answer_at_door(scope, is_control)
         if answer is not None:
-            await send_response(send, answer, Body(receive))
+            await Wire(scope, receive, send, Body(receive), self._stop).send(answer)
         elif is_control:
             await self._control(scope, receive, send)
         else:

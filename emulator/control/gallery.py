@@ -14,6 +14,7 @@ from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.domain.resources import Asset, ImageFormat
 from emulator.kernel.timestamps import format_timestamp
+from emulator.service.library import add_upload
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 DEFAULT_LIMIT: Final = 100
@@ -44,18 +45,7 @@ async def create_asset(call: Call) -> JsonResponse:
     if decoded.refusal is not None:
         raise Problem("invalid_input", f"(body): {decoded.refusal}", check=Check.RULES)
     sandbox.check_memory(len(decoded.data))
-    asset = Asset(
-        id=sandbox.identifiers.next("ast"),
-        team_id=account.team.id,
-        source="upload",
-        source_generation_id=None,
-        format=decoded.format,
-        width=decoded.width,
-        height=decoded.height,
-        created_at=call.now,
-    )
-    sandbox.images.put(asset.id, decoded.data, decoded.scene)
-    sandbox.store.assets.add(asset)
+    asset = add_upload(sandbox, account.team.id, decoded, call.now)
     return JsonResponse(_describe(sandbox, asset), 201)
 
 

@@ -16,7 +16,6 @@ import orjson
 
 from emulator.domain.problems import Problem, excerpt
 from emulator.http.connection import CONNECTION_EXTENSION
-from emulator.http.responses import Response
 from emulator.kernel.timestamps import SECOND_MS
 
 Scope = MutableMapping[str, Any]
@@ -209,17 +208,6 @@ async def until_gone(receive: Receive) -> None:
     """Wait until the client has gone away."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def send_response(send: Send, response: Response, body: Body | None = None) -> None:
-    """Send an answer, at once and whole; then take the rest of a body that was refused before it was read."""
-    await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-    if body is None or not body.has_more:
-        await send({"type": "http.response.body", "body": response.body})
-        return
-    await send({"type": "http.response.body", "body": response.body, "more_body": True})
-    await body.drain()
-    await send({"type": "http.response.body", "body": b""})
 
 
 def check_no_body(body: bytes | None) -> None:

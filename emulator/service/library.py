@@ -7,8 +7,9 @@ from emulator.domain.problems import Check, Problem, excerpt, invalid_input
 from emulator.domain.product_photos import primary_of
 from emulator.domain.resources import Asset, Product
 from emulator.service import remedies
-from emulator.service.calls import Call, Commit
+from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all
+from emulator.service.sandbox import Sandbox
 from emulator.service.store import remove_from_index
 
 
@@ -20,6 +21,23 @@ class AssetDeletion:
     removed_product_memberships: int
     reassigned_primary_product_ids: tuple[str, ...]
     deleted_product_ids: tuple[str, ...]
+
+
+def add_upload(sandbox: Sandbox, team_id: str, decoded: DecodedUpload, now: int) -> Asset:
+    """Make an Asset of a decoded upload; its picture fits into memory."""
+    asset = Asset(
+        id=sandbox.identifiers.next("ast"),
+        team_id=team_id,
+        source="upload",
+        source_generation_id=None,
+        format=decoded.format,
+        width=decoded.width,
+        height=decoded.height,
+        created_at=now,
+    )
+    sandbox.images.put(asset.id, decoded.data, decoded.scene)
+    sandbox.store.assets.add(asset)
+    return asset
 
 
 def create_product(call: Call) -> Commit[Product]:

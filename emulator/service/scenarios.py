@@ -5,6 +5,8 @@ the same state that a real cause would change, never by a pretence.
 """
 
 import dataclasses
+from collections.abc import Iterable
+from typing import TypeVar
 
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.problems import Cause
@@ -18,6 +20,8 @@ from emulator.service.accounts import Caller
 from emulator.service.sandbox import Sandbox
 from emulator.service.tally import count_rules
 from emulator.service.teams import CredentialAccount, TeamAccount
+
+Decision = TypeVar("Decision", RequestDecision, WorkDecision)
 
 CHANGE_EVENT = "scenario_change"
 EVERYONE = ""
@@ -55,11 +59,7 @@ def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDe
     The strike of a sweep goes before them, which count the request all the same.
     """
     strike = NOTHING_HAPPENS if sandbox.strike is None else sandbox.strike.for_request(facts, now)
-    for playbook in _playbooks(sandbox, facts.team_id):
-        decision = playbook.for_request(facts, now)
-        if decision.rule is not None:
-            return decision if strike.rule is None else strike
-    return strike
+    return _decided(strike, (playbook.for_request(facts, now) for playbook in _playbooks(sandbox, facts.team_id)))
 
 
 def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now: int) -> WorkDecision:
@@ -67,11 +67,13 @@ def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now
     team = caller.account.team
     facts = WorkFacts(work, team.id, team.name, operation)
     strike = AS_USUAL if sandbox.strike is None else sandbox.strike.for_work(facts, now)
-    for playbook in _playbooks(sandbox, team.id):
-        decision = playbook.for_work(facts, now)
-        if decision.rule is not None:
-            return decision if strike.rule is None else strike
-    return strike
+    return _decided(strike, (playbook.for_work(facts, now) for playbook in _playbooks(sandbox, team.id)))
+
+
+def _decided(strike: Decision, decisions: Iterable[Decision]) -> Decision:
+    """Return the strike, or the first decision of a rule; playbooks after that one are not asked."""
+    decision = next((decision for decision in decisions if decision.rule is not None), strike)
+    return decision if strike.rule is None else strike
 
 
 def _playbooks(sandbox: Sandbox, team_id: str) -> list[Playbook]:

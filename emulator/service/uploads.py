@@ -12,6 +12,7 @@ from emulator.domain.resources import Asset, UploadSession
 from emulator.kernel.timestamps import MINUTE_MS, format_timestamp
 from emulator.service import remedies
 from emulator.service.calls import Call, Commit, DecodedUpload
+from emulator.service.library import add_upload
 from emulator.service.sandbox import Sandbox
 
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS
@@ -194,19 +195,7 @@ def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Ass
         )
     call.passed.append(Check.RULES)
     _finish(call.sandbox, session, "exchanged")
-    asset = Asset(
-        id=call.sandbox.identifiers.next("ast"),
-        team_id=call.team_id,
-        source="upload",
-        source_generation_id=None,
-        format=decoded.format,
-        width=decoded.width,
-        height=decoded.height,
-        created_at=call.now,
-    )
-    call.sandbox.images.put(asset.id, decoded.data, decoded.scene)
-    call.sandbox.store.assets.add(asset)
-    return asset
+    return add_upload(call.sandbox, session.team_id, decoded, call.now)
 
 
 def expire(sandbox: Sandbox, session_id: str) -> None:

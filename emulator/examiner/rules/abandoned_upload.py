@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.examiner.history import History, is_answered, is_success
-from emulator.examiner.rules.base import KEPT, UPLOAD, Ask, Breach, Example, Rule, Verdict
+from emulator.examiner.rules.base import COMPLETE_UPLOAD, KEPT, OPEN_UPLOAD, SEND_BYTES, Breach, Example, Rule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -26,10 +26,6 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield Breach(str(subject), (opened.sequence,), f"{subject} was opened and left: {done}")
 
 
-_OPEN = Ask("POST", "/uploads", UPLOAD, "one")
-_SEND = Ask("POST", "{upload_url}", b"{picture}", credential=False)
-_COMPLETE = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
-
 RULE: Final = Rule(
     name="abandoned-upload",
     severity="note",
@@ -37,6 +33,6 @@ RULE: Final = Rule(
     "exchanges the returned upload token for an Asset.",
     remedy="complete each Upload Session with the token that its upload returned",
     examine=_examine,
-    breaks=Example((_OPEN, _SEND)),
-    keeps=Example((_OPEN, _SEND, _COMPLETE)),
+    breaks=Example((OPEN_UPLOAD, SEND_BYTES)),
+    keeps=Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD)),
 )

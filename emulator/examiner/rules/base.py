@@ -83,7 +83,9 @@ class Rule:
 
 UPSCALE: Final = {"asset_id": "{asset}", "target_resolution": "2k", "output_format": "png"}
 """What examples ask for: the plainest work."""
-UPLOAD: Final = {"content_type": "image/png", "size_bytes": "{size}"}
+OPEN_UPLOAD: Final = Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": "{size}"}, "one")
+SEND_BYTES: Final = Ask("POST", "{upload_url}", b"{picture}", credential=False)
+COMPLETE_UPLOAD: Final = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
 
 
 SEE: Final[tuple["Ask | Wait", ...]] = (Wait(20), Ask("GET", "{work}"))

@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.examiner.history import History
-from emulator.examiner.rules.base import KEPT, UPLOAD, Ask, Breach, Example, Rule, Verdict, Wait
+from emulator.examiner.rules.base import (
+    COMPLETE_UPLOAD,
+    KEPT,
+    OPEN_UPLOAD,
+    SEND_BYTES,
+    Breach,
+    Example,
+    Rule,
+    Verdict,
+    Wait,
+)
 from emulator.service.record import Note
 
 
@@ -30,16 +40,12 @@ def _examine(history: History) -> Iterator[Verdict]:
         yield Breach(note.subject, (note.sequence,), message) if attempts not in in_time else KEPT
 
 
-_OPEN = Ask("POST", "/uploads", UPLOAD, "one")
-_SEND = Ask("POST", "{upload_url}", b"{picture}", credential=False)
-_COMPLETE = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
-
 RULE: Final = Rule(
     name="upload-after-window",
     severity="warning",
     source="Section 4: A session past its window yields 410 upload_expired.",
     remedy="send the bytes and complete before upload.expires_at; when it has passed, create a new session",
     examine=_examine,
-    breaks=Example((_OPEN, Wait(1000), _SEND)),
-    keeps=Example((_OPEN, Wait(800), _SEND, _COMPLETE)),
+    breaks=Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
+    keeps=Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
 )
