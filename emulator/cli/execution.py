@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
@@ -58,33 +58,22 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     _die_by_signals()
     settings = _settings(options, environment)
-    ignored = _ignored_rules(options.ignore)
-    report_file, journal_file, state_file, junit_file, coverage_file = (
-        _writable_file(flag, name)
-        for flag, name in (
-            ("--report", options.report),
-            ("--journal", options.journal),
-            ("--save-state", options.save_state),
-            ("--junit", options.junit),
-            ("--coverage", options.coverage),
-        )
-    )
+    ignored, files = _ignored_rules(options.ignore), _Files.of(options)
     configure_logging(settings.log_format, settings.log_level)
     warn_of_unknown_variables(environment)
-    guard = Guard()
+    recording, guard = Recording(), Guard()
     try:
         with listening_socket(settings.host, settings.port) as listener:
             application = load_application(settings)
             address = address_of(listener)
             variables = _variables(address, application, settings)
             application.examiner.keeps_conduct = options.conduct != "off"
-            recording = Recording()
-            if journal_file is not None:
+            if files.journal is not None:
                 application.sandboxes.observe(recording.note)
             cell = None if options.cell is None else _cell(options.cell, application)
             if cell is not None:
                 variables |= cell.variables
-            run = _Run(application, options.words, {**environment, **variables}, guard, keeps_state=bool(state_file))
+            run = _Run(application, options.words, {**environment, **variables}, guard, keeps_state=bool(files.state))
             if cell is not None:
                 run.timeout_seconds = cell.task.timeout_seconds
             try:
@@ -98,11 +87,44 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     if cell is not None:
         cell.conclude(None if run.is_hung else run.status, run.duration_ms)
     conduct = None if options.conduct == "off" else run.conduct.without(ignored)
-    is_bad = options.conduct == "fail" and conduct is not None and conduct.has_errors
+    return _report(options, files, application, run, conduct, lambda suffix: recording.content(suffix, address))
+
+
+class _Files(NamedTuple):
+    """What is written when the command has ended; None where an option does not ask for it."""
+
+    report: Path | None
+    journal: Path | None
+    state: Path | None
+    junit: Path | None
+    coverage: Path | None
+
+    @classmethod
+    def of(cls, options: Namespace) -> Self:
+        """Find the files that options name. Raises SettingError for one that cannot be written."""
+        return cls(
+            _writable_file("--report", options.report),
+            _writable_file("--journal", options.journal),
+            _writable_file("--save-state", options.save_state),
+            _writable_file("--junit", options.junit),
+            _writable_file("--coverage", options.coverage),
+        )
+
+
+def _report(
+    options: Namespace,
+    files: _Files,
+    application: "Application",
+    run: "_Run",
+    conduct: "Totals | None",
+    journal: Callable[[str], bytes],
+) -> int:
+    """Report what the run was like, write the files, and return the exit status."""
     from emulator.examiner.coverage_page import coverage_text
 
+    is_bad = options.conduct == "fail" and conduct is not None and conduct.has_errors
     least = options.coverage_fail_under
-    coverage = None if coverage_file is None and least is None else application.coverage()
+    coverage = None if files.coverage is None and least is None else application.coverage()
     is_low = coverage is not None and least is not None and coverage["percent"] < least
     status = run.status or int(is_bad or is_low)
     report = Report(options.words, status, run.duration_ms, run.tally, list(application.contract.operations), conduct)
@@ -112,13 +134,13 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             wanted = f", wanted {least:g} %" if is_low else ""
             _say(f"  coverage: {coverage['percent']:g} % of what the contract has to be met{wanted}")
     failures = [
-        _write(report_file, lambda file: file.write_text(report.as_json(), encoding="utf-8")),
-        _write(journal_file, lambda file: file.write_bytes(recording.content(file.suffix, address))),
-        _write(state_file, lambda file: file.write_bytes(run.state)),
+        _write(files.report, lambda file: file.write_text(report.as_json(), encoding="utf-8")),
+        _write(files.journal, lambda file: file.write_bytes(journal(file.suffix))),
+        _write(files.state, lambda file: file.write_bytes(run.state)),
         _write(
-            coverage_file, lambda file: file.write_text(coverage_text(coverage or {}, file.suffix), encoding="utf-8")
+            files.coverage, lambda file: file.write_text(coverage_text(coverage or {}, file.suffix), encoding="utf-8")
         ),
-        _write(junit_file, lambda file: file.write_text(junit_text(report), encoding="utf-8")),
+        _write(files.junit, lambda file: file.write_text(junit_text(report), encoding="utf-8")),
     ]
     return status or max(failures)
 
