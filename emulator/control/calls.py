@@ -7,6 +7,7 @@ between). Must not know what an endpoint does.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
@@ -80,6 +81,8 @@ class ControlPlane:
     """How many sandboxes were given an id because their creation named none."""
     stop: Stop = field(default_factory=Stop)
     """Ends every wait when the emulator is about to stop."""
+    taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
     created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
     """What the creation of a sandbox asked for, its scenario aside."""
     photoshoot_rules: WeakKeyDictionary[Sandbox, tuple[Store, dict[str, WorkRule]]] = field(
@@ -202,15 +205,16 @@ def head_of(request: Request) -> requests.Request:
 
 
 async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
-    limits_bytes = {"file": plane.settings.max_memory, "image": MAXIMUM_IMAGE_BYTES}
-    limit_bytes = limits_bytes.get(action.body, MAXIMUM_BODY_BYTES)
-    body = await _read(request, limit_bytes)
-    content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))
-    query = read_query(request.scope["query_string"], action.query)
-    sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
-    now = engine.enter(sandbox) if action.settles else sandbox.began_at
-    value = action.handler(Call(plane, request, sandbox, now, query, body or b"", content, sandbox.store))
-    return await value if isinstance(value, Awaitable) else value
+    async with plane.taking_file if action.body == "file" else nullcontext():
+        limits_bytes = {"file": plane.settings.max_memory, "image": MAXIMUM_IMAGE_BYTES}
+        limit_bytes = limits_bytes.get(action.body, MAXIMUM_BODY_BYTES)
+        body = await _read(request, limit_bytes)
+        content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))
+        query = read_query(request.scope["query_string"], action.query)
+        sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
+        now = engine.enter(sandbox) if action.settles else sandbox.began_at
+        value = action.handler(Call(plane, request, sandbox, now, query, body or b"", content, sandbox.store))
+        return await value if isinstance(value, Awaitable) else value
 
 
 async def _read(request: Request, limit_bytes: int) -> bytes | None:

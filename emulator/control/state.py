@@ -64,14 +64,28 @@ def _load(
 
 
 async def _in_thread(work: Callable[[Callable[[], None]], Sandbox]) -> Sandbox:
-    """Do work in a thread, which ends soon after this task is cancelled: the process could not end before."""
-    is_given_up = Event()
+    """Do work in a thread, which ends soon after this task is cancelled: the process could not end before.
+
+    Its outcome is handed over beside the future of the thread: that is part of a circle, and would keep it alive.
+    """
+    is_given_up, outcome = Event(), list[Sandbox | Exception]()
 
     def go_on() -> None:
         if is_given_up.is_set():
             raise asyncio.CancelledError
 
+    def run() -> None:
+        try:
+            outcome.append(work(go_on))
+        except Exception as error:
+            error.__context__ = None
+            outcome.append(error.with_traceback(None))
+
     try:
-        return await asyncio.to_thread(work, go_on)
+        await asyncio.to_thread(run)
     finally:
         is_given_up.set()
+    found = outcome.pop()
+    if isinstance(found, Exception):
+        raise found
+    return found

@@ -189,10 +189,12 @@ class Body:
 
     async def read(self, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:
         """Take all of it; None as soon as it is larger than the limit. Raises ClientDisconnectedError."""
-        pieces = [await self.take()]
+        first, rest = await self.take(), bytearray()
         while self.has_more and self.size_bytes <= limit_bytes:
-            pieces.append(await self.take())
-        return b"".join(pieces) if self.size_bytes <= limit_bytes else None
+            rest += await self.take()
+        if self.size_bytes > limit_bytes:
+            return None
+        return first + rest if rest else first
 
     async def drain(self) -> None:
         """Receive and discard the rest, within bounds: the connection stays open until the client has read the answer."""

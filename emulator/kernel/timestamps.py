@@ -21,7 +21,7 @@ LATEST_INSTANT = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which a timestamp has no ISO 8601 form."""
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def format_timestamp(instant: int) -> str:
     """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2).
 

@@ -159,8 +159,13 @@ class Sandbox(SandboxState):
         feed.restart()
 
     def end(self) -> None:
-        """Release memory, held requests and watchers."""
+        """Release memory, held requests and watchers, and what leads from here back to here.
+
+        The garbage collector would not find an ended sandbox that refers to itself: it never looks again at what has lived
+        for long (emulator.cli.garbage).
+        """
         self.journal.feed, self.journal.examiner = Feed(), None
+        self.journal.entries.clear()  # each knows its caller, who knows the sandbox
         for held in self.held_admissions.values():
             held.end()
         self.held_admissions = {}

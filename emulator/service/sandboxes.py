@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import Protocol, TypeAlias
+from weakref import ref
 
 from emulator.scenario.playbook import Playbook
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service import scenarios
 from emulator.service.accounts import Caller
+from emulator.service.feed import Feed
 from emulator.service.images import MemoryBudget
-from emulator.service.journal import Entry
+from emulator.service.journal import Entry, Watcher
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.tally import Tally
 
@@ -73,7 +75,7 @@ class Sandboxes:
         """Tell somebody of the requests to all sandboxes, those included that are still to come."""
         self._observers.append(observer)
         for sandbox in self.by_id.values():
-            sandbox.journal.watchers.append(partial(observer, sandbox))
+            sandbox.journal.watchers.append(_watcher(observer, sandbox))
 
     def strike_with(self, strike: Scenario) -> None:
         """Let the rules of a scenario strike in every sandbox, those included that are still to come."""
@@ -84,7 +86,7 @@ class Sandboxes:
     def _begin_to_observe(self, sandbox: Sandbox) -> None:
         if self._strike is not None:
             sandbox.strike = Playbook(self._strike, sandbox.began_at, sandbox.seed)
-        sandbox.journal.watchers.extend(partial(observer, sandbox) for observer in self._observers)
+        sandbox.journal.watchers.extend(_watcher(observer, sandbox) for observer in self._observers)
         if self.examiner is not None:
             sandbox.journal.examiner = partial(self.examiner.note, sandbox)
 
@@ -144,6 +146,7 @@ class Sandboxes:
         self._end(sandbox)
         del self.by_id[sandbox.id]
         sandbox.feed.close()
+        sandbox.feed = Feed()  # the old one knows callers, who know the sandbox
 
     def free(self) -> Iterator[None]:
         """Free what sandboxes held that have ended, part by part: a large one at once would keep others waiting."""
@@ -170,6 +173,18 @@ class Sandboxes:
     def _forget_keys(self, sandbox: Sandbox) -> None:
         for key in sandbox.credentials:
             self._callers.pop(key, None)
+
+
+def _watcher(observer: Observer, sandbox: Sandbox) -> Watcher:
+    """Return what tells an observer of the entries of a sandbox, and does not keep the sandbox alive."""
+    reference = ref(sandbox)
+
+    def tell(entry: Entry) -> None:
+        watched = reference()
+        if watched is not None:
+            observer(watched, entry)
+
+    return tell
 
 
 def _begin_scenario(sandbox: Sandbox) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from weakref import finalize
 
 from emulator.documents.complaints import DocumentError
@@ -100,11 +100,17 @@ class _InProcess:
         self.url = application.settings.public_url or f"http://{HOST}"
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        content: bytes | BinaryIO | None,
+        seconds: float,
+        into: BinaryIO | None = None,
     ) -> Answer:
         """Send one request and return the answer."""
         path, _, query = target.partition("?")
-        body = content or b""
+        body = content if isinstance(content, bytes) else content.read() if content else b""
         sent = {**headers, "Host": HOST, "Content-Length": str(len(body))}
         scope = {
             "type": "http",
@@ -132,6 +138,9 @@ class _InProcess:
         self._run(self._application(scope, receive, send), seconds)
         start = dict(answered[0]["headers"])
         told = b"".join(message.get("body", b"") for message in answered[1:])
+        if into is not None and answered[0]["status"] < 400:
+            into.write(told)
+            told = b""
         return Answer(answered[0]["status"], start.get(b"request-id", b"").decode(), told)
 
     def close(self) -> None:

@@ -6,23 +6,28 @@ what any path does. An exchange runs over HTTP here, and in this process in `emu
 
 import http.client
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Lock
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, BinaryIO, Final, NamedTuple, Protocol
 from urllib.parse import quote, urlencode, urlsplit
 
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX, REQUEST_ID_KIND
 from emulator.settings import parse_url
-from emulator.testing.errors import NO_ANSWER, EmulatorError
+from emulator.testing.errors import NO_ANSWER, EmulatorError, UnwritableError
 
 ANSWER_SECONDS: Final = 30.0
 """How long an answer may take: moving a clock may fire hours of work."""
+STATE_SECONDS: Final = 600.0
+"""How long the emulator may be silent over a state file of any size."""
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 ZIP: Final = "application/zip"
+_PIECE_BYTES: Final = 256 * 1024
+"""How much of a file is on its way at once."""
 
 
 class Answer(NamedTuple):
@@ -41,9 +46,20 @@ class Transport(Protocol):
         """The address of the emulator, without a slash at its end."""
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        content: bytes | BinaryIO | None,
+        seconds: float,
+        into: BinaryIO | None = None,
     ) -> Answer:
-        """Send one request and return the answer. Raises OSError, HTTPException or ValueError if there is none in time."""
+        """Send one request, and return the answer; the body of a success goes into a file, if there is one for it.
+
+        Raises:
+            OSError, HTTPException, ValueError: there is no answer in time.
+            UnwritableError: the file takes no more.
+        """
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -60,26 +76,40 @@ class HttpTransport:
         connect = http.client.HTTPSConnection if parts.scheme.lower() == "https" else http.client.HTTPConnection
         self.url = url.rstrip("/")
         self._path = parts.path.rstrip("/")
-        self._connect = partial(connect, parts.hostname or "", parts.port)
+        self._connect = partial(connect, parts.hostname or "", parts.port, blocksize=_PIECE_BYTES)
         self._connection = self._connect()
         self._lock = Lock()
 
     def exchange(
-        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        content: bytes | BinaryIO | None,
+        seconds: float,
+        into: BinaryIO | None = None,
     ) -> Answer:
-        """Send one request and return the answer. Raises OSError, HTTPException or ValueError if there is none in time."""
+        """Send one request, and return the answer. Raises as the protocol says."""
         with self._lock:
+            if into is not None or not isinstance(content, bytes | None):
+                self._connection.close()  # a file can be sent only once: not where the server may be about to close
             is_kept = self._connection.sock is not None
             try:
-                return self._exchange(method, target, headers, content, seconds)
+                return self._exchange(method, target, headers, content, seconds, into)
             except ConnectionError:
                 if not is_kept:
                     raise
             # A server closes connections that nobody used for a while.
-            return self._exchange(method, target, headers, content, seconds)
+            return self._exchange(method, target, headers, content, seconds, into)
 
     def _exchange(
-        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        content: bytes | BinaryIO | None,
+        seconds: float,
+        into: BinaryIO | None,
     ) -> Answer:
         connection = self._connection
         connection.timeout = seconds
@@ -88,7 +118,13 @@ class HttpTransport:
         try:
             connection.request(method, self._path + target, content, dict(headers))
             response = connection.getresponse()
-            return Answer(response.status, response.headers.get("request-id", ""), response.read())
+            if into is None or response.status >= 400:
+                body = response.read()
+            else:
+                body = b""
+                while piece := response.read(_PIECE_BYTES):
+                    _write(into, piece)
+            return Answer(response.status, response.headers.get("request-id", ""), body)
         except BaseException:
             connection.close()
             raise
@@ -144,16 +180,23 @@ class ControlPlane:
         self,
         method: str,
         path: str,
-        content: bytes | None = None,
+        content: bytes | BinaryIO | None = None,
         content_type: str = JSON,
         *,
         query: Mapping[str, Any] | None = None,
         seconds: float = ANSWER_SECONDS,
+        into: BinaryIO | None = None,
     ) -> bytes:
-        """Send bytes to a path below the sandbox and return the bytes that are answered. Raises as `call` does."""
-        headers = self.headers() if content is None else {**self.headers(), "Content-Type": content_type}
+        """Send bytes, or a file, to a path below the sandbox, and return the bytes that are answered, or write them.
+
+        Raises as `call` does, and UnwritableError.
+        """
+        headers = self.headers()
+        if content is not None:
+            size_bytes = len(content) if isinstance(content, bytes) else os.fstat(content.fileno()).st_size
+            headers = {**headers, "Content-Type": content_type, "Content-Length": str(size_bytes)}
         try:
-            answer = self.transport.exchange(method, self.target(path, query), headers, content, seconds)
+            answer = self.transport.exchange(method, self.target(path, query), headers, content, seconds, into)
             if not answer.request_id.startswith(REQUEST_ID_KIND):
                 raise ValueError(f"something else answers there, with status {answer.status}")
             problem = json.loads(answer.body) if answer.status >= 400 else None
@@ -183,6 +226,13 @@ class ControlPlane:
             NO_ANSWER,
             f"no emulator answers at {self.transport.url} ({why}); start one: image-workflow-emulator serve",
         )
+
+
+def _write(file: BinaryIO, piece: bytes) -> None:
+    try:
+        file.write(piece)
+    except OSError as error:  # which is not one of the connection
+        raise UnwritableError(error) from error
 
 
 def emulator_address(text: str) -> str:

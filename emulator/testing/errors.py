@@ -29,5 +29,13 @@ class EmulatorError(Exception):
         return f"{self.detail} ({self.status} {self.code})" if self.status else self.detail
 
 
+class UnwritableError(Exception):
+    """A file on this machine takes no more."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 class UnusableFileError(EmulatorError):
     """A file of this machine that was given to be sent to the emulator: it cannot be read, or it is not what it should be."""

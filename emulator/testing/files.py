@@ -1,13 +1,15 @@
-"""Scenario and world files on their way to an emulator, which is told their content and tells what is wrong with it."""
+"""Files on their way to an emulator, which is told their content and tells what is wrong with it, and on their way back."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import json_value, read_document
-from emulator.testing.errors import UnusableFileError, unreadable
+from emulator.testing.errors import UnusableFileError, UnwritableError, unreadable
 
 
 def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
@@ -27,6 +29,42 @@ def read_file(file: "str | PathLike[str]") -> bytes:
         return Path(file).read_bytes()
     except OSError as error:
         raise UnusableFileError("not_found", unreadable(error)) from None
+
+
+@contextmanager
+def opened(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
+    """Open a file, to be sent piece by piece. Raises UnusableFileError `not_found` if it cannot be read."""
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(Path(file).open("rb"))
+        except OSError as error:
+            raise UnusableFileError("not_found", unreadable(error)) from None
+        yield stream
+
+
+@contextmanager
+def put_in_place(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
+    """Open a file to be written beside another, whose place it takes when it is whole: a failure leaves what was there.
+
+    What is there and no file, such as a device, is written to. Raises OSError.
+    """
+    target = Path(file).resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:
+            yield stream
+        return
+    beside = target.with_name(f"{target.name}.part")
+    try:
+        with beside.open("wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(target)
+    except UnwritableError as error:
+        raise error.error from None
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def world_value(world: Any) -> Any:

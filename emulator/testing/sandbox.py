@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emulator.contract import BASE_PATH
 from emulator.kernel.timestamps import parse_duration_ms
-from emulator.testing.control import YAML, ZIP, ControlPlane, path_step
+from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlPlane, path_step
 from emulator.testing.errors import EmulatorError
-from emulator.testing.files import read_file, scenario_file
+from emulator.testing.files import opened, put_in_place, read_file, scenario_file
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequest, Rule, record
 
@@ -161,12 +161,14 @@ class Sandbox:
         self._plane.call("POST", "reset")
 
     def save(self, path: str | Path) -> None:
-        """Write all of it to a state file."""
-        Path(path).write_bytes(self._plane.exchange("GET", "state"))
+        """Write all of it to a state file. Raises OSError if it cannot be written."""
+        with put_in_place(path) as file:
+            self._plane.exchange("GET", "state", seconds=STATE_SECONDS, into=file)
 
     def load(self, path: str | Path) -> None:
         """Make it what a state file says."""
-        self._plane.exchange("PUT", "state", read_file(path), ZIP)
+        with opened(path) as file:
+            self._plane.exchange("PUT", "state", file, ZIP, seconds=STATE_SECONDS)
 
     def delete(self) -> None:
         """End it, with all that it holds. The default sandbox cannot be deleted."""

@@ -1,5 +1,7 @@
 """`state save` and `state load` against a running emulator."""
 
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,3 +85,21 @@ def test_what_has_no_end_is_not_sent(server: Server) -> None:
     outcome = run_state(server, "load", "/dev/zero")
     assert (outcome.status, outcome.output) == (2, "")
     assert outcome.complaint == "image-workflow-emulator: /dev/zero: expected a file, not a device or a pipe\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there, and devices are no paths")
+def test_what_is_no_file_is_written_to_as_it_is(server: Server, tmp_path: Path) -> None:
+    link = tmp_path / "link.zip"
+    link.symlink_to(tmp_path / "state.zip")
+    assert run_state(server, "save", str(link)).status == 0
+    assert link.is_symlink()
+    assert (tmp_path / "state.zip").stat().st_size > 1_000
+    device = Path(os.devnull)
+    assert run_state(server, "save", str(device)).status == 0
+    assert not device.is_file()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_full_disk_is_told(server: Server) -> None:
+    outcome = run_state(server, "save", "/dev/full")
+    assert (outcome.status, outcome.complaint) == (1, "image-workflow-emulator: /dev/full: No space left on device\n")

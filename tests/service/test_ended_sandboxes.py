@@ -1,12 +1,15 @@
 """What sandboxes held that were reset or deleted."""
 
+import gc
+from contextlib import closing
 from pathlib import Path
+from weakref import ref
 
 from emulator.app import sandbox_options
 from emulator.contract import load_contract
 from emulator.service.images import MemoryBudget
 from emulator.service.sandboxes import Sandboxes
-from tests.support.emulator_client import settings_of
+from tests.support.emulator_client import EmulatorUnderTest, control_call, settings_of
 
 MANY = 10_000
 
@@ -21,3 +24,24 @@ def test_a_large_sandbox_is_freed_part_by_part(tmp_path: Path) -> None:
         end(sandbox)
         assert len(list(sandboxes.free())) > 2
         assert list(sandboxes.free()) == []
+
+
+def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(tmp_path: Path) -> None:
+    with closing(EmulatorUnderTest(settings_of(tmp_path))) as emulator:
+        sandboxes = emulator.application.sandboxes
+        sandboxes.observe(lambda _sandbox, _entry: None)
+        made = emulator.send(control_call("POST", "/sandboxes", {"id": "other"})).json
+        key = made["env"]["IMAGE_WORKFLOW_API_KEY"]
+        emulator.photograph(key)
+        content = emulator.send(control_call("GET", "/state", sandbox="other")).body
+        is_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            for method, path, sent in (("PUT", "/state", content), ("DELETE", "", None)):
+                emulator.get("/team", key)
+                ended = ref(sandboxes.by_id["other"])
+                assert emulator.send(control_call(method, path, sandbox="other", content=sent)).status < 300
+                assert ended() is None
+        finally:
+            if is_enabled:
+                gc.enable()

@@ -4,16 +4,15 @@ import os
 import stat
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import IO
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.connection import add_connection, control_plane
-from emulator.cli.errors import CommandError, unreadable
+from emulator.cli.errors import CommandError
 from emulator.settings import UsageError
-from emulator.testing.control import ZIP, ControlPlane
+from emulator.testing.control import STATE_SECONDS, ZIP, ControlPlane
 from emulator.testing.errors import EmulatorError
+from emulator.testing.files import opened, put_in_place
 
 MAXIMUM_FILE_BYTES = 4 * 2**30
 _BODY = "(body): "
@@ -40,28 +39,20 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _save(control: ControlPlane, file: str) -> None:
-    """Write beside the file, and put it in its place when it is whole: a failure leaves what was there."""
-    content = control.exchange("GET", "state")
-    target = Path(file)
-    beside = target.with_name(f"{target.name}.part")
     try:
-        beside.write_bytes(content)
-        beside.replace(target)
+        with put_in_place(file) as written:
+            control.exchange("GET", "state", seconds=STATE_SECONDS, into=written)
+            size_bytes = written.tell()
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
         raise CommandError(f"{file}: {error.strerror}") from error
-    print(f"saved {file} ({len(content)} bytes)")
+    print(f"saved {file} ({size_bytes} bytes)")
 
 
 def _load(control: ControlPlane, file: str) -> None:
     try:
-        with Path(file).open("rb") as opened:
-            content = _read(opened, file)
-    except OSError as error:
-        raise unreadable(error) from error
-    try:
-        control.exchange("PUT", "state", content, ZIP)
+        with opened(file) as read:
+            _check(read, file)
+            control.exchange("PUT", "state", read, ZIP, seconds=STATE_SECONDS)
     except EmulatorError as error:
         if error.status in (400, 413, 422):
             raise UsageError(f"{file}: {error.detail.removeprefix(_BODY)}") from error
@@ -69,11 +60,10 @@ def _load(control: ControlPlane, file: str) -> None:
     print(f"loaded {file}")
 
 
-def _read(opened: IO[bytes], file: str) -> bytes:
-    """Read a whole file. Raises UsageError for what has no end, or is larger than any state."""
-    status = os.fstat(opened.fileno())
+def _check(read: IO[bytes], file: str) -> None:
+    """Raises UsageError for what has no end, or is larger than any state."""
+    status = os.fstat(read.fileno())
     if not stat.S_ISREG(status.st_mode):
         raise UsageError(f"{file}: expected a file, not a device or a pipe")
     if status.st_size > MAXIMUM_FILE_BYTES:
         raise UsageError(f"{file}: found {status.st_size} bytes; expected at most {MAXIMUM_FILE_BYTES}")
-    return opened.read(MAXIMUM_FILE_BYTES)
