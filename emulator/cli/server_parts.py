@@ -31,9 +31,21 @@ if _PACKAGE not in sys.modules:
 
 from uvicorn.config import Config  # noqa: E402
 from uvicorn.protocols.http.flow_control import FlowControl  # noqa: E402
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: E402
+from uvicorn.protocols.http.httptools_impl import (  # noqa: E402
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 from uvicorn.server import Server, ServerState  # noqa: E402
 
 vars(sys.modules[_PACKAGE])["Config"] = Config  # which uvicorn's own modules ask the package for
 
-__all__ = ["Config", "FlowControl", "HttpToolsProtocol", "Server", "ServerState"]
+__all__ = [
+    "STATUS_LINE",
+    "Config",
+    "FlowControl",
+    "HttpToolsProtocol",
+    "RequestResponseCycle",
+    "Server",
+    "ServerState",
+]

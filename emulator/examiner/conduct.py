@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from emulator.examiner.history import History
+from emulator.examiner.noting import digest_of
 from emulator.examiner.rules.base import Breach
 from emulator.examiner.rules.registry import RULES
 from emulator.service.record import MAXIMUM_FINDINGS, Finding, Note, Record
@@ -78,7 +79,8 @@ def portable(sandbox: Sandbox) -> Callable[[], Record]:
     def without_host_times() -> Record:
         notes = sorted(record.notes, key=lambda note: note.sequence)
         portable_notes = [
-            replace(note, host_ms=None, host_left_ms=None, connected_ms=None, connection=None) for note in notes
+            replace(note, intent=digest_of(note), host_ms=None, host_left_ms=None, connected_ms=None, connection=None)
+            for note in notes
         ]
         return condensed(record, work, now, portable_notes)
 
@@ -87,16 +89,14 @@ def portable(sandbox: Sandbox) -> Callable[[], Record]:
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
     """Put the findings of one rule about one subject together, in the order of their first requests."""
-    by_subject: dict[tuple[str, str], Finding] = {}
+    by_subject: dict[tuple[str, str], tuple[Finding, set[int]]] = {}
     for finding in findings:
-        known = by_subject.get((finding.rule, finding.subject))
-        requests = sorted({*finding.requests, *(known.requests if known else ())})
-        together = replace(known or finding, requests=tuple(requests[:MAXIMUM_REQUESTS]))
-        by_subject[finding.rule, finding.subject] = together
-    doubled = {finding.subject for finding in by_subject.values() if finding.rule == "double-spend"}
+        _, requests = by_subject.setdefault((finding.rule, finding.subject), (finding, set()))
+        requests.update(finding.requests)
+    doubled = {subject for rule, subject in by_subject if rule == "double-spend"}
     kept = [
-        finding
-        for finding in by_subject.values()
+        replace(finding, requests=tuple(sorted(requests)[:MAXIMUM_REQUESTS]))
+        for finding, requests in by_subject.values()
         if finding.rule != "write-retried-with-new-key" or finding.subject not in doubled
     ]
     return sorted(kept, key=lambda finding: (finding.requests, finding.rule))

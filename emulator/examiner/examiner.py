@@ -11,7 +11,7 @@ from emulator.examiner import points
 from emulator.examiner.conduct import Conduct, condensed, describe, examine
 from emulator.examiner.noting import note_of
 from emulator.service.journal import Entry
-from emulator.service.record import MAXIMUM_NOTES, Finding
+from emulator.service.record import KEPT_NOTES, MAXIMUM_NOTES, Finding
 from emulator.service.sandbox import Sandbox
 
 _PLAIN_READS = frozenset(
@@ -43,7 +43,7 @@ class Examiner:
             record.has_failed = entry.outcome != "answered"
         record.notes.append(note_of(sandbox, entry))
         if len(record.notes) > MAXIMUM_NOTES:
-            kept = record.notes[MAXIMUM_NOTES // 2 :]
+            kept = record.notes[-KEPT_NOTES:]
             sandbox.record = condensed(record, sandbox.store, sandbox.clock.now(), kept)
 
     def conclude(self, sandbox: Sandbox) -> None:

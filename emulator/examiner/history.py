@@ -8,11 +8,13 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, pairwise
+from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import excerpt
 from emulator.domain.resources import Generation, Operation
+from emulator.examiner.noting import digest_of
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
 from emulator.service.record import Note
 from emulator.service.store import Store
@@ -24,6 +26,8 @@ _SLACK_MS = 50
 """By how much a wait may be too short: timers are not exact."""
 _SURE_TO_KNOW_MS = 200
 """So long after an answer, in real time, its client has seen it, on whatever connection the next request comes."""
+
+_sequence_of = attrgetter("sequence")
 
 _MOST_AT_ONCE = 100
 """How many requests may be under way at once before who knew what is not asked any more."""
@@ -51,14 +55,20 @@ class History:
         return _grouped(self.notes, client_of)
 
     @cached_property
+    def _failing(self) -> Sequence[Note]:
+        """The notes of the addresses where something failed."""
+        paths = {note.path for note in self.notes if not is_success(note)}
+        return [note for note in self.notes if note.path in paths] if paths else []
+
+    @cached_property
     def by_request(self) -> Mapping[Hashable, Sequence[Note]]:
-        """The notes of each request with its repetitions: with the same key, where it has one."""
-        return _grouped(self.notes, lambda note: (*intent_of(note), note.key))
+        """The notes of each request with its repetitions: with the same key, where it has one. Only where something failed."""
+        return _grouped(self._failing, request_of)
 
     @cached_property
     def by_intent(self) -> Mapping[Hashable, Sequence[Note]]:
-        """The notes of each request with its repetitions, whatever their keys."""
-        return _grouped(self.notes, intent_of)
+        """The notes of each request with its repetitions, whatever their keys. Only where something failed."""
+        return _grouped(self._failing, intent_of)
 
     @cached_property
     def looks(self) -> Mapping[tuple[Client, str], Sequence[Note]]:
@@ -83,7 +93,7 @@ class History:
     def _hedged_keys(self) -> Mapping[Client, set[str]]:
         """By client, the keys of the writes that it sent twice before it knew the answer, though they had gone well."""
         hedged: defaultdict[Client, set[str]] = defaultdict(set)
-        for notes in self.by_request.values():
+        for notes in _grouped(self.notes, request_of).values():
             for earlier, later in pairwise(notes):
                 if later.key is not None and (later.sequence <= earlier.left_before or is_success(earlier)):
                     hedged[client_of(later)].add(later.key)
@@ -97,14 +107,15 @@ class History:
         """
         if later.sequence <= earlier.left_before:
             return False
-        if None in (later.connected_ms, later.host_ms, earlier.host_left_ms) or later.connection == earlier.connection:
+        if later.connection == earlier.connection or later.connected_ms is None:
             return True
-        assert later.connected_ms is not None
+        if later.host_ms is None or earlier.host_left_ms is None:
+            return True
         _, pause_ms = pauses_ms(earlier, later)
         if pause_ms >= _SURE_TO_KNOW_MS:
             return True
         is_hedged = later.key is not None and later.key == earlier.key and self._hedges_others(later)
-        return not is_hedged and later.connected_ms >= (earlier.host_left_ms or 0)
+        return not is_hedged and later.connected_ms >= earlier.host_left_ms
 
     def _hedges_others(self, note: Note) -> bool:
         """Whether its client sends other writes twice."""
@@ -113,8 +124,11 @@ class History:
 
     def next_knowing(self, notes: Sequence[Note], earlier: Note) -> Note | None:
         """Return the first note of a group whose client knew the answer to an earlier one."""
-        index = bisect_right(notes, earlier.left_before, key=lambda note: note.sequence)
-        return next((note for note in islice(notes, index, index + _MOST_AT_ONCE) if self.knows(note, earlier)), None)
+        index = bisect_right(notes, earlier.left_before, key=_sequence_of)
+        for later in islice(notes, index, index + _MOST_AT_ONCE):
+            if self.knows(later, earlier):
+                return later
+        return None
 
     def next_by_same(self, notes: Sequence[Note], earlier: Note) -> Note | None:
         """Return the next note of a group by the same worker: on the same connection if there is one, else who knew.
@@ -186,7 +200,12 @@ def client_of(note: Note) -> Client:
 
 def intent_of(note: Note) -> Intent:
     """Return what two requests have in common that are the same but for their keys."""
-    return client_of(note), note.method, note.path, note.query, note.intent
+    return client_of(note), note.method, note.path, note.query, digest_of(note)
+
+
+def request_of(note: Note) -> Hashable:
+    """Return what two requests have in common that are the same, key and all."""
+    return *intent_of(note), note.key
 
 
 def subject_of(note: Note) -> str:

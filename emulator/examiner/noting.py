@@ -19,17 +19,26 @@ from emulator.service.sandbox import Sandbox
 _DIGEST_BYTES = 9
 _WORK_KINDS = ("operation", "generation")
 _CURSOR = b'"next_cursor":"'
+_MAXIMUM_BODY = 4096
+"""Bytes of a body that is digested only when a rule asks."""
 _MAXIMUM_TEXT = 300
 """Of a path, key or User-Agent, in characters: what is longer is cut, so that notes stay small."""
 
 
 def note_of(sandbox: Sandbox, entry: Entry) -> Note:
     """Return the note of a request that has left."""
-    headers = dict(entry.response_headers or ())
+    retry_after = sunset = None
+    for name, value in entry.response_headers or ():
+        if name == b"retry-after":
+            retry_after = value
+        elif name == b"sunset":
+            sunset = value
     loss = _loss(entry)
     left_ms = None if entry.duration_ms is None else entry.arrived_ms + entry.duration_ms
     subject, work_status, due = _subject(sandbox, entry)
-    return Note(
+    body = entry.request_body or b""
+    is_short = len(body) <= _MAXIMUM_BODY
+    note = Note(
         sequence=entry.sequence,
         left_before=sandbox.journal.last_sequence,
         at=entry.at,
@@ -46,22 +55,25 @@ def note_of(sandbox: Sandbox, entry: Entry) -> Note:
         surface=entry.byte_surface,
         method=entry.method[:_MAXIMUM_TEXT],
         path=entry.path[:_MAXIMUM_TEXT],
-        query=_query(entry.query),
-        intent=_intent(entry),
+        query=_query(entry.query) if entry.query else "",
+        intent="" if is_short and body else _intent(entry),
         key=entry.idempotency_key and entry.idempotency_key[:_MAXIMUM_TEXT],
         status=entry.status,
         code=entry.code if entry.status is None or entry.status >= 400 else None,
         is_injected=entry.is_injected,
         loss=loss,
-        retry_after=None if loss else _whole_number(headers.get(b"retry-after")),
+        retry_after=None if loss else _whole_number(retry_after),
         is_committed=entry.is_committed,
         subject=subject,
         work_status=work_status,
         due=due,
         credits=entry.caller.account.ledger.available if entry.status == 402 and entry.caller else None,
-        sunset=_instant(headers.get(b"sunset")),
+        sunset=_instant(sunset),
         cursor=_next_cursor(entry.response_body) if entry.operation and entry.operation.startswith("list") else None,
     )
+    if is_short:
+        note.body = body
+    return note
 
 
 def _credential(entry: Entry) -> str | None:
@@ -87,17 +99,27 @@ def _loss(entry: Entry) -> str | None:
 
 def _query(query: bytes) -> str:
     """Return a query with its parameters in order; a long one as a digest."""
-    if not query:
-        return ""
     text = urlencode(sorted(parse_qsl(query.decode("latin-1"), keep_blank_values=True)))
     return text if len(text) <= _MAXIMUM_TEXT else digest(text.encode())
 
 
 def _intent(entry: Entry) -> str:
-    """Return a digest of the body, whatever the order of its members; of one that is not kept, its size."""
-    body = entry.request_body
-    if not body:
-        return str(entry.request_body_bytes) if entry.request_body_bytes else ""
+    """Return a digest of the body; of one that is not kept, its size."""
+    if entry.request_body:
+        return _body_digest(entry.request_body)
+    return str(entry.request_body_bytes) if entry.request_body_bytes else ""
+
+
+def digest_of(note: Note) -> str:
+    """Return the digest of a request's body, whatever the order of its members."""
+    body = note.body
+    if body:
+        note.intent = _body_digest(body)
+        note.body = b""  # only now: a state is saved in another thread
+    return note.intent
+
+
+def _body_digest(body: bytes) -> str:
     try:
         return digest(orjson.dumps(orjson.loads(body), option=orjson.OPT_SORT_KEYS))
     except (orjson.JSONDecodeError, TypeError):
@@ -106,14 +128,15 @@ def _intent(entry: Entry) -> str:
 
 def _subject(sandbox: Sandbox, entry: Entry) -> tuple[str | None, str | None, int | None]:
     """Return the work or Upload Session that a request is about, the state of work that was shown, the window's end."""
-    operation, steps = entry.operation, entry.path.split("/")
+    operation = entry.operation
     if operation == "completeUpload" or entry.byte_surface == "upload":
+        steps = entry.path.split("/")
         return _upload(sandbox, steps[3] if len(steps) > 3 else "")
     if operation == "createUpload":
         return _upload(sandbox, str(_answer(entry).get("id", "")))
     if operation in ("getOperation", "getGeneration"):
         answer = _answer(entry) if entry.status == 200 else {}
-        return steps[-1][:_MAXIMUM_TEXT], answer.get("status"), None
+        return entry.path.rpartition("/")[2][:_MAXIMUM_TEXT], answer.get("status"), None
     if entry.status == 202 or entry.work_id is not None:
         answer = _answer(entry)
         is_work = answer.get("object") in _WORK_KINDS

@@ -1,12 +1,17 @@
 """What the server hands in with the ASGI scope beside what ASGI knows: a handle on the connection under a request."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 CONNECTION_EXTENSION = "emulator.connection"
 
 
 class Connection(Protocol):
     """The connection under a request."""
+
+    @property
+    def peer(self) -> str | None:
+        """The client's address and port; None where there is none, as on a Unix socket."""
 
     @property
     def made_ms(self) -> float:
@@ -17,3 +22,12 @@ class Connection(Protocol):
 
     def close(self) -> None:
         """Close it after the bytes sent so far, though the answer is incomplete."""
+
+
+def connection_of(scope: Mapping[str, Any]) -> Connection | None:
+    """Return the connection of a request; None where the server hands none in."""
+    extensions = scope.get("extensions")
+    if extensions is None or CONNECTION_EXTENSION not in extensions:
+        return None
+    connection: Connection = extensions[CONNECTION_EXTENSION]["connection"]
+    return connection

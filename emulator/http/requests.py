@@ -15,7 +15,7 @@ from urllib.parse import unquote, unquote_to_bytes
 import orjson
 
 from emulator.domain.problems import Problem, excerpt
-from emulator.http.connection import CONNECTION_EXTENSION
+from emulator.http.connection import connection_of
 from emulator.kernel.timestamps import SECOND_MS
 
 Scope = MutableMapping[str, Any]
@@ -74,8 +74,8 @@ class Request:
         """How the links in an answer start: the public address, else the one that the client used."""
         if self._public_url is not None:
             return self._public_url
-        host = self.headers.get(b"host", b"")
-        if HOST_SYNTAX.fullmatch(host):
+        host = self.headers.get(b"host")  # one that was accepted at the door
+        if host is not None:
             return f"{self._scope['scheme']}://{host.decode()}"
         name, port = self._scope.get("server") or ("127.0.0.1", None)
         return f"{self._scope['scheme']}://{name}:{port}" if port else f"{self._scope['scheme']}://{name}"
@@ -87,11 +87,8 @@ class Request:
 
     def connection(self) -> tuple[str | None, float | None]:
         """Return the client's address and the time of the connection; None if the server does not provide it."""
-        connection = self._scope.get("extensions", {}).get(CONNECTION_EXTENSION, {}).get("connection")
-        if connection is None or not self._scope.get("client"):
-            return None, None
-        host, port = self._scope["client"]
-        return f"{host}:{port}", connection.made_ms
+        connection = connection_of(self._scope)
+        return (None, None) if connection is None or connection.peer is None else (connection.peer, connection.made_ms)
 
     def bearer_key(self) -> str | None:
         """Return the key of `Authorization: Bearer`, or None if it has no such form (section 5, D48)."""

@@ -54,7 +54,7 @@ class Feed:
 
     def forget_before(self, number: int) -> None:
         """Drop the changes before a number: the journal no longer reaches back to them."""
-        while self._changes and self.first_number < number:
+        for _ in range(min(number - self.first_number, len(self._changes))):
             self._changes.popleft()
 
     def restart(self) -> None:

@@ -4,7 +4,7 @@ An answer is sent in pieces, so that a slow reader costs little memory. A body t
 read to its end and dropped, so that its sender sees the answer instead of a reset.
 """
 
-from emulator.http.connection import CONNECTION_EXTENSION, Connection
+from emulator.http.connection import Connection, connection_of
 from emulator.http.requests import Body, Receive, Scope, Send, until_gone
 from emulator.http.responses import Response
 from emulator.http.stopping import Stop
@@ -77,9 +77,7 @@ class Wire:
         await until_gone(self._receive)
 
     def _connection(self) -> Connection:
-        connection: Connection | None = (
-            self._scope.get("extensions", {}).get(CONNECTION_EXTENSION, {}).get("connection")
-        )
+        connection = connection_of(self._scope)
         if connection is None:
             raise LostAnswerError("a scenario lost the answer")
         return connection
