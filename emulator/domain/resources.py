@@ -3,9 +3,8 @@
 Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from emulator.domain.recipes import Recipe
 
@@ -29,16 +28,13 @@ class RenderedOnce:
     The bytes are no part of its value; a changed resource is a new one, and begins without.
     """
 
-    __slots__ = ("_bytes",)
-    _bytes: bytes
+    __slots__ = ("kept_bytes",)
+    kept_bytes: bytes
 
-    def rendered(self, render: Callable[[Self], bytes]) -> bytes:
-        """Return the bytes that `render` makes of it, or has made of it before."""
-        kept: bytes | None = getattr(self, "_bytes", None)
-        if kept is None:
-            kept = render(self)
-            object.__setattr__(self, "_bytes", kept)
-        return kept
+    def keep(self, rendered: bytes) -> bytes:
+        """Keep the bytes that it was rendered to, and return them."""
+        object.__setattr__(self, "kept_bytes", rendered)
+        return rendered
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,12 @@ from emulator.service.record import Note
 from emulator.service.sandbox import Sandbox
 
 _DIGEST_BYTES = 9
+_OF_WORK = frozenset({"createUpload", "completeUpload", "getOperation", "getGeneration"})
+"""Operations whose requests are about work or an Upload Session, beside those that admit work."""
+_NO_SUBJECT = (None, None, None)
 _WORK_KINDS = ("operation", "generation")
 _CURSOR = b'"next_cursor":"'
+_STATUS = b'"status":"'
 _MAXIMUM_BODY = 4096
 """Bytes of a body that is digested only when a rule asks."""
 _MAXIMUM_TEXT = 300
@@ -26,18 +30,18 @@ _MAXIMUM_TEXT = 300
 
 
 def note_of(sandbox: Sandbox, entry: Entry) -> Note:
-    """Return the note of a request that has left."""
+    """Return the note of a request that has left. What does not apply to it costs nothing."""
     retry_after = sunset = None
     for name, value in entry.response_headers or ():
         if name == b"retry-after":
             retry_after = value
         elif name == b"sunset":
             sunset = value
-    loss = _loss(entry)
-    left_ms = None if entry.duration_ms is None else entry.arrived_ms + entry.duration_ms
-    subject, work_status, due = _subject(sandbox, entry)
-    body = entry.request_body or b""
-    is_short = len(body) <= _MAXIMUM_BODY
+    caller, operation, status, problem = entry.caller, entry.operation, entry.status, entry.problem
+    body, is_refused = entry.request_body, status is None or status >= 400
+    is_short = body is not None and 0 < len(body) <= _MAXIMUM_BODY
+    loss = None if entry.outcome == "answered" and entry.rule is None else _loss(entry)
+    subject, work_status, due = _subject(sandbox, entry) if _has_subject(entry) else _NO_SUBJECT
     note = Note(
         sequence=entry.sequence,
         left_before=sandbox.journal.last_sequence,
@@ -45,40 +49,38 @@ def note_of(sandbox: Sandbox, entry: Entry) -> Note:
         left_at=sandbox.clock.now(),
         is_timed=not sandbox.clock.takes_waits,
         host_ms=entry.arrived_ms,
-        host_left_ms=left_ms,
+        host_left_ms=None if entry.duration_ms is None else entry.arrived_ms + entry.duration_ms,
         connected_ms=entry.connected_ms,
         connection=entry.connection,
-        credential=_credential(entry),
+        credential=_unknown_credential(entry) if caller is None else caller.credential.id,
         user_agent=entry.user_agent and entry.user_agent[:_MAXIMUM_TEXT],
         is_authorized=entry.authorization is not None,
-        operation=entry.operation,
+        operation=operation,
         surface=entry.byte_surface,
         method=entry.method[:_MAXIMUM_TEXT],
         path=entry.path[:_MAXIMUM_TEXT],
         query=_query(entry.query) if entry.query else "",
-        intent="" if is_short and body else _intent(entry),
+        intent="" if is_short else _intent(entry),
         key=entry.idempotency_key and entry.idempotency_key[:_MAXIMUM_TEXT],
-        status=entry.status,
-        code=entry.code if entry.status is None or entry.status >= 400 else None,
-        is_injected=entry.is_injected,
+        status=status,
+        code=entry.code if is_refused else None,
+        is_injected=problem is not None and problem.is_injected,
         loss=loss,
-        retry_after=None if loss else _whole_number(retry_after),
+        retry_after=int(retry_after) if retry_after and not loss and retry_after.isdigit() else None,
         is_committed=entry.is_committed,
         subject=subject,
         work_status=work_status,
         due=due,
-        credits=entry.caller.account.ledger.available if entry.status == 402 and entry.caller else None,
-        sunset=_instant(sunset),
-        cursor=_next_cursor(entry.response_body) if entry.operation and entry.operation.startswith("list") else None,
+        credits=caller.account.ledger.available if status == 402 and caller else None,
+        sunset=None if sunset is None else _instant(sunset),
+        cursor=_next_cursor(entry.response_body) if operation and operation.startswith("list") else None,
     )
-    if is_short:
+    if is_short and body is not None:
         note.body = body
     return note
 
 
-def _credential(entry: Entry) -> str | None:
-    if entry.caller is not None:
-        return entry.caller.credential.id
+def _unknown_credential(entry: Entry) -> str | None:
     return None if entry.authorization is None else digest(entry.authorization)
 
 
@@ -126,6 +128,15 @@ def _body_digest(body: bytes) -> str:
         return digest(body)
 
 
+def _has_subject(entry: Entry) -> bool:
+    return (
+        entry.byte_surface == "upload"
+        or entry.status == 202
+        or entry.operation in _OF_WORK
+        or entry.work_id is not None
+    )
+
+
 def _subject(sandbox: Sandbox, entry: Entry) -> tuple[str | None, str | None, int | None]:
     """Return the work or Upload Session that a request is about, the state of work that was shown, the window's end."""
     operation = entry.operation
@@ -135,13 +146,11 @@ def _subject(sandbox: Sandbox, entry: Entry) -> tuple[str | None, str | None, in
     if operation == "createUpload":
         return _upload(sandbox, str(_answer(entry).get("id", "")))
     if operation in ("getOperation", "getGeneration"):
-        answer = _answer(entry) if entry.status == 200 else {}
-        return entry.path.rpartition("/")[2][:_MAXIMUM_TEXT], answer.get("status"), None
-    if entry.status == 202 or entry.work_id is not None:
-        answer = _answer(entry)
-        is_work = answer.get("object") in _WORK_KINDS
-        return entry.work_id or (answer["id"] if is_work else None), answer.get("status") if is_work else None, None
-    return None, None, None
+        status = _shown_status(entry.response_body) if entry.status == 200 else None
+        return entry.path.rpartition("/")[2][:_MAXIMUM_TEXT], status, None
+    answer = _answer(entry)
+    is_work = answer.get("object") in _WORK_KINDS
+    return entry.work_id or (answer["id"] if is_work else None), answer.get("status") if is_work else None, None
 
 
 def _upload(sandbox: Sandbox, identifier: str) -> tuple[str | None, None, int | None]:
@@ -155,20 +164,22 @@ def _answer(entry: Entry) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
+def _shown_status(body: bytes | None) -> str | None:
+    """Return the status of the work that was answered: the first in it."""
+    return _text_behind(body, body.find(_STATUS), _STATUS) if body else None
+
+
 def _next_cursor(body: bytes | None) -> str | None:
     """Return the cursor to the next page; it stands at the end of the answer."""
-    if body is None:
-        return None
-    start = body.rfind(_CURSOR)
-    return None if start < 0 else body[start + len(_CURSOR) :].split(b'"', 1)[0].decode() or None
+    return _text_behind(body, body.rfind(_CURSOR), _CURSOR) if body else None
 
 
-def _whole_number(value: bytes | None) -> int | None:
-    return int(value) if value is not None and value.isdigit() else None
+def _text_behind(body: bytes, start: int, name: bytes) -> str | None:
+    """Return the text that begins behind a name in JSON; None if it is not there, or is empty."""
+    start += len(name)
+    return None if start < len(name) else body[start : body.index(b'"', start)].decode() or None
 
 
-def _instant(value: bytes | None) -> int | None:
+def _instant(value: bytes) -> int:
     """Read an HTTP date."""
-    if value is None:
-        return None
     return int(parsedate_to_datetime(value.decode("latin-1")).timestamp()) * SECOND_MS

@@ -12,7 +12,7 @@ from typing import Final, get_args
 from emulator.contract import Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
-from emulator.domain.resources import WORKFLOWS, Generation, Operation
+from emulator.domain.resources import WORKFLOWS, Generation
 from emulator.scenario.outcomes import FailureCode
 from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox
@@ -93,7 +93,8 @@ def count(sandbox: Sandbox, entry: Entry) -> None:
     name, met = entry.operation or entry.byte_surface, sandbox.record.met
     if name is None or entry.outcome in ("abandoned", "in flight", "failed"):
         return
-    point = f"{name} {_point(entry)}"
+    is_plain = entry.outcome == "answered" and entry.rule is None
+    point = f"{name} {entry.status if is_plain else _point(entry)}"
     met[point] = met.get(point, 0) + 1
     if entry.status == 200 and name in ("getOperation", "getGeneration") and not _is_lost(entry):
         for point in _ends(sandbox, entry.path.rpartition("/")[2]):
@@ -119,11 +120,12 @@ def _point(entry: Entry) -> str:
 def _ends(sandbox: Sandbox, identifier: str) -> Iterator[str]:
     store = sandbox.store
     work = store.generations.items.get(identifier) or store.operations.items.get(identifier)
+    if work is None or work.status not in TERMINAL:
+        return
     if isinstance(work, Generation):
         operation = _operation_of(work.workflow)
-        if work.status in TERMINAL:
-            yield f"{operation} work {work.status}"
-            for output in work.outputs:
-                yield f"{operation} output {f'failed with {output.error.code}' if output.error else output.status}"
-    elif isinstance(work, Operation) and work.status in TERMINAL:
+        yield f"{operation} work {work.status}"
+        for output in work.outputs:
+            yield f"{operation} output {f'failed with {output.error.code}' if output.error else output.status}"
+    else:
         yield f"{_operation_of(work.type)} work {f'failed with {work.error.code}' if work.error else work.status}"

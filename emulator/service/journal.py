@@ -123,7 +123,9 @@ class Entry:
     def counted(self) -> "Outcome":
         """What is counted of it."""
         is_replayed = self.replay_of is not None
-        return Outcome(self.operation, self.status, self.code, self.byte_surface, is_replayed, self.is_answer_lost)
+        code = self.code if self.status is None or self.status >= 400 else None
+        is_lost = self.outcome == "lost" or (self.rule is not None and self.is_answer_lost)
+        return Outcome(self.operation, self.status, code, self.byte_surface, is_replayed, is_lost)
 
     @property
     def answered_id(self) -> str:
@@ -196,8 +198,10 @@ class Journal:
         if entry.sequence <= self._cleared_up_to:
             return
         if self.entries and self.entries[0].sequence <= entry.sequence:
-            _leave_out_long_bodies(entry)
             entry.held_bytes = _size_bytes(entry)
+            if entry.held_bytes > MAXIMUM_BODY_BYTES:
+                _leave_out_long_bodies(entry)
+                entry.held_bytes = _size_bytes(entry)
             self.held_bytes += entry.held_bytes
             while self.held_bytes > MAXIMUM_BYTES:
                 self._drop_oldest()

@@ -71,6 +71,10 @@ class Sandboxes:
         """Return the credential of a key, with its sandbox; None for a key that no sandbox has, and for no key."""
         return self._callers.get(key) if key else None
 
+    def is_current(self, caller: Caller) -> bool:
+        """Whether a caller that was found before is still the one that its key gives."""
+        return self._callers.get(caller.credential_account.credential.key) is caller
+
     def observe(self, observer: Observer) -> None:
         """Tell somebody of the requests to all sandboxes, those included that are still to come."""
         self._observers.append(observer)

@@ -193,7 +193,8 @@ class Exchange:
             if self.stored is not None:  # a replay: this check decided
                 return
             self.entry.passed.append(check)
-            self.fault.after_check(self, check)
+            if self.fault is not NO_FAULT:
+                self.fault.after_check(self, check)
 
     async def _ask_scenario(self) -> Response | None:
         """Ask the scenario once for a fault. A response ends the request here: its answer is lost."""
@@ -258,10 +259,7 @@ class Exchange:
         Raises:
             Problem: internal_error, it was reset or deleted meanwhile.
         """
-        if (
-            self.caller is not None
-            and self._service.sandboxes.find_caller(self.caller.credential.key) is not self.caller
-        ):
+        if self.caller is not None and not self._service.sandboxes.is_current(self.caller):
             raise Problem("internal_error", "the sandbox was reset while this request was being answered")
         self.now = engine.enter(self.sandbox)
         if self.caller is not None:
@@ -411,8 +409,7 @@ class Service:
         """Note the arrival. A stranger's request takes no Request-Id from under a test: it has a sequence of its own."""
         home, caller = surface.home(request)
         sandbox = home or self.sandboxes.default
-        kind = "req" if home is not None else "stray"
-        request_id = "req" + sandbox.identifiers.next(kind).removeprefix(kind)
+        request_id = sandbox.identifiers.next("req") if home is not None else _stray_id(sandbox)
         entry = sandbox.journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
         headers = request.headers
         if b"idempotency-key" in headers:
@@ -436,6 +433,11 @@ def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
             remedy="ask for a code that this operation can return",
         )
     return ProblemFault(code)
+
+
+def _stray_id(sandbox: Sandbox) -> str:
+    """Return the Request-Id of a request that belongs to no sandbox."""
+    return "req" + sandbox.identifiers.next("stray").removeprefix("stray")
 
 
 def _json_or_none(body: bytes | None) -> object:

@@ -43,16 +43,15 @@ def json_response(
 
 def _to_bytes(value: object, links: Links) -> bytes:
     """Return a resource or a page as the JSON object that the contract describes."""
-    if isinstance(value, RenderedOnce):  # there are no links in it
-        return value.rendered(lambda resource: json_bytes(_RENDERERS[type(resource)](resource, links)))
-    return json_bytes(_RENDERERS[type(value)](value, links))
-
-
-def _page(page: Page[Any], links: Links) -> dict[str, Any]:
-    return {
-        "data": [orjson.Fragment(_to_bytes(item, links)) for item in page.items],
-        "page": {"has_more": page.has_more, "next_cursor": page.next_cursor},
-    }
+    kept: bytes | None = getattr(value, "kept_bytes", None)
+    if kept is not None:
+        return kept
+    if isinstance(value, Page):
+        items = b",".join([_to_bytes(item, links) for item in value.items])
+        end = orjson.dumps({"has_more": value.has_more, "next_cursor": value.next_cursor})
+        return b'{"data":[%b],"page":%b}' % (items, end)
+    rendered = json_bytes(_RENDERERS[type(value)](value, links))
+    return value.keep(rendered) if isinstance(value, RenderedOnce) else rendered  # there are no links in these
 
 
 def _instant(instant: int | None) -> str | None:
@@ -250,7 +249,6 @@ def _generation(generation: Generation, links: Links) -> dict[str, Any]:
 
 
 _RENDERERS: Mapping[type, Callable[[Any, Links], dict[str, Any]]] = {
-    Page: _page,
     Caller: _team,
     UploadSession: _upload,
     Asset: _asset,

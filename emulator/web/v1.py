@@ -46,7 +46,7 @@ class V1:
     def recognize(self, exchange: Exchange) -> None:
         """Find the caller; only now, since reading the body took its time. Raises Problem authentication_required."""
         caller = exchange.caller
-        if caller is None or self._sandboxes.find_caller(caller.credential.key) is not caller:
+        if caller is None or not self._sandboxes.is_current(caller):
             _, caller = self.home(exchange.request)
         if caller is None:
             exchange.now = engine.enter(exchange.sandbox)
@@ -68,13 +68,13 @@ class V1:
         Raises:
             Problem: not_found; invalid_request with status 405.
         """
-        steps = request.path.split("/")  # "", "v1", collection[, id or name[, act]]
         methods = self._routes.get(request.path)
         resource_id = ""
-        if methods is None and len(steps) in (4, 5) and steps[3]:
-            resource_id = steps[3]
-            steps[3] = "{}"
-            methods = self._routes.get("/".join(steps))
+        if methods is None:
+            steps = request.path.split("/")  # "", "v1", collection, id[, act]
+            if len(steps) in (4, 5) and steps[3]:
+                resource_id, steps[3] = steps[3], "{}"
+                methods = self._routes.get("/".join(steps))
         if methods is None:
             raise Problem(
                 "not_found",
