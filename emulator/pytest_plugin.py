@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("image workflow").addoption(
         COVERAGE,
         metavar="FILE",
-        help="write how much of the contract the clients under test have met, as JSON, or as a page to FILE.html",
+        help="write how much of the contract the clients under test have covered, as JSON, or as a page to FILE.html",
     )
     parser.addini(
         INI,

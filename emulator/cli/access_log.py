@@ -1,7 +1,7 @@
 """One line for each request that was answered, on standard error, while the emulator serves.
 
-Requests only leave their entry here. A thread words and writes them, many at once: a reader of the lines that does not read
-holds no request up, but has some of them left out, which is said.
+Requests only leave their entry here. A thread words and writes them, many at once: a reader that is too slow delays no
+request, but some lines are left out, which a line reports.
 """
 
 import json
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from emulator.service.sandbox import Sandbox
 
 GATHER_SECONDS: Final = 0.1
-"""How long lines wait for others to be written with."""
+"""How long lines are gathered before they are written."""
 MOST_WAITING: Final = 20_000
 CLOSE_SECONDS: Final = 1.0
 

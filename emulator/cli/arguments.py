@@ -19,7 +19,7 @@ ENVIRONMENT = "Each option can be given as an environment variable too: --rate-l
 
 
 class Command(NamedTuple):
-    """A row of the table: what a command does, and the verb that it has where none is typed."""
+    """A row of the table: what a command does, and its default verb."""
 
     summary: str
     verb: str | None = None
@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, Command] = {
     "sandboxes": Command("list, create or delete sandboxes", "list"),
     "reset": Command("reset a running emulator"),
     "state": Command("save a sandbox of a running emulator to a file, or load one from it"),
-    "coverage": Command("merge and show how much of the contract runs have met"),
+    "coverage": Command("merge and show how much of the contract runs have covered"),
     "operations": Command("list the operations of the API with their prices and problem codes"),
     "contract": Command("print the machine-readable contract (OpenAPI 3.1)"),
     "schema": Command("print the JSON Schema of a kind of file, for editors"),
@@ -77,7 +77,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def with_verb(given: Sequence[str]) -> list[str]:
-    """Return the arguments with the verb that goes without saying, where none is typed: the first word that is no option."""
+    """Return the arguments with the default verb where none is typed; a verb is the first word that is no option."""
     command = COMMANDS.get(next(iter(given), ""))
     if command is None or command.verb is None:
         return list(given)

@@ -1,7 +1,8 @@
-"""The command that `exec` runs: a child process with a process group of its own, of which nothing is left at the end.
+"""The command that `exec` runs: a child process with a process group of its own, of which no process is left at the
+end.
 
-The group is what signals are passed on to and what is ended. Who leaves it, as a daemon does, is let go. Its leader is a
-shell that does nothing, but ends the group should this process be killed, so that it cannot do so itself.
+The group is what signals are passed on to and what is ended. A process that leaves it, as a daemon does, is not ended.
+Its leader is a shell that ends the group if this process is killed and cannot do so itself.
 
 On Windows, which has neither groups nor these signals, the command shares the console, and nothing else is ended.
 """
@@ -22,9 +23,9 @@ if sys.platform != "win32":
     from emulator.cli.terminal import Terminal
 
     PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
-    """The signals that are the command's business."""
+    """The signals that are passed on to the command."""
     _TERMINALS = (signal.SIGTSTP, signal.SIGWINCH)
-    """Those that are so too, if there is a terminal."""
+    """Signals that are passed on too, if there is a terminal."""
 
 FINISH_SECONDS = 0.5
 """How long processes that the command left behind may take to finish by themselves, as the reader of a pipe does."""
@@ -37,7 +38,8 @@ _NOT_EXECUTABLE = 126
 _NOT_FOUND = 127
 _SIGNALLED = 128
 
-# A line says that all is well; where none comes, this process was killed. What is meant for the group is not for the shell.
+# A line means that this process ended normally; end of file without one, that it was killed. The shell ignores signals
+# for the group.
 _GUARD = 'trap "" HUP INT QUIT TERM USR1 USR2 TSTP TTIN TTOU; read -r _ || kill -s KILL 0'
 
 
@@ -51,12 +53,12 @@ class StartError(CommandError):
 
 
 def signalled_status(number: int) -> int:
-    """Return the exit status that tells of an end by a signal."""
+    """Return the exit status of a command that was ended by a signal."""
     return _SIGNALLED + number
 
 
 class Guard:
-    """The leader of a new process group, who ends it if this process is killed."""
+    """The leader of a new process group, which ends it if this process is killed."""
 
     def __init__(self) -> None:
         self._shell: subprocess.Popen[bytes] | None = None
@@ -121,7 +123,7 @@ class Child:
 
         def _take_signals(self) -> None:
             self._terminal = Terminal.of_this_process()
-            # Ignored, as some parents leave it, it would leave nobody to be waited for.
+            # If SIGCHLD is ignored, as some parents leave it, there is no exit status to wait for.
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for number in PASSED_ON if self._terminal is None else (*PASSED_ON, *_TERMINALS):
                 if signal.getsignal(number) is not signal.SIG_IGN:  # else it is meant to be ignored, as under nohup
@@ -172,7 +174,7 @@ class Child:
         def _has_ended(self) -> bool:
             try:
                 os.killpg(self._group, 0)
-            except (ProcessLookupError, PermissionError):  # none left, or none that is ours to end
+            except (ProcessLookupError, PermissionError):  # no process is left, or none that this one may end
                 return True
             return _has_only_zombies(self._group)
 

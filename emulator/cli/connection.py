@@ -1,4 +1,4 @@
-"""Which running emulator a command speaks to, and which of its sandboxes."""
+"""Which running emulator a command addresses, and which of its sandboxes."""
 
 import re
 from argparse import SUPPRESS, ArgumentParser, Namespace
@@ -11,7 +11,7 @@ _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def add_connection(parser: ArgumentParser) -> None:
-    """Give a command, or a verb of one, the options that say whom it speaks to."""
+    """Give a command, or a verb of one, the options that name an emulator and a sandbox."""
     # Without a default, so that a verb does not take away what stands before it.
     parser.add_argument(
         "--url",
@@ -34,7 +34,7 @@ def add_connection(parser: ArgumentParser) -> None:
 
 
 def control_plane(options: Namespace, environment: Mapping[str, str]) -> ControlPlane:
-    """Return the control plane that a command is to speak to. Raises SettingError."""
+    """Return the control plane that a command addresses. Raises SettingError."""
     given = vars(options)
     name, url = ("--url", given["url"]) if "url" in given else _address(environment)
     try:

@@ -1,7 +1,7 @@
-"""The connections of a server: how many there may be, and how long each may take to say something.
+"""The connections of a server: how many there may be, and how long each may be idle or slow.
 
-Every few seconds the server looks at all of them and ends those that are overdue, so that a request pays nothing for
-it. Reaching a limit is a line of the log with its remedy, told once for each look.
+Every few seconds the server looks at all of them and ends those that are overdue, so that a request costs nothing more.
+A limit that is reached is logged with its remedy, once for each check.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class Connections(ServerState):
         super().__init__()
         self.limit = greatest_number()
         self.refused = 0
-        """How many were refused since the last look, since there were too many."""
+        """How many were refused since the last check, because there were too many."""
         self._malformed = 0
 
     def next_request_id(self) -> str:
@@ -43,14 +43,14 @@ class Connections(ServerState):
 
 
 class WatchedServer(Server):
-    """A server that ends the connections that keep it waiting."""
+    """A server that ends connections that are idle or slow for too long."""
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.server_state: Connections = Connections()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve, and to look."""
+        """Begin to serve, and to check connections."""
         await super().startup(sockets)
         self._look_later(asyncio.get_running_loop())
 

@@ -8,7 +8,7 @@ from emulator.settings import UsageError
 
 
 def read_coverage(name: str) -> Document:
-    """Read a file. Raises UsageError for one that is no coverage, OSError for one that cannot be read."""
+    """Read a file. Raises UsageError for one that is not a coverage document, OSError for one that cannot be read."""
     try:
         return read(json.loads(Path(name).read_bytes()))
     except (DocumentError, ValueError, RecursionError) as error:

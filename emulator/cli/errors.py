@@ -1,4 +1,4 @@
-"""How a command says that it failed, where no other room has a word for it."""
+"""The errors that only commands raise."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ class CommandError(Exception):
 
 @contextmanager
 def naming_scenario(scenario: str | None) -> Iterator[None]:
-    """Let a name that the library of the running emulator does not have end as what does not exist. Raises CommandError."""
+    """Report a name that the library of the running emulator does not have. Raises CommandError."""
     try:
         yield
     except errors.EmulatorError as error:

@@ -14,7 +14,7 @@ SILENCE_SECONDS: Final = 60.0
 def open_events(control: ControlPlane) -> Iterator[tuple[str, Any]]:
     """Begin to listen, and return the events from now on, each as its kind and its data.
 
-    They end where the stream does. There are none if it cannot be opened: any other request tells why.
+    They end where the stream does. There are none if it cannot be opened; any other request reports why.
     """
     assert isinstance(control.transport, HttpTransport), "commands speak HTTP"
     try:

@@ -1,7 +1,7 @@
 """The `exec` command: the emulator for as long as one command runs, and afterwards a report.
 
-Owns the order of things: everything that can be wrong is found before the command is started, and after its end the
-emulator does not wait for anything. Writes to standard error alone; standard output is the command's.
+Owns the order of steps: every mistake in options and files is found before the command is started, and after its end
+the emulator does not wait for anything. Writes to standard error alone; standard output is the command's.
 """
 
 import asyncio
@@ -119,7 +119,7 @@ def _report(
     conduct: "Totals | None",
     journal: Callable[[str], bytes],
 ) -> int:
-    """Report what the run was like, write the files, and return the exit status."""
+    """Print the report, write the files, and return the exit status."""
     from emulator.examiner.coverage_page import coverage_text
 
     is_bad = options.conduct == "fail" and conduct is not None and conduct.has_errors
@@ -132,7 +132,7 @@ def _report(
         _say(report.as_text())
         if coverage is not None:
             wanted = f", wanted {least:g} %" if is_low else ""
-            _say(f"  coverage: {coverage['percent']:g} % of what the contract has to be met{wanted}")
+            _say(f"  coverage: {coverage['percent']:g} % of the contract{wanted}")
     failures = [
         _write(files.report, lambda file: file.write_text(report.as_json(), encoding="utf-8")),
         _write(files.journal, lambda file: file.write_bytes(journal(file.suffix))),
@@ -177,7 +177,7 @@ class _Run(WatchedServer):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        yield  # the command has them
+        yield  # signals are passed on to the command
 
     async def main_loop(self) -> None:
         collect_with_small_pauses()
@@ -199,11 +199,11 @@ class _Run(WatchedServer):
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Nothing is left to be shut down."""
+        """`main_loop` has shut everything down."""
 
     async def _close(self) -> None:
         """Break off every connection: no client waits for an answer any more."""
-        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would tell of every request that is broken off
+        logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # it would log every request that is broken off
         for server in self.servers:
             server.close()
         self._application.stop()
@@ -244,7 +244,7 @@ def _variables(address: str, application: "Application", settings: Settings) -> 
     variables = {"IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH, "EMULATOR_URL": address}
     keys = [(team, key) for team, key, note in application.start_up_summary().keys if note == "full"]
     preferred = [key for team, key in keys if team == PREFERRED_TEAM]
-    # One of the environment would be for the real service; it has no business here.
+    # One from the environment would belong to the real service.
     variables["IMAGE_WORKFLOW_API_KEY"] = next(iter([*preferred, *(key for _, key in keys)]), "")
     if settings.control_token is not None:
         variables["EMULATOR_CONTROL_TOKEN"] = settings.control_token
@@ -274,19 +274,19 @@ def _write(file: Path | None, write: Callable[[Path], object]) -> int:
 
 
 def _say(text: str) -> None:
-    """Write to standard error, if anybody still listens there."""
+    """Write to standard error, if it is still open."""
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr is not None:
             print(text.rstrip("\n"), file=sys.stderr, flush=True)
 
 
 def _die_by_signals() -> None:
-    """As long as there is no command to pass a signal on to, end by it, and say so with the exit status."""
+    """Until there is a command to pass signals on to, end at a signal, with its exit status."""
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _die)
 
 
 def _die(number: int, _frame: FrameType | None) -> None:
-    # At once: an exception would go through whatever runs now, an event loop in its beginnings too.
+    # At once: an exception would go through whatever runs now, an event loop that is starting too.
     os._exit(signalled_status(number))

@@ -33,8 +33,8 @@ def configure_logging(log_format: "LogFormat", log_level: "LogLevel") -> None:
     handler.setFormatter(_Lines(as_json=log_format == "json"))
     level = log_level.upper()
     logging.basicConfig(handlers=[handler], level=level, force=True)
-    logging.getLogger("PIL").setLevel(logging.WARNING)  # it tells of every chunk of every picture
-    # What the server tells of itself at `info` (process ids, "Shutting down") is no news to who started it.
+    logging.getLogger("PIL").setLevel(logging.WARNING)  # it logs every chunk of every picture
+    # The server's own messages at `info` (process ids, "Shutting down") are of no use to its user.
     logging.getLogger("uvicorn").setLevel(
         "DEBUG" if level == "DEBUG" else max(logging.WARNING, logging.getLevelName(level))
     )

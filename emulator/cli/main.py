@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse_arguments(arguments)
     try:
         status: int = module_of(options.command).run(options, os.environ)
-        sys.stdout.flush()  # a reader who has left is noticed here, and not at exit
+        sys.stdout.flush()  # a closed pipe is noticed here, and not at exit
         return status
     except (UsageError, DocumentError, UnusableFileError) as error:
         return _complain(error, BAD_USAGE)
@@ -39,7 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
     except EmulatorError as error:
         return _complain(error, BAD_USAGE if error.status in REFUSED_VALUES else FAILURE)
     except OSError as error:
-        # Standard output takes no more: its reader has left, as `head` does, or the disk is full. Not even at exit.
+        # Standard output cannot be written, as its reader has closed the pipe (`head`) or the disk is full; nor at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return FAILURE
@@ -49,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _open_standard_streams() -> None:
-    """Open what this process was started without, so that no socket takes the place of a standard stream."""
+    """Open standard streams that this process was started without, so that no socket gets their numbers."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, os.O_RDWR)

@@ -12,7 +12,7 @@ YELLOW: Final = "33"
 BOLD: Final = "1"
 DIM: Final = "2"
 NOTHING: Final = "-"
-"""Stands in a table for what there is not."""
+"""Stands in a table for an absent value."""
 
 
 class Style:
@@ -27,7 +27,7 @@ class Style:
         return f"\x1b[{colour}m{text}\x1b[0m" if self.is_on and text else text
 
     def status(self, text: str, status: int | None) -> str:
-        """Colour a text by the HTTP status that it tells of."""
+        """Colour a text by an HTTP status."""
         return self(text, RED if status is None or status >= 500 else YELLOW if status >= 400 else GREEN)
 
 

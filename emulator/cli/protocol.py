@@ -1,11 +1,11 @@
-"""How bytes on a connection become requests: uvicorn's protocol, with a few things put right and one added.
+"""How bytes on a connection become requests: uvicorn's protocol, with some corrections and one addition.
 
 A client that offers to change to another protocol (`Upgrade: h2c`, which Java's HttpClient sends with every request) is
 answered in HTTP/1.1: the parser would take the offer as agreed, and lose the body of the request. The head of a request
-has a maximum size. Both need the whole head at once, so it is held back until it is complete. What stands between the
-pieces of a body and behind it has a maximum size as well, and so has the queue of requests that wait for those before
-them. A connection that keeps the server waiting is closed. A method that the parser does not know is a method all the same (D06). And bytes that are no request are answered
-with a problem like any other (section 7). Added is a handle on the connection, for scenarios that break it.
+has a maximum size. Both need the whole head at once, so it is held back until it is complete. Chunk extensions and
+trailers have a maximum size as well, and so has the queue of pipelined requests. A connection that is idle or slow for
+too long is closed. A method that the parser does not know is accepted (D06). Bytes that are not a request are answered
+with a problem like any other (section 7). The addition is a handle on the connection, for scenarios that break it.
 """
 
 import asyncio
@@ -32,14 +32,14 @@ MAXIMUM_FRAMING_BYTES = 64 * 1024
 MAXIMUM_WAITING = 16
 """How many requests may wait for those before them on a connection before no more is read from it."""
 _RETRY_SECONDS = 5
-"""What a connection too many is asked to wait."""
+"""The Retry-After of a connection beyond the limit."""
 
 _END_OF_HEAD = b"\r\n\r\n"
 _BEGINNING_OF_HEAD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?: |\Z)")
 """A method, and the space behind it if that has come."""
 _USUAL_METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE", b"CONNECT"})
 _STAND_IN_METHOD = b"PURGE"
-"""Any that the parser knows and nothing here takes."""
+"""Stands for unknown methods: one that the parser knows and no path allows."""
 _UPGRADE = re.compile(rb"\r\nupgrade[ \t]*:[^\r\n]*", re.IGNORECASE)
 
 

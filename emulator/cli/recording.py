@@ -1,4 +1,4 @@
-"""The journal of a whole run of `exec`, of every sandbox, as a file: what comes and goes meanwhile is kept on disk."""
+"""The journal of a whole run of `exec`, of every sandbox, as a file: entries are kept on disk meanwhile."""
 
 import tempfile
 from typing import TYPE_CHECKING, Final

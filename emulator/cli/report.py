@@ -1,6 +1,6 @@
-"""The report of `exec`: what the command asked of the emulator, as text for people and as JSON for programs.
+"""The report of `exec`: the requests of the command and their outcome, as text for people and as JSON for programs.
 
-The JSON has these keys. New ones may be added; what stands here keeps its name and meaning as long as `version` is 1.
+The JSON has these keys. New ones may be added; these keep their name and meaning as long as `version` is 1.
 
 - `format`, `version`: what this is.
 - `emulator`: the version of the emulator.
@@ -16,7 +16,7 @@ The JSON has these keys. New ones may be added; what stands here keeps its name 
 - `teams`: the same for each, with `name` and `concurrency_limit`. Teams of one name count as one.
 - `rules`: those of every scenario that ran, each with `scenario`, `name`, and how many requests (or pieces of work) it
   `matched` and on how many it `fired`.
-- `conduct`: what the command did wrong, as `GET /_emulator/conduct` tells it, with the `sandbox` of each finding; null with
+- `conduct`: what the command did wrong, as in `GET /_emulator/conduct`, with the `sandbox` of each finding; null with
   `--conduct off`.
 """
 
@@ -188,7 +188,7 @@ def _warning(scenario: str, name: str, rule: RuleCounts) -> str:
 
 
 def _conduct_lines(conduct: Totals) -> Iterator[str]:
-    """Tell the misdeeds, each with its sentence of the specification, and what to do instead."""
+    """List the findings, each with its sentence of the specification, and the remedy."""
     severities = Counter(finding.severity for _, finding in conduct.findings)
     if conduct.findings:
         yield f"  conduct: {', '.join(count_of(severities[word], word) for word in _SEVERITIES if severities[word])}"

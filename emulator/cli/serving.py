@@ -33,7 +33,8 @@ _LOGGER = logging.getLogger("emulator.cli")
 GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
 IMAGE_GRACE_SECONDS = 4
-"""How much of this their image work may take, so that who waits for it is still answered: usual images need a tenth."""
+"""How much of this their image work may take, so that clients that wait for it still get their answers: usual images
+need a tenth."""
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
@@ -65,7 +66,7 @@ class Application(Protocol):
         """Let the requests in flight come to their end."""
 
     def close(self) -> None:
-        """End the image work that still runs, and answer who waits for it."""
+        """End the image work that still runs, and answer the requests that wait for it."""
 
 
 def serve(settings: Settings, environment: Mapping[str, str]) -> int:
@@ -105,7 +106,7 @@ def access_log(
 
 
 def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
-    """Warn of variables that look like options but are not."""
+    """Warn about variables that look like options but are not."""
     # The prefix, which all of them have, says nothing about which one was meant.
     known = {option.variable.removeprefix(VARIABLE_PREFIX): option.variable for option in OPTIONS}
     for name in unknown_variables(environment):
@@ -143,7 +144,7 @@ def server_config(application: Application) -> Config:
 
 
 class _AnnouncingServer(WatchedServer):
-    """A uvicorn server that says when it is ready, and for which a signal to stop is not a failure."""
+    """A uvicorn server that prints when it is ready, and for which a signal to stop is not a failure."""
 
     def __init__(self, application: Application, announcement: str) -> None:
         super().__init__(server_config(application))

@@ -1,9 +1,9 @@
 """The terminal, and how a command with a process group of its own comes to use it.
 
 A terminal sends what is typed (Ctrl-C) to one process group, the foreground: that of this process, which passes it on.
-A command that only writes never notices. One that reads, or sets the terminal, is stopped by the system for it, is then
-given the foreground, and goes on. Likewise Ctrl-Z stops the command first and this process after it, so that a shell sees its job
-stopped, and both go on when the shell lets them. Not on Windows.
+This does not affect a command that only writes. One that reads or sets the terminal is stopped by the system; it is
+then given the foreground, and continued. Likewise Ctrl-Z stops the command first and this process after it, so that a
+shell sees its job stopped, and can continue both. Not on Windows.
 """
 
 import os
@@ -31,7 +31,7 @@ if sys.platform != "win32":
             """Deal with a command, known by its process group, that was stopped by a signal."""
             if number == signal.SIGTSTP or (number in _ASKS_FOR_IT and not self._is_ours):
                 was_lent = self.take_back(group)
-                _stop_this_process()  # returns when a shell lets it go on
+                _stop_this_process()  # returns when a shell continues it
                 if was_lent and self._is_ours:
                     self._give(group)
             elif number in _ASKS_FOR_IT:

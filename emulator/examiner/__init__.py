@@ -1,1 +1,1 @@
-"""What clients do wrong, and what of the contract they have met: judged from what the emulator saw of them."""
+"""What clients do wrong, and how much of the contract they cover: judged from their requests."""

@@ -21,12 +21,12 @@ _WRITES_ALONE: Final = ("permission_denied", "subscription_required", "service_u
 
 
 class Closing:
-    """Knows the library: which scenario brings about what."""
+    """The library of scenarios, by the points that each closes."""
 
     def __init__(self, contract: Contract, library: Iterable[Scenario]) -> None:
         self._contract = contract
         self._by_point: dict[tuple[str, str], str] = {}
-        for scenario in sorted(library, key=_size):  # the one that does little else shows it best
+        for scenario in sorted(library, key=_size):  # prefer the scenario that does little else
             for name, point in self._closed_by(scenario):
                 self._by_point.setdefault((name, point), scenario.name)
 
@@ -94,7 +94,7 @@ def _is_chance(rule: RequestRule) -> bool:
 
 
 def _codes_of_change(change: object) -> Iterable[str]:
-    """Return the codes that requests meet after a change of state."""
+    """Return the codes that requests are answered with after a change of state."""
     match change:
         case AdmissionChange("paused"):
             yield "service_unavailable"
@@ -110,7 +110,7 @@ def _codes_of_change(change: object) -> Iterable[str]:
 
 
 def _rule(name: str, point: str) -> Mapping[str, Any] | None:
-    """Return the rule that brings a point about; None where it takes the call itself."""
+    """Return the rule that covers a point; None where only the call itself does."""
     surface, work = name in BYTES, work_of(name)
     match: dict[str, Any] = {"bytes": name} if surface else {"operation": name}
     if point in _MOMENTS:

@@ -1,6 +1,6 @@
 """Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the record that it keeps.
 
-Nothing is judged before somebody asks, or the record has to forget notes; what was found in those is kept. Must not know
+Notes are judged when the conduct is requested, or before the record drops them; findings are kept. Must not know
 how a note is taken.
 """
 
@@ -30,7 +30,7 @@ class Conduct:
     checked: Mapping[str, int]
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the control plane answers it."""
+        """Return it as JSON, as in the answers of the control plane."""
         return {"findings": [describe(finding) for finding in self.findings], "checked": dict(self.checked)}
 
 
@@ -65,10 +65,10 @@ def condensed(record: Record, store: Store, now: int, notes: Sequence[Note]) -> 
 
 
 def portable(sandbox: Sandbox) -> Callable[[], Record]:
-    """Take down the record as it is now, with the work that it is about.
+    """Copy the record as it is now, with the work that it is about.
 
-    The function that is returned makes of it, in whatever thread, a record that means something on every machine, and is
-    the same in every run: without the host's times.
+    The function that is returned makes of the copy, in any thread, a record without times of the host: one that is
+    valid on every machine, and the same in every run.
     """
     store, now = sandbox.store, sandbox.clock.now()
     work = Store(
@@ -88,7 +88,7 @@ def portable(sandbox: Sandbox) -> Callable[[], Record]:
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
-    """Put the findings of one rule about one subject together, in the order of their first requests."""
+    """Merge the findings of one rule about one subject, in the order of their first requests."""
     by_subject: dict[tuple[str, str], tuple[Finding, set[int]]] = {}
     for finding in findings:
         _, requests = by_subject.setdefault((finding.rule, finding.subject), (finding, set()))

@@ -1,6 +1,6 @@
-"""Coverage: of what the contract declares and the service can do, what clients have met, as one document.
+"""Coverage: of what the contract declares and the service can do, what clients have covered, as one document.
 
-Documents of several sandboxes, processes and shards are merged into one. Must not know how a point is met.
+Documents of several sandboxes, processes and shards are merged into one. Must not know how a point is covered.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +16,11 @@ _MAXIMUM_MET: Final = 2**53
 
 
 class DocumentError(ValueError):
-    """A file is no coverage; the text says where, what was found, what was expected."""
+    """A file that is not a coverage document; the text says where, what was found, what was expected."""
 
 
 def document(contract: Contract, closing: Closing, met: Mapping[str, int]) -> Document:
-    """Return the coverage of what was met."""
+    """Return the coverage document of some counts."""
     operations = {
         name: {
             "points": [
@@ -34,7 +34,7 @@ def document(contract: Contract, closing: Closing, met: Mapping[str, int]) -> Do
 
 
 def percent(operations: Mapping[str, Any]) -> float:
-    """Return how much of all points was met, in percent, rounded down to a tenth: 100 means all."""
+    """Return the percentage of the points that are covered, rounded down to a tenth: 100 means all."""
     points = [point["met"] > 0 for operation in operations.values() for point in operation["points"]]
     return len([met for met in points if met]) * 1000 // len(points) / 10 if points else 0.0
 
@@ -53,7 +53,7 @@ def merged(documents: Sequence[Document]) -> Document:
 
 
 def read(value: object) -> Document:
-    """Check that a JSON value is a coverage, and return it.
+    """Check that a JSON value is a coverage document, and return it.
 
     Raises:
         DocumentError: it is not.
@@ -87,7 +87,7 @@ def _check(holds: bool, where: str, expected: str) -> None:
 
 
 def rows(coverage: Document) -> Iterator[tuple[str, int, int, list[str]]]:
-    """Go through the operations: the name, how many points were met, of how many, and the gaps."""
+    """Iterate over the operations: name, number of covered points, number of points, and the gaps."""
     for name, operation in coverage["operations"].items():
         points = operation["points"]
         gaps = [point["point"] for point in points if not point["met"]]

@@ -1,4 +1,4 @@
-"""The coverage as a file: JSON, or one HTML page that stands by itself: no script, no font and no picture from elsewhere."""
+"""The coverage as a file: JSON, or a self-contained HTML page without scripts, fonts or pictures from elsewhere."""
 
 import json
 from collections import Counter
@@ -10,7 +10,7 @@ from emulator.domain.problems import count_of
 from emulator.examiner.coverage import Document, rows
 
 _MOST_CLOSING: Final = 8
-"""How many of the scenarios are shown that close most gaps."""
+"""Limit of the listed scenarios that close most gaps."""
 _STYLE: Final = """
 :root { color-scheme: light dark; --ground: light-dark(#f6f7f9, #0e1015); --card: light-dark(#fff, #161920);
   --sunken: light-dark(#f1f3f6, #1d212a); --line: light-dark(#e3e6eb, #272c37); --text: light-dark(#161a22, #eceef3);
@@ -74,7 +74,7 @@ def coverage_page(coverage: Document) -> str:
 <header>
 <div class="ring" style="--share: {percent}%" role="img" aria-label="{percent} percent"><b>{percent} %</b></div>
 <div><h1>Coverage of the Image Workflow Service API</h1>
-<p>{met} of {total} points met: statuses and codes, ends of work, output slots, replays, losses.</p>
+<p>{met} of {total} points covered: statuses and codes, ends of work, output slots, replays, losses.</p>
 <p class="key"><span><i class="met"></i>met</span><span><i></i>not yet</span><span>open an operation to see what closes its gaps</span></p>
 </div>
 </header>

@@ -1,6 +1,7 @@
-"""The examiner of a process: takes a note of each request, and keeps the conduct of sandboxes that are gone.
+"""The examiner of a process: takes a note of each request, and keeps the conduct of sandboxes that were deleted or
+reset.
 
-Registered with the sandboxes when the emulator starts. Must not know who asks, nor any rule.
+Registered with the sandboxes when the emulator starts. Must not know any rule, nor what reads the results.
 """
 
 from collections.abc import Iterable
@@ -17,9 +18,9 @@ from emulator.service.sandbox import Sandbox
 _PLAIN_READS = frozenset(
     {"getTeam", "getAsset", "getProduct", "getPhotographyStyle", "getBackground", "getPose", "getFashionModel"}
 )
-"""Reads whose success tells a rule nothing by itself."""
+"""Reads whose success is of no use to any rule by itself."""
 MAXIMUM_KEPT = 1_000
-"""Findings of sandboxes that are gone."""
+"""Limit of the findings kept of deleted sandboxes."""
 
 
 @dataclass(slots=True)
@@ -31,15 +32,15 @@ class Examiner:
     _checked: dict[str, int] = field(default_factory=dict)
     _met: dict[str, int] = field(default_factory=dict)
     _loaded: dict[str, int] = field(default_factory=dict)
-    """By sandbox that came from a state file: the number of its last request then."""
+    """By sandbox that was loaded from a state file: the number of its last request at that time."""
 
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
-        """Take note of a request that has left."""
+        """Record a completed request."""
         record = sandbox.record
         points.count(sandbox, entry)
         if not record.has_failed:
             if entry.outcome == "answered" and entry.rule is None and entry.operation in _PLAIN_READS:
-                return  # only what follows a failure can repeat it
+                return  # only what follows a failure can be its repetition
             record.has_failed = entry.outcome != "answered"
         record.notes.append(note_of(sandbox, entry))
         if len(record.notes) > MAXIMUM_NOTES:
@@ -54,7 +55,7 @@ class Examiner:
         self._loaded.pop(sandbox.id, None)
 
     def discount(self, sandbox: Sandbox) -> None:
-        """Leave out what a sandbox that was just loaded brought with it: other runs found and met that."""
+        """Exclude what a loaded state file holds: it belongs to other runs."""
         self._loaded[sandbox.id] = sandbox.journal.last_sequence
         for point, number in sandbox.record.met.items():
             self._met[point] = self._met.get(point, 0) - number
@@ -62,13 +63,13 @@ class Examiner:
             self._checked[rule] = self._checked.get(rule, 0) - number
 
     def conclude_all(self, sandboxes: Iterable[Sandbox]) -> "Totals":
-        """Return what was found in all sandboxes, those included that are gone; nothing more will come."""
+        """Return the findings of all sandboxes, deleted ones included; no more requests will come."""
         for sandbox in sandboxes:
             self._add(sandbox.id, examine(sandbox, has_ended=True))
         return Totals(tuple(self._kept), self._checked)
 
     def met(self, sandboxes: Iterable[Sandbox]) -> dict[str, int]:
-        """Return how often each point of the coverage was met, in all sandboxes, those included that are gone."""
+        """Return how often each point of the coverage was reached, in all sandboxes, deleted ones included."""
         for sandbox in sandboxes:
             self._count_met(sandbox)
         return self._met
@@ -88,7 +89,9 @@ class Examiner:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The findings in all sandboxes, each with the id of its own, and how often each rule could have been broken."""
+    """The findings of all sandboxes, each with the id of its sandbox, and how often each rule could have been
+    broken.
+    """
 
     findings: tuple[tuple[str, Finding], ...]
     checked: dict[str, int]
@@ -106,6 +109,6 @@ class Totals:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON: as the control plane tells it, with the `sandbox` of each finding."""
+        """Return it as JSON: as in the control plane, with the `sandbox` of each finding."""
         findings = [{"sandbox": sandbox, **describe(finding)} for sandbox, finding in self.findings]
         return {"findings": findings, "checked": self.checked}

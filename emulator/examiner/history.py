@@ -1,6 +1,6 @@
-"""The history of a sandbox as rules of conduct ask about it: which request repeats which, who looked at which work.
+"""The history of a sandbox as rules of conduct ask about it: which request repeats which, which client read which work.
 
-Made from notes when somebody asks, and thrown away. Must not know any rule.
+Made from notes for one examination, and then discarded. Must not know any rule.
 """
 
 from bisect import bisect_right
@@ -20,17 +20,17 @@ from emulator.service.record import Note
 from emulator.service.store import Store
 
 PATIENCE_MS = 10 * MINUTE_MS
-"""After this much emulator time what was not done counts as never done."""
+"""What was not done within this much emulator time counts as never done."""
 _SLACK = 0.05
 _SLACK_MS = 50
-"""By how much a wait may be too short: timers are not exact."""
+"""Tolerated shortfall of a wait: timers are not exact."""
 _SURE_TO_KNOW_MS = 200
-"""So long after an answer, in real time, its client has seen it, on whatever connection the next request comes."""
+"""So long after an answer, in real time, its client is taken to have seen it."""
 
 _sequence_of = attrgetter("sequence")
 
 _MOST_AT_ONCE = 100
-"""How many requests may be under way at once before who knew what is not asked any more."""
+"""Limit of concurrent requests: beyond it, which answers a client knew is not worked out."""
 
 Key = TypeVar("Key", bound=Hashable)
 Client: TypeAlias = tuple[str | None, str | None]
@@ -103,7 +103,7 @@ class History:
         """Whether the client had the answer to one request when it sent the other.
 
         Requests that go out together, on connections that were there before the first answer, do not know of each other;
-        nor do those of a client that is in the habit of sending a write twice.
+        nor do those of a client that sends other writes twice.
         """
         if later.sequence <= earlier.left_before:
             return False
@@ -162,7 +162,7 @@ class History:
         return [note.sequence for note in self.notes if shows_end(note)]
 
     def saw_work_end(self, after: Note, before: Note) -> bool:
-        """Whether somebody was shown the end of some work between two requests."""
+        """Whether an answer between two requests showed that some work had ended."""
         index = bisect_right(self._ends_seen, after.left_before)
         return index < len(self._ends_seen) and self._ends_seen[index] < before.sequence
 
@@ -184,11 +184,11 @@ class History:
         return self._last_reads[client_of(note), note.path] > note.sequence
 
     def was_shut_out(self, note: Note) -> bool:
-        """Whether its client was told later that its credential does not do (any more): it has to stop."""
+        """Whether a later request of its client was refused for its credential, so that the client has to stop."""
         return self._shut_out_at.get(client_of(note), 0) > note.sequence
 
     def ended_in_failure(self, note: Note) -> bool:
-        """Whether the last that its client heard, after this, was a failure: it may have ended with it."""
+        """Whether the last answer to its client, after this one, was a failure, with which it may have ended."""
         last = self.by_client[client_of(note)][-1]
         return last.sequence > note.sequence and not is_success(last)
 
@@ -199,7 +199,7 @@ def client_of(note: Note) -> Client:
 
 
 def intent_of(note: Note) -> Intent:
-    """Return what two requests have in common that are the same but for their keys."""
+    """Return what identifies a request apart from its key."""
     return client_of(note), note.method, note.path, note.query, digest_of(note)
 
 
@@ -220,7 +220,7 @@ def title_of(note: Note) -> str:
 
 
 def is_success(note: Note) -> bool:
-    """Whether the client got what it asked for."""
+    """Whether the request succeeded, as far as the client knows."""
     return note.loss is None and note.status is not None and note.status < 400
 
 
@@ -230,7 +230,7 @@ def is_answered(note: Note, *statuses: int) -> bool:
 
 
 def shows_end(note: Note) -> bool:
-    """Whether the client was shown that some work is finished."""
+    """Whether the answer showed that some work is finished."""
     return is_answered(note, 200, 202) and note.work_status in TERMINAL
 
 
@@ -240,7 +240,7 @@ def is_unknown(note: Note) -> bool:
 
 
 def is_wait_measured(earlier: Note, later: Note) -> bool:
-    """Whether the wait between two requests can be told: not on an auto clock, and not across processes."""
+    """Whether the wait between two requests can be measured: not on an auto clock, and not across processes."""
     return earlier.is_timed and later.is_timed and earlier.host_left_ms is not None and later.host_ms is not None
 
 

@@ -1,7 +1,7 @@
-"""A request of the journal as a note: the little that the rules of conduct need, taken when the request leaves.
+"""A request of the journal as a note: the data that the rules of conduct need, taken when the request is complete.
 
 This is the one cost that every request has, so it reads no more of a body than a rule asks for. Never keeps a key: a
-credential is named by its id, one that is not known by a digest.
+credential is named by its id, an unknown one by a digest.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ _MAXIMUM_TEXT = 300
 
 
 def note_of(sandbox: Sandbox, entry: Entry) -> Note:
-    """Return the note of a request that has left. What does not apply to it costs nothing."""
+    """Return the note of a completed request. What does not apply to it costs nothing."""
     retry_after = sunset = None
     for name, value in entry.response_headers or ():
         if name == b"retry-after":
@@ -90,7 +90,7 @@ def digest(data: bytes) -> str:
 
 
 def _loss(entry: Entry) -> str | None:
-    """Say how the client missed the answer; None if it got it."""
+    """Return how the answer was lost; None if it was not."""
     if entry.outcome == "abandoned":
         return "abandoned"
     fault = entry.rule.fault if entry.rule is not None and entry.has_rule_acted else None
@@ -138,7 +138,9 @@ def _has_subject(entry: Entry) -> bool:
 
 
 def _subject(sandbox: Sandbox, entry: Entry) -> tuple[str | None, str | None, int | None]:
-    """Return the work or Upload Session that a request is about, the state of work that was shown, the window's end."""
+    """Return the work or Upload Session that a request is about, the state of the work in the answer, the end of the
+    window.
+    """
     operation = entry.operation
     if operation == "completeUpload" or entry.byte_surface == "upload":
         steps = entry.path.split("/")

@@ -1,7 +1,7 @@
-"""The points of the coverage: what a client can meet of the contract, and which of it a request has met.
+"""The points of the coverage: what a client can cover of the contract, and which points a request covers.
 
 A point belongs to an operation, or to `upload` or `download`. It is a status of success, a status with its code, `replay`, a
-loss on the wire, or, for work, an end or the outcome of an output slot that a look showed. Counting a request costs two
+loss on the wire, or, for work, an end or the outcome of an output slot that a read showed. Counting a request costs two
 look-ups in a dict.
 """
 
@@ -89,7 +89,7 @@ def _points(operation: OperationContract) -> Iterator[str]:
 
 
 def count(sandbox: Sandbox, entry: Entry) -> None:
-    """Count what a request has met. What is no point is not counted."""
+    """Count the points that a request covers."""
     name, met = entry.operation or entry.byte_surface, sandbox.record.met
     if name is None or entry.outcome in ("abandoned", "in flight", "failed"):
         return

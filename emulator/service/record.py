@@ -1,7 +1,6 @@
-"""What a sandbox keeps for the examiner: a note of each request, the findings made so far, and what was met.
-
-Plain data, part of a sandbox's state, and bounded. Must not know what a note is good for: emulator/examiner writes and
-reads them.
+"""What a sandbox keeps for the examiner: a note of each request, the findings made so far, and how often each point of
+the coverage was reached. Plain data, part of a sandbox's state, and bounded. Must not know what notes are used for:
+emulator/examiner writes and reads them.
 """
 
 from dataclasses import dataclass, field
@@ -46,7 +45,7 @@ class Note:
     status: int | None
     code: str | None
     is_injected: bool
-    """Whether a scenario or the header Emulator-Fault asked for the problem: its client did not earn it."""
+    """Whether a scenario or the header Emulator-Fault asked for the problem: it is no mistake of the client."""
     loss: str | None
     """How its answer was lost on the wire; None for one that arrived."""
     retry_after: int | None
@@ -81,13 +80,13 @@ class Finding:
 
 @dataclass(slots=True)
 class Record:
-    """The notes, oldest first by their leaving, and what came of those that were forgotten."""
+    """The notes, oldest first by their leaving, and the findings of those that were dropped."""
 
     notes: list[Note] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     checked: dict[str, int] = field(default_factory=dict)
     """By rule: how often it could have been broken."""
     met: dict[str, int] = field(default_factory=dict)
-    """By operation and point of the coverage: how often it was met."""
+    """By operation and point of the coverage: how often it was reached."""
     has_failed: bool = False
     """Whether any request was refused or lost, so that a later one may be its repetition."""

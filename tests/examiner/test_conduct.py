@@ -24,7 +24,7 @@ def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(serv
     (finding,) = conduct(service)["findings"]
     assert {"rule", "severity", "message", "source", "requests", "remedy"} == finding.keys()
     assert "error" == finding["severity"]
-    assert "Retry-After of 10 s that 429 rate_limited told" in finding["message"]
+    assert "Retry-After of 10 s of the 429 rate_limited" in finding["message"]
     first, second = finding["requests"]
     assert [429, 202] == [service.told("GET", f"/requests/{sequence}")["status"] for sequence in (first, second)]
 

@@ -1,4 +1,4 @@
-"""`clock`: the clock of a running emulator, looked at, moved forward, or made to run otherwise."""
+"""`clock`: the clock of a running emulator, shown, moved forward, or set to another mode."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Look at it, move it or set it. Raises UsageError and EmulatorError."""
+    """Show it, move it or set it. Raises UsageError and EmulatorError."""
     control = control_plane(options, environment)
     body = _body(options.action, options.value)
     match options.action:
@@ -64,7 +64,7 @@ def _print(clock: Mapping[str, Any]) -> None:
 
 
 def _body(action: str, value: str | None) -> dict[str, Any] | None:
-    """Return the body of the request, or None where the clock is only looked at. Raises UsageError."""
+    """Return the body of the request, or None where the clock is only shown. Raises UsageError."""
     if action in _VALUES and value is None:
         raise UsageError(f"clock {action}: expected {_VALUES[action]} after it")
     if action not in _VALUES and value is not None:

@@ -12,7 +12,7 @@ _MOST_GAPS = 3
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Take the files, and what becomes of them."""
+    """Take the files, and the form of the result."""
     parser.add_argument(
         "files", metavar="FILE", nargs="+", help="what `exec --coverage FILE` or the pytest plugin wrote"
     )

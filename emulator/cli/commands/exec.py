@@ -34,10 +34,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--junit", metavar="FILE", help="write the conduct as JUnit XML")
     parser.add_argument("--cell", help=SUPPRESS)  # this is one run of a sweep
     parser.add_argument(
-        "--coverage", metavar="FILE", help="write how much of the contract was met, as JSON, or as a page to FILE.html"
+        "--coverage",
+        metavar="FILE",
+        help="write how much of the contract was covered, as JSON, or as a page to FILE.html",
     )
     parser.add_argument(
-        "--coverage-fail-under", metavar="N", type=least_percent, help="exit with 1 if fewer percent of it were met"
+        "--coverage-fail-under",
+        metavar="N",
+        type=least_percent,
+        help="exit with 1 if a smaller percentage of it was covered",
     )
     parser.add_argument("--quiet", action="store_true", help="do not print the report")
     add_settings(parser, {"port": "a free one", "access_log": "off"})

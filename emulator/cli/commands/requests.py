@@ -20,7 +20,7 @@ from emulator.testing.records import RecordedRequest, record, request_line
 from emulator.testing.sandbox import explained
 
 LOOK_AGAIN_SECONDS: Final = 0.2
-"""How long until another look after a stream of events has ended."""
+"""How long to wait after a stream of events has ended."""
 NONE: Final = "none"
 """Selects the requests that have no operation, status or code."""
 _FILTERS: Final = ("operation", "status", "code", "team", "limit")
@@ -186,7 +186,7 @@ def _place(rule: Mapping[str, Any]) -> str:
 
 
 def as_curl(entry: Mapping[str, Any], url: str) -> str:
-    """Word a request as a command for a shell, with the key of the environment: the journal does not tell keys."""
+    """Return a request as a command for a shell, with the key of the environment: the journal shows no keys."""
     is_service = entry["path"].startswith("/v1")
     words = ["curl", "--include"]
     if entry["method"] != "GET":

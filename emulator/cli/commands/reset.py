@@ -1,4 +1,4 @@
-"""`reset`: take a sandbox of a running emulator back to its start."""
+"""`reset`: reset a sandbox of a running emulator."""
 
 from argparse import Namespace
 from collections.abc import Mapping

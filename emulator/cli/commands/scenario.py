@@ -1,4 +1,4 @@
-"""`scenario`: what goes wrong in a running emulator, looked at, changed and ended."""
+"""`scenario`: the running scenario of an emulator, shown, replaced and ended."""
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from emulator.testing.sandbox import use_scenario
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Take a verb, and the Team that alone is meant."""
+    """Take a verb, and the Team that the scenario is limited to."""
     show, use, off = add_verbs(
         parser,
         show="show the running scenario (the default)",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Take a verb and what it looks at."""
+    """Take a verb, and names or files."""
     listing, show, check = add_verbs(
         parser,
         list="name every scenario of the library",

@@ -1,4 +1,4 @@
-"""`state`: a sandbox of a running emulator as a file, fetched from it or put in its place."""
+"""`state`: a sandbox of a running emulator as a file, saved or loaded."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ from emulator.testing.files import opened, put_in_place
 
 MAXIMUM_FILE_BYTES = 4 * 2**30
 _BODY = "(body): "
-"""What the control plane calls the file, which has a name here."""
+"""The name of the file in complaints of the control plane."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def _load(control: ControlPlane, file: str) -> None:
 
 
 def _check(read: IO[bytes], file: str) -> None:
-    """Raises UsageError for what has no end, or is larger than any state."""
+    """Raises UsageError for a file without end, or larger than any state."""
     status = os.fstat(read.fileno())
     if not stat.S_ISREG(status.st_mode):
         raise UsageError(f"{file}: expected a file, not a device or a pipe")

@@ -52,7 +52,7 @@ def _rows(teams: Iterable[Mapping[str, Any]]) -> Iterable[list[Any]]:
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """Read `credits=5`; the emulator judges name and value. Raises SettingError."""
+    """Read `credits=5`; the emulator checks name and value. Raises SettingError."""
     name, sign, value = text.partition("=")
     if not sign or not name:
         raise SettingError("teams set", text, "NAME=VALUE, such as credits=5")

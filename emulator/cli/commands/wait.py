@@ -15,7 +15,7 @@ POLL_MS = 50
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Take how long to wait, and for whom."""
+    """Take a timeout and the address of an emulator."""
     parser.add_argument("--timeout", metavar="SECONDS", default="30", help="seconds before it gives up (default: 30)")
     add_connection(parser)
 

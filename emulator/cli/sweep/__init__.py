@@ -1,6 +1,6 @@
 """The sweep: a command run once as it is, and then once for each fault at each of its calls.
 
-Theory of operation. `calls` notes what a run asks of the emulator, `cells` plans from it which faults are worth a run and
+Theory of operation. `calls` records the calls of a run, `cells` plans from it which faults are worth a run and
 turns one of them into a rule, `runs` runs the command again for each (as a process `exec` with the private option `--cell`),
-and `matrix` and `page` show what came of it. The emulator itself knows of all this only the rule, `Sandboxes.strike_with`.
+and `matrix` and `page` show the results. The emulator itself knows only the rule, `Sandboxes.strike_with`.
 """

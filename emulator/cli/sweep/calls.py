@@ -1,7 +1,8 @@
-"""The calls of a run: which operations were called, how often in any one sandbox, and what could have struck each call.
+"""The calls of a run: which operations were called, how often in any one sandbox, and which problems could have struck
+each call.
 
 Calls are counted as the playbook counts them: a request counts once its credential and rate were accepted. Work counts
-once it was admitted. Must not know which faults are then tried.
+once it was admitted. Must not know which faults are tried.
 """
 
 from collections import Counter
@@ -22,10 +23,10 @@ _ASKED = {"upload": Check.CREDENTIAL, "download": Check.ROUTE, None: Check.RATE}
 
 @dataclass(slots=True)
 class Call:
-    """The Nth call of an operation, in all sandboxes that got that far; a byte surface stands for an operation.
+    """The Nth call of an operation, in all sandboxes that had so many; a byte surface stands for an operation.
 
-    `codes` are the problems that could have come about there. `is_repetition`: the same read was sent right before and
-    after it, as a poll is. `sandboxes` are the ids of those that got that far.
+    `codes` are the problems that could have happened there. `is_repetition`: the same read was sent right before and
+    after it, as a poll is. `sandboxes` are the ids of those sandboxes.
     """
 
     operation: str
@@ -71,10 +72,10 @@ class Calls:
         self._calls: dict[tuple[str, int], Call] = {}
         self._works: dict[tuple[str, int], Work] = {}
         self.struck = 0
-        """How often the fault of a sweep came about."""
+        """How often the fault of a sweep fired."""
 
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
-        """Count a request that has left."""
+        """Count a completed request."""
         if not entry.is_complete:
             return
         strike = sandbox.strike
@@ -143,7 +144,7 @@ class Calls:
 
 
 def _possible(entry: Entry, is_read: bool, codes: Iterable[str]) -> Iterable[str]:
-    """Go through the problems that would have come about, had they been asked for: what decided earlier, decides still."""
+    """Iterate over the problems that a scenario could have caused: an earlier refusal still comes first."""
     was_refused = entry.problem is not None and entry.problem.check in OPERATION_CHECKS
     reaches_operation = entry.is_committed or was_refused
     for code in codes:

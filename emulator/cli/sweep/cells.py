@@ -1,6 +1,6 @@
-"""The cells of a sweep: one fault at one call each. Which of them are worth a run, and the rule that each stands for.
+"""The cells of a sweep: one fault at one call each. Which of them are run, and the rule that each stands for.
 
-Pure functions of what `calls` noted. Owns how a cell is spelt: `OPERATION#N:FAULT`.
+Pure functions of what `calls` noted. Owns the notation of a cell: `OPERATION#N:FAULT`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ class Cell:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read a cell as it is spelt."""
+        """Parse a cell."""
         call, _, fault = text.partition(":")
         operation, _, number = call.partition("#")
         return cls(operation, int(number), fault)
@@ -88,7 +88,7 @@ def sandboxes_of(cell: Cell, calls: Sequence[Call], works: Sequence[Work]) -> se
 
 
 class LeftOut(NamedTuple):
-    """A cell that is not worth a run, since it cannot differ from another."""
+    """A cell that is not run, since its result cannot differ from another's."""
 
     cell: Cell
     why: str

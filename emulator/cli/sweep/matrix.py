@@ -1,4 +1,4 @@
-"""What came of a sweep, for people as a matrix and for programs as JSON. The page for browsers is `page`'s."""
+"""The results of a sweep, for people as a matrix and for programs as JSON. The page for browsers is `page`'s."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _COLOURS: Final[Mapping[str, str]] = {".": GREEN, "F": YELLOW, "H": RED, "D": RE
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Everything that is told of a sweep. `repeat` holds the options that a repetition has to have."""
+    """The whole report of a sweep. `repeat` holds the options that a repetition has to have."""
 
     clean: Run
     runs: Sequence[Run]
@@ -84,11 +84,11 @@ class Sweep:
 
     @property
     def signs(self) -> dict[tuple[str, str], str]:
-        """By call and fault, what stands in the matrix."""
+        """The cells of the matrix by call and fault."""
         return {(cell.call, cell.fault): sign for cell, sign in self._cells()}
 
     def summary(self) -> str:
-        """Return in words how many runs ended how."""
+        """Return the number of runs by outcome, in words."""
         counts = [(outcome, sum(run.outcome == outcome for run in self.runs)) for outcome in OUTCOMES]
         left = f"; {count_of(len(self.left_out), 'cell')} left out" if self.left_out else ""
         return (
@@ -105,7 +105,7 @@ def _severity(run: Run) -> int:
 
 
 def as_text(sweep: Sweep, style: Style) -> str:
-    """Return the matrix, and each run that did not survive with what was found and the line that repeats it."""
+    """Return the matrix, and for each run that did not survive, its findings and the command that repeats it."""
     signs, calls, columns = sweep.signs, sweep.calls, sweep.columns
     width = max(len(call) for call in calls)
     faults = [fault for _, under in columns for fault in under]

@@ -1,4 +1,4 @@
-"""The report of a sweep as one page for browsers, which needs nothing beside itself: no script, no network."""
+"""The report of a sweep as one page for browsers, self-contained: no script, no network."""
 
 import shlex
 from collections.abc import Iterator
@@ -125,7 +125,7 @@ def _cell(cell: str, sign: str | None) -> str:
 
 
 def _broken(sweep: Sweep) -> Iterator[str]:
-    """Show what is worse than a failure at once, and failures, most of which are right, for those who open them."""
+    """Show runs that are worse than failed in full; failures, most of which are right, are folded."""
     worse = [run for run in sweep.broken if run.outcome != "failed"]
     failed = [run for run in sweep.broken if run.outcome == "failed"]
     if worse:

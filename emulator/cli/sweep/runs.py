@@ -2,12 +2,12 @@
 
 Theory of operation. Most of what `exec` costs is the import of the emulator, so a run is forked from a process that has
 done it (`multiprocessing` has such a server; on Windows each process starts from nothing). A run that takes too long is
-tried once more before it is believed to hang: on a busy machine most such runs were only slow. The pytest plugin finds
-the folder of its run by a variable: in the clean run it notes there which sandbox each test has, and later plays only the
-tests that it is told there, those whose sandbox is struck.
+repeated once before it counts as hung: on a busy machine most of them are only slow. The pytest plugin finds the folder
+of its run by a variable: in the clean run it notes there which sandbox each test has, and later runs only the tests
+that a file there lists, those whose sandbox is struck.
 
-Owns how a run is asked for (`--cell FILE`, which `exec` takes without telling anybody) and what is read of it afterwards.
-Must not know which cells are worth a run, nor how they are shown.
+Owns how a run is started (with `--cell FILE`, a private option of `exec`) and how its results are read. Must not know
+which cells are run, nor how they are shown.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["survived", "failed", "hung", "damaged"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("survived", "failed", "hung", "damaged")
-"""From the best to the worst but for `hung`, which nothing is better or worse than."""
+"""From the best to the worst, but for `hung`, which is not compared."""
 FOLDER_VARIABLE: Final = "IMAGE_WORKFLOW_SWEEP"
 """Names the folder of the run to the pytest plugin."""
 NOTED_TESTS: Final = "noted-tests"
@@ -94,7 +94,7 @@ class CellRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How a run ended. `status` is None where it did not end by itself; `struck` says whether the fault came about."""
+    """How a run ended. `status` is None where it did not end by itself; `struck` says whether the fault fired."""
 
     cell: str
     outcome: Outcome
@@ -189,7 +189,7 @@ class Runner:
         if "status" not in result and status != -signal.SIGKILL:
             if task.cell is not None:
                 raise CommandError(f"{task.cell}: the run ended with status {status} and without a result")
-            result = {"status": status}  # it could not be started, and has said why
+            result = {"status": status}  # it could not be started, and has printed why
         return _judged(task, result, report), result
 
     def _start(self, arguments: Sequence[str], output: str | None) -> BaseProcess:
@@ -215,7 +215,9 @@ def _exec(arguments: Sequence[str], output: str | None, group: int) -> None:
 
 
 class Patience:
-    """How long a run may take: what was said, else three times the longest run that ended, on a machine that may grow slower."""
+    """How long a run may take: the given timeout, else three times the longest run that ended, on a machine that may
+    grow slower.
+    """
 
     def __init__(self, clean: Run, said_seconds: float | None) -> None:
         self._said_seconds = said_seconds

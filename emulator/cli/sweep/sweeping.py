@@ -1,7 +1,6 @@
-"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and what came of them.
-
-Owns the order of things, the file that a sweep is resumed from, and the progress on a terminal. The matrix goes to standard
-output, everything else to standard error.
+"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their results. Owns the order of
+steps, the file that a sweep is resumed from, and the progress on a terminal. The matrix goes to standard output,
+everything else to standard error.
 """
 
 import contextlib
@@ -37,7 +36,7 @@ _RESUME_FORMAT: Final = "image-workflow-emulator sweep"
 
 
 class _Stopped(Exception):
-    """A signal to stop has come."""
+    """Raised at a signal to stop."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -46,7 +45,7 @@ class _Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """What of the sweep was asked for."""
+    """The options of a sweep."""
 
     jobs: int
     only: str
@@ -130,7 +129,7 @@ def _chosen(choice: _Choice, noted: Mapping[str, Any]) -> tuple[list[Cell], list
         raise UsageError("the command called no operation of its emulator: is IMAGE_WORKFLOW_BASE_URL what it calls?")
     meant = [cell for cell in cells if choice.means(cell)]
     meant_left_out = [left for left in left_out if choice.means(left.cell)]
-    if len(meant_left_out) == 1 and not meant:  # asked for by its name, it is run
+    if len(meant_left_out) == 1 and not meant:  # a cell that is named is run
         return [meant_left_out[0].cell], []
     if not meant:
         why = f"; {meant_left_out[0].cell} is left out: {meant_left_out[0].why}" if meant_left_out else ""
@@ -209,7 +208,7 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
         try:
             row = json.loads(line)
         except ValueError:
-            return  # it was broken off there
+            return  # the file was broken off there
         if not isinstance(row, dict):
             return
         yield row

@@ -1,9 +1,8 @@
 """`abandoned-upload`: an Upload Session is opened and never completed.
 
-Theory of operation. Whether it never will be is known ten minutes of emulator time after its window, or at the end.
-Sessions whose address never reached the client, whose bytes or completion were refused or lost, and those of clients
-whose last request failed, were not left lying: something came between. One that came too late is told as
-`upload-after-window`.
+Theory of operation. Whether it will be completed is known ten minutes of emulator time after its window, or at the end
+of the run. Sessions whose address never reached the client, whose bytes or completion were refused or lost, and those
+of clients whose last request failed, are not abandoned. One that came too late is reported as `upload-after-window`.
 """
 
 from collections.abc import Iterator

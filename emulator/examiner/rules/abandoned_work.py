@@ -1,10 +1,10 @@
-"""`abandoned-work`: work is admitted, and nobody ever looks how it ended.
+"""`abandoned-work`: work is admitted, and its end is never read.
 
-Theory of operation. Its admission was answered, so the client knows its id. It was seen if any client was shown its end,
-by itself or in a list after it had finished. That nobody will look is known ten minutes of emulator time after its
-end, or at the end of all. Work that has not finished counts only if nobody looked at it at all: whoever looked has
-waited, and may stop. A last look that failed, or a client that was shut out or ended with a failure, is
-an excuse.
+Theory of operation. Its admission was answered, so the client knows its id. The end is read if an answer to any client
+shows it, by itself or in a list. That it will not be read is known ten minutes of emulator time after the end of the
+work, or at the end of the run. Work that has not finished counts only if it was never read at all: a client that has
+polled for a while may stop. A last read that failed is an excuse, and so is a client that was shut out or that ended
+with a failure.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def _judge(history: History, subject: str, notes: Sequence[Note], admitted: Note
     )
     if not is_left or is_excused:
         return KEPT
-    return Breach(subject, (admitted.sequence,), f"{subject} was admitted, and nobody saw how it ended")
+    return Breach(subject, (admitted.sequence,), f"{subject} was admitted, and its end was never read")
 
 
 RULE: Final = Rule(

@@ -2,8 +2,8 @@
 
 Theory of operation. A rule looks at the whole history of a sandbox (emulator/examiner/history.py), and yields a verdict
 for each time that it could have been broken: KEPT, or a Breach. It keeps nothing from one examination to the next, so a
-breach that turns out to be none (a retry that came late, but came) is gone when it is next asked. A rule that cannot be
-sure yields nothing: a false alarm costs more than a misdeed that is missed.
+breach that turns out to be none (a retry that came late, but came) is gone at the next examination. A rule that cannot
+be sure yields nothing: a false alarm costs more than a mistake that is missed.
 
 A new rule is one file in this folder with its two examples, a line in `registry`, and a section of docs/conduct.md.
 """
@@ -20,7 +20,7 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A rule was broken. Breaches about one subject are told as one finding."""
+    """A rule was broken. Breaches about one subject make one finding."""
 
     subject: str
     requests: tuple[int, ...]
@@ -28,7 +28,7 @@ class Breach:
     severity: Severity | None = None
     """In place of the rule's own."""
     rule: str | None = None
-    """The finding's, where it goes by another name."""
+    """The name of the finding, where it is not the rule's."""
 
 
 KEPT: Final = None
@@ -38,7 +38,7 @@ Verdict: TypeAlias = Breach | None
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A step of an example: a request. `{...}` in path and body stands for what an earlier answer told.
+    """A step of an example: a request. `{...}` in path and body stands for a value of an earlier answer.
 
     `asset`: a file that was uploaded before. `upload`, `upload_url`, `token`: of the last Upload Session. `work`: the path of
     the last admitted work. `file`: the address of the Asset's file. `cursor`: to the next page of the last list.
@@ -61,7 +61,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A client, as the requests that it sends on a manual clock, and what goes wrong meanwhile."""
+    """The requests of a client on a manual clock, and the faults meanwhile."""
 
     steps: tuple[Ask | Wait, ...]
     rules: tuple[Mapping[str, Any], ...] = ()
@@ -82,16 +82,16 @@ class Rule:
 
 
 UPSCALE: Final = {"asset_id": "{asset}", "target_resolution": "2k", "output_format": "png"}
-"""What examples ask for: the plainest work."""
+"""The body of the simplest work, for examples."""
 OPEN_UPLOAD: Final = Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": "{size}"}, "one")
 SEND_BYTES: Final = Ask("POST", "{upload_url}", b"{picture}", credential=False)
 COMPLETE_UPLOAD: Final = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
 
 
 SEE: Final[tuple["Ask | Wait", ...]] = (Wait(20), Ask("GET", "{work}"))
-"""Wait for the admitted work, and look how it ended."""
+"""Wait for the admitted work, and read its end."""
 
 
 def upscale(key: str) -> Ask:
-    """Return the request that admits the plainest work."""
+    """Return the request that admits the simplest work."""
     return Ask("POST", "/generations/upscale", UPSCALE, key)

@@ -1,7 +1,7 @@
 """`credential-sent-to-bytes`: the header Authorization goes to an upload or file address.
 
-Theory of operation. These addresses are signed or public by themselves, and may belong to a storage service of somebody
-else: a credential that is sent there has left the house. Whatever was answered, it was sent.
+Theory of operation. These addresses are signed or public by themselves, and may belong to another company's storage
+service: a credential that is sent there is leaked, whatever the answer.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """`cursor-with-other-filters`: a cursor is sent with other filters than those of the list that gave it.
 
-Theory of operation. The service says that the cursor is invalid; it was earned so if the cursor is one that the same
-collection gave before, with other filters. A cursor that nobody gave is a mistake of another kind.
+Theory of operation. The service says that the cursor is invalid; the rule is broken if the same collection gave the
+cursor before, with other filters. A cursor that was never given is a mistake of another kind.
 """
 
 from collections.abc import Iterator

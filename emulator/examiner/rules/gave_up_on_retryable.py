@@ -1,9 +1,9 @@
-"""`gave-up-on-retryable`: a 429 or 503 is the last that was heard of a request.
+"""`gave-up-on-retryable`: a request that got 429 or 503 is never sent again.
 
-Theory of operation. The answer says that the same request will do later. A client that has sent it again at least once
-has its own reasons to stop at last; so has one that was told to wait for more than a minute, one whose credential was
-refused meanwhile, and one that asked for the same with another key or query. Whether the request never comes again is
-known ten minutes of emulator time after its Retry-After, or at the end.
+Theory of operation. The answer says that the same request will succeed later. A client may stop that has sent it again
+at least once, that was asked to wait for more than a minute, whose credential was refused meanwhile, or that sent the
+same request with another key or query. Whether the request never comes again is known ten minutes of emulator time
+after its Retry-After, or at the end of the run.
 """
 
 from collections.abc import Iterator

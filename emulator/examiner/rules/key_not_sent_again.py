@@ -1,9 +1,8 @@
 """`key-not-sent-again`: a write whose effect is unknown is never repeated.
 
-Theory of operation. A lost answer and a 500 leave open if the write was carried out; its Idempotency-Key exists to find
-out. One repetition is enough for this rule: whoever tried and gave up has tried. The same intent under another key is
-told as `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later, or
-at the end.
+Theory of operation. A lost answer and a 500 leave open whether the write was carried out; its Idempotency-Key exists to
+find out. One repetition is enough. The same intent under another key is reported as `write-retried-with-new-key`.
+Whether the key never comes again is known ten minutes of emulator time later, or at the end.
 """
 
 from collections.abc import Iterator

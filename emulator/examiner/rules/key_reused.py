@@ -1,7 +1,7 @@
 """`key-reused`: a key comes with another intent than the one that it is bound to.
 
-Theory of operation. The service says so itself: 422 idempotency_key_reused. One that a scenario answers with was not
-earned.
+Theory of operation. The service says so itself: 422 idempotency_key_reused. One that a scenario asked for does not
+count.
 """
 
 from collections.abc import Iterator

@@ -1,13 +1,13 @@
-"""`no-backoff`: a request fails again and again, and comes back each time after the same pause, or none.
+"""`no-backoff`: a request fails again and again, and is sent again each time after the same pause, or none.
 
-Theory of operation. Counted are failures that a repetition can mend and that told no Retry-After: a 500, a connection
-that broke off, half an answer, garbage. From the fourth in a row on, the pauses between them must have grown; a pause is
-as long as the clock says that moved farther, the emulator's or the host's. Jitter makes pauses unequal, so they are only
-found fault with if they are as good as equal; a cap keeps long ones equal, so the first pauses of a row count, and later
+Theory of operation. The failures that count are those that a repetition can cure and that have no Retry-After: a 500, a
+broken connection, half an answer, garbage. From the fourth in a row on, the pauses between them must have grown; a
+pause is measured by the clock that moved farther, the emulator's or the host's. Jitter makes pauses unequal, so only
+pauses that are nearly equal break the rule; a cap keeps long ones equal, so the first pauses of a row count, and later
 ones only where there is no pause at all. On a busy machine no pause at all takes some milliseconds, and not the same
 number of them: the longer the row, the more of them are nothing. A 409 counts as well, but only the pauses that are
-none: who looks now and then whether the Operation in the way has ended keeps pauses that need not grow. A connection
-that fell silent ends the row: nobody knows when its client gave up.
+none: a client that polls the Operation in the way may do so at equal intervals. A stalled connection ends the row,
+since it is not known when its client gave up.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,8 @@
-"""`poll-after-terminal`: work is read on and on after its end was seen.
+"""`poll-after-terminal`: work is read again and again after its end was read.
 
-Theory of operation. The first look that shows completed or failed is the end. Two more do no harm (a helper that reads
-the result again, a check before it is shown); the third is a loop that does not know when to stop. Whoever comes back
-after ten minutes of emulator time wants to see the result once more, and begins anew. Looks whose answers were lost, or
-were refused, showed nothing and are not counted.
+Theory of operation. The first read that shows completed or failed is the end. Two more do no harm (a helper that reads
+the result again, a check before it is shown); the third is a loop that does not stop. A read after ten minutes of
+emulator time starts anew. Reads that were refused, or whose answers were lost, are not counted.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""`poll-before-retry-after`: unfinished work is read again before the Retry-After of the last look is over.
+"""`poll-before-retry-after`: unfinished work is read again before the Retry-After of the last read is over.
 
-Theory of operation. Looks at one Operation or Generation by one client follow each other; where it looks on several
-connections, those on each. A look that showed unfinished work told how long to wait; the next one has waited if either
-clock moved that far. A look whose answer was lost told nothing.
+Theory of operation. Compared are successive reads of one Operation or Generation by one client, on each of its
+connections. The answer that shows unfinished work says how long to wait; the next read has waited if either clock moved
+that far. A read whose answer was lost is ignored.
 """
 
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ def _examine(history: History) -> Iterator[Verdict]:
             if has_waited(look, again, look.retry_after):
                 yield KEPT
             else:
-                told = f"the Retry-After of {look.retry_after} s was over"
+                waited = f"the Retry-After of {look.retry_after} s was over"
                 yield Breach(
                     f"{look.credential}|{look.user_agent}|{work}",
                     (look.sequence, again.sequence),
-                    f"{work} was read again before {told}",
+                    f"{work} was read again before {waited}",
                 )
 
 

@@ -1,4 +1,4 @@
-"""The rules of conduct, in the order in which they are told."""
+"""The rules of conduct, in the order in which they are reported."""
 
 from typing import Final
 

@@ -46,7 +46,7 @@ def _repetition(history: History, notes: Sequence[Note], index: int) -> Note | N
 
 
 def _breach(note: Note, again: Note) -> Breach:
-    asked = f"the Retry-After of {note.retry_after} s that {note.status} {note.code} told"
+    asked = f"the Retry-After of {note.retry_after} s of the {note.status} {note.code}"
     return Breach(
         subject_of(note),
         (note.sequence, again.sequence),

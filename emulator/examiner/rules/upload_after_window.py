@@ -1,8 +1,8 @@
 """`upload-after-window`: bytes or their completion come after the window of the Upload Session.
 
-Theory of operation. The service says so, 410 upload_expired; it was earned if the request itself came after
-upload.expires_at. One that came in time and was held up, the repetition of such a one, and one that a scenario answered
-were not. A session that ended so is not abandoned as well.
+Theory of operation. The service says so, 410 upload_expired; the rule is broken if the request itself came after
+upload.expires_at. A request that came in time and was delayed, its repetition, and one that a scenario answered do not
+count. Such a session is not reported as abandoned as well.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from emulator.service.record import Note
 
 
 def is_late(note: Note) -> bool:
-    """Whether a request came after the window of its Upload Session, and was told so."""
+    """Whether a request came after the window of its Upload Session, and was refused for it."""
     return note.code == "upload_expired" and not note.is_injected and note.due is not None and note.at >= note.due
 
 

@@ -1,7 +1,7 @@
 """`use-after-sunset`: something deprecated is called after its Sunset.
 
-Theory of operation. The answer carries the date; the call is judged by the emulator's clock. The first call after it is
-one too many: the date was announced before.
+Theory of operation. The answer carries the date; the call is judged by the emulator's clock. The first call after it
+breaks the rule, since the date was announced before.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,9 @@
 """`write-retried-with-new-key`, or `double-spend`: a write of unknown effect is sent again under another key.
 
-Theory of operation. After a lost answer, a 5xx or idempotency_in_progress the same intent comes again under a key that
-was not there before, and the first key never comes back: so it is the same write, which may now be done twice. A first
-key that was tried three times was given up, and what follows is a write of its own. Where at least two of the keys
-admitted work whose Credits were not given back, it was done twice, and paid twice: then, and only then, it is
-`double-spend`.
+Theory of operation. After a lost answer, a 5xx or idempotency_in_progress the same intent comes under a new key, and
+the first key never again: it is the same write, which may now be done twice. A first key that was tried three times was
+given up, and what follows is another write. Where at least two of the keys admitted work whose Credits were not given
+back, it was done twice, and paid twice: then, and only then, it is `double-spend`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +31,7 @@ def _examine(history: History) -> Iterator[Verdict]:
 
 
 def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[Attempts]]:
-    """Go through the keys that were left without an answer to rely on, each with those that took its place."""
+    """Iterate over the keys whose writes had no reliable answer, each with the keys that replaced it."""
     chain: list[Attempts] = []
     for index, attempts in enumerate(by_key):
         if chain and not history.knows(attempts[0], chain[-1][-1]):
