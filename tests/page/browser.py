@@ -28,7 +28,19 @@ FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
-REGIONS: Final = ("Requests", "Work", "Clock", "Scenario", "Teams", "Gallery", "Sandboxes")
+REGIONS: Final = (
+    "Requests",
+    "Work",
+    "Gallery",
+    "Teams",
+    "Sandboxes",
+    "Clock",
+    "Scenario",
+    "Conduct",
+    "Coverage",
+)
+BESIDE: Final = ("Clock", "Scenario")
+"""Regions that have no tab on a wide screen, since they stand beside the others."""
 PATIENCE_MS: Final = 15_000
 expect.set_options(timeout=PATIENCE_MS)
 
