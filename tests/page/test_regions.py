@@ -302,7 +302,7 @@ def test_a_first_photoshoot_takes_three_clicks(visit: Visit) -> None:
 
 def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -> None:
     region = visit.region("Sandboxes")
-    region.get_by_label("Name of a new one").fill("checkout")
+    region.get_by_label("New sandbox").fill("checkout")
     visit.press("Sandboxes", "Create")
     visit.page.wait_for_url("**?sandbox=checkout*")
     expect(region.get_by_role("combobox")).to_have_value("checkout")

@@ -20,6 +20,7 @@ export const concerns = ["request", "clock", "reset"];
  */
 
 const SHOWN_REQUESTS = 12;
+const SEVERITIES = ["error", "warning", "note"];
 
 /** @param {HTMLElement} panel */
 export function create(panel) {
@@ -32,12 +33,17 @@ export function create(panel) {
     /** @type {{findings: Finding[], checked: Record<string, number>}} */
     const shown = await ask("GET", "conduct");
     setText(count, shown.findings.length ? counted(shown.findings.length, "finding") : "");
-    fill(findings, shown.findings.length ? shown.findings.map(article) : empty());
+    fill(findings, shown.findings.length ? bySeverity(shown.findings).map(article) : empty());
     const total = Object.values(shown.checked).reduce((sum, number) => sum + number, 0);
-    setText(checked, `Rules of conduct were checked ${counted(total, "time")}.`);
+    setText(checked, total ? `Rules of conduct were checked ${counted(total, "time")}.` : "");
   }
 
   return { refresh };
+}
+
+/** @param {Finding[]} findings the worst first, and within that in the order in which they were found */
+function bySeverity(findings) {
+  return SEVERITIES.flatMap((severity) => findings.filter((finding) => finding.severity === severity));
 }
 
 function empty() {
@@ -45,7 +51,7 @@ function empty() {
     "div",
     { class: "empty" },
     element("p", { class: "empty-title" }, "Nothing found"),
-    element("p", {}, "What your client does wrong is told here as it does it: retries too early, work paid twice."),
+    element("p", {}, "Mistakes of your client appear here as it makes them, such as a retry that comes too early."),
   );
 }
 
@@ -54,18 +60,22 @@ function article(finding) {
   return element(
     "article",
     { class: `finding finding-${finding.severity}`, "aria-label": finding.rule },
-    element("h3", {}, element("span", { class: "severity" }, finding.severity), ` ${finding.rule}`),
+    element("h3", {}, element("span", { class: "tag severity" }, finding.severity), finding.rule),
     element("p", {}, finding.message),
-    element("p", { class: "faint" }, finding.source),
-    element("p", {}, `Remedy: ${finding.remedy}`),
+    element(
+      "div",
+      { class: "callout" },
+      element("p", { class: "callout-title" }, "Remedy"),
+      element("p", {}, finding.remedy),
+    ),
+    element("p", { class: "soft" }, finding.source),
     element(
       "p",
-      {},
-      counted(finding.requests.length, "request"),
-      ": ",
+      { class: "finding-requests" },
+      element("span", { class: "faint" }, counted(finding.requests.length, "request")),
       finding.requests
         .slice(0, SHOWN_REQUESTS)
-        .flatMap((number) => [element("a", { href: `#requests/${number}` }, number), " "]),
+        .map((number) => element("a", { href: `#requests/${number}` }, `#${number}`)),
       finding.requests.length > SHOWN_REQUESTS && "…",
     ),
   );

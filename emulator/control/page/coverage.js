@@ -2,6 +2,7 @@
 
 import { element, fill, setText } from "./dom.js";
 import { ask } from "./service.js";
+import { counted } from "./words.js";
 
 export const name = "Coverage";
 /** @type {"main"} */
@@ -18,15 +19,18 @@ export const concerns = ["request", "reset"];
 /** @param {HTMLElement} panel */
 export function create(panel) {
   const count = element("p", { class: "count faint" });
+  const bar = element("span", {});
   const operations = element("div", { class: "coverage" });
+  const meter = element("div", { class: "meter", "aria-hidden": "true" }, bar);
   /** @type {Set<string>} */
   const open = new Set();
-  panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), operations);
+  panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), meter, operations);
 
   async function refresh() {
     /** @type {{percent: number, operations: Record<string, {points: Point[]}>}} */
     const shown = await ask("GET", "coverage");
-    setText(count, `${shown.percent} % of all points`);
+    setText(count, `${shown.percent} % of what the contract declares was met`);
+    meter.style.setProperty("--share", String(shown.percent / 100));
     fill(
       operations,
       Object.entries(shown.operations).map(([operation, { points }]) => details(operation, points)),
@@ -53,7 +57,7 @@ export function create(panel) {
         element("span", { class: "dots", "aria-hidden": true }, points.map(dot)),
         element("span", { class: "share" }, `${met} of ${points.length}`),
       ),
-      element("ul", {}, points.map(line)),
+      element("ul", { class: "points" }, points.map(line)),
     );
   }
 
@@ -66,17 +70,24 @@ function dot(point) {
 }
 
 /** @param {Point} point */
-function line(point) {
-  const closing = point.closed_by;
-  const how = closing.scenario
-    ? `scenario ${closing.scenario}`
-    : closing.rule
-      ? `rule ${JSON.stringify(closing.rule)}`
-      : "the call itself";
+function line({ point, met, closed_by: closing }) {
   return element(
     "li",
-    { class: point.met ? "met" : "gap" },
-    element("span", {}, point.point),
-    element("span", { class: "faint" }, point.met ? ` met ${point.met} ×` : ` — ${how}`),
+    { class: met ? "point met" : "point gap" },
+    element("span", { "aria-hidden": "true" }, met ? "✓" : "○"),
+    element("span", {}, point, element("span", { class: "visually-hidden" }, met ? " met" : " not met yet")),
+    met
+      ? element("span", { class: "faint" }, `met ${counted(met, "time")}`)
+      : element("span", { class: "soft" }, ...way(closing)),
   );
+}
+
+/**
+ * What closes a gap.
+ * @param {Point["closed_by"]} closing
+ */
+function way({ scenario, rule }) {
+  if (scenario) return ["use the scenario ", element("code", {}, scenario)];
+  if (rule) return ["write the rule ", element("code", {}, JSON.stringify(rule))];
+  return ["make the call"];
 }

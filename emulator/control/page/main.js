@@ -6,7 +6,7 @@
 import { announce, byId, element, fill, setText } from "./dom.js";
 import { listen } from "./events.js";
 import { REGIONS } from "./regions.js";
-import { address, ask, onTokenNeeded, sandboxId } from "./service.js";
+import { ask, onTokenNeeded, referenceAddress, sandboxId } from "./service.js";
 import { askForToken } from "./token.js";
 
 const SHORTEST_PAUSE_MS = 200;
@@ -114,17 +114,11 @@ function build() {
   );
   for (const one of shown) byId(one.file.place === "main" ? "main-column" : "side-column").append(one.panel);
   byId("tabs").addEventListener("keydown", moveBetweenTabs);
-  for (const link of ["reference-link"]) byId(link).setAttribute("href", `${referenceAddress()}`);
+  byId("reference-link").setAttribute("href", referenceAddress().href);
   addEventListener("hashchange", showPlace);
   addEventListener("popstate", showPlace);
   wide.addEventListener("change", showPlace);
   document.addEventListener("visibilitychange", () => shown.forEach((one) => void one.catchUp()));
-}
-
-function referenceAddress() {
-  const url = address("/reference");
-  if (sandboxId() !== "default") url.searchParams.set("sandbox", sandboxId());
-  return url;
 }
 
 /** @param {KeyboardEvent} event */

@@ -4,7 +4,7 @@ import { actButton, copy } from "./acts.js";
 import { element, fill } from "./dom.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
-import { ask, Refusal, ROOT, sandboxId } from "./service.js";
+import { ask, Refusal, referenceAddress, sandboxId } from "./service.js";
 import { counted, duration, sentence } from "./words.js";
 
 const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
@@ -121,9 +121,6 @@ function remedy(explanation) {
 function links(entry) {
   const { related } = entry.explanation;
   const made = entry.status === 202 ? entry.response_body?.id : null;
-  const reference = new URL("reference", ROOT);
-  if (sandboxId() !== "default") reference.searchParams.set("sandbox", sandboxId());
-  reference.hash = entry.operation ?? "";
   const curl = actButton("Copy as curl", async () => copy(await curlOf(entry), curl));
   return [
     curl,
@@ -134,7 +131,7 @@ function links(entry) {
         entry.replayed ? "Original" : "Earlier request",
       ),
     made && element("a", { class: "button", href: `#work/${made}` }, "Show the work"),
-    entry.operation && element("a", { class: "button", href: reference }, "In the reference"),
+    entry.operation && element("a", { class: "button", href: referenceAddress(entry.operation) }, "In the reference"),
   ];
 }
 
@@ -225,9 +222,7 @@ function source(from) {
     "p",
     { class: "faint" },
     `Specification, section ${from.section} `,
-    from.decisions.map((decision) =>
-      element("a", { class: "decision", href: new URL(`reference#${decision}`, ROOT) }, decision),
-    ),
+    from.decisions.map((decision) => element("a", { class: "decision", href: referenceAddress(decision) }, decision)),
   );
 }
 

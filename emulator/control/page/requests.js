@@ -5,7 +5,7 @@ import { element, fill, setText } from "./dom.js";
 import { Grid } from "./grid.js";
 import { ending, Journal } from "./journal.js";
 import { createDetails } from "./request-details.js";
-import { ask } from "./service.js";
+import { ask, referenceAddress, sandboxId } from "./service.js";
 import { counted, duration, fraction, timeOfDay } from "./words.js";
 
 export const name = "Requests";
@@ -76,6 +76,9 @@ export function create(panel) {
       show();
     });
 
+  /** What a client of this sandbox is told. @type {Record<string, string> | null} */
+  let client = null;
+
   function show() {
     const found = journal.entries();
     const all = counted(journal.size, "request");
@@ -83,7 +86,7 @@ export function create(panel) {
     grid.show(found);
     grid.root.hidden = journal.size === 0;
     empty.hidden = found.length > 0;
-    if (!found.length) showEmpty(empty, journal.size > 0);
+    fill(empty, found.length > 0 ? [] : journal.size > 0 ? noMatch() : firstSteps(client));
   }
 
   let isScheduled = false;
@@ -99,6 +102,7 @@ export function create(panel) {
 
   /** Read the newest at once, and the older ones after them. */
   async function refresh() {
+    client ??= (await ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`)).env;
     const known = journal.newest;
     const first = await ask("GET", "requests", { query: { limit: FIRST_LOOK } });
     if (first.last_sequence < known) journal.clear();
@@ -203,25 +207,28 @@ function paint(entry, row) {
   );
 }
 
-/**
- * @param {HTMLElement} empty
- * @param {boolean} isFiltered
- */
-function showEmpty(empty, isFiltered) {
-  if (isFiltered) {
-    fill(
-      empty,
-      element("p", { class: "empty-title" }, "Nothing matches"),
-      element("p", {}, "Take a word out of the filters above."),
-    );
-    return;
-  }
-  const base = element("code", {}, "curl -H 'Authorization: Bearer iwe_demo_full' http://127.0.0.1:8038/v1/team");
-  fill(
-    empty,
+function noMatch() {
+  return [
+    element("p", { class: "empty-title" }, "Nothing matches"),
+    element("p", {}, "Change or clear the filters above."),
+  ];
+}
+
+/** @param {Record<string, string> | null} client what a client of this sandbox is told */
+function firstSteps(client) {
+  const { IMAGE_WORKFLOW_BASE_URL: base, IMAGE_WORKFLOW_API_KEY: key } = client ?? {};
+  return [
     element("p", { class: "empty-title" }, "No requests yet"),
     element("p", {}, "Point your client at the base URL, or send the first request from a terminal:"),
-    element("pre", {}, base),
-    element("p", {}, "Or make pictures right away: ", element("a", { href: "#gallery" }, "first photoshoot"), "."),
-  );
+    base && element("pre", {}, `curl -H 'Authorization: Bearer ${key}' ${base}/team`),
+    element(
+      "p",
+      {},
+      "Without a client: ",
+      element("a", { href: referenceAddress("getTeam") }, "try an operation in the reference"),
+      " or make a ",
+      element("a", { href: "#gallery" }, "first photoshoot"),
+      ".",
+    ),
+  ].filter(Boolean);
 }

@@ -16,7 +16,7 @@ export function create(panel) {
     id: "sandbox-name",
     autocomplete: "off",
     spellcheck: "false",
-    placeholder: "one is made up",
+    placeholder: "name (optional)",
   });
   const file = element("input", {
     type: "file",
@@ -42,7 +42,7 @@ export function create(panel) {
     element(
       "div",
       { class: "sandbox-acts" },
-      element("div", { class: "field" }, element("label", { for: "sandbox" }, "Shown here"), choice),
+      element("div", { class: "field" }, element("label", { for: "sandbox" }, "Sandbox on this page"), choice),
       element(
         "div",
         { class: "buttons" },
@@ -70,7 +70,7 @@ export function create(panel) {
     element(
       "div",
       { class: "sandbox-acts" },
-      element("div", { class: "field" }, element("label", { for: "sandbox-name" }, "Name of a new one"), identifier),
+      element("div", { class: "field" }, element("label", { for: "sandbox-name" }, "New sandbox"), identifier),
       actButton(
         "Create",
         async () => {
@@ -98,8 +98,8 @@ export function create(panel) {
     element(
       "div",
       { class: "sandbox-variables" },
-      element("h3", {}, "Variables for a client of this sandbox"),
-      element("div", { class: "body" }, copies, variables),
+      element("div", { class: "region-head" }, element("h3", {}, "Variables for a client of this sandbox"), copies),
+      variables,
     ),
   );
   identifier.addEventListener("keydown", (event) => {

@@ -41,6 +41,17 @@ export function address(path, query = {}) {
   return url;
 }
 
+/**
+ * The address of the reference, as it leads back to the sandbox that the page shows.
+ * @param {string} [part] an operation, a code or a decision
+ */
+export function referenceAddress(part = "") {
+  const url = address("/reference");
+  if (sandboxId() !== "default") url.searchParams.set("sandbox", sandboxId());
+  url.hash = part;
+  return url;
+}
+
 /** The headers that let a request in. */
 function authorization() {
   const token = sessionStorage.getItem(TOKEN_NAME);
