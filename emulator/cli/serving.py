@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("emulator.cli")
 GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
+TRANSFER_GRACE_SECONDS = 7
+"""How long what is still on its way may take to arrive; then the connection is cut, and its request ends by itself."""
 IMAGE_GRACE_SECONDS = 4
 """How much of this their image work may take, so that clients that wait for it still get their answers: usual images
 need a tenth."""
@@ -158,9 +160,19 @@ class _AnnouncingServer(WatchedServer):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.stop()
-        asyncio.get_running_loop().call_later(IMAGE_GRACE_SECONDS, self._application.close)
+        loop = asyncio.get_running_loop()
+        loop.call_later(IMAGE_GRACE_SECONDS, self._application.close)
+        loop.call_later(TRANSFER_GRACE_SECONDS, self._cut_transfers)
         await super().shutdown(sockets)
         self._application.close()
+
+    def _cut_transfers(self) -> None:
+        connections = list(self.server_state.connections)
+        for connection in connections:
+            connection.transport.abort()
+        if connections:
+            number, seconds = len(connections), TRANSFER_GRACE_SECONDS
+            _LOGGER.warning("cut %d connections whose requests did not end within %d s", number, seconds)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -128,6 +128,7 @@ def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> N
     assert run_unread(*arguments) == (1, "")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to be sent")
 def test_an_interrupt_ends_a_command_that_waits_without_a_word() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"

@@ -14,6 +14,7 @@ import pytest
 from tests.cli.command import PATIENCE_SECONDS, ROOT, Server, environment, read_answer, serving
 
 TEAM = b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\n"
+NEEDS_SIGNALS = pytest.mark.skipif(sys.platform == "win32", reason="signals there end a process at once")
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +108,7 @@ def test_an_offer_of_another_protocol_does_not_cost_the_body(server: Server) -> 
     assert answer.count(b"HTTP/1.1 200 OK") == 1
 
 
+@NEEDS_SIGNALS
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_cleanly(number: signal.Signals) -> None:
     with serving() as server:
@@ -131,6 +133,7 @@ def test_a_signal_before_it_is_ready_stops_it_cleanly_too(tmp_path: Path) -> Non
     assert (process.returncode, told) == (0, (b"", b""))
 
 
+@NEEDS_SIGNALS
 def test_a_request_in_flight_is_finished_before_it_stops() -> None:
     body = b'{"content_type":"image/png","size_bytes":5}'
     with serving() as server, server.connect() as connection, server.connect() as idle:

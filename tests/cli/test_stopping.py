@@ -103,3 +103,22 @@ def test_a_long_decode_does_not_delay_the_stop() -> None:
             took_seconds = time.monotonic() - began_at
     assert took_seconds < STOP_SECONDS
     assert outcome.status == 0
+
+
+def test_what_does_not_come_to_its_end_is_cut_and_told_in_one_line() -> None:
+    with serving("--access-log", "off") as server:
+        body = json.dumps({"content_type": "image/png", "size_bytes": 1_000_000}).encode()
+        account = {"Authorization": "Bearer iwe_demo_full", "Content-Type": "application/json", "Idempotency-Key": "a"}
+        upload = _answer(_post(server, "/v1/uploads", body, account))["upload"]
+        with server.connect() as connection, server.connect() as other:
+            lines = "".join(f"{name}: {value}\r\n" for name, value in upload["headers"].items())
+            head = f"POST {urlsplit(upload['url']).path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n{lines}\r\n"
+            connection.sendall(head.encode() + b"x" * 10)
+            other.sendall(b"POST /v1/products HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+            _answer(_post(server, "/v1/uploads", body, account))  # by then, both have arrived
+            began_at = time.monotonic()
+            outcome = server.stop()
+            took_seconds = time.monotonic() - began_at
+    assert took_seconds < STOP_SECONDS
+    assert (outcome.status, outcome.complaint.count("\n")) == (0, 1)
+    assert "cut 2 connections whose requests did not end within 7 s" in outcome.complaint
