@@ -1,5 +1,4 @@
-"""The command that `exec` runs: a child process with a process group of its own, of which no process is left at the
-end.
+"""The command that `exec` runs: a child process with a process group of its own, which is ended with it.
 
 The group is what signals are passed on to and what is ended. A process that leaves it, as a daemon does, is not ended.
 Its leader is a shell that ends the group if this process is killed and cannot do so itself.

@@ -1,7 +1,7 @@
 """The `serve` command: one uvicorn server around the application, from the bound port to the last answer.
 
-Owns the listening socket, the start-up message, the `ready` line, signals and the log. Knows of the application only what
-`Application` says.
+Owns the listening socket, the start-up message, the `ready` line, signals and the log. Knows of the application only
+what `Application` says.
 """
 
 import asyncio
@@ -35,8 +35,7 @@ GRACE_SECONDS = 8
 TRANSFER_GRACE_SECONDS = 7
 """How long what is still on its way may take to arrive; then the connection is cut, and its request ends by itself."""
 IMAGE_GRACE_SECONDS = 4
-"""How much of this their image work may take, so that clients that wait for it still get their answers: usual images
-need a tenth."""
+"""How much of this their image work may take, so that its clients still get their answers: usual images need a tenth."""
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 

@@ -1,5 +1,4 @@
-"""The examiner of a process: takes a note of each request, and keeps the conduct of sandboxes that were deleted or
-reset.
+"""The examiner of a process: takes a note of each request, and keeps the conduct of sandboxes that have ended.
 
 Registered with the sandboxes when the emulator starts. Must not know any rule, nor what reads the results.
 """
@@ -89,9 +88,7 @@ class Examiner:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """The findings of all sandboxes, each with the id of its sandbox, and how often each rule could have been
-    broken.
-    """
+    """The findings of all sandboxes, each with the sandbox's id, and how often each rule could have been broken."""
 
     findings: tuple[tuple[str, Finding], ...]
     checked: dict[str, int]

@@ -138,9 +138,7 @@ def _has_subject(entry: Entry) -> bool:
 
 
 def _subject(sandbox: Sandbox, entry: Entry) -> tuple[str | None, str | None, int | None]:
-    """Return the work or Upload Session that a request is about, the state of the work in the answer, the end of the
-    window.
-    """
+    """Return the work or Upload Session of a request, the state of the work in the answer, and the end of the window."""
     operation = entry.operation
     if operation == "completeUpload" or entry.byte_surface == "upload":
         steps = entry.path.split("/")

@@ -31,7 +31,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Plaque:
-    """What a picture says about itself, in the order of what is read first."""
+    """What a picture says about itself, the most important first."""
 
     title: str
     facts: str = ""
@@ -40,7 +40,7 @@ class Plaque:
     """Quoted, as much as there is room for."""
     badge: str = ""
     accent: Color = WHITE
-    """The badge's ground."""
+    """The background of the badge."""
 
     def draw(self, width: int, most_height: int, size: float) -> Image.Image:
         """The plaque in RGB: `width` pixels wide, as high as it needs, with letters of `size` or as small as it takes."""
@@ -52,7 +52,7 @@ class Plaque:
 
 
 def captioned(width: int, height: int, plaque: Plaque, size: float = 1 / 24) -> tuple[Box, list[Layer]]:
-    """The room of a picture that its plaque leaves free, and the plaque's layers, none if the picture is too small.
+    """The box that the plaque leaves free, and the layers of the plaque; none if the picture is too small.
 
     `size` is that of its letters, as a share of the picture's longer edge.
     """
@@ -73,7 +73,7 @@ def captioned(width: int, height: int, plaque: Plaque, size: float = 1 / 24) -> 
 
 
 class _Pen:
-    """Puts a plaque's words in their places, from the top; nothing is drawn before `drawn`."""
+    """Lays out the words of a plaque, from the top; nothing is drawn before `drawn`."""
 
     def __init__(self, width: int, most_height: int, size: int) -> None:
         self._width, self._most_height, self._size = width, most_height, size
@@ -88,10 +88,10 @@ class _Pen:
         return self._y + self._left
 
     def write(self, plaque: Plaque) -> bool:
-        """Place everything; tell whether it fits, with two lines of the words or all of them."""
+        """Place everything; return whether it fits, with two lines of the words or all of them."""
         indent, below_badge = self._badge(plaque) if plaque.badge else (0, self._y)
         longest_word = max((self._font.getlength(word) for word in plain_text(plaque.title).split()), default=0)
-        if longest_word > self._room - indent:  # a narrow plaque: the badge stands alone
+        if longest_word > self._room - indent:  # a narrow plaque: the badge has lines of its own
             self._y, indent = below_badge, 0
         if self._lines(plaque.title, self._font, WHITE, indent, 2) > 1 and indent:
             self._y, indent = max(self._y, below_badge), 0
@@ -110,7 +110,7 @@ class _Pen:
         return image
 
     def _badge(self, plaque: Plaque) -> tuple[int, int]:
-        """Place the badge; return what it takes of the lines beside it, and where it ends."""
+        """Place the badge; return the width that it takes from the lines beside it, and its lower end."""
         font, height = ImageFont.load_default(round(self._size * 1.7)), round(self._size * _BADGE)
         width = max(height, round(font.getlength(plaque.badge) + self._size))
         self._rounded(self._left, self._y, width, height, self._size * 0.4, plaque.accent)
@@ -142,7 +142,7 @@ class _Pen:
             x += width + gap
 
     def _words(self, words: str) -> bool:
-        """Place as many lines as there is room for; tell whether these are two or all."""
+        """Place as many lines as there is room for; return whether these are two or all."""
         self._y += round(self._size * _GAP)
         free = (self._most_height - self._height) // _line_height(self._small)
         most = _MOST_LINES_BESIDE if self._width < self._most_height else _MOST_LINES_BELOW

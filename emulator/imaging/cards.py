@@ -15,7 +15,7 @@ def card(recipe: CardRecipe, inputs: Sequence[bytes]) -> Composition:
     enough = max(recipe.width, recipe.height)
     sources = [load(data, enough) for data in inputs]
     main = sources.pop(recipe.index % len(sources))
-    if recipe.kind == "background":  # it will stand behind subjects: no words in it
+    if recipe.kind == "background":  # it appears behind subjects, so it has no caption
         ground = cover(opaque(main), recipe.width / recipe.height)
         return Composition(recipe.width, recipe.height, ground, ())
     swatches = tuple(Chip("", opaque(source)) for source in sources)

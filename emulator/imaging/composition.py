@@ -1,7 +1,7 @@
-"""Layers upon a ground, painted band by band.
+"""Layers on a background, painted band by band.
 
-Owns how pictures are put together: a layer keeps its pixels small and is stretched into its box only where a band
-needs it, so that a 4k picture costs little more than its subject. Must not know what the layers show.
+Owns how pictures are composed: a layer keeps its pixels small and is stretched into its box only where a band needs it,
+so that a 4k picture costs little more than a small one. Must not know what the layers show.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Layer:
     mask: Image.Image | None = None
 
     def paint(self, band: Image.Image, top: int, bottom: int, step: int) -> None:
-        """Paint what falls into the rows from `top` to `bottom`, of which `band` holds every `step`-th."""
+        """Paint what lies in the rows from `top` to `bottom`, of which `band` holds every `step`-th."""
         first, last = max(top, _up(self.top, step)), min(bottom, _up(self.top + self.height, step))
         left, right = max(0, self.left), min(band.width, self.left + self.width)
         if first >= last or left >= right:
@@ -84,7 +84,7 @@ def place(image: Image.Image, box: Box, mask: Image.Image | None = None) -> Laye
 
 
 def framed(image: Image.Image, box: Box, border: float, has_shadow: bool = True) -> list[Layer]:
-    """A picture that fills a box: cut out if it is transparent, else a print with a white border within the box."""
+    """A picture that fills a box: cut out if it is transparent, else with a white border within the box."""
     if image.mode == "RGBA":
         layers = [place(image.convert("RGB"), box, image.getchannel("A"))]
         height = min(box.width, box.height) * 0.26

@@ -1,8 +1,8 @@
-"""The file structure of JPEG, PNG, GIF and WebP: what in a file is picture, and what is about it.
+"""The file structure of JPEG, PNG, GIF and WebP: which part of a file is the picture, and which is metadata.
 
 Owns taking a file apart without decoding it, so that metadata can be dropped without touching the picture, and so that
-files made to exhaust a decoder are refused before one sees them. AVIF is left to its decoder. Knows nothing of Pillow.
-Raises BrokenFile, struct.error, IndexError or zlib.error for files that do not hold together.
+files made to exhaust a decoder are refused before they are decoded. AVIF is left to its decoder. Knows nothing of
+Pillow. Raises BrokenFile, struct.error, IndexError or zlib.error for files that do not hold together.
 """
 
 import re
@@ -17,12 +17,12 @@ _MOST_PROFILE_BYTES = 4 << 20
 
 
 class BrokenFile(Exception):
-    """A sentence about what is wrong with the file."""
+    """The file is broken; the text says how, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """A file with nothing but the first picture in it, and what was said about that picture."""
+    """A file with the first picture alone, and its properties."""
 
     data: bytes
     width: int
@@ -46,7 +46,7 @@ _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
 _APP0, _APP1, _APP2, _APP14, _APP15, _COM = 0xE0, 0xE1, 0xE2, 0xEE, 0xEF, 0xFE
 _FRAMES = (0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 _EXIF_PREFIX, _ICC_PREFIX = b"Exif\0\0", b"ICC_PROFILE\0"
-_MARKER = re.compile(rb"\xff[^\xff]", re.DOTALL)  # of any number of 0xFF, all but the last are filling
+_MARKER = re.compile(rb"\xff[^\xff]", re.DOTALL)  # of several 0xFF, all but the last are fill bytes
 _END_OF_SCAN = re.compile(rb"\xff[^\xff\x00\xd0-\xd7]", re.DOTALL)  # these belong to entropy-coded data
 _FILLING = re.compile(rb"\xff+")
 _PLAIN_JFIF = b"\xff\xe0\x00\x10JFIF\0\x01\x01\x00\x00\x01\x00\x01\x00\x00"
@@ -96,7 +96,7 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, bytes, memoryview]]:
         if scans > _MOST_SCANS:
             raise BrokenFile(f"it has more than {_MOST_SCANS} scans")
         scan = view[end:scan_end]
-        if data.find(b"\xff\xff", end, scan_end) >= 0:  # of long filling, the decoder reads each byte again and again
+        if data.find(b"\xff\xff", end, scan_end) >= 0:  # of many fill bytes, the decoder reads each again and again
             scan = memoryview(_FILLING.sub(b"\xff", scan))
         yield marker, data[position:end], scan
         position = scan_end
@@ -155,7 +155,7 @@ def _png_chunks(data: bytes) -> Iterator[tuple[bytes, memoryview]]:
 
 
 def _is_critical(kind: bytes) -> bool:
-    """An upper-case first letter says: no picture without this chunk."""
+    """An upper-case first letter marks a chunk that the picture needs."""
     return not kind[0] & 0x20
 
 
@@ -234,7 +234,7 @@ def _read_webp(data: bytes) -> Contents:
 
 
 def _webp_chunks(data: bytes) -> Iterator[tuple[bytes, memoryview]]:
-    """Each chunk's kind and the chunk with its padding; of an animation's frames only the last is told."""
+    """Each chunk's kind and the chunk with its padding; of the frames of an animation, only the last."""
     position, view = 12, memoryview(data)
     end = 8 + struct.unpack_from("<I", data, 4)[0]
     if end > len(data):

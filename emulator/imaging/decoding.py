@@ -17,7 +17,7 @@ _STAND_IN_COLOR = "#808080"
 
 
 def sniff(data: bytes) -> SourceFormat | None:
-    """The image format that the first bytes announce, if it is one of the accepted five."""
+    """The image format that the first bytes indicate, if it is one of the accepted five."""
     if data.startswith(b"\xff\xd8\xff"):
         return "jpeg"
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -32,7 +32,7 @@ def sniff(data: bytes) -> SourceFormat | None:
 
 
 def open_as(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:
-    """The picture with its header read and its pixels still to decode. Decoders raise nearly anything."""
+    """The picture with its header read and its pixels still to decode. Decoders raise nearly any exception."""
     file = io.BytesIO(data)
     if source == "jpeg":
         return JpegImagePlugin.JpegImageFile(file)

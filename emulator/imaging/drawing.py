@@ -1,4 +1,4 @@
-"""Small drawing tools that every picture uses: colours, gradients, masks, and chance that follows from text.
+"""Small drawing tools that every picture uses: colours, gradients, masks, and pseudo-random numbers from text.
 
 Must not know any recipe.
 """
@@ -22,7 +22,7 @@ _ELLIPSE_EDGE = 384  # pixels
 
 
 def chance(*words: object) -> float:
-    """A number from 0 to 1 that follows from the words: the same words, the same number."""
+    """A pseudo-random number from 0 to 1; the same words give the same number."""
     return hashlib.sha256("\x1f".join(map(str, words)).encode("utf-8", "surrogatepass")).digest()[0] / 255
 
 
@@ -58,7 +58,7 @@ def gradient_column(stops: Sequence[tuple[float, Color]], length: int = 256) -> 
 
 
 def pale_wall(hue: float) -> Image.Image:
-    """A plain backdrop, a little darker at its foot."""
+    """A plain backdrop, a little darker at the bottom."""
     return gradient_column(((0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))))
 
 

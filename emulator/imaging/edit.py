@@ -1,4 +1,4 @@
-"""An Edit Images output: the input pictures as prints, and the instructions they were given."""
+"""An Edit Images output: the input pictures with white borders, and the instructions."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from emulator.imaging.decoding import load
 from emulator.imaging.drawing import chance, pale_wall, trimmed
 from emulator.imaging.layout import arrange
 
-_INPUT_EDGE = 1280  # pixels; more is not seen
+_INPUT_EDGE = 1280  # pixels; more makes no visible difference
 
 
 def edit(recipe: EditRecipe, inputs: Sequence[bytes]) -> Composition:

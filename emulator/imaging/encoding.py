@@ -1,8 +1,8 @@
-"""From pixels to the bytes of a JPEG, PNG or WebP file, without holding up other threads.
+"""From pixels to the bytes of a JPEG, PNG or WebP file, without blocking other threads.
 
-Owns how files are written. Pictures come as horizontal bands, painted one at a time, so that neither memory nor the time
-in which Pillow holds the interpreter grows with the picture (WebP, which has no bands, aside). Must not know what is in
-the picture. No metadata is ever written.
+Owns how files are written. Pictures come as horizontal bands, painted one at a time, so that neither the memory nor the
+time in which Pillow holds the interpreter lock grows with the picture (WebP, which has no bands, aside). Must not know
+what is in the picture. No metadata is ever written.
 """
 
 import io

@@ -1,7 +1,7 @@
-"""The orientation that a camera noted beside a picture.
+"""The EXIF orientation of a picture.
 
-Owns reading that one number, which is all of the metadata that matters (D18). Pillow reads the whole of it, and has
-warnings for what is broken, which would go to the server's standard error.
+Owns reading that one number, which is all of the metadata that matters (D18). Pillow reads all of it, and writes
+warnings about broken metadata to the server's standard error.
 """
 
 import struct

@@ -1,14 +1,13 @@
 """The helper processes that do all image work, seen from the server: started on first use, bounded, and ended with it.
 
-Pillow keeps the interpreter while it works, takes what memory a file makes it take, and cannot be interrupted. In a
-process of its own it can do none of this to the server: a helper that takes too long or too much ends, and only the job
-that it was at is lost. A helper does one job at a time and reads to the end of its input, so it ends when the server
-does, for whatever reason.
+Pillow holds the interpreter lock while it works, uses as much memory as a file demands, and cannot be interrupted. In a
+process of its own it cannot harm the server: a helper that exceeds its time or memory ends, and only its job is lost. A
+helper does one job at a time and reads to the end of its input, so it ends with the server, even if that is killed.
 
 Jobs have two lanes. Every job begins in the light one; a helper that finds, from the headers alone, a picture of more
-than `LIGHT_PIXELS` in it answers so, and the job begins again in the heavy lane, which has one place. So at most
+than `LIGHT_PIXELS` in it says so, and the job begins again in the heavy lane, which has one place. So at most
 `LIGHT_PLACES * LIGHT_PIXELS` and one large picture are decoded at once, about 130 megapixels, and small uploads do not
-wait for large ones. After a heavy job its helper ends, which gives all memory back.
+wait for large ones. After a heavy job its helper ends, which frees all of its memory.
 
 Owns the processes and the lanes. Must not import Pillow, nor know what a job means: `emulator.imaging.worker` does.
 """
@@ -27,7 +26,7 @@ from emulator.imaging.messages import IS_HEAVY, Head, Message, receive_message, 
 LIGHT_PLACES = 2
 LIGHT_PIXELS = 1 << 24
 _START = "import sys; sys.path[:] = sys.argv[1:]; from emulator.imaging.worker import main; main()"
-"""What a helper runs: it finds the same modules as the server, and in the same places."""
+"""The program of a helper: it imports the same modules as the server, from the same places."""
 
 
 class LostHelperError(Exception):
@@ -53,7 +52,7 @@ class _Helper:
         return receive_message(self._process.stdout)
 
     def kill(self) -> None:
-        """End it, whatever it is doing; who waits for its answer learns of it."""
+        """End it at once; a call that waits for its answer raises."""
         self._process.kill()
         self._process.wait()
 
@@ -79,7 +78,7 @@ class Helpers:
 
         Raises:
             LostHelperError: its helper ended before it was done.
-            RuntimeError: the code that does it has a defect, which the text tells.
+            RuntimeError: the code that does it has a defect, described in the text.
         """
         answer = await self._run_in(self._light_lane, {**head, "pixels_at_once": LIGHT_PIXELS}, parts)
         if answer[0] == IS_HEAVY:
@@ -89,7 +88,7 @@ class Helpers:
         return answer
 
     def close(self) -> None:
-        """End all helpers and lose the jobs that they are at."""
+        """End all helpers; their jobs are lost."""
         with self._lock:
             self._is_closed = True
             helpers = list(self._all)

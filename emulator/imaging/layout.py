@@ -1,6 +1,6 @@
-"""Where things stand in a picture: boxes, and their arrangement so that each is whole and none covers another.
+"""The layout of pictures: boxes, arranged so that each is whole and none covers another.
 
-Pure arithmetic, in pixels. Must not know what stands in a box.
+Pure arithmetic, in pixels. Must not know what is drawn in a box.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Box(NamedTuple):
         return Box(self.left + (self.width - width) / 2, self.top + (self.height - height) / 2, width, height)
 
     def part(self, share: float, across: float = 0.5, down: float = 0.5) -> "Box":
-        """A smaller box of the same ratio within this one; the room that is left is divided at `across` and `down`."""
+        """A smaller box of the same ratio within this one; the remaining space is divided at `across` and `down`."""
         width, height = self.width * share, self.height * share
         return Box(self.left + (self.width - width) * across, self.top + (self.height - height) * down, width, height)
 
@@ -45,7 +45,7 @@ class Box(NamedTuple):
 def arrange(aspects: Sequence[float], room: Box, gap: float, down: float = 0.5) -> list[Box]:
     """Boxes of these aspects (width by height) in rows, in order, all of the same area, and that as large as fits.
 
-    Things in a row stand on one line; `down` says where the rows stand in a room that is higher than they need.
+    Boxes of a row share a base line; `down` places the rows in a box that is higher than they need.
     """
     shapes = [(aspect**0.5, aspect**-0.5) for aspect in aspects]
     best_scale, best_rows = 0.0, [shapes]

@@ -1,7 +1,7 @@
-"""What the server and its helper processes say to each other, and how it is written into a pipe.
+"""The messages between the server and its helper processes, and their form in a pipe.
 
 A message is a head, which is JSON, and any number of parts, which are pictures. Written as the number of these, the
-length of each in bytes, and then all of them. Owns this form. Must not import Pillow, nor know who speaks.
+length of each in bytes, and then all of them. Owns this form. Must not import Pillow, nor know what messages mean.
 """
 
 import json

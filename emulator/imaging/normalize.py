@@ -1,7 +1,7 @@
 """From the bytes of an upload to the picture an Asset stores.
 
-Owns normalization (D17, D18). Whatever a client sends, the outcome is a NormalizedImage or an UnusableImage. How long it
-may take and how much memory, the process around it decides.
+Owns normalization (D17, D18). For any bytes, the outcome is a NormalizedImage or an UnusableImage. Limits of time and
+memory are those of the process.
 """
 
 import io
@@ -40,11 +40,11 @@ _TRANSPOSITIONS: Mapping[int, Image.Transpose] = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-"""By the EXIF orientation that they undo."""
+"""By EXIF orientation, the operations that undo it."""
 
 _AVIF_EXTENT = re.compile(b"ispe")
 _KEPT_MODES = ("L", "RGB", "RGBA")
-_LONGEST_REASON = 200  # characters of a decoder's own words
+_LONGEST_REASON = 200  # characters of a decoder's message
 
 
 class UnusableImage(Exception):
@@ -136,7 +136,7 @@ def _check_edges(width: int, height: int, source: SourceFormat) -> None:
 
 
 def _announced_sizes(data: bytes) -> list[tuple[int, int]]:
-    """Return the sizes in the boxes `ispe` of an AVIF, whose decoder does not tell which one it refuses."""
+    """Return the sizes in the boxes `ispe` of an AVIF, whose decoder does not say which one it refuses."""
     head = data[: data.find(b"mdat")]
     return [struct.unpack_from(">II", head, match.end() + 4) for match in _AVIF_EXTENT.finditer(head[:-12])]
 

@@ -1,6 +1,6 @@
-"""People, as simple as signs: heads and shoulders, and whole figures in a stance.
+"""People as pictograms: heads and shoulders, and whole figures in a pose.
 
-Must not know in which picture they appear.
+Must not know any picture that they appear in.
 """
 
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ def draw_portrait(gender: str, age_range: str, index: int, edge: int) -> Image.I
 
 
 def draw_figure(name: str, index: int) -> Image.Image:
-    """The mask of a figure in the stance that a Pose's name speaks of, else in the one at `index`."""
+    """The mask of a figure in the stance that the name of a Pose contains, else in the one at `index`."""
     known = [joints for word, joints in _STANCES.items() if word in name.casefold()]
     joints = known[0] if known else list(_STANCES.values())[index % len(_STANCES)]
     height = _FIGURE_HEIGHT * _SMOOTHING

@@ -1,4 +1,4 @@
-"""A Product Photography output: products before a background, and all that was asked for to be seen or read.
+"""A Product Photography output: products before a background, and every choice of the request as a picture or as text.
 
 Owns the layout of such a picture: the plaque below or beside, people along an edge, the products in the middle.
 """
@@ -28,7 +28,7 @@ from emulator.imaging.drawing import (
 from emulator.imaging.layout import Box, Edge, around, arrange
 from emulator.imaging.people import draw_portrait
 
-_SUBJECT_EDGE = 1280  # pixels; more is not seen
+_SUBJECT_EDGE = 1280  # pixels; more makes no visible difference
 _BACKGROUND_EDGE = 1024
 _SWATCH_EDGE = 128
 _PORTRAIT_EDGE = 320
@@ -39,12 +39,12 @@ _ACCENTS: Sequence[Color] = (
 _ARRANGEMENTS = (
     (1.0, 0.5, 0.5), (0.93, 0.2, 0.5), (0.93, 0.8, 0.0), (0.86, 0.5, 1.0), (0.8, 0.3, 0.0), (0.8, 0.7, 1.0),
 )  # fmt: skip
-"""By slot: the share of its room that products take, where across it they are, and where down it people are."""
+"""By slot: the share of the width for products, their place across it, and the place of people down it."""
 _SHAPES = (0.5, 0.06, 0.3, 0.15)  # of the shape upon an automatic backdrop: how round its corners are
 
 
 def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Composition:
-    """The picture that a Product Photography slot asks for; `inputs` as in the recipe."""
+    """The picture of a Product Photography slot; `inputs` as in the recipe."""
     pictures = iter(inputs)
     subjects = [next(pictures) for _ in range(recipe.subject_count)]
     scene = next(pictures) if recipe.background_kind == "picture" else None
@@ -118,9 +118,9 @@ def _background(recipe: PhotographRecipe, scene: bytes | None, room: Box) -> tup
 
 
 def _people(recipe: PhotographRecipe, models: Sequence[Image.Image], room: Box, down: float) -> tuple[list[Layer], Box]:
-    """Portraits in a strip along an edge that depends on the slot, and the room that is left for the products.
+    """Portraits in a strip along an edge that depends on the slot, and the remaining box for the products.
 
-    Chosen Fashion Models are prints of their pictures, automatic people are round.
+    Chosen Fashion Models are pictures with white borders, automatic people are round.
     """
     people = max(recipe.people, len(models))
     if people == 0:
@@ -149,7 +149,7 @@ def _people(recipe: PhotographRecipe, models: Sequence[Image.Image], room: Box, 
 
 
 def _products(recipe: PhotographRecipe, files: Sequence[bytes], room: Box) -> list[Layer]:
-    """Products side by side, beginning with another one in each slot; cut out where transparent, else as prints."""
+    """Products side by side, another one first in each slot; cut out where transparent, else with white borders."""
     first = (recipe.slot - 1) % len(files)
     longest = min(_SUBJECT_EDGE, round(max(room.width, room.height)))
     images = [trimmed(load(data, longest)) for data in (*files[first:], *files[:first])]

@@ -1,6 +1,6 @@
-"""Pictures of premade global ingredients, drawn from nothing but their words.
+"""Pictures of premade global ingredients, drawn from their names and attributes alone.
 
-Owns which word leads to which drawing; an ingredient with other words still gets a drawing of its kind.
+Owns which word selects which drawing; an ingredient with other words still gets a drawing of its kind.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ _HORIZON = 0.62
 
 def premade(recipe: PremadeRecipe) -> Composition:
     """The picture of a premade ingredient of the recipe's kind."""
-    if recipe.kind == "background":  # it will stand behind subjects: no words in it
+    if recipe.kind == "background":  # it appears behind subjects, so it has no caption
         return Composition(recipe.width, recipe.height, _background(recipe), ())
     facts = (recipe.kind.replace("_", " ").capitalize(), *recipe.attributes)
     plaque = Plaque(recipe.name, " · ".join(facts))
@@ -110,7 +110,7 @@ def _street() -> Image.Image:
 
 @dataclass(frozen=True, slots=True)
 class _Mood:
-    """Colours and light: `side` is -1 for light from the left; `shade` is how dark what it does not reach is."""
+    """Colours and light: `side` is -1 for light from the left; `shade` is how dark the unlit parts are."""
 
     wall: Color
     body: Color

@@ -1,4 +1,4 @@
-"""From a recipe and its inputs to the bytes of a picture: the one entrance to everything that is drawn."""
+"""From a recipe and its inputs to the bytes of a picture: the one function that draws all of them."""
 
 from collections.abc import Sequence
 

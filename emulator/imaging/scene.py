@@ -1,10 +1,11 @@
-"""Is a picture an empty scene, or does something stand in front of it?
+"""Whether a picture is an empty scene, or has a subject in front of it.
 
-Owns one question asked of pixels (D30). Must not know what the answer costs or decides.
+Owns one question asked of pixels (D30). Must not know what the answer is used for.
 
-What a scene is made of reaches its border on more than one side: a wall, a gradient, a texture, a beach from left to
-right. So a subject is a patch of colours that the border has not, or has where the subject is cut off, with an edge
-around it. The edge tells it from a gradient, which also has colours of its own in the middle, but comes to them slowly.
+The colours of a scene reach its border on more than one side: a wall, a gradient, a texture, a beach from left to
+right. So a subject is a patch of colours that the border does not have, or has only where the subject is cut off, with
+an edge around it. The edge distinguishes it from a gradient, which also has other colours in the middle, but changes to
+them slowly.
 """
 
 from collections import Counter

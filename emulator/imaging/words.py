@@ -1,6 +1,6 @@
-"""Words made drawable with the font that Pillow carries: control characters, missing glyphs, any script, any length.
+"""Text that Pillow's built-in font can draw: without control characters and missing glyphs, of bounded length.
 
-Never raises for text.
+Never raises for any text.
 """
 
 import unicodedata
@@ -8,13 +8,13 @@ import unicodedata
 from PIL import ImageFont
 
 _ELLIPSIS = "…"
-_LONGEST_TEXT = 600  # characters looked at; more never fits a picture
+_LONGEST_TEXT = 600  # characters that are used; more never fits a picture
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 def plain_text(text: str) -> str:
-    """One line without control characters, invisible marks, lone surrogates, and accents that the font has not."""
+    """One line without control characters, invisible marks, lone surrogates, and accents that the font lacks."""
     decomposed = unicodedata.normalize("NFKD", text[:_LONGEST_TEXT].replace("–", "-").replace("—", "-"))
     kept = (
         character if unicodedata.category(character)[0] not in "CM" else " " if character.isspace() else ""
@@ -24,7 +24,7 @@ def plain_text(text: str) -> str:
 
 
 def shorten(text: str, font: Font, width: float) -> str:
-    """As much of one line as fits `width` pixels, with an ellipsis where something is left out."""
+    """As much of one line as fits `width` pixels, with an ellipsis if something is left out."""
     if font.getlength(text) <= width:
         return text
     fitting, too_long = 0, len(text)

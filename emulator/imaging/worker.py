@@ -1,8 +1,8 @@
 """What a helper process does: one job after another from its input, each answered on its output, until the input ends.
 
 Owns what jobs there are and their limits in time and memory. A decoder cannot be stopped from within, so the process
-ends with a job that exceeds the time; its sender notices by the end of the output. The form of messages is
-told in `emulator.imaging.messages`.
+ends with a job that exceeds the time; its sender notices the end of the output. The form of messages is that of
+`emulator.imaging.messages`.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ from emulator.imaging.scene import examine_scene_of
 DECODING_SECONDS = 10
 """How long an upload in the light lane may take: many times what any usable one needs."""
 USUAL_SECONDS = 60
-"""How long all else may take: a hundred megapixels need a quarter of it on a busy machine."""
+"""How long any other job may take: a hundred megapixels need a quarter of it on a busy machine."""
 MEMORY_BYTES = 3 << 30
 """How much address space a helper may have. A hundred megapixels of WebP need 2 GB."""
 
 
 def main() -> None:
     """Work until the input ends, and then stop at once, even in the middle of a job."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is meant for the server, which ends its helpers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its helpers
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
     _limit_memory()

@@ -1,4 +1,7 @@
-"""Who a key stands for: a credential with its sandbox and its Team's account. Identity only; what a caller may do is `admission`'s."""
+"""The caller behind a key: a credential with its sandbox and its Team's account.
+
+Identity only; `admission` decides what a caller may do.
+"""
 
 from dataclasses import dataclass
 

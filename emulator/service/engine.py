@@ -1,7 +1,7 @@
-"""How time passes in a sandbox: what fell due is applied, each event at its own instant, whenever somebody looks.
+"""How time passes in a sandbox: events that are due are applied, each at its own instant, when a request comes.
 
 There is no background task and no sleep. Every request first enters its sandbox, which settles it up to now; so what is
-observed does not depend on who looked when. Owns the list of what can fall due.
+observed does not depend on when requests come. Owns the list of what can fall due.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -17,7 +17,7 @@ from emulator.service.sandbox import Sandbox
 
 HOLD_EVENT = "hold_ended"
 SLICE_MS = 10
-"""How long, in real time, a move of the clock may keep others waiting."""
+"""How long, in real time, a move of the clock may block other requests."""
 STALLED_POLL_MS = 5 * SECOND_MS
 """What a poll of work that will never change by itself asks of its client (D47)."""
 
@@ -48,7 +48,7 @@ def _change_state(sandbox: Sandbox, event: Event) -> None:
 
 def _end_hold(sandbox: Sandbox, event: Event) -> None:
     held = sandbox.held_admissions.pop(event.subject, None)
-    if held is not None:  # pragma: no branch (who ends a hold otherwise gives the sandbox another timeline)
+    if held is not None:  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
         held.end()
 
 
@@ -128,7 +128,7 @@ def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
 
 
 def move(sandbox: Sandbox, instant: int) -> Generator[int, None, None]:
-    """Do as `advance`, slice by slice: yields how many events fired in each, so that others can have their turn.
+    """Do as `advance` in slices, between which other requests can be served: yields how many events fired in each.
 
     It ends early if the sandbox is reset meanwhile.
     """

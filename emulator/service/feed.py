@@ -1,7 +1,8 @@
 """The changes of a sandbox for its watchers: a bounded record in their order, and the watchers to wake.
 
-Each change has a number, so that a watcher goes on where it stopped. The record reaches as far back as the journal does.
-Owns neither how a change reads nor how it is told: nothing here waits. To note one costs the same whoever watches.
+Each change has a number, so that a watcher goes on where it stopped. The record reaches as far back as the journal
+does. Must not know how a change is worded or sent; nothing here waits. Recording one costs the same for any number of
+watchers.
 """
 
 from collections import deque
@@ -48,7 +49,7 @@ class Feed:
         return list(enumerate(islice(self._changes, skipped, skipped + count), start=first))
 
     def missed_after(self, number: int) -> int:
-        """Count the changes after a number that are no longer known; those before a reset concern nobody."""
+        """Count the changes after a number that are no longer known; those before a reset are not counted."""
         is_reset = bool(self._changes) and self._changes[0][0] == "reset"
         return 0 if is_reset else max(self.first_number - number - 1, 0)
 
@@ -58,12 +59,12 @@ class Feed:
             self._changes.popleft()
 
     def restart(self) -> None:
-        """Record that everything is as at a start; what changed before concerns nobody any more."""
+        """Record a reset; earlier changes are dropped."""
         self._changes.clear()
         self.note("reset")
 
     def close(self) -> None:
-        """Tell all listeners that the sandbox is gone."""
+        """Notify all listeners that the sandbox is gone."""
         self.is_closed = True
         for listener in self.listeners:
             listener()

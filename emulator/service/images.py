@@ -1,11 +1,11 @@
-"""The encoded pictures of one sandbox, by key, and the recipes of those that nobody has looked at yet.
+"""The encoded pictures of one sandbox, by key, and the recipes of those that were never requested.
 
 A generated picture is *planned* when its work completes and *developed* when first needed: the same recipe gives the
-same bytes, so nobody can tell. Pictures of equal recipes share one content, which is drawn once. When memory is short,
-what can be drawn again is dropped, and the picture is planned as before; its size stays known.
+same bytes, so clients see no difference. Pictures of equal recipes share one content, which is drawn once. When memory
+is short, what can be drawn again is dropped, and the picture is planned as before; its size stays known.
 
-A key is held by whoever needs it (its Asset, a recipe that is still to be drawn, unfinished work) and freed by the last
-to release it. Knows nothing of processes: who develops a picture, hands its bytes in with `develop`.
+A key is held by everything that needs it (its Asset, a recipe that is still to be drawn, unfinished work) and freed
+with its last release. Must not know processes: the bytes of a developed picture are passed to `develop`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -52,7 +52,7 @@ class Picture:
     content: Content
     scene: Scene | None
     secret: str
-    """The part of its link that nobody can guess (D19)."""
+    """The unguessable part of its link (D19)."""
     holds: int = 1
     is_public: bool = True
     """Whether its link answers; a deleted Asset's bytes may live on inside work that captured them."""
@@ -146,7 +146,7 @@ class ImageStore:
         return order
 
     def drawn(self, recipe: Recipe) -> bytes | None:
-        """Return what a recipe gives, if it is here."""
+        """Return the picture of a recipe, if it is here."""
         content = self._contents.get(recipe)
         return content.data if content else None
 

@@ -1,4 +1,4 @@
-"""The problems that a scenario asks for, as the service itself would answer with them at this moment (D42, D47)."""
+"""The problems that a scenario asks for, with the answer that the service itself would give now (D42, D47)."""
 
 from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
 from emulator.domain.problems import CATALOGUE, Problem

@@ -1,8 +1,8 @@
 """The journal of a sandbox: every request, written when it arrives and completed when it leaves.
 
 Bounded by entries and by bytes; what is dropped is counted. Entries keep what happened, not how it reads: the control
-plane words them when somebody asks. Never holds image bytes. Must not know who reads it: watchers are called with each
-entry that is complete; nothing here waits.
+plane words them on request. Never holds image bytes. Must not know its readers: watchers are called with each entry
+that is complete; nothing here waits.
 """
 
 from collections import Counter, deque
@@ -163,9 +163,9 @@ class Journal:
 
     feed: Feed = field(default_factory=Feed)
     watchers: list[Watcher] = field(default_factory=list)
-    """Told of each entry that is complete, or that stays in admission. They must be quick, and must not raise."""
+    """Called with each entry that is complete, or that stays in admission. They must be quick, and must not raise."""
     examiner: Watcher | None = None
-    """Told of each entry that is complete, before long bodies are left out, those included that were cleared in flight."""
+    """Called with each entry that is complete, one cleared in flight included, before long bodies are left out."""
     entries: deque[Entry] = field(default_factory=deque)
     last_sequence: int = 0
     dropped: int = 0
@@ -259,7 +259,7 @@ class Journal:
 
 
 def _forget_circumstances(problem: Problem) -> None:
-    """Let go of where a problem was raised: the frames would keep every value alive that was looked at there."""
+    """Drop the traceback of a problem: its frames would keep all local values alive."""
     problem.__traceback__ = problem.__context__ = problem.__cause__ = None
 
 

@@ -41,7 +41,7 @@ def add_upload(sandbox: Sandbox, team_id: str, decoded: DecodedUpload, now: int)
 
 
 def create_product(call: Call) -> Commit[Product]:
-    """Make a Product at once. Raises Problem invalid_reference."""
+    """Create a Product at once. Raises Problem invalid_reference."""
     intent = call.intent
     refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
     call.passed.append(Check.REFERENCES)

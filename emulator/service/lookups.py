@@ -18,7 +18,7 @@ Resource = TypeVar("Resource", bound=Owned)
 
 @dataclass(frozen=True, slots=True)
 class Lookup(Generic[Resource]):
-    """How resources of one kind are found, and what is said of one that is not there."""
+    """How resources of one kind are found, and how one that is not there is refused."""
 
     collection: Callable[[Store], Collection[Resource]]
     field: str

@@ -1,6 +1,7 @@
-"""What a sandbox keeps for the examiner: a note of each request, the findings made so far, and how often each point of
-the coverage was reached. Plain data, part of a sandbox's state, and bounded. Must not know what notes are used for:
-emulator/examiner writes and reads them.
+"""What a sandbox keeps for the examiner: a note of each request, the findings made so far, and the counts of the coverage.
+
+Plain data, part of a sandbox's state, and bounded. Must not know what notes are used for: emulator/examiner writes and
+reads them.
 """
 
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """A sandbox: a whole service of its own, as one object with no module-level state behind it.
 
-Owns what exists in it and how it begins. What happens in it is told by the neighbouring files; time passes in `engine`.
+Owns what exists in it and how it begins. The other files of this room change it; time passes in `engine`.
 """
 
 import logging
@@ -36,7 +36,7 @@ CREDENTIAL_LIFETIME_MS = 365 * DAY_MS
 """The expiry of a credential whose world names none."""
 
 MEMORY_RETRY_SECONDS = 60
-"""What a refusal for want of memory asks of its client; only deleting something or a reset helps."""
+"""The Retry-After of a refusal for lack of memory; only deleting something or a reset helps."""
 
 _PREFIX_LENGTH = 8
 _EVOLVED_ROUNDS = 8

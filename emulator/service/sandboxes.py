@@ -21,11 +21,11 @@ MAXIMUM_SANDBOXES = 1_000
 _FREED_AT_ONCE = 2_000
 
 Observer: TypeAlias = Callable[[Sandbox, Entry], None]
-"""Told of the entries of every sandbox's journal, as a journal's watchers are."""
+"""Called with the entries of every sandbox's journal, as a journal's watchers are."""
 
 
 class Examiner(Protocol):
-    """Who keeps the record of what clients do."""
+    """Keeps the record of what clients do."""
 
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
         """Take note of a request that has left."""
@@ -76,13 +76,13 @@ class Sandboxes:
         return self._callers.get(caller.credential_account.credential.key) is caller
 
     def observe(self, observer: Observer) -> None:
-        """Tell somebody of the requests to all sandboxes, those included that are still to come."""
+        """Let an observer watch the requests to all sandboxes, future ones included."""
         self._observers.append(observer)
         for sandbox in self.by_id.values():
             sandbox.journal.watchers.append(_watcher(observer, sandbox))
 
     def strike_with(self, strike: Scenario) -> None:
-        """Let the rules of a scenario strike in every sandbox, those included that are still to come."""
+        """Let the rules of a scenario act in every sandbox, future ones included."""
         self._strike = strike
         for sandbox in self.by_id.values():
             sandbox.strike = Playbook(strike, sandbox.began_at, sandbox.seed)

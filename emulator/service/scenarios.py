@@ -1,7 +1,7 @@
 """The running scenarios of a sandbox: one for all its Teams, and one for any single Team.
 
-Owns how a scenario begins and ends, whom it is asked about, and how the changes of its timeline and world are made: by
-the same state that a real cause would change, never by a pretence.
+Owns how a scenario begins and ends, which requests it is asked about, and how the changes of its timeline and world are
+made: in the same state that a real cause would change.
 """
 
 import dataclasses
@@ -54,7 +54,7 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
 
 
 def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDecision:
-    """Ask what happens to a request, once: the Team's own scenario, and everyone's if that has nothing in mind.
+    """Ask what happens to a request, once: the Team's own scenario, and that of all Teams if it decides nothing.
 
     The strike of a sweep goes before them, which count the request all the same.
     """

@@ -2,7 +2,7 @@
 
 The file holds `state.jsonl` and `pictures/<SHA-256>` for the bytes of each encoded picture. The first line of
 `state.jsonl` is an object of all that a `SandboxState` has once; every other line is `[table, row]`, one thing of which
-there are many. So a file is written and read piece by piece, however large it is, and other threads are not held up.
+there are many. So a file is written and read piece by piece, however large it is, and other threads are not blocked.
 
 A sandbox that is loaded continues byte for byte as the original would have. What is not in the file: requests that were
 being answered (held admissions among them), and the journal's entries; its numbers go on. What follows from the rest
@@ -72,7 +72,7 @@ _WINDOW_BYTES = 8 * 1024 * 1024
 _CHUNK_BYTES = 256 * 1024
 
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, OSError, OverflowError)
-"""What the reader of zip files says of files that are none, or are damaged."""
+"""What the reader of zip files raises for damaged files and for files of another kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +293,7 @@ def _lines(codec: Codec, head: dict[str, Any], tables: dict[str, list[Any]]) -> 
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Put short lines together to pieces that are worth the way."""
+    """Join short lines to larger pieces."""
     gathered, size_bytes = [], 0
     for line in lines:
         gathered.append(line)

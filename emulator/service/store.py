@@ -1,6 +1,6 @@
 """The resources of one sandbox, with the indexes that keep each question's cost flat as they grow.
 
-Owns membership and order only; what may be stored is decided by whoever calls.
+Owns membership and order only; callers decide what may be stored.
 """
 
 from bisect import bisect_left

@@ -20,7 +20,7 @@ def failure(code: str) -> WorkError:
 
 
 def decide(call: Call, kind: str) -> WorkOutcome:
-    """Ask the running scenarios, once, what becomes of work that is being admitted, and note the rule that says so."""
+    """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
     decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.operation, call.now)
     call.work_rule = decision.rule
     return decision.outcome

@@ -1,5 +1,4 @@
-"""The calls of a run: which operations were called, how often in any one sandbox, and which problems could have struck
-each call.
+"""The calls of a run: the operations, how often each was called in any one sandbox, and the possible problems of each.
 
 Calls are counted as the playbook counts them: a request counts once its credential and rate were accepted. Work counts
 once it was admitted. Must not know which faults are tried.

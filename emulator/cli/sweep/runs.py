@@ -215,9 +215,7 @@ def _exec(arguments: Sequence[str], output: str | None, group: int) -> None:
 
 
 class Patience:
-    """How long a run may take: the given timeout, else three times the longest run that ended, on a machine that may
-    grow slower.
-    """
+    """How long a run may take: the given timeout, else three times the longest run so far, on a machine that may slow down."""
 
     def __init__(self, clean: Run, said_seconds: float | None) -> None:
         self._said_seconds = said_seconds

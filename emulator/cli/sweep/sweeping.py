@@ -1,6 +1,7 @@
-"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their results. Owns the order of
-steps, the file that a sweep is resumed from, and the progress on a terminal. The matrix goes to standard output,
-everything else to standard error.
+"""The `sweep` command: a clean run, a plan, the runs of the plan side by side, and their results.
+
+Owns the order of steps, the file that a sweep is resumed from, and the progress on a terminal. The matrix goes to
+standard output, everything else to standard error.
 """
 
 import contextlib
