@@ -33,7 +33,8 @@ class Style:
 
 def add_format(parser: ArgumentParser, *formats: str) -> None:
     """Give a command the option --format; the first one is the default."""
-    parser.add_argument("--format", choices=formats, default=formats[0], help=f"(default: {formats[0]})")
+    metavar, help_text = "|".join(formats), f"form of the output (default: {formats[0]})"
+    parser.add_argument("--format", choices=formats, default=formats[0], metavar=metavar, help=help_text)
 
 
 def print_json(value: Any) -> None:

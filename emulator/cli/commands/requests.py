@@ -30,6 +30,7 @@ _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb, filters, and what to show."""
+    parser.epilog = "`list` can be left out: requests --status 4xx --follow"
     listing, show, clear = add_verbs(
         parser,
         list="list recorded requests, the newest last (the default)",
@@ -45,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     listing.add_argument("--limit", metavar="N", help="show at most N requests, the newest (default: 100)")
     listing.add_argument("--follow", action="store_true", help="keep printing requests as they are answered")
     add_format(listing, "table", "json", "har")
-    show.add_argument("request", metavar="last|SEQUENCE|REQUEST_ID")
+    show.add_argument("request", metavar="REQUEST", help="`last`, a sequence number, or the Request-Id of its answer")
     add_format(show, "text", "json", "curl")
     for verb in (parser, listing, show, clear):
         add_connection(verb)
