@@ -225,7 +225,7 @@ def _requests_section(sandbox: "Sandbox") -> str:
             lines += _request_lines(sandbox, request)
     except EmulatorError as error:
         return f"the journal cannot be read: {error}"
-    return "\n".join(lines) or "none"
+    return "\n".join(lines) or f"none: no request came with a key of this sandbox, such as {sandbox.api_key}"
 
 
 def _request_lines(sandbox: "Sandbox", request: "RecordedRequest") -> Iterator[str]:

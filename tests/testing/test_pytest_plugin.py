@@ -210,3 +210,12 @@ def test_an_emulator_that_does_not_answer_is_told_without_a_traceback(tmp_path: 
     assert "\n  (--image-workflow-url or EMULATOR_URL names it)\n" in output
     assert "Traceback" not in output
     assert "control.py" not in output
+
+
+def test_a_client_with_the_key_of_another_sandbox_is_told_which_to_use(tmp_path: Path) -> None:
+    text = """
+def test_it(image_workflow):
+    assert ask(image_workflow, "iwe_demo_full") == 402
+"""
+    output = run_pytest(tmp_path, text)
+    assert "\nnone: no request came with a key of this sandbox, such as iwe_demo_full_sandbox-1\n" in output
