@@ -1,5 +1,4 @@
 import contextlib
-import random
 import struct
 import time
 import zlib
@@ -7,39 +6,13 @@ import zlib
 import pytest
 from PIL import Image
 
-from emulator.imaging.normalize import HeavyImageError, NormalizedImage, UnusableImage, normalize
+from emulator.imaging.normalize import HeavyImageError, UnusableImage, normalize
 from tests.imaging.pictures import checkered, decoded, encoded, four_corners
 
 PATIENCE = 5.0
 """Seconds; far more than a refusal takes, far less than a bomb would."""
 
 KINDS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF")
-
-
-def sources() -> dict[str, tuple[bytes, str]]:
-    """Small files of many structures, with their content types."""
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    frames = [four_corners(), four_corners().rotate(180)]
-    animated = {"save_all": True, "append_images": frames[1:], "duration": 40}
-    see_through = four_corners(mode="RGBA")
-    see_through.putalpha(90)
-    return {
-        "jpeg": (encoded(four_corners(), "JPEG", exif=exif.tobytes(), comment=b"words"), "image/jpeg"),
-        "progressive jpeg": (encoded(checkered(40, 4), "JPEG", progressive=True), "image/jpeg"),
-        "cmyk jpeg": (encoded(four_corners(mode="CMYK"), "JPEG", restart_marker_rows=1), "image/jpeg"),
-        "png": (encoded(four_corners(), "PNG", exif=exif.tobytes(), dpi=(72, 72)), "image/png"),
-        "palette png": (encoded(four_corners().quantize(8), "PNG", transparency=1), "image/png"),
-        "animated png": (encoded(frames[0], "PNG", **animated), "image/png"),
-        "gif": (encoded(frames[0], "GIF", comment=b"words", **animated), "image/gif"),
-        "webp": (encoded(see_through, "WEBP", exif=exif.tobytes()), "image/webp"),
-        "lossless webp": (encoded(see_through, "WEBP", lossless=True), "image/webp"),
-        "animated webp": (encoded(frames[0], "WEBP", **animated), "image/webp"),
-        "avif": (encoded(see_through, "AVIF", exif=exif.tobytes(), speed=10), "image/avif"),
-    }
-
-
-SOURCES = sources()
 
 
 def chunk(kind: bytes, body: bytes) -> bytes:
@@ -51,22 +24,10 @@ def png_of(width: int, height: int, *chunks: bytes, depth: int = 8, color: int =
     return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunks) + chunk(b"IEND", b"")
 
 
-def usable(data: bytes, content_type: str) -> NormalizedImage | None:
-    try:
-        return normalize(data, content_type)
-    except UnusableImage:
-        return None
-
-
 def refusal(data: bytes, content_type: str) -> str:
     with pytest.raises(UnusableImage) as caught:
         normalize(data, content_type)
     return caught.value.reason
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_every_source_is_usable_as_it_is(name: str) -> None:
-    assert isinstance(normalize(*SOURCES[name]), NormalizedImage)
 
 
 @pytest.mark.parametrize("declared", KINDS)
@@ -175,7 +136,9 @@ def huge_headers() -> dict[str, tuple[bytes, str]]:
     webp[26:30] = struct.pack("<HH", 16_383, 16_383)
     lossless = bytearray(encoded(four_corners(), "WEBP", lossless=True))
     lossless[21:25] = struct.pack("<I", 16_382 | 16_382 << 14)
-    extended = bytearray(SOURCES["webp"][0])
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    extended = bytearray(encoded(four_corners(), "WEBP", exif=exif.tobytes()))
     extended[24:30] = b"\xff\xff\xff\x00\x10\x00"
     avif = bytearray(encoded(four_corners(), "AVIF"))
     extent = avif.index(b"ispe")
@@ -284,55 +247,3 @@ def test_a_comment_as_long_as_an_upload_does_no_harm() -> None:
     began = time.perf_counter()
     assert 48 == normalize(source[:place] + comment + source[place:], "image/gif").width
     assert PATIENCE > time.perf_counter() - began
-
-
-# ------------------------------------------------------------------------------------------------------------ mutations
-
-
-def mutations(source: bytes, chance: random.Random, count: int) -> list[bytes]:
-    """Variants of a file: bits turned, fields overwritten, parts cut, doubled, moved and filled."""
-    variants = []
-    for _ in range(count):
-        data = bytearray(source)
-        for _ in range(chance.choice((1, 1, 1, 2, 4, 12))):
-            place = chance.randrange(min(len(data), chance.choice((40, 200, len(data)))))
-            length = chance.choice((1, 2, 4, 8, 30))
-            match chance.randrange(6):
-                case 0:
-                    data[place] ^= 1 << chance.randrange(8)
-                case 1:
-                    data[place : place + length] = chance.choice((b"\0", b"\xff", b"\x7f", b"\x80")) * length
-                case 2:
-                    del data[place : place + length]
-                case 3:
-                    data[place:place] = data[place : place + 4 * length]
-                case 4:
-                    other = chance.randrange(len(data))
-                    data[place : place + length] = data[other : other + length]
-                case 5:
-                    data[place : place + 4] = struct.pack(chance.choice((">I", "<I")), chance.randrange(1 << 32))
-            data = data or bytearray(b"\0")
-        variants.append(bytes(data))
-    return variants
-
-
-def with_sound_checks(data: bytes) -> bytes:
-    """A PNG with its check sums mended, so that changes reach the decoder."""
-    position, pieces = 8, [data[:8]]
-    while position + 12 <= len(data):
-        length = min(struct.unpack_from(">I", data, position)[0], len(data) - position - 12)
-        pieces.append(chunk(data[position + 4 : position + 8], data[position + 8 : position + 8 + length]))
-        position += length + 12
-    return b"".join(pieces)
-
-
-@pytest.mark.parametrize("name", SOURCES)
-def test_whatever_the_bytes_are_the_outcome_is_a_picture_or_a_reason(name: str) -> None:
-    source, content_type = SOURCES[name]
-    chance = random.Random(name)
-    for variant in mutations(source, chance, 40):
-        for data in (variant, with_sound_checks(variant)) if "png" in name else (variant,):
-            normal = usable(data, content_type)
-            if normal is not None:
-                image = decoded(normal.data)
-                assert (normal.format.upper(), (normal.width, normal.height)) == (image.format, image.size)
