@@ -119,6 +119,31 @@ def test_a_wrong_check_sum_is_refused() -> None:
     assert "check sum" in refusal(bytes(source), "image/png")
 
 
+def files_whose_parts_make_no_sense() -> dict[str, tuple[bytes, str]]:
+    """By the reason that is told: a file, and its content type."""
+    png, gif = encoded(four_corners(), "PNG"), encoded(four_corners().quantize(8), "GIF")
+    after_colours = 13 + (3 << (gif[10] & 7) + 1)
+    frame = gif.index(b",", after_colours)
+    webp = b"RIFF" + struct.pack("<I", 16) + b"WEBP%b1234"
+    return {
+        "it does not begin with its header": (png[:12] + b"IDAT" + png[16:], "image/png"),
+        "it has no picture": (gif[:after_colours] + b";", "image/gif"),
+        "its first frame lies outside of its canvas": (gif[: frame + 1] + b"\xff\xff" + gif[frame + 3 :], "image/gif"),
+        "it ends within a chunk": (webp % (b"VP8 " + struct.pack("<I", 100)), "image/webp"),
+        "WEBP: it has no picture": (webp % (b"NONE" + struct.pack("<I", 4)), "image/webp"),
+    }
+
+
+@pytest.mark.parametrize("reason", files_whose_parts_make_no_sense())
+def test_a_file_whose_parts_make_no_sense_is_refused(reason: str) -> None:
+    assert f"{reason}." in refusal(*files_whose_parts_make_no_sense()[reason])
+
+
+def test_a_marker_that_stands_alone_is_skipped() -> None:
+    source = encoded(four_corners(), "JPEG")
+    assert 48 == normalize(source[:2] + b"\xff\x01" + source[2:], "image/jpeg").width
+
+
 # ---------------------------------------------------------------------------------------------------------------- bombs
 
 

@@ -123,6 +123,11 @@ def test_a_lowered_rate_waits_until_enough_requests_have_left(emulator: Emulator
     assert emulator.get("/team").retry_after == 50
 
 
+def test_a_rate_of_nothing_lets_nobody_in(emulator: EmulatorUnderTest) -> None:
+    emulator.set_team(requests_per_minute=0)
+    assert emulator.get("/team").retry_after == 60
+
+
 @pytest.mark.emulator(rate_limits=False)
 def test_without_rate_limits_nothing_is_refused(emulator: EmulatorUnderTest) -> None:
     assert set(statuses(emulator, 700)) == {200}
