@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from emulator.app import Application
     from emulator.http.requests import Receive, Scope, Send
 
+_CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
+"""Those with transports for applications; TestClient takes either."""
 HOST: Final = "testserver"
 """What the addresses name that its sandboxes tell: the host that Starlette's TestClient asks for."""
 
@@ -149,13 +151,9 @@ class _InProcess:
 
 def _as_transport_error(error: LostAnswerError) -> Exception:
     """Return what a client in this process is to see of a lost answer: with httpx, an error that its users catch."""
-    httpx = sys.modules.get("httpx")
-    if httpx is None:
-        return error
-    kind = type(
-        "LostAnswerError", (LostAnswerError, httpx.RemoteProtocolError), {"__module__": LostAnswerError.__module__}
-    )
-    lost: Exception = kind(str(error))
+    libraries = filter(None, map(sys.modules.get, _CLIENT_LIBRARIES))
+    bases = (LostAnswerError, *(library.RemoteProtocolError for library in libraries))
+    lost: Exception = type("LostAnswerError", bases, {"__module__": LostAnswerError.__module__})(str(error))
     return lost
 
 

@@ -23,6 +23,8 @@ from tests.cli.command import ROOT, Server, environment, serving
 NOT_RUN = {
     "make": "starts what the other tests test, and these tests themselves",
     "docker": "needs Docker, which not every machine has",
+    "uvx": "needs uv, and fetches from a package index",
+    "pip": "fetches from a package index; test_wheel installs the wheel without one",
     "openapi-python-client": "run by `make verify`, with the other generators of docs/clients.md",
     "openapi-generator-cli": "run by `make verify`",
     "datamodel-codegen": "run by `make verify`",
@@ -195,7 +197,10 @@ def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: 
 
 def test_what_is_not_run_is_in_the_documentation() -> None:
     text = "".join(text for page in PAGES.values() for language, text in page if language in ("sh", "bash"))
-    assert [] == [word for word in NOT_RUN if not re.search(rf"^{word} ", text, re.MULTILINE)]
+    installing = re.findall(r"^\| \w+ \| `(.*)` \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {"uvx", "pip", "docker"} == {command.split()[0] for command in installing}
+    shown = "\n".join([text, *installing])
+    assert [] == [word for word in NOT_RUN if not re.search(rf"^{word} ", shown, re.MULTILINE)]
     assert [] == [words for words in AS_RUN if words not in text]
     languages = {language for page in PAGES.values() for language, _ in page}
     assert {"sh", "bash", "python"} == languages - NOT_RUN_LANGUAGES.keys()
