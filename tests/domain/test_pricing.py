@@ -5,12 +5,6 @@ import pytest
 from emulator.domain.pricing import generation_charge
 
 
-@pytest.mark.parametrize(("expected", "completed"), [(0, 0), (1, 1), (1, 2), (2, 3), (2, 4)])
-def test_a_photoshoot_is_charged_by_halves_rounded_up(expected: int, completed: int) -> None:
-    """D37."""
-    assert expected == generation_charge(2, completed, 4)
-
-
 @pytest.mark.parametrize("each", [1, 2])
 def test_single_shots_are_charged_for_each_that_completed(each: int) -> None:
     for count in range(1, 7):

@@ -36,15 +36,6 @@ def test_a_hold_ends_at_its_own_instant_in_the_middle_of_a_longer_move(service: 
     assert "2026-01-01T00:01:00.000Z" == moved.json["now"]
 
 
-@pytest.mark.parametrize("move", [{"next_event": True}, {"until_idle": True}, {"to": "2026-01-01T00:20:10.000Z"}])
-def test_every_move_of_the_clock_can_end_a_hold(service: EmulatorUnderTest, move: Json) -> None:
-    (asset_id,) = service.assets(1)
-    service.advance(20 * 60)  # past the end of the upload's window, which is an event as well
-    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
-    first, _ = service.together(upscale_call(asset_id, "k"), control_call("POST", "/clock/advance", move))
-    assert (202, "2026-01-01T00:20:10.000Z") == (first.status, first.json["created_at"])
-
-
 def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are_not(
     service: EmulatorUnderTest,
 ) -> None:

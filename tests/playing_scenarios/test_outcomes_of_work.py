@@ -198,20 +198,23 @@ def test_a_failure_goes_before_the_price_of_a_scene(service: EmulatorUnderTest) 
 # Which work, and when -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("code", ["processing_failed", "timed_out", "content_rejected"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_failed_authoring_leaves_no_ingredient_and_failed_replacement_the_old_one(
-    service: EmulatorUnderTest, kind: str
+    service: EmulatorUnderTest, kind: str, code: str
 ) -> None:
+    """Section 3, rule 3; D25: metadata that is sent along with new sources is not applied either."""
     path = INGREDIENT_PATHS[kind]
     old = service.author(kind)
     spent = 100 - service.credits()
-    service.rule({"work": [f"{kind}.create", f"{kind}.update"]}, {"fail": "content_rejected"})
+    service.rule({"work": [f"{kind}.create", f"{kind}.update"]}, {"fail": code})
     sources = service.assets(SOURCES[kind])
     created = service.wait_for(service.post(path, ingredient_body(kind, sources)).json)
-    replaced = service.wait_for(service.patch(f"{path}/{old['id']}", source_fields(kind, sources)).json)
+    change = {"name": "Not applied", **source_fields(kind, sources)}
+    replaced = service.wait_for(service.patch(f"{path}/{old['id']}", change).json)
     for failed in (created, replaced):
         assert ("failed", None, 0) == (failed["status"], failed["result"], failed["credits"]["charged"])
-        assert ("content_rejected", False) == (failed["error"]["code"], failed["error"]["retryable"])
+        assert (code, code != "content_rejected") == (failed["error"]["code"], failed["error"]["retryable"])
     assert ([old], 100 - spent) == (service.items(f"{path}?scope=team"), service.credits())
     renamed = service.patch(f"{path}/{old['id']}", {"name": "Metadata alone is no work"})
     assert 200 == renamed.status

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.playing_scenarios.player import UPLOAD, upscale_call
-from tests.support.emulator_client import FULL, Answer, Call, EmulatorUnderTest, Json, MakeEmulator, control_call
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, Json, MakeEmulator, control_call
 
 FAILING: Json = {
     "scenario": "failing",
@@ -144,10 +144,3 @@ def test_a_put_scenario_is_begun_anew_by_a_reset_with_its_world(service: Emulato
     service.told("POST", "/reset")
     assert (2, "eventful") == (service.team()["credits"], service.told("GET", "/scenario")["scenario"])
     assert first == [service.get("/team").status for _ in range(8)]
-
-
-def test_sandboxes_do_not_notice_each_others_scenarios(service: EmulatorUnderTest) -> None:
-    for name in ("one", "two"):
-        service.told("POST", "/sandboxes", {"id": name, "clock": "auto", "scenario": FAILING})
-    found = [service.get("/team", f"{FULL}_{name}").status for name in ("one", "two", "one", "two")]
-    assert [200, 200, 500, 500] == found

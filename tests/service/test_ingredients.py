@@ -12,7 +12,6 @@ from tests.support.emulator_client import (
     Answer,
     EmulatorUnderTest,
     Json,
-    MakeEmulator,
     ingredient_body,
     source_fields,
 )
@@ -435,45 +434,3 @@ def test_a_generated_asset_can_be_the_source_of_a_background(emulator: EmulatorU
     output = emulator.wait_for(emulator.photograph().json)["outputs"][0]["asset"]["id"]
     answer = emulator.post("/backgrounds", ingredient_body("background", [output]))
     assert emulator.wait_for(answer.json)["status"] == "completed"
-
-
-# Failure ------------------------------------------------------------------------------------------------------------
-
-FAILING = "scenario: failing\nrules: [{match: {work: '*'}, when: {nth: '%s'}, then: {fail: %s}}]"
-
-
-@pytest.mark.parametrize(
-    ("code", "retryable"), [("processing_failed", True), ("timed_out", True), ("content_rejected", False)]
-)
-@each_kind
-def test_a_failed_create_leaves_nothing_and_costs_nothing(
-    make_emulator: MakeEmulator, kind: str, code: str, retryable: bool
-) -> None:
-    """Section 3, rule 3; D31."""
-    emulator = make_emulator(scenario=FAILING % ("1", code))
-    done = emulator.wait_for(create(emulator, kind).json)
-    assert (done["status"], done["result"], done["error"]["code"], done["error"]["retryable"]) == (
-        "failed",
-        None,
-        code,
-        retryable,
-    )
-    assert done["credits"] == {"reserved": PRICES[kind], "charged": 0}
-    assert emulator.items(INGREDIENT_PATHS[kind] + "?scope=team") == []
-    assert emulator.credits() == 100
-
-
-@each_kind
-@pytest.mark.emulator(scenario=FAILING % ("2", "timed_out"))
-def test_a_failed_update_keeps_the_previous_version(emulator: EmulatorUnderTest, kind: str) -> None:
-    """Section 3, rule 3; D25: metadata sent along is not applied either."""
-    ingredient = emulator.author(kind)
-    before = emulator.credits()
-    done = emulator.wait_for(replace_sources(emulator, ingredient, **METADATA[kind]).json)
-    assert (done["status"], done["target"], done["result"]) == (
-        "failed",
-        {"object": kind, "id": ingredient["id"]},
-        None,
-    )
-    assert (emulator.get(path_of(ingredient)).json, emulator.credits()) == (ingredient, before)
-    assert emulator.patch(path_of(ingredient), {"name": "New"}).status == 200
