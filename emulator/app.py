@@ -68,7 +68,7 @@ class Application:
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), examiner=self.examiner)
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors)
         self._identifiers = Identifiers(-1)
-        """Of requests that are refused before anybody looks at them: they take no Request-Id from under a test."""
+        """Of requests that no surface gets: they must not change the Request-Ids of a test."""
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         self._helpers = helpers or Helpers()
@@ -86,7 +86,7 @@ class Application:
             self._load_state(settings.state)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request to the control plane or to the service, if it may come in."""
+        """Pass a request to the control plane or to the service, if it is accepted."""
         if scope["type"] != "http":
             return
         path: str = scope["path"]
@@ -100,7 +100,7 @@ class Application:
             await self._service(scope, receive, send)
 
     def _answer_at_door(self, scope: Scope, is_control: bool) -> Response | None:
-        """Return the answer to what reaches no surface, and leaves no trace: what must not come in, and browsers' noise."""
+        """Return the answer to a request that no surface gets: one that is not accepted, or one that browsers make by habit."""
         try:
             self._hosts.check_host(scope)
             target = _BROWSERS_OWN.get(scope["path"])
@@ -149,7 +149,7 @@ class Application:
         return self.examiner.conclude_all(self.sandboxes.by_id.values())
 
     def coverage(self) -> "Document":
-        """Return what of the contract clients have met in all sandboxes, those included that are gone."""
+        """Return the coverage of the contract by the clients of all sandboxes, deleted ones included."""
         from emulator.examiner import closing, coverage
         from emulator.scenario.library import ScenarioLibrary
 
@@ -170,7 +170,7 @@ class Application:
         self._helpers.close()
 
     def start_up_summary(self) -> StartUpSummary:
-        """Describe the default sandbox to the person who started it."""
+        """Describe the default sandbox for the start-up message."""
         sandbox = self.sandboxes.default
         return StartUpSummary([_describe_key(sandbox, key) for key in sandbox.credentials], _describe_clock(sandbox))
 

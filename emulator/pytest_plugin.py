@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _note_test(node: pytest.Item, sandbox: "Sandbox") -> None:
-    """Tell a sweep which sandbox a test has."""
+    """Note for a sweep which sandbox a test has."""
     folder = os.environ.get(SWEEP)
     if folder:
         with Path(folder, "noted-tests").open("a", encoding="utf-8") as file:

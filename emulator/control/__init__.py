@@ -8,4 +8,4 @@ from typing import Final
 PREFIX: Final = "/_emulator"
 
 REQUEST_ID_KIND: Final = "ctl"
-"""How its Request-Ids begin: by them a command knows that it is an emulator that answers."""
+"""How its Request-Ids begin, by which a command recognizes an emulator."""

@@ -16,7 +16,7 @@ _SERVERS: Final = re.compile(r"^servers:\n(?:[ #-].*\n|\n)+", re.MULTILINE)
 
 
 def health(call: Call) -> dict[str, Any]:
-    """GET /health: there is an answer as soon as there is a service."""
+    """GET /health: answered as soon as the service is ready."""
     return {"status": "ok", "version": __version__, "contract_version": call.plane.contract.version}
 
 

@@ -1,4 +1,4 @@
-"""The control plane as one Starlette application: its routes, who is let in, and how a problem is answered."""
+"""The control plane as one Starlette application: its routes, its guard, and how a problem is answered."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -126,7 +126,7 @@ def create_control(
 
 
 class Entrance:
-    """Stands around every route: names the request, lets in who may enter, and finishes the answer."""
+    """Wraps every route: gives the request an id, checks access, and completes the answer."""
 
     def __init__(self, app: ASGIApp, plane: ControlPlane) -> None:
         self._app = app
@@ -174,7 +174,7 @@ async def _refuse(request: Request, problem: Exception) -> Response:
 
 
 async def _refuse_route(request: Request, refusal: Exception) -> Response:
-    """Answer a path that there is not, or a method that its path does not take."""
+    """Answer an unknown path, or a method that its path does not take."""
     assert isinstance(refusal, HTTPException)
     if refusal.status_code == 404:
         detail = f"{excerpt(head_of(request).path)}: there is no such path"

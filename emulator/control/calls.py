@@ -1,7 +1,7 @@
-"""A request to the control plane on its way: its body and query read, its sandbox found and settled, its handler asked.
+"""A request to the control plane: its body and query are read, its sandbox found and settled, its handler called.
 
 Starlette routes, streams and answers; what is read, is read as strictly as `/v1` reads it. Between the read body and the
-answer nothing waits, so what is asked for is done as a whole (only a move of the clock may let held requests go on in
+answer nothing waits, so an action is carried out as a whole (only a move of the clock may let held requests go on in
 between). Must not know what an endpoint does.
 """
 
@@ -123,7 +123,7 @@ class ControlPlane:
 
 @dataclass(slots=True)
 class Call:
-    """An endpoint being called: what has been found out so far, for the handler."""
+    """An endpoint being called: the request as far as it is read, for the handler."""
 
     plane: ControlPlane
     request: Request
@@ -159,7 +159,7 @@ class Call:
 Handler: TypeAlias = Callable[[Call], Any]
 """Returns (or promises) what is answered: a value for JSON, None for nothing (204), or a response of another kind."""
 BodyKind = Literal["none", "json", "optional", "text", "empty", "image", "file"]
-"""What an action takes: no body, a JSON object, one or nothing, a text in any notation, nothing that says anything (`{}` at most), a
+"""What an action takes: no body, a JSON object, one or nothing, a text in any notation, nothing or `{}`, a
 picture, or a file as large as the emulator's memory for images."""
 MAXIMUM_IMAGE_BYTES = 70 * 1024 * 1024
 """As large as an upload may be."""
@@ -173,7 +173,7 @@ class Action:
     body: BodyKind = "none"
     query: tuple[str, ...] = ()
     settles: bool = True
-    """Whether the sandbox is settled first. What tells about the process, or does away with the state, does without."""
+    """Whether the sandbox is settled first. Actions on the process, or that discard the state, do not need it."""
 
 
 def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -191,7 +191,7 @@ def endpoint(plane: ControlPlane, actions: Mapping[str, Action]) -> Callable[[Re
             raise internal_error(error, head_of(request), request.state.request_id) from error
         response.headers["Request-Id"] = request.state.request_id
         response.headers["X-Content-Type-Options"] = "nosniff"
-        # What is true of a sandbox now is no answer to who asks again later.
+        # The state of a sandbox must not be cached.
         response.headers.setdefault("Cache-Control", "no-store")
         return response
 

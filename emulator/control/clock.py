@@ -21,12 +21,12 @@ from emulator.service.sandbox import Sandbox
 
 SHOWN_EVENTS: Final = 100
 MAXIMUM_STEPS: Final = 10_000
-"""Steps of one move: more means that clients make new work as fast as the clock moves."""
+"""Steps of one move: more means that clients order new work as fast as the clock moves."""
 _TURNS: Final = 20
 """Turns of the event loop in which a request that was let out of its hold is admitted, if it has no image to decode."""
 _DECODING_LOOKS: Final = 10_000
 _LOOK_SECONDS: Final = 0.001
-"""How often, and how many times at most, to look whether one that has an image to decode is admitted."""
+"""How often, and how many times at most, to check whether one that has an image to decode is admitted."""
 
 
 def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def show_clock(call: Call) -> dict[str, Any]:
 
 
 def set_clock(call: Call) -> dict[str, Any]:
-    """PUT /clock: run otherwise from now on, without a jump."""
+    """PUT /clock: another mode from now on, without a jump."""
     engine.set_clock(call.sandbox, clock_of(call.fields("ClockSetting")))
     return _with_events(call.sandbox, call.now)
 

@@ -1,8 +1,8 @@
 """The events of a sandbox as a stream (server-sent events): changes are sent as they happen.
 
-A stream holds nothing but the number of the last change that it told, so a slow reader costs no memory: what the record
-drops meanwhile is lost, and reported as a gap. Its rate is limited, so that many changes at once delay the stream and not the
-service. Owns how a change reads.
+A stream keeps only the number of the last change that it sent, so a slow reader costs no memory: what the record drops
+meanwhile is reported as a gap. Its rate is limited, so that many changes at once delay the stream and not the service.
+Owns how a change is worded.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ BATCH: Final = 100
 PAUSE_SECONDS: Final = 0.05
 """What lies between two batches."""
 HEARTBEAT_SECONDS: Final = 15.0
-"""How long a stream may be silent: a comment finds out whether its reader is still there."""
+"""How long a stream may be silent: a comment shows whether its reader is still there."""
 _MEDIA_TYPE: Final = "text/event-stream"
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 """A line break in JSON is white space, and would end a line of the stream."""
 _KINDS: Final[Mapping[Kind, str]] = {"arrived": "request", "left": "request"}
-"""How events are called that are not called as the change is."""
+"""Names of events that differ from the kind of change."""
 
 
 async def stream_events(call: Call) -> Response:
@@ -67,7 +67,7 @@ async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int)
             sandbox = plane.sandboxes.by_id[sandbox_id]
             engine.enter(sandbox)  # apply what fell due since the last visit
             woken.clear()
-            if number > feed.last_number:  # an id of another life of the emulator
+            if number > feed.last_number:  # an id of an earlier run of the emulator
                 number = feed.last_number
                 yield _written(number, "gap", {"missed": None})
             elif missed := feed.missed_after(number):
@@ -122,7 +122,7 @@ def _written(number: int, kind: str, data: Mapping[str, Any]) -> bytes:
 
 
 def _event_id(number: int) -> bytes:
-    """Return the end of an event: its id, which alone is no event, but tells where to go on."""
+    """Return the end of an event: its id, which alone is no event, but where to continue."""
     return b"id: %d\n\n" % number
 
 

@@ -1,4 +1,4 @@
-"""What the examiner says of a sandbox: its clients' conduct, and what of the contract they have met."""
+"""The examiner's results for a sandbox: the conduct of its clients, and their coverage of the contract."""
 
 from typing import Any
 
@@ -19,6 +19,6 @@ def show_conduct(call: Call) -> dict[str, Any]:
 
 
 def show_coverage(call: Call) -> dict[str, Any]:
-    """GET /coverage: every point, how often it was met, and what closes the gap where it was not."""
+    """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
     plane = call.plane
     return coverage.document(plane.contract, plane.closing, call.sandbox.record.met)

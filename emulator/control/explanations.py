@@ -1,4 +1,4 @@
-"""Why a request ended as it did: its checks in order, what decided, and what would have helped.
+"""Why a request ended as it did: its checks in order, what decided, and the remedy.
 
 Words what the exchange noted in an entry of the journal; decides and reconstructs nothing.
 """
@@ -76,7 +76,7 @@ def _detail(entry: Entry) -> str | None:
 
 
 def _decided_by(entry: Entry) -> dict[str, Any] | None:
-    """Say who decided, at which check, what was found there and why it is checked; None where nothing was refused."""
+    """Return what decided, at which check, what was found and why it is checked; None where nothing was refused."""
     check = _decided(entry)
     if check is None and entry.problem is None:
         return None
@@ -103,7 +103,7 @@ def _describe_cause(entry: Entry) -> dict[str, Any] | None:
 
 
 def remedy_of(entry: Entry) -> str | None:
-    """Say what would have helped; None for a request that was not refused."""
+    """Return the remedy; None for a request that was not refused."""
     problem = entry.problem
     if problem is None:
         return "remove the cause, and send it with a new Idempotency-Key" if entry.code else None
@@ -156,7 +156,7 @@ def _place_of(rule: Rule) -> str:
 
 
 def _effects(entry: Entry) -> Iterator[str]:
-    """Say what happened in the sandbox."""
+    """Return what the request did in the sandbox, in words."""
     problem = entry.problem
     if entry.outcome == "answered":
         yield from _effects_of_answer(entry)
@@ -247,7 +247,7 @@ def _describe_related(entry: Entry | None, request_id: str | None, why: str) -> 
 
 
 def _same_key(journal: Journal, entry: Entry) -> Iterator[Entry]:
-    """Go through the earlier requests with the same scope and key, from the newest on."""
+    """Iterate over the earlier requests with the same scope and key, from the newest on."""
     for other in journal.newest_first():
         if other.sequence < entry.sequence and _key_scope(other) == _key_scope(entry):
             yield other

@@ -1,6 +1,6 @@
-"""Pictures for who watches: all Assets with addresses of their files below the control plane, and one act to add one.
+"""Pictures for the page and for people: all Assets with the addresses of their files here, and a way to add one.
 
-Nothing here is a request of the journal, takes a Request-Id of the service's or meets a rule of a scenario.
+Requests here are not in the journal, take no Request-Id of the service, and match no rule of a scenario.
 """
 
 from typing import Any, Final
@@ -61,7 +61,7 @@ async def show_picture(call: Call) -> Response:
     finally:
         images.release([key])
     asset = call.sandbox.store.assets.items.get(key)
-    # Its bytes never change: a page that is drawn again need not fetch it again, and hears of a reset.
+    # Its bytes never change: a page need not fetch it again, and learns of a reset by an event.
     headers = {"Cache-Control": "private, no-cache", "ETag": f'"{call.sandbox.signer.sign("etag", key)}"'}
     return Response(data, headers=headers, media_type=_MEDIA_TYPES[asset.format] if asset else "image/png")
 

@@ -1,6 +1,6 @@
 """Access to the control plane: clients with the control token, and no page of another origin.
 
-A browser that runs a foreign page can reach this machine; what such a page sends is refused whatever it asks for.
+A browser that runs a foreign page can reach this machine; every request of such a page is refused.
 """
 
 import hmac
@@ -33,7 +33,7 @@ def check_origin(request: Request) -> None:
 
 
 def check_token(request: Request, token: str | None) -> None:
-    """Let in who sends the control token, if there is one; health and the page's own files need none.
+    """Require the control token, if there is one; health and the page's own files need none.
 
     Raises:
         Problem: authentication_required.
@@ -55,7 +55,7 @@ def _header(request: Request, name: bytes) -> str | None:
 def _is_own(request: Request, origin: str) -> bool:
     """Tell whether an origin is the emulator's: the public address, or the one that this request came to.
 
-    That the latter is no stranger's name is checked before (emulator.http.hosts).
+    The latter is checked before (emulator.http.hosts).
     """
     authority = _authority(origin)
     scheme = origin.partition("://")[0].lower()
@@ -64,7 +64,7 @@ def _is_own(request: Request, origin: str) -> bool:
 
 
 def _authority(url: str) -> str:
-    """Return host and port of an address, without the port that goes without saying; empty if it has none."""
+    """Return host and port of an address, without a default port; empty if it has none."""
     scheme, _, rest = url.lower().partition("://")
     return rest.partition("/")[0].removesuffix(_DEFAULT_PORTS.get(scheme, ""))
 

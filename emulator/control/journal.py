@@ -1,7 +1,7 @@
 """The journal as people read it: requests listed, filtered, waited for, counted and explained.
 
-Owns how an entry is worded, and that no key is ever shown whole. What happened is the service's journal's; why it did,
-`explanations`'. A wait blocks nothing: an entry wakes it, and it continues in its own turn of the event loop.
+Owns how an entry is worded, and that no key is ever shown whole. What happened is recorded by the service's journal;
+`explanations` says why. A wait blocks nothing: an entry wakes it, and it continues in its own turn of the event loop.
 """
 
 import asyncio
@@ -140,7 +140,7 @@ class Filter:
         )
 
     def is_met_by(self, entry: Entry) -> bool:
-        """Whether an entry is what a wait is for: it is complete, or asked for without an answer."""
+        """Whether an entry ends a wait: it is complete, or asked for without an answer."""
         return (entry.is_complete or self.statuses == _NO_STATUS) and self.selects(entry)
 
 
@@ -212,7 +212,7 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
             with _waiter(journal, wanted) as arrived:
                 if journal is not known and any(map(wanted.is_met_by, journal.newest_first(wanted.since))):
                     return
-                known = journal  # from now on it is enough to listen: nothing is missed between two turns
+                known = journal  # from now on it is enough to listen: nothing happens between two turns
                 either = asyncio.wait((arrived, gone), timeout=pause, return_when=asyncio.FIRST_COMPLETED)
                 is_over = await call.plane.stop.cut_short(either) or arrived.done()
             if is_over:

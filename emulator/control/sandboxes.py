@@ -1,4 +1,4 @@
-"""Sandboxes: made, shown, reset and ended."""
+"""Sandboxes: created, shown, reset and deleted."""
 
 import dataclasses
 from typing import Any, Final
@@ -21,7 +21,7 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from emulator.service.sandboxes import SandboxConflictError
 
 PREFERRED_TEAM: Final = "Demo"
-"""Whose key is handed to a client that needs one."""
+"""The Team whose key a client gets by default."""
 
 
 def create_sandbox(call: Call) -> JsonResponse:
@@ -91,7 +91,7 @@ def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
 def _environment(call: Call, sandbox: Sandbox, now: int) -> dict[str, str]:
     """Return the variables for a client of a sandbox. The key is Demo's, else the first that may write, else empty.
 
-    A client of Demo stays one when its key is revoked or expires: it is to be told so, and no other Team is to pay.
+    If Demo's key is revoked or expired it stays Demo's: the client gets that refusal, and no other Team pays.
     """
     teams = sorted(
         (account.team for account in sandbox.accounts.values()), key=lambda team: team.name != PREFERRED_TEAM

@@ -1,6 +1,6 @@
-"""Scenarios of a sandbox: what runs, put in its place as a whole or not at all, and the library.
+"""Scenarios of a sandbox: the running one, replaced as a whole or not at all, and the library.
 
-Owns how a request names a scenario, and what of it takes effect when. What a scenario does is the service's business.
+Owns how a request names a scenario, and which part takes effect when. Must not know what a scenario does.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox, SandboxOptions
 
 _TEXT: Final = "scenario"
-"""How complaints call a scenario that came in a request."""
+"""The file name, in complaints, of a scenario that came in a request."""
 
 
 def show_scenario(call: Call) -> dict[str, Any]:

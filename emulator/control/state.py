@@ -1,4 +1,4 @@
-"""State files: a sandbox fetched as one file, and put in the place of another."""
+"""State files: a sandbox saved as one file, and loaded from one."""
 
 import asyncio
 from collections.abc import Callable
@@ -57,7 +57,7 @@ async def load_state(call: Call) -> dict[str, Any]:
 def _load(
     state: ModuleType, content: bytes, identifier: str, limit_bytes: int, contract: Contract, go_on: Callable[[], None]
 ) -> Sandbox:
-    """Load a sandbox, and let happen what is due by now: before the old one is given up, and while others are served."""
+    """Load a sandbox, and settle it: before the old one is given up, and while others are served."""
     loaded: Sandbox = state.load(content, identifier, limit_bytes, contract, go_on)
     engine.enter(loaded)
     return loaded

@@ -1,4 +1,4 @@
-"""Teams and their credentials: seen from outside, opened, and changed at once."""
+"""Teams and their credentials: shown, created and changed at once."""
 
 import re
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Work for who watches: the Operations and Generations of all Teams, with the slots on their way and what became of them."""
+"""Work for the page and for people: the Operations and Generations of all Teams, with their slots and outcomes."""
 
 from typing import Any, Final
 

@@ -63,7 +63,7 @@ def _quoted(word: str) -> str:
 
 
 def nearest(word: str, words: Collection[str]) -> tuple[str, ...]:
-    """Return those of the words that were most likely meant: what a typing error made of one, or a short form of a few.
+    """Return the words that were most likely meant: one that is misspelled, or several that are abbreviated.
 
     `createGeneration` is short for `createEditImagesGeneration`, and for two more.
     """

@@ -1,7 +1,7 @@
 """The strict reader of files: a text becomes data of the shape that a schema asks for, or complaints with their places.
 
 Owns the way from a text to checked data. What no schema can express is checked by the caller, and complained of here,
-so that the author of a file hears of everything at once. Must not know what a document is about.
+so that all mistakes in a file are reported at once. Must not know what a document is about.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ class Document:
         self._has_more = False
 
     def check(self, schemas: Schemas, amend: Callable[[Violation], Violation] = lambda violation: violation) -> None:
-        """Complain of all that breaks a schema; `amend` words better what is known better than by the schema."""
+        """Complain of all that breaks a schema; `amend` improves complaints whose cause the caller knows better."""
         found = schemas.violations("#", self.data, at_most=MOST_COMPLAINTS)
         self._has_more = MORE in found
         for violation in found:

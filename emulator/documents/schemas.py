@@ -20,7 +20,7 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 EXPECTED: Final = "x-expected"
 LARGE_BODY_BYTES: Final = 2048
-"""Of a larger body only the first thing that is wrong is looked for."""
+"""Of a larger body only the first violation is looked for."""
 LISTED_VIOLATIONS: Final = 10
 """Limit of the reported violations of one body."""
 _URN: Final = "urn:document"
@@ -54,7 +54,7 @@ class Violation:
 
     @property
     def remedy(self) -> str:
-        """What to change, as an order."""
+        """What to change, as an instruction."""
         if self.kind == "unknown":
             return f"remove {self.where}"
         if self.kind == "missing":
@@ -70,7 +70,7 @@ _IS_PART: Final = re.compile("^a character|(items?|item twice|characters?|field 
 
 
 def listed(violations: Sequence[Violation]) -> str:
-    """Tell violations one after the other, as far as a message of bearable length goes."""
+    """List violations, as many as a message of reasonable length holds."""
     told = ". ".join(map(str, violations[:LISTED_VIOLATIONS]))
     more = len(violations) - LISTED_VIOLATIONS
     return f"{told}. And {more} more" if more > 0 else told
@@ -90,7 +90,7 @@ class Schemas:
         """Return the ways in which a value breaks the schema that a reference such as `#/$defs/world` leads to, by place.
 
         Where there are more of them than `at_most`, `MORE` comes last.
-        To look for all takes 50 µs for each: ask for the first of a large value that a stranger made.
+        To look for all takes 50 µs for each: ask for the first one only in a large value from a client.
         """
         validator = self._validators.get(reference)
         if validator is None:

@@ -79,7 +79,7 @@ def read_document(text: str | bytes, filename: str) -> Node:
         if not decoded.lstrip().startswith("{"):
             raise
         data = _json_or_none(decoded, filename)
-        if data is None:  # not JSON either, so that what YAML said is the better complaint
+        if data is None:  # not JSON either, so the complaint about YAML is the better one
             raise
         return node_of(data, filename)
 
@@ -160,7 +160,7 @@ def _no_text_after(before: str, filename: str, found: str, expected: str = "UTF-
 
 
 def _decoded(text: str | bytes, filename: str) -> str:
-    """Return the text, sure to be of a bearable size and of characters that YAML allows."""
+    """Return the text, which is checked for size and for characters that YAML allows."""
     try:
         encoded = text.encode() if isinstance(text, str) else text
         decoded = encoded.decode()

@@ -1,1 +1,1 @@
-"""HTTP as both faces of the emulator speak it: requests read for shape, answers and problems. Knows neither of them."""
+"""HTTP for the service and the control plane: requests, answers and problems. Must not know either of them."""

@@ -1,4 +1,4 @@
-"""What the server hands in with the ASGI scope beside what ASGI knows: a handle on the connection under a request."""
+"""What the server adds to the ASGI scope: a handle on the connection under a request."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol

@@ -1,4 +1,4 @@
-"""Browsers' programs of other origins: who may call, and what they may read (the Fetch standard's CORS protocol).
+"""Pages of other origins in browsers: which may call, and what they may read (the CORS protocol of the Fetch standard).
 
 Stands before an application and changes no answer but for its headers. Must not know what is asked for.
 """
@@ -29,7 +29,7 @@ class Cors:
         self._closed_prefix = closed_prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a preflight here; pass any other request on, and add to its answer who may read it."""
+        """Answer a preflight here; pass any other request on, and add to its answer the origin that may read it."""
         headers = dict(scope["headers"]) if scope["type"] == "http" else {}
         origin = headers.get(b"origin")
         if origin is None or scope["path"].startswith(self._closed_prefix):

@@ -1,7 +1,7 @@
-"""Who may speak to the emulator at all: by the name it is called by, and by the page that makes a browser call it.
+"""Which requests are accepted at all: by their Host, and by the page whose browser sent them.
 
-A web page can make its own host name resolve to this machine (DNS rebinding), and can make a browser send requests here. So a
-request must call the emulator by a name that no stranger can register, and a browser's request must not come from
+A web page can make its own host name resolve to this machine (DNS rebinding), and can make a browser send requests
+here. So the Host of a request must be a name that nobody else can register, and a browser's request must not come from
 another site. Knows no surface.
 """
 
@@ -36,7 +36,7 @@ class Hosts:
         """Accept requests that use an accepted name of the emulator.
 
         Raises:
-            Problem: invalid_request without exactly one sound Host (RFC 9112), permission_denied for a stranger's name.
+            Problem: invalid_request without exactly one sound Host (RFC 9112), permission_denied for a foreign name.
         """
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or hosts[0] not in self._known:

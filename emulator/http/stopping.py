@@ -1,4 +1,4 @@
-"""The end of the emulator, as requests see it: what only a scenario keeps waiting waits no longer."""
+"""Stopping the emulator: ends the waits of requests that only a scenario keeps waiting."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -15,7 +15,7 @@ class Stop:
         self._waiting: set[asyncio.Future[Any]] = set()
 
     def begin(self) -> None:
-        """Let nothing wait any more, from now on."""
+        """End all waits, from now on."""
         self.has_begun = True
         for waiting in self._waiting:
             waiting.cancel()

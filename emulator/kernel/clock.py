@@ -1,8 +1,7 @@
 """The clock of one sandbox; the only place that reads the host's time.
 
-Modes: `real` follows the host, at a rate; `manual` stands still until told; `auto` is manual,
-and takes the waits that the service asks of its client (who decides that is the caller: the clock only stands still).
-It never runs backwards.
+Modes: `real` follows the host, at a rate; `manual` stands still until it is moved; `auto` is manual, and takes the
+waits that the service asks of its client (the caller moves it: the clock only stands still). It never runs backwards.
 """
 
 import time

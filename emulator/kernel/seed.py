@@ -11,7 +11,7 @@ LARGEST_SEED = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The number from which everything follows that a client did not give."""
+    """The number that determines everything that clients do not."""
 
     value: int
 

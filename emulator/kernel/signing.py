@@ -26,5 +26,5 @@ class Signer:
 
 
 def without_signature(path: str) -> str:
-    """Return the path of a link without its signature, for people: who reads it learns what was asked for, and cannot ask."""
+    """Return the path of a link without its signature, for people: it names the resource, and gives no access."""
     return _SIGNATURE.sub("…", path)

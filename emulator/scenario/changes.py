@@ -24,7 +24,7 @@ class AdmissionChange:
 
 @dataclass(frozen=True, slots=True)
 class CredentialChange:
-    """A credential is revoked, made active again, or given another expiry or profile; None leaves a thing as it is.
+    """A credential is revoked, made active again, or given another expiry or profile; None leaves a value as it is.
 
     `key` is the key in the world file, or the sandbox's form of it.
     """

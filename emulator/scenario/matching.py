@@ -1,7 +1,7 @@
 """Matching: which requests and which work a rule means, and on which of them it is due.
 
-Pure functions of facts and data. Owns no counters (the playbook hands in which match this is) and draws nothing (it
-hands in the draw).
+Pure functions of facts and data. Owns no counters (the playbook passes the number of the match) and draws nothing (it
+passes the draw).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What can become of accepted work, decided when it is admitted (D31): the data, and how a file spells it."""
+"""The outcomes of accepted work, decided when it is admitted (D31): the data, and its form in a file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class WorkOutcome:
     scene: Scene | None = None
 
     def did(self) -> str:
-        """Say in words what becomes of the work."""
+        """Return the outcome in words."""
         parts = [f"output {slot} fails with {code}" for slot, code in sorted(self.outputs.items())]
         if self.fail is not None:
             parts.append(f"the work fails with {self.fail}")

@@ -1,4 +1,4 @@
-"""The playbook: a scenario as it runs. Owns the live counters, apart from the data, and the question what happens now.
+"""The playbook: a scenario as it runs. Owns the live counters, apart from the data, and decides what happens now.
 
 It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are looked at in
 the order of the file: each counts every request that it matches, whatever another rule does to that request, and the

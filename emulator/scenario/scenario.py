@@ -1,4 +1,4 @@
-"""A scenario as data: what should go wrong, and in which world. How a file spells it is `format`'s."""
+"""A scenario as data: what should go wrong, and in which world. `format` reads it from files."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,6 +1,6 @@
 """The words that a scenario may use beside its own keys: operations, their codes, kinds of work, names of a world.
 
-Codes and kinds of work are the domain's. Which operations there are, and which codes each can return, is handed in as
+Codes and kinds of work are the domain's. Which operations there are, and which codes each can return, is passed as
 plain data by the room that reads the contract.
 """
 
@@ -24,7 +24,7 @@ GENERATIONS: Final = frozenset(WORKFLOWS)
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What a file is checked against. `world` None: nothing is known of it, and every name is taken as it is."""
+    """What a file is checked against. `world` None: it is unknown, and every name is accepted."""
 
     operations: OperationFacts
     world: WorldNames | None = None

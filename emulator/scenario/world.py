@@ -1,6 +1,6 @@
 """A world as data: which Teams, credentials and timings there are, and how a scenario changes them.
 
-Owns what holds where nothing is said. How a file spells it is `world_format`'s; what becomes of it the sandbox's.
+Owns the defaults. `world_format` reads it from files; the sandbox is made from it.
 """
 
 from dataclasses import dataclass, replace

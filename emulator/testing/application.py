@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
 """Those with transports for applications; TestClient takes either."""
 HOST: Final = "testserver"
-"""What the addresses name that its sandboxes tell: the host that Starlette's TestClient asks for."""
+"""The host in the addresses of its sandboxes: the host that Starlette's TestClient asks for."""
 
 Run = Callable[[Coroutine[Any, Any, None], float], None]
 
@@ -132,7 +132,7 @@ class _InProcess:
         pieces = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def receive() -> Any:
-            return pieces.pop() if pieces else await asyncio.Event().wait()  # nobody goes away
+            return pieces.pop() if pieces else await asyncio.Event().wait()  # the client stays
 
         async def send(message: Any) -> None:
             answered.append(message)
@@ -146,7 +146,7 @@ class _InProcess:
         return Answer(answered[0]["status"], start.get(b"request-id", b"").decode(), told)
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """There is nothing to close."""
 
 
 def _as_transport_error(error: LostAnswerError) -> Exception:

@@ -1,4 +1,6 @@
-"""The client of the control plane: one request to `/_emulator`, its answer or its refusal. Everyone's, the command line's too.
+"""The client of the control plane: one request to `/_emulator`, its answer or its refusal.
+
+The command line uses it too.
 
 Owns how a path of a sandbox is written, the control token, the connection and the wording of its failures. Must not know
 what any path does. An exchange runs over HTTP here, and in this process in `emulator.testing.application`.
@@ -62,7 +64,7 @@ class Transport(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
 
 
 class HttpTransport:
@@ -99,7 +101,7 @@ class HttpTransport:
             except ConnectionError:
                 if not is_kept:
                     raise
-            # A server closes connections that nobody used for a while.
+            # A server closes connections that are idle for a while.
             return self._exchange(method, target, headers, content, seconds, into)
 
     def _exchange(

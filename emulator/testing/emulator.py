@@ -76,7 +76,7 @@ class Emulator:
         return Sandbox(self._plane.of(made["id"]), made["id"])
 
     def close(self) -> None:
-        """Let go of it; one that was started here stops."""
+        """Close it; an emulator that was started here stops."""
         self._close()
 
     def __enter__(self) -> "Self":

@@ -1,4 +1,4 @@
-"""Files on their way to an emulator, which is told their content and tells what is wrong with it, and on their way back."""
+"""Files to be sent to an emulator, which reads and checks their content, and on their way back."""
 
 import os
 from collections.abc import Iterator, Mapping

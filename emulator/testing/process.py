@@ -28,7 +28,7 @@ for name in [name for name in os.environ if name.startswith("EMULATOR_")]:
 from emulator.cli.main import main
 sys.exit(main())
 """
-"""Runs the command: its options alone count, not the environment's. Standard input ends when whoever holds it has ended."""
+"""Runs the command: its options alone count, not the environment's. Standard input ends with the process that holds it."""
 
 
 class ServerProcess:

@@ -1,4 +1,4 @@
-"""What the control plane tells, as objects: recorded requests, explanations, rules. Names are those of its JSON.
+"""Answers of the control plane as objects: recorded requests, explanations, rules. Names are those of its JSON.
 
 A field that a newer emulator adds is left out here; nested objects and bodies stay as JSON has them.
 """
@@ -103,7 +103,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A misdeed of a client."""
+    """A mistake of a client."""
 
     rule: str
     severity: str

@@ -1,6 +1,6 @@
 """One sandbox of a running emulator, as a test sees it: its keys, clock, scenario, Teams and journal.
 
-Every property asks the emulator, so it tells what is true now. Everything here is synchronous, and raises EmulatorError
+Every property asks the emulator, so its value is current. Everything here is synchronous, and raises EmulatorError
 where the emulator refuses or does not answer.
 """
 
@@ -138,14 +138,14 @@ class Sandbox:
     def conduct(self, *, ended: bool = True) -> Conduct:
         """Return what the clients of this sandbox did wrong.
 
-        With `ended`, what was left undone (work that nobody looked at, a refused request that never came again) counts,
+        With `ended`, what was left undone (work that was never read, a refused request that was never repeated) counts,
         as if no more requests would come; else only what was left for ten minutes of emulator time.
         """
         told = self._plane.call("GET", "conduct", query={"ended": "true" if ended else "false"})
         return Conduct(findings=[record(Finding, finding) for finding in told["findings"]], checked=told["checked"])
 
     def coverage(self) -> dict[str, Any]:
-        """Return what of the contract the clients of this sandbox have met, as the control plane tells it."""
+        """Return the coverage of the contract by the clients of this sandbox, as the control plane answers it."""
         return dict(self._plane.call("GET", "coverage"))
 
     def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:

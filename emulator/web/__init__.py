@@ -1,1 +1,1 @@
-"""The service over HTTP: the road of a request under `/v1`, and the two byte surfaces it hands out links to."""
+"""The service over HTTP: `/v1`, and the two byte surfaces that its links lead to."""

@@ -1,6 +1,6 @@
 """The checks that a request under `/v1` passes before its operation's own, and their order: the one list of D01.
 
-The order of the checks is the order of the errors. What an operation checks after these stands in the service room.
+The order of the checks is the order of the errors. The service room has the checks that are an operation's own.
 """
 
 from emulator.contract import Contract, OperationContract
@@ -73,7 +73,7 @@ def _check_body(exchange: Exchange, contract: Contract, operation: OperationCont
 
 
 def _check_idempotency(exchange: Exchange) -> None:
-    """409 or 422, or the stored answer: what the key is bound to already (section 4, D10 to D14)."""
+    """409 or 422, or the stored answer: the key is bound already (section 4, D10 to D14)."""
     scope, records = exchange.key_scope, exchange.sandbox.idempotency
     assert scope is not None
     if records.is_held(scope):

@@ -43,7 +43,7 @@ class DirectUploads:
         return _UPLOAD
 
     def recognize(self, exchange: Exchange) -> None:
-        """Settle the sandbox; nobody has to be known."""
+        """Settle the sandbox; no caller is needed."""
         exchange.now = engine.enter(exchange.sandbox)
 
 

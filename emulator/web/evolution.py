@@ -1,4 +1,4 @@
-"""What the service may add within v1 (section 9), for clients that are to be shown it: `--evolution on` (D68).
+"""What the service may add within v1 (section 9), to test clients with it: `--evolution on` (D68).
 
 Owns the unknown fields of every object and the additional headers; longer identifiers, and with them cursors, are made in
 `kernel/identifiers`, more premade ingredients in `service/premade`. Nothing here runs where evolution is off.
@@ -13,7 +13,7 @@ from emulator.kernel.json_bytes import json_bytes
 
 HEADERS: Final[tuple[Header, ...]] = ((b"service-region", b"local-1"), (b"server-timing", b"admission;dur=1"))
 ADDED: Final = {"evolved": {"since": "1.1", "tags": ["new", "optional"], "note": None}}
-"""What every object begins with: a field that no client knows yet, with every kind of value inside."""
+"""The first field of every object: one that no client knows, with every kind of value inside."""
 _AS_IT_IS: Final = frozenset({"request", "headers", "body", "dimensions"})
 """Fields whose objects repeat what the client sent, or say what it is to send: nothing may be added there."""
 

@@ -3,7 +3,7 @@
     arrive -> route -> body read (the last wait) -> clock read, sandbox settled -> checks, each noted as it is passed
     -> commit -> render once -> bind the Idempotency-Key -> journal -> wire
 
-A scenario's fault has its say at fixed moments between these (emulator/scenario/faults/base.py). Up to the read body
+A scenario's fault is called at fixed moments between these (emulator/scenario/faults/base.py). Up to the read body
 nothing is looked at that can change; from there to the answer nothing waits, so an admission is atomic without a lock.
 The one exception is a wait *in* admission (image work, a held request): the key is in progress meanwhile (D13), and
 everything after it is looked at again.
@@ -86,7 +86,7 @@ class Surface(Protocol):
         """Find the route. Raises Problem."""
 
     def recognize(self, exchange: "Exchange") -> None:
-        """Find the sender again, now that nothing waits any more. Raises Problem."""
+        """Find the caller again, now that nothing waits any more. Raises Problem."""
 
 
 class Exchange:
@@ -332,8 +332,8 @@ class Exchange:
             entry.outcome = "refused"
         entry.problem = problem
         headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
-        retry_after_told = 0 if takes_wait else retry_after
-        response = self._evolved(problem_response(problem, self.request_id, retry_after_told, headers))
+        shown_retry_after = 0 if takes_wait else retry_after
+        response = self._evolved(problem_response(problem, self.request_id, shown_retry_after, headers))
         if takes_wait and retry_after is not None:
             wait_ms = problem.retry_wait_ms or retry_after * SECOND_MS
             engine.advance(self.sandbox, self.sandbox.clock.now() + wait_ms)
@@ -406,7 +406,7 @@ class Service:
         await exchange.fault.wire(exchange, response, Wire(scope, receive, send, body, self.stop))
 
     def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:
-        """Note the arrival. A stranger's request takes no Request-Id from under a test: it has a sequence of its own."""
+        """Note the arrival. Unknown callers have Request-Ids of another sequence, so that those of a test stay the same."""
         home, caller = surface.home(request)
         sandbox = home or self.sandboxes.default
         request_id = sandbox.identifiers.next("req") if home is not None else _stray_id(sandbox)

@@ -41,7 +41,7 @@ class Files:
         return _DOWNLOAD
 
     def recognize(self, exchange: Exchange) -> None:
-        """Settle the sandbox; nobody has to be known."""
+        """Settle the sandbox; no caller is needed."""
         exchange.now = engine.enter(exchange.sandbox)
 
 

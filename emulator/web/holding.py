@@ -8,9 +8,9 @@ from emulator.service import engine
 from emulator.service.sandbox import Sandbox
 
 _LOOK_AGAIN_SECONDS = 0.25
-"""How often a held request looks at its clock by itself: somebody may have set it to another mode."""
+"""How often a held request checks its clock: its mode may have changed."""
 _AUTO_SECONDS = 1.0
-"""How long in real time an auto clock holds a request that nobody asks for again."""
+"""How long in real time an auto clock holds a request that is not repeated."""
 
 
 @dataclass(slots=True, eq=False)

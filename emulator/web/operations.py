@@ -1,7 +1,7 @@
 """What each of the 38 operations does: one row an operation id (section 4).
 
-A row names the check, a function of the service room from a call to a commit, and how what came of the commit becomes
-a reply. How the reply looks on the wire is the renderer's business.
+A row names the check, a function of the service room from a call to a commit, and how the result of the commit becomes
+a reply. `rendering` writes the reply as JSON.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -34,7 +34,7 @@ class Reply(NamedTuple):
     retry_after: int | None = None
 
     def asset_ids(self) -> list[str]:
-        """Return the Assets whose size the answer tells."""
+        """Return the Assets whose size the answer shows."""
         if isinstance(self.resource, Page):
             return [item.id for item in self.resource.items if isinstance(item, Asset)]
         return [self.resource.id] if isinstance(self.resource, Asset) else []
@@ -257,7 +257,7 @@ async def _decode_upload(exchange: Exchange) -> None:
 
 
 async def _examine_background(exchange: Exchange) -> None:
-    """Look at the source of a Background, which its price depends on (D30)."""
+    """Examine the source of a Background, on which its price depends (D30)."""
     asset_id = authoring.source_to_examine(exchange.call)
     if asset_id is not None:
         await exchange.pictures.examine(exchange.sandbox.images, asset_id)

@@ -1,7 +1,6 @@
 """The wait for pictures: decoding uploads, developing recipes and examining scenes, in helper processes.
 
-The event loop never runs Pillow, and no code of the server does. Whoever awaits here must read the state again
-afterwards.
+The event loop never runs Pillow, and no code of the server does. After an await here the state must be read again.
 """
 
 import asyncio

@@ -20,7 +20,7 @@ class LostAnswerError(ConnectionResetError):
 
 
 class Wire:
-    """The way back to one client."""
+    """The connection to one client, for one answer."""
 
     __slots__ = ("_body", "_receive", "_scope", "_send", "_stop")
 

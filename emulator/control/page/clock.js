@@ -21,7 +21,7 @@ const MODES = {
 const MEANINGS = {
   real: "Follows the wall clock.",
   manual: "Stands still until it is moved.",
-  auto: "Stands still, and takes every wait that a client is told to take.",
+  auto: "Stands still, and takes every wait that an answer asks of a client.",
 };
 const SHOWN_EVENTS = 100;
 
@@ -118,7 +118,7 @@ export function create(panel) {
     );
     tick();
     clearTimeout(alarm);
-    // Nothing happens by itself in the emulator: whoever looks lets happen what has fallen due.
+    // Nothing happens by itself in the emulator: a request applies the events that are due.
     if (clock.mode === "real" && clock.next_event_at) {
       const wait = (Date.parse(clock.next_event_at) - Date.parse(clock.now)) / clock.rate;
       if (wait < 86_400_000) alarm = setTimeout(() => void refresh().catch(() => {}), Math.max(wait + 20, 50));

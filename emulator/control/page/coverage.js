@@ -1,4 +1,4 @@
-/** The region `Coverage`: what of the contract the clients of the sandbox have met, and what closes each gap. */
+/** The region `Coverage`: how much of the contract the clients of the sandbox have covered, and what closes each gap. */
 
 import { element, fill, setText } from "./dom.js";
 import { ask } from "./service.js";

@@ -154,7 +154,7 @@ async function showFacts() {
 function hear(event) {
   for (const one of shown) {
     one.region.hear?.(event);
-    // After a gap nobody knows what has changed.
+    // After a gap it is unknown what has changed.
     if (event.kind === "gap" || one.file.concerns.includes(event.kind)) one.invalidate();
   }
 }

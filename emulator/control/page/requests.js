@@ -76,7 +76,7 @@ export function create(panel) {
       show();
     });
 
-  /** What a client of this sandbox is told. @type {Record<string, string> | null} */
+  /** The variables for a client of this sandbox. @type {Record<string, string> | null} */
   let client = null;
 
   function show() {
@@ -214,7 +214,7 @@ function noMatch() {
   ];
 }
 
-/** @param {Record<string, string> | null} client what a client of this sandbox is told */
+/** @param {Record<string, string> | null} client the variables for a client of this sandbox */
 function firstSteps(client) {
   const { IMAGE_WORKFLOW_BASE_URL: base, IMAGE_WORKFLOW_API_KEY: key } = client ?? {};
   return [

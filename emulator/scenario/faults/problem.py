@@ -58,7 +58,7 @@ class ProblemFault(Fault):
         return exchange.refuse(exchange.problem(self.code, self.detail, self.retry_after))
 
     def did(self, record: Record) -> str:
-        """Say whether it came to the problem."""
+        """Say whether the problem was raised."""
         if record.has_rule_acted:
             return f"answered with {self.code}"
         return f"did nothing: the request was decided before {self.code} was due"

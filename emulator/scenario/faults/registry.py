@@ -22,5 +22,5 @@ FAULTS: Final[Mapping[str, Callable[[Then], Fault]]] = MappingProxyType(
 
 
 def read_fault(then: Then) -> Fault:
-    """Read what happens to a request; the schema has seen to it that one fault is there."""
+    """Read what happens to a request; the schema ensures that there is one fault."""
     return next(read(then) for word, read in FAULTS.items() if word in then)
