@@ -40,6 +40,7 @@ _BEGINNING_OF_HEAD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?: |\Z)")
 _USUAL_METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE", b"CONNECT"})
 _STAND_IN_METHOD = b"PURGE"
 """Stands for unknown methods: one that the parser knows and no path allows."""
+_ABSOLUTE_TARGET = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
 _UPGRADE = re.compile(rb"\r\nupgrade[ \t]*:[^\r\n]*", re.IGNORECASE)
 
 
@@ -203,9 +204,12 @@ class PatientHttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Called by the parser at the end of the head of a request: begin to answer it, after those before it."""
-        for name, value in self.headers:
+        absolute = None if self.url.startswith(b"/") else _ABSOLUTE_TARGET.match(self.url)
+        for index, (name, value) in enumerate(self.headers):
             if name == b"content-length":
                 self._body_left = int(value)
+            elif absolute and name == b"host":  # which the target overrules (RFC 9112)
+                self.headers[index] = (name, absolute[1])
         version = self.parser.get_http_version()
         self.scope = self._scope(version)
         before = self.cycle

@@ -14,6 +14,7 @@ from emulator.control.calls import Call
 from emulator.control.sandboxes import describe
 from emulator.domain.problems import Problem
 from emulator.examiner.conduct import portable
+from emulator.http.requests import ClientDisconnectedError
 from emulator.service import engine
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import SandboxConflictError
@@ -83,6 +84,8 @@ async def _in_thread(work: Callable[[Callable[[], None]], Sandbox]) -> Sandbox:
 
     try:
         await asyncio.to_thread(run)
+    except asyncio.CancelledError:  # the emulator stops, and has cut the connection
+        raise ClientDisconnectedError from None
     finally:
         is_given_up.set()
     found = outcome.pop()

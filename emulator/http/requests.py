@@ -3,6 +3,7 @@
 Must not know what is asked for, nor any state.
 """
 
+import io
 import json
 import math
 import re
@@ -186,12 +187,11 @@ class Body:
 
     async def read(self, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:
         """Take all of it; None as soon as it is larger than the limit. Raises ClientDisconnectedError."""
-        first, rest = await self.take(), bytearray()
+        gathered = io.BytesIO(await self.take())  # it hands its bytes out without a copy
+        gathered.seek(0, io.SEEK_END)
         while self.has_more and self.size_bytes <= limit_bytes:
-            rest += await self.take()
-        if self.size_bytes > limit_bytes:
-            return None
-        return first + rest if rest else first
+            gathered.write(await self.take())
+        return gathered.getvalue() if self.size_bytes <= limit_bytes else None
 
     async def drain(self) -> None:
         """Receive and discard the rest, within bounds: the connection stays open until the client has read the answer."""

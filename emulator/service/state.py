@@ -360,7 +360,7 @@ def _read(
             try:
                 if name == "pictures":
                     picture = codec.read(SavedPicture, data, where)
-                    _add_picture(sandbox, picture, archive, pictures)
+                    _add_picture(sandbox, picture, archive, pictures, go_on)
                 else:
                     row = codec.read(_TABLES[name].kind, data, where)
                     _TABLES[name].add(sandbox, row)
@@ -419,26 +419,39 @@ def _read_head(file: IO[bytes], identifier: str, memory: MemoryBudget, codec: Co
     return Sandbox(identifier, memory, SandboxState(**once)), original_id
 
 
-def _add_picture(sandbox: Sandbox, picture: SavedPicture, archive: zipfile.ZipFile, pictures: dict[str, bytes]) -> None:
+def _add_picture(
+    sandbox: Sandbox,
+    picture: SavedPicture,
+    archive: zipfile.ZipFile,
+    pictures: dict[str, bytes],
+    go_on: Callable[[], None],
+) -> None:
     if picture.key in sandbox.images.pictures or (picture.recipe is None) == (picture.sha256 is None):
         raise StateError(f"found {excerpt(picture.key)}; expected it once, with a recipe or the SHA-256 of its bytes")
     data = None
     if picture.sha256 is not None:
         data = pictures.get(picture.sha256)
         if data is None:
-            data = pictures[picture.sha256] = _read_bytes(archive, picture.sha256, sandbox.memory)
+            data = pictures[picture.sha256] = _read_bytes(archive, picture.sha256, sandbox.memory, go_on)
     sandbox.images.restore(picture.key, data, picture.recipe, picture.scene, holds=0, is_public=False)
 
 
-def _read_bytes(archive: zipfile.ZipFile, sha256: str, memory: MemoryBudget) -> bytes:
-    left_bytes = memory.limit_bytes - memory.held_bytes
+def _read_bytes(archive: zipfile.ZipFile, sha256: str, memory: MemoryBudget, go_on: Callable[[], None]) -> bytes:
+    """Read the bytes of a picture piece by piece: a whole one, which may be a bomb, would hold other threads up."""
+    left_bytes, digest, data = memory.limit_bytes - memory.held_bytes, hashlib.sha256(), io.BytesIO()
     with _open(archive, _PICTURES + sha256) as file:
-        data = file.read(left_bytes + 1)
-    if len(data) > left_bytes:
-        raise StateError(f"found more than {memory.limit_bytes} bytes of pictures; expected --max-memory at most")
-    if hashlib.sha256(data).hexdigest() != sha256:
+        while piece := file.read(_CHUNK_BYTES):
+            go_on()
+            left_bytes -= len(piece)
+            if left_bytes < 0:
+                raise StateError(
+                    f"found more than {memory.limit_bytes} bytes of pictures; expected --max-memory at most"
+                )
+            digest.update(piece)
+            data.write(piece)
+    if digest.hexdigest() != sha256:
         raise StateError(f"{_PICTURES}{sha256}: found bytes of another SHA-256; expected those that were saved")
-    return data
+    return data.getvalue()
 
 
 def _rename_keys(sandbox: Sandbox, original_id: str) -> None:

@@ -78,6 +78,23 @@ def test_pipelined_requests_are_answered_whatever_protocol_one_of_them_offers(em
     assert [200, 401, 200, 401, 200] == [response.status for response in conversation.responses()]
 
 
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        (b"http://evil.com/v1/team", b"localhost", 403),
+        (b"HTTP://localhost:8038/v1/team", b"evil.com", 200),
+        (b"http://evil.com@localhost/v1/team", b"localhost", 400),
+        (b"http:///v1/team", b"localhost", 400),
+    ],
+)
+def test_the_host_of_an_absolute_target_counts(
+    emulator: EmulatorUnderTest, target: bytes, host: bytes, status: int
+) -> None:
+    sent = GET.replace(b"/v1/team", target).replace(b"localhost\r\n", host + b"\r\n")
+    conversation = asyncio.run(converse(emulator.application, [sent]))
+    assert [status] == [response.status for response in conversation.responses()]
+
+
 def test_bytes_that_are_no_request_have_a_request_id_each() -> None:
     with serving() as server:
         host, port = server.url.removeprefix("http://").split(":")
