@@ -351,3 +351,46 @@ def test_the_journal_is_cleared(visit: Visit, service: Service) -> None:
     visit.press("Requests", "Clear")
     expect(visit.region("Requests")).to_contain_text("No requests yet")
     assert json.dumps(service.control("GET", "/requests")["data"]) == "[]"
+
+
+# Requests as a client sends them --------------------------------------------------------------------------------------
+
+
+def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(visit: Visit) -> None:
+    visit.region("Scenario").get_by_role("combobox").select_option("every-first-write-fails")
+    visit.press("Scenario", "Use")
+    visit.press("Gallery", "Photoshoot as a client")
+    expect(visit.alert()).to_contain_text("500 internal_error")
+    visit.region("Gallery").get_by_role("link", name="See why in Requests").click()
+    region = visit.region("Requests")
+    expect(region).to_contain_text("Remedy")
+    expect(region).to_contain_text("every-first-write-fails.yaml, line")
+    visit.complaints.clear()  # the browser's own note of the 500
+
+
+def test_an_operation_is_tried_in_the_reference_and_explained_on_the_page(visitor: Any) -> None:
+    visit = visitor("/_emulator/reference#createPose")
+    part = visit.page.get_by_role("article", name="createPose", exact=True)
+    part.get_by_text("Try it").click()
+    part.get_by_label("Body", exact=True).fill('{"name": 7}')
+    part.get_by_role("button", name="Send").click()
+    expect(part.get_by_role("group", name="Answer")).to_contain_text('"code": "invalid_input"')
+    part.get_by_role("link", name="Explain in Requests").click()
+    expect(visit.region("Requests")).to_contain_text("createPose")
+    expect(visit.region("Requests")).to_contain_text("Remedy")
+    visit.complaints.clear()  # the browser's own note of the 422
+
+
+def test_a_trial_names_assets_that_exist_and_is_replayed_with_the_same_key(visitor: Any, service: Service) -> None:
+    service.photoshoot()
+    visit = visitor("/_emulator/reference#createProductPhotographyGeneration")
+    part = visit.page.get_by_role("article", name="createProductPhotographyGeneration", exact=True)
+    part.get_by_text("Try it").click()
+    for outcome in ("202 answered", "202 replayed"):
+        part.get_by_role("button", name="Send").click()
+        expect(part.locator(".answer")).to_contain_text(outcome)
+    part.get_by_label("Fault (Emulator-Fault)").select_option("rate_limited")
+    part.get_by_role("button", name="New Idempotency-Key").click()
+    part.get_by_role("button", name="Send").click()
+    expect(part.locator(".answer")).to_contain_text("429 refused")
+    visit.complaints.clear()

@@ -72,6 +72,15 @@ export class Contract {
   }
 
   /**
+   * The problem codes that an operation can answer.
+   * @param {Part} operation
+   * @returns {string[]}
+   */
+  codesOfOperation(operation) {
+    return [...new Set(Object.values(operation.responses).flatMap((response) => this.codesOf(response)))];
+  }
+
+  /**
    * The problem codes of a response.
    * @param {Part} response
    * @returns {string[]}

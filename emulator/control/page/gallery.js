@@ -1,6 +1,7 @@
 /** The region `Gallery`: all Assets as pictures, uploads by field or drop, and a first photoshoot in one click. */
 
 import { act, actButton } from "./acts.js";
+import { newIdempotencyKey, sendAsClient } from "./client.js";
 import { element, fill, follow, setText } from "./dom.js";
 import { picture } from "./pictures.js";
 import { ask, Refusal } from "./service.js";
@@ -56,18 +57,18 @@ export function create(panel) {
         "First photoshoot",
         async () => {
           const { id } = await ask("POST", "first-photoshoot", { query: { team: team.value || undefined } });
-          fill(
-            message,
-            "Admitted: four pictures are on their way. ",
-            element("a", { href: `#work/${id}` }, "Watch them come"),
-            ".",
-          );
-          message.hidden = false;
           await refresh();
-          return "Admitted: four pictures are on their way";
+          return admitted(id);
         },
         { class: "primary" },
       ),
+      actButton("Photoshoot as a client", photoshootAsClient),
+    ),
+    element(
+      "p",
+      { class: "soft gallery-hint" },
+      "First photoshoot does not go through /v1: it is not in Requests, and of a scenario only rules for work apply. ",
+      "Photoshoot as a client sends the request as your program does, so every rule applies.",
     ),
     message,
     pictures,
@@ -89,6 +90,52 @@ export function create(panel) {
       panel.classList.remove("is-over");
       const files = [...(event.dataTransfer?.files ?? [])];
       void act(panel, () => add(files));
+    });
+  }
+
+  /** @param {string} id of the Generation */
+  function admitted(id) {
+    const text = "Admitted: four pictures are on their way";
+    tell("good", `${text}. `, element("a", { href: `#work/${id}` }, "Watch them in Work"));
+    return text;
+  }
+
+  /** @param {"good" | "refused"} kind @param {(Node | string)[]} text */
+  function tell(kind, ...text) {
+    message.className = `gallery-message is-${kind}`;
+    fill(message, text);
+    message.hidden = false;
+  }
+
+  /** Photograph the newest Asset of the Team, or a sample, by a request to the service. */
+  async function photoshootAsClient() {
+    const [{ data: teams }, { data: assets }] = await Promise.all([ask("GET", "teams"), ask("GET", "assets")]);
+    const { name: owner, credentials } = teams.find((/** @type {any} */ one) => one.id === team.value) ?? teams[0];
+    const key = credentials.find((/** @type {any} */ one) => one.profile === "full")?.key;
+    if (!key) throw new Error(`The Team ${owner} has no full credential`);
+    const asset = assets.find((/** @type {Asset} */ one) => one.team.name === owner) ?? (await addSample());
+    const body = JSON.stringify({ asset_ids: [asset.id], output_mode: "photoshoot" });
+    const headers = { "Idempotency-Key": newIdempotencyKey() };
+    const answer = await sendAsClient({ method: "POST", path: "/generations/product-photography", key, headers, body });
+    await refresh();
+    if (answer.status === 202 && answer.body?.id) return admitted(answer.body.id);
+    const reason = answer.status ? `${answer.status} ${answer.body?.code ?? ""}` : "no answer";
+    const place = answer.entry ? `requests/${answer.entry.sequence}` : "requests";
+    tell("refused", `The request failed: ${reason}. `, element("a", { href: `#${place}` }, "See why in Requests"));
+    throw new Refusal(answer.status ?? 0, reason, `${reason}: ${answer.body?.detail ?? "the connection was cut"}`);
+  }
+
+  async function addSample() {
+    const canvas = new OffscreenCanvas(600, 600);
+    const drawing = /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    drawing.fillStyle = "#4f46e5";
+    drawing.roundRect(180, 120, 240, 360, 40);
+    drawing.fill();
+    const query = { team: team.value || undefined };
+    return ask("POST", "assets", {
+      body: await canvas.convertToBlob(),
+      headers: { "Content-Type": "image/png" },
+      query,
     });
   }
 

@@ -3,8 +3,9 @@
 import { Contract, decisionsOf, lastStep } from "./contract.js";
 import { byId, element, fill } from "./dom.js";
 import { json } from "./json-view.js";
-import { ask, onTokenNeeded, ROOT, sandboxId } from "./service.js";
+import { ask, onTokenNeeded, pageAddress, ROOT } from "./service.js";
 import { askForToken } from "./token.js";
+import { tryIt } from "./try-it.js";
 import { counted } from "./words.js";
 
 /** @typedef {import("./contract.js").Part} Part */
@@ -174,6 +175,7 @@ function describeOperation(contract, operation) {
     body && element("h4", {}, "Body"),
     body && element("p", {}, ...typeOf(body.schema)),
     example && json(contract.resolve(example).value, `Example of a body of ${operation.id}`),
+    tryIt(contract, operation),
     element("h4", {}, "Responses"),
     element(
       "table",
@@ -397,6 +399,5 @@ function reveal() {
 }
 
 onTokenNeeded(askForToken);
-if (sandboxId() !== "default")
-  byId("page-link").setAttribute("href", `../_emulator?sandbox=${encodeURIComponent(sandboxId())}`);
+byId("page-link").setAttribute("href", pageAddress());
 show().then(reveal, (error) => fill(byId("reference"), element("p", { role: "alert" }, error.message)));

@@ -52,6 +52,17 @@ export function referenceAddress(part = "") {
   return url;
 }
 
+/**
+ * The address of the page, from the reference, with what it is to show.
+ * @param {string} [place] such as `requests/12`
+ */
+export function pageAddress(place = "") {
+  const url = new URL("../_emulator", ROOT);
+  if (sandboxId() !== "default") url.searchParams.set("sandbox", sandboxId());
+  url.hash = place;
+  return url.href;
+}
+
 /** The headers that let a request in. */
 function authorization() {
   const token = sessionStorage.getItem(TOKEN_NAME);

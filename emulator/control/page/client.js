@@ -1,0 +1,58 @@
+/**
+ * Requests to the service itself, with a credential, as a client sends them: they are in the journal, and the rules of a
+ * scenario apply to them. Only what a person sends by a press of a button goes this way.
+ */
+
+import { ask, Refusal, ROOT } from "./service.js";
+
+const BASE = new URL("../v1/", ROOT);
+
+/**
+ * @typedef {object} Answer
+ * @property {number | null} status null where the answer was lost on its way
+ * @property {any} body its JSON; null where it has none
+ * @property {{sequence: number, replayed: boolean} | null} entry the journal's, where the answer names it
+ */
+
+/**
+ * Send a request and return whatever is answered; a refusal is an answer too.
+ * @param {object} request
+ * @param {string} request.method
+ * @param {string} request.path below `/v1`, such as `/team`
+ * @param {string} request.key
+ * @param {Record<string, string>} [request.headers]
+ * @param {string} [request.body] JSON
+ * @returns {Promise<Answer>}
+ */
+export async function sendAsClient({ method, path, key, headers = {}, body }) {
+  const sent = /** @type {Record<string, string>} */ ({ ...headers, Authorization: `Bearer ${key}` });
+  if (body !== undefined) sent["Content-Type"] = "application/json";
+  try {
+    const response = await fetch(new URL(path.slice(1), BASE), { method, headers: sent, body, cache: "no-store" });
+    const requestId = response.headers.get("Request-Id");
+    const text = await response.text();
+    return { status: response.status, body: parsed(text), entry: await entryOf(requestId) };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    return { status: null, body: null, entry: null };
+  }
+}
+
+/** A text for Idempotency-Key. Not `randomUUID`, which browsers do not give to pages that came without encryption. */
+export function newIdempotencyKey() {
+  return [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text || null;
+  }
+}
+
+/** @param {string | null} requestId */
+async function entryOf(requestId) {
+  return requestId && ask("GET", `requests/${encodeURIComponent(requestId)}`).catch(() => null);
+}
