@@ -40,6 +40,8 @@ class OperationContract:
     query: Mapping[str, QueryParameter]
     body: str | None
     """The name of its body's schema; None for an operation that takes no body."""
+    cost: str
+    """What it takes from the Team's Credits, in words."""
     is_idempotent: bool
     codes: Mapping[int, frozenset[str]]
     """By declared status, the problem codes that it can carry; 0 stands for the default response."""
@@ -123,6 +125,7 @@ class Contract:
                 if parameter["in"] == "query"
             },
             body=body["schema"]["$ref"].rpartition("/")[2] if body else None,
+            cost=operation.get("x-service-credit-cost", "Free"),
             is_idempotent=any(parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters),
             codes={status: found for status, found in codes.items() if found},
             statuses=frozenset(codes) - {0},

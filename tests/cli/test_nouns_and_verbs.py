@@ -286,10 +286,10 @@ def test_an_address_that_cannot_be_one_is_told_by_its_variable(variable: str, va
 def test_operations_are_listed_without_an_emulator() -> None:
     operations = json.loads(run_command("operations", "--format", "json").output)["data"]
     prices = {row["operation"]: row["credits"] for row in operations}
-    assert (38, "0", "1") == (len(prices), prices["getTeam"], prices["createPose"])
-    assert "1 an image, 2 at 4k" == prices["createUpscaleGeneration"]
+    assert (38, "Free", "1 Credit") == (len(prices), prices["getTeam"], prices["createPose"])
+    assert "1 Credit at 2k, 2 Credits at 4k" == prices["createUpscaleGeneration"]
     (team,) = [row for row in table(run_command("operations").output) if row[0] == "getTeam"]
-    assert ["getTeam", "GET", "/v1/team", "0", "200", "401"] == team[:6]
+    assert ["getTeam", "GET", "/v1/team", "Free", "200", "401"] == team[:6]
 
 
 @pytest.mark.parametrize("kind", ["scenario", "world"])

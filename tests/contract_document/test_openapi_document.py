@@ -14,6 +14,8 @@ import yaml
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from emulator.contract import Contract
+from emulator.domain.pricing import AUTHORING_PRICES, generation_price
+from emulator.domain.resources import WORKFLOWS
 from tests.support.contract_check import ROOT, closed
 from tests.support.specification import STATUSES
 
@@ -232,6 +234,17 @@ class TestOperations:
             assert ["Idempotency-Key"] * is_write == parameters(name, "header")
             assert is_write == ("x-service-credit-cost" in operation)
         assert COMPONENTS["parameters"]["IdempotencyKey"]["required"] is True
+
+    def test_name_the_prices_that_the_service_charges(self) -> None:
+        shots = {"output_mode": "single_shots", "image_count": 1}
+        prices = {f"create{kind}": {price} for kind, price in zip(INGREDIENTS, AUTHORING_PRICES.values(), strict=True)}
+        for workflow in WORKFLOWS:
+            sizes = [{**shots, "resolution": size, "target_resolution": size} for size in ("2k", "4k")]
+            noun = workflow.title().replace("_", "")
+            prices[f"create{noun}Generation"] = {generation_price(workflow, size) for size in sizes}
+        for name, expected in prices.items():
+            cost = operations()[name][2]["x-service-credit-cost"].replace("Free", "0 Credits")
+            assert expected == {int(price) for price in re.findall(r"(\d) Credit", cost)}, name
 
     def test_declare_the_parameters_of_their_path(self) -> None:
         for name, (_, path, _) in operations().items():
