@@ -1,5 +1,6 @@
 """The example client is clean under every scenario of the library; each mutant of it is found with exactly its rule."""
 
+import re
 import time
 from collections.abc import Iterator
 
@@ -7,7 +8,7 @@ import pytest
 
 from emulator.testing import Emulator
 from tests.cli.command import ROOT
-from tests.examiner.example_client import MUTANTS, Mutant, load, play, tour
+from tests.examiner.example_client import MUTANTS, SOURCE, Mutant, load, play, tour
 
 SPEED = 600
 """Of a clock that runs by itself: the client's pauses are so much shorter."""
@@ -52,3 +53,10 @@ def test_the_client_itself_is_clean_where_its_mutant_is_not(emulator: Emulator, 
     with emulator.sandbox(scenario=mutant.scenario, clock="manual") as sandbox:
         play(load(), sandbox, mutant.act, sandbox.clock.advance)
         assert [] == list(map(str, sandbox.conduct().findings))
+
+
+def test_the_page_on_survival_quotes_the_client() -> None:
+    page = (ROOT / "docs/survive.md").read_text(encoding="utf-8")
+    quotes = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(quotes) > 10
+    assert [] == [quote for quote in quotes if quote not in SOURCE]
