@@ -4,7 +4,7 @@ Made from notes for one examination, and then discarded. Must not know any rule.
 """
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, pairwise
@@ -130,17 +130,23 @@ class History:
                 return later
         return None
 
-    def next_by_same(self, notes: Sequence[Note], earlier: Note) -> Note | None:
-        """Return the next note of a group by the same worker: on the same connection if there is one, else who knew.
+    def by_worker(self, notes: Sequence[Note]) -> Sequence[Sequence[Note]]:
+        """Return the notes of one client by its workers: programs that run side by side, each on its own connection.
 
-        Programs that run side by side may be one client by credential and User-Agent; each keeps its own connection.
+        Whoever uses one connection after another, as without keep-alive, is one worker.
         """
-        index = bisect_right(notes, earlier.left_before, key=lambda note: note.sequence)
-        if earlier.connection is not None:
-            for note in islice(notes, index, index + _MOST_AT_ONCE):
-                if note.connection == earlier.connection:
-                    return note
-        return self.next_knowing(notes, earlier)
+        switches = sum(earlier.connection != later.connection for earlier, later in pairwise(notes))
+        by_connection = _grouped(notes, lambda note: note.connection)
+        are_side_by_side = switches >= len(by_connection)
+        return list(by_connection.values()) if are_side_by_side else [notes]
+
+    @cached_property
+    def _times_sent(self) -> Counter[tuple[str | None, str | None]]:
+        return Counter((note.credential, note.key) for note in self.notes)
+
+    def was_sent_again(self, note: Note) -> bool:
+        """Whether the key of a note came again, maybe from another program with the same credential."""
+        return self._times_sent[note.credential, note.key] > 1
 
     # What became of it ----------------------------------------------------------------------------------------------
 

@@ -3,14 +3,14 @@
 Theory of operation. Its admission was answered, so the client knows its id. The end is read if an answer to any client
 shows it, by itself or in a list. That it will not be read is known ten minutes of emulator time after the end of the
 work, or at the end of the run. Work that has not finished counts only if it was never read at all: a client that has
-polled for a while may stop. A last read that failed is an excuse, and so is a client that was shut out or that ended
-with a failure.
+polled may stop. An admission that was answered after its client had sent it again was not heard. A last read that failed
+is an excuse, and so is a client that was shut out or that ended with a failure.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_success, shows_end
+from emulator.examiner.history import History, intent_of, is_answered, is_success, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
@@ -42,11 +42,20 @@ def _judge(history: History, subject: str, notes: Sequence[Note], admitted: Note
     else:
         is_left = history.is_over(work.finished_at) and listed_at < work.finished_at
     is_excused = (
-        (looks and not is_success(looks[-1])) or history.was_shut_out(admitted) or history.ended_in_failure(admitted)
+        (looks and not is_success(looks[-1]))
+        or _was_asked_again(history, admitted)
+        or history.was_shut_out(admitted)
+        or history.ended_in_failure(admitted)
     )
     if not is_left or is_excused:
         return KEPT
     return Breach(subject, (admitted.sequence,), f"{subject} was admitted, and its end was never read")
+
+
+def _was_asked_again(history: History, admitted: Note) -> bool:
+    """Whether the same request had come again when its admission was answered: its client had hung up."""
+    same = history.by_request[*intent_of(admitted), admitted.key]
+    return any(admitted.sequence < note.sequence <= admitted.left_before for note in same)
 
 
 RULE: Final = Rule(

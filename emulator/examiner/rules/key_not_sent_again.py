@@ -1,8 +1,9 @@
 """`key-not-sent-again`: a write whose effect is unknown is never repeated.
 
 Theory of operation. A lost answer and a 500 leave open whether the write was carried out; its Idempotency-Key exists to
-find out. One repetition is enough. The same intent under another key is reported as `write-retried-with-new-key`.
-Whether the key never comes again is known ten minutes of emulator time later, or at the end.
+find out. One repetition is enough, by another program with the same credential too. The same intent under another key is
+reported as `write-retried-with-new-key`. Whether the key never comes again is known ten minutes of emulator time later,
+or at the end.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         note = notes[0]
         if note.key is None or note.operation is None or note.method == "GET" or not is_unknown(note):
             continue
-        if len(notes) > 1:
+        if history.was_sent_again(note):
             yield KEPT
         elif history.is_over(note.left_at) and not history.was_shut_out(note) and not history.has_other_key(note):
             message = (

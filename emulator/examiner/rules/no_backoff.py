@@ -29,7 +29,7 @@ _MENDED_BY_TIME: Final = (
 )
 _EQUAL: Final = 1.25
 _UNEVENNESS_MS: Final = 5
-_NOTHING_MS: Final = ((3, 15), (5, 40), (7, 100))
+_NOTHING_MS: Final = ((3, 20), (4, 40), (5, 60), (7, 100))
 """So many pauses one after another that are not longer than this are none."""
 
 

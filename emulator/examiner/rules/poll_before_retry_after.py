@@ -1,34 +1,33 @@
 """`poll-before-retry-after`: unfinished work is read again before the Retry-After of the last read is over.
 
-Theory of operation. Compared are successive reads of one Operation or Generation by one client, on each of its
-connections. The answer that shows unfinished work says how long to wait; the next read has waited if either clock moved
-that far. A read whose answer was lost is ignored.
+Theory of operation. Compared are successive reads of one Operation or Generation by one client, or by each of its
+workers if several read it. The answer that shows unfinished work says how long to wait; the next read has waited if
+either clock moved that far. A read whose answer was lost is ignored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from emulator.examiner.history import History, has_waited, is_answered, is_wait_measured, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.service.record import Note
 
 
 def _examine(history: History) -> Iterator[Verdict]:
     for (_, work), looks in history.looks.items():
-        for look in looks:
-            if not look.retry_after or shows_end(look) or not is_answered(look, 200):
-                continue
-            again = history.next_by_same(looks, look)
-            if again is None or not is_wait_measured(look, again):
-                continue
-            if has_waited(look, again, look.retry_after):
-                yield KEPT
-            else:
-                waited = f"the Retry-After of {look.retry_after} s was over"
-                yield Breach(
-                    f"{look.credential}|{look.user_agent}|{work}",
-                    (look.sequence, again.sequence),
-                    f"{work} was read again before {waited}",
-                )
+        for worker in history.by_worker(looks):
+            for look in worker:
+                if look.retry_after and not shows_end(look) and is_answered(look, 200):
+                    yield from _judge(history, work, look, worker)
+
+
+def _judge(history: History, work: str, look: Note, looks: Sequence[Note]) -> Iterator[Verdict]:
+    wanted, again = look.retry_after or 0, history.next_knowing(looks, look)
+    if again is None or not is_wait_measured(look, again):
+        return
+    message = f"{work} was read again before the Retry-After of {wanted} s was over"
+    breach = Breach(f"{look.credential}|{look.user_agent}|{work}", (look.sequence, again.sequence), message)
+    yield KEPT if has_waited(look, again, wanted) else breach
 
 
 RULE: Final = Rule(

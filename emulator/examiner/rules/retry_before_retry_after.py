@@ -3,8 +3,9 @@
 Theory of operation. A repetition has the client, method, address and body of a request that got 429, 503 or 409 with a
 Retry-After, and its key, if it has one. After a 429 another key makes no difference, provided the first never comes
 again: of two like requests that are both repeated, neither repeats the other. The wait is kept if either clock, the
-emulator's or the host's, moved that far. Where the budget of concurrent work was exhausted, the end of some work is as
-good as the wait; so is the end of the Operation that a 409 named.
+emulator's or the host's, moved that far. Where a program has several workers, requests without a key are compared for
+each. Where the budget of concurrent work was exhausted, the end of some work is as good as the wait; so is the end of the
+Operation that a 409 named.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,22 +28,24 @@ _FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_pro
 
 def _examine(history: History) -> Iterator[Verdict]:
     for notes in history.by_intent.values():
-        for index, note in enumerate(notes):
-            if note.retry_after is None or not is_answered(note, 409, 429, 503):
-                continue
-            again = _repetition(history, notes, index)
-            if again is None or not is_wait_measured(note, again):
-                continue
-            is_freed = note.code in _FREED_BY_WORK and history.saw_work_end(note, again)
-            yield KEPT if is_freed or has_waited(note, again, note.retry_after) else _breach(note, again)
+        for worker in history.by_worker(notes):
+            for note in worker:
+                if note.retry_after is not None and is_answered(note, 409, 429, 503):
+                    yield from _judge(history, note, worker)
 
 
-def _repetition(history: History, notes: Sequence[Note], index: int) -> Note | None:
-    note = notes[index]
+def _judge(history: History, note: Note, notes: Sequence[Note]) -> Iterator[Verdict]:
+    again = _repetition(history, note, notes)
+    if again is not None and is_wait_measured(note, again):
+        is_freed = note.code in _FREED_BY_WORK and history.saw_work_end(note, again)
+        yield KEPT if is_freed or has_waited(note, again, note.retry_after or 0) else _breach(note, again)
+
+
+def _repetition(history: History, note: Note, notes: Sequence[Note]) -> Note | None:
     same_key = history.by_request[*intent_of(note), note.key]
-    if len(same_key) > 1:
-        return history.next_by_same(same_key, note)
-    return history.next_by_same(notes, note) if note.status == 429 else None
+    if note.key is not None and len(same_key) > 1:
+        return history.next_knowing(same_key, note)
+    return history.next_knowing(notes, note) if note.status == 429 or note.key is None else None
 
 
 def _breach(note: Note, again: Note) -> Breach:
