@@ -57,7 +57,7 @@ def test_the_client_itself_is_clean_where_its_mutant_is_not(emulator: Emulator, 
 
 def test_the_page_on_survival_quotes_the_client() -> None:
     page = (ROOT / "docs/survive.md").read_text(encoding="utf-8")
-    quotes = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    quotes = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(quotes) > 10
     assert [] == [quote for quote in quotes if unindented(quote) not in unindented(SOURCE)]
 

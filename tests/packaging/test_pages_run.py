@@ -32,6 +32,7 @@ NOT_RUN = {
 }
 """Commands that are not run here, and why. The first word of a line tells."""
 NOT_RUN_LANGUAGES = {
+    "py": "fragments: bad habits beside good ones, and quotes of examples/python that tests/examiner holds",
     "ts": "run by `make verify`, with examples/typescript",
     "yaml": "scenarios and worlds: files beside the commands, and read by test_documentation",
     "yml": "a workflow of GitHub",
