@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.arguments import PROGRAM, build_parser, parse_arguments
+from emulator.cli.arguments import build_parser, parse_arguments
 from emulator.contract import load_contract
 from emulator.control import PREFIX
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
@@ -24,7 +24,7 @@ from emulator.kernel.clock import CLOCK_MODES
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldCredential, world_names
 from emulator.scenario.world_format import parse_world
-from emulator.settings import DEFAULT_URL, OPTIONS
+from emulator.settings import OPTIONS
 from emulator.testing import Emulator, Rule, create_app
 from tests.cli.command import ROOT
 from tests.support.contract_words import DOCUMENTS as DERIVED
@@ -33,8 +33,6 @@ from tests.support.contract_words import contract
 PAGES = {path: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
 EVERYTHING = "\n".join(PAGES.values())
 CODE = re.compile(r"`([^`]+)`")
-SPECIMENS = {"REQUEST_ID": "{request}", "$refused": "{request}", "checkout": "{sandbox}", "Demo": "{team}"}
-"""Words in the examples that stand for a part of a path."""
 
 
 def page(title: str) -> str:
@@ -54,12 +52,6 @@ def fences(*languages: str) -> list[str]:
     """The blocks in some languages."""
     found = re.findall(r"^```(\w+)\n(.*?)^```$", EVERYTHING, re.MULTILINE | re.DOTALL)
     return [text for language, text in found if language in languages]
-
-
-def shell_lines() -> list[str]:
-    """The commands of the examples, continued lines joined, without comments and redirections."""
-    joined = "".join(fences("sh", "bash")).replace("\\\n", " ")
-    return [re.split(r"\s+[#>] ", line)[0].strip() for line in joined.splitlines()]
 
 
 # Options and commands ---------------------------------------------------------------------------------------------------
@@ -98,13 +90,14 @@ def test_every_option_of_every_command_is_named() -> None:
     assert set() == {flag for flag in flags - {"-h", "--help"} if not re.search(rf"{flag}\b", EVERYTHING)}
 
 
-COMMAND_LINES = [line.removeprefix(PROGRAM) for line in shell_lines() if line.startswith(PROGRAM)]
-COMMAND_LINES += [line.removeprefix("-m emulator") for line in re.findall(r"-m emulator [^`]*", EVERYTHING)]
+SENTENCES = re.findall(r"`(?:.venv/bin/python -m emulator|image-workflow-emulator)\s([^`]+)`", EVERYTHING)
+"""Commands within sentences; those in blocks are run by test_pages_run."""
 
 
-@pytest.mark.parametrize("line", COMMAND_LINES)
-def test_a_command_of_an_example_can_be_typed(line: str) -> None:
-    assert parse_arguments(shlex.split(line)).command == shlex.split(line)[0]
+@pytest.mark.parametrize("line", SENTENCES)
+def test_a_command_in_a_sentence_can_be_typed(line: str) -> None:
+    words = [re.sub(r"^[A-Z]+$", "1", word) for word in shlex.split(line)]
+    assert parse_arguments(words).command == words[0]
 
 
 def test_every_clock_mode_is_in_the_table() -> None:
@@ -137,15 +130,6 @@ def test_every_query_parameter_of_the_control_plane_is_named() -> None:
 
 def test_the_control_planes_own_codes_are_named() -> None:
     assert set() == {code for code in CONTROL_CATALOGUE if f"`{code}`" not in page("The control plane")}
-
-
-@pytest.mark.parametrize("line", [line for line in shell_lines() if "/_emulator" in line])
-def test_a_request_of_an_example_is_one_of_the_control_plane(line: str) -> None:
-    match = re.search(rf"(?:{re.escape(DEFAULT_URL)}|\$EMULATOR){PREFIX}([^\s\"?]*)", line)
-    assert match, line
-    method = re.search(r"-X ([A-Z]+)", line)
-    steps = (SPECIMENS.get(step, step) for step in match[1].split("/"))
-    assert f"{method[1] if method else 'GET'} {PREFIX}{'/'.join(steps)}" in REQUESTS
 
 
 # Scenarios, worlds, codes -----------------------------------------------------------------------------------------------
@@ -274,18 +258,25 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
+def anchors(document: Path) -> set[str]:
+    """The anchors of a document's headings."""
+    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {anchor(heading) for heading in headings}
+
+
 DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), "emulator/README.md", "tests/README.md", "CHANGELOG.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    anchors = {anchor(heading) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
-    for target in re.findall(r"\]\(([^)]+)\)", text):
-        if target.startswith("#"):
-            assert target[1:] in anchors, target
-        elif not target.startswith("https://"):
-            assert ((ROOT / document).parent / target.partition("#")[0]).exists(), target
+    file = ROOT / document
+    for target in re.findall(r"\]\(([^)]+)\)", file.read_text(encoding="utf-8")):
+        if target.startswith("https://"):
+            continue
+        path, _, place = target.partition("#")
+        found = file.parent / path if path else file
+        assert found.exists(), target
+        assert not place or place in anchors(found), target
 
 
 @pytest.mark.parametrize("room", sorted(path.parent.name for path in (ROOT / "emulator").glob("*/__init__.py")))
