@@ -1,14 +1,17 @@
-"""The files of examples/container: well-formed, and true to the image and the command line."""
+"""The files of examples/container: well-formed, true to the image and the command line, and run as far as no container is needed."""
 
+import json
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 import yaml
 
 from emulator.cli.arguments import parse_arguments
 from emulator.settings import OPTIONS
-from tests.cli.command import ROOT
+from tests.cli.command import ROOT, environment, serving
 
 FOLDER = ROOT / "examples" / "container"
 DOCUMENTS = [path for path in sorted(FOLDER.iterdir()) if path.suffix in (".yaml", ".yml")]
@@ -40,3 +43,14 @@ def test_the_image_is_checked_at_the_port_that_it_listens_on() -> None:
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     assert re.search(r'HEALTHCHECK .* CMD \["image-workflow-emulator", "wait"', dockerfile)
     assert "ARG PYTHON_IMAGE=" in dockerfile
+
+
+def test_the_application_of_the_compose_file_reads_its_team() -> None:
+    services = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))["services"]
+    (_, *arguments), given = services["application"]["command"], services["application"]["environment"]
+    with serving(**services["emulator"]["environment"]) as server:
+        variables = {name: value.replace("http://emulator:8038", server.url) for name, value in given.items()}
+        printed = subprocess.run(
+            [sys.executable, *arguments], env=environment(**variables), capture_output=True, check=True, timeout=20
+        )
+    assert "Demo" == json.loads(printed.stdout)["name"]
