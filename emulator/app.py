@@ -14,7 +14,6 @@ from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.documents import shipped_path
 from emulator.domain.problems import Problem
-from emulator.examiner.conduct import portable
 from emulator.examiner.examiner import Examiner, Totals
 from emulator.http.cors import Cors
 from emulator.http.hosts import Hosts
@@ -136,6 +135,7 @@ class Application:
 
     def saved_state(self) -> bytes:
         """Return the default sandbox as it is now, as a state file."""
+        from emulator.examiner.conduct import portable
         from emulator.service import state
 
         sandbox = self.sandboxes.default

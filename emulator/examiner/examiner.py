@@ -5,14 +5,16 @@ Registered with the sandboxes when the emulator starts. Must not know any rule, 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emulator.examiner import points
-from emulator.examiner.conduct import Conduct, condensed, describe, examine
 from emulator.examiner.noting import note_of
 from emulator.service.journal import Entry
 from emulator.service.record import KEPT_NOTES, MAXIMUM_NOTES, Finding
 from emulator.service.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from emulator.examiner.conduct import Conduct
 
 _PLAIN_READS = frozenset(
     {"getTeam", "getAsset", "getProduct", "getPhotographyStyle", "getBackground", "getPose", "getFashionModel"}
@@ -43,6 +45,8 @@ class Examiner:
             record.has_failed = entry.outcome != "answered"
         record.notes.append(note_of(sandbox, entry))
         if len(record.notes) > MAXIMUM_NOTES:
+            from emulator.examiner.conduct import condensed
+
             kept = record.notes[-KEPT_NOTES:]
             sandbox.record = condensed(record, sandbox.store, sandbox.clock.now(), kept)
 
@@ -50,7 +54,7 @@ class Examiner:
         """Keep what was found in a sandbox that is about to forget what was done in it."""
         self._count_met(sandbox)
         if self.keeps_conduct:
-            self._add(sandbox.id, examine(sandbox, has_ended=True))
+            self._add(sandbox.id, _examined(sandbox))
         self._loaded.pop(sandbox.id, None)
 
     def discount(self, sandbox: Sandbox) -> None:
@@ -58,13 +62,13 @@ class Examiner:
         self._loaded[sandbox.id] = sandbox.journal.last_sequence
         for point, number in sandbox.record.met.items():
             self._met[point] = self._met.get(point, 0) - number
-        for rule, number in examine(sandbox).checked.items():
+        for rule, number in _examined(sandbox, has_ended=False).checked.items():
             self._checked[rule] = self._checked.get(rule, 0) - number
 
     def conclude_all(self, sandboxes: Iterable[Sandbox]) -> "Totals":
         """Return the findings of all sandboxes, deleted ones included; no more requests will come."""
         for sandbox in sandboxes:
-            self._add(sandbox.id, examine(sandbox, has_ended=True))
+            self._add(sandbox.id, _examined(sandbox))
         return Totals(tuple(self._kept), self._checked)
 
     def met(self, sandboxes: Iterable[Sandbox]) -> dict[str, int]:
@@ -77,13 +81,19 @@ class Examiner:
         for point, number in sandbox.record.met.items():
             self._met[point] = self._met.get(point, 0) + number
 
-    def _add(self, sandbox_id: str, conduct: Conduct) -> None:
+    def _add(self, sandbox_id: str, conduct: "Conduct") -> None:
         room = max(MAXIMUM_KEPT - len(self._kept), 0)
         loaded = self._loaded.get(sandbox_id, 0)
         found = [finding for finding in conduct.findings if finding.requests[-1] > loaded]
         self._kept += [(sandbox_id, finding) for finding in found[:room]]
         for rule, number in conduct.checked.items():
             self._checked[rule] = self._checked.get(rule, 0) + number
+
+
+def _examined(sandbox: Sandbox, has_ended: bool = True) -> "Conduct":
+    from emulator.examiner.conduct import examine  # the rules are imported when somebody asks for the first time
+
+    return examine(sandbox, has_ended)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,5 +117,7 @@ class Totals:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON: as in the control plane, with the `sandbox` of each finding."""
+        from emulator.examiner.conduct import describe
+
         findings = [{"sandbox": sandbox, **describe(finding)} for sandbox, finding in self.findings]
         return {"findings": findings, "checked": self.checked}

@@ -1,5 +1,6 @@
 """The servers of the measurements: spawned, timed until ready, and ended again."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -54,8 +55,9 @@ def running(*arguments: str) -> Iterator[RunningServer]:
     """Run a server for the time of the block."""
     start = time.perf_counter()
     command = [sys.executable, *arguments]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with subprocess.Popen(
-        command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
             assert process.stdout is not None
