@@ -64,7 +64,7 @@ class JsonResponse(Response):
         return orjson.dumps(content)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ControlPlane:
     """What the endpoints work on. `options` are the process's: the defaults of a new sandbox."""
 
@@ -121,7 +121,7 @@ class ControlPlane:
         return sandbox
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Call:
     """An endpoint being called: the request as far as it is read, for the handler."""
 

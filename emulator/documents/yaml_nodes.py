@@ -183,7 +183,7 @@ def _too_deep(filename: str, position: Position) -> Complaint:
     return Complaint(filename, position.line, position.column, "", "arrays and objects nested too deeply", expected)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Open:
     """A mapping or list whose end has not been seen yet."""
 

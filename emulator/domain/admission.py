@@ -12,7 +12,7 @@ NOTHING_DUE_RETRY_SECONDS = 60
 """What a full budget asks of its client when none of the work in it is due to finish (D47)."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class RateWindow:
     """The instants of the requests let in during the last minute: an exact sliding window (D41)."""
 
@@ -38,7 +38,7 @@ class RateWindow:
         self.admitted.pop()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ConcurrencyBudget:
     """A Team's unfinished creative work: each piece takes one place, whatever its number of outputs (D40)."""
 
@@ -67,7 +67,7 @@ class ConcurrencyBudget:
         return max(min(due) - now, 0) if due else None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class AdmissionPause:
     """Whether new writes are let in (503 `service_unavailable` if not)."""
 

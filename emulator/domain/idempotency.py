@@ -34,7 +34,7 @@ class Record(NamedTuple):
     body: bytes
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class IdempotencyRecords:
     """The records of one sandbox, oldest first."""
 

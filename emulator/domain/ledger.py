@@ -23,7 +23,7 @@ class LedgerError(RuntimeError):
     """An entry would break an invariant: a defect of the emulator, never of a client."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Ledger:
     """The Credits of one Team."""
 

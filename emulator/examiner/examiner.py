@@ -24,7 +24,7 @@ MAXIMUM_KEPT = 1_000
 """Limit of the findings kept of deleted sandboxes."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Examiner:
     """Takes notes. With `keeps_conduct`, sandboxes are examined to their end before they are reset or deleted."""
 

@@ -18,7 +18,7 @@ class Event(NamedTuple):
     detail: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Timeline:
     """The events that are still to come."""
 

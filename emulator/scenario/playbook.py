@@ -46,7 +46,7 @@ class RuleCounts:
         return number
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class AwaitedChange:
     """A change of the timeline that is made after a request: how many such were answered, and when it was made."""
 
@@ -106,7 +106,7 @@ class _Live(Generic[AnyRule]):
         return when.holds(number, elapsed_ms, draw)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Playbook:
     """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team.
 

@@ -11,7 +11,7 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Caller:
     """A credential with its sandbox and its Team's account: what one lookup by key gives."""
 

@@ -33,7 +33,7 @@ class DecodedUpload:
     refusal: str | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Call:
     """An operation being called. `now` is the instant of the last look at the clock, in milliseconds."""
 

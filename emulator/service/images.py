@@ -17,7 +17,7 @@ from emulator.domain.resources import Scene
 from emulator.kernel.signing import Signer
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class MemoryBudget:
     """The image bytes held in all sandboxes, and how many may be (`--max-memory`, D55)."""
 
@@ -45,7 +45,7 @@ class Content:
     keys: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Picture:
     """One picture, as its holders know it."""
 
@@ -68,7 +68,7 @@ class Picture:
         return self.content.recipe if self.content.data is None else None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ImageStore:
     """All pictures of a sandbox."""
 

@@ -43,7 +43,7 @@ class Identity(Protocol):
         """The account of the credential's Team."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Entry:
     """One request. What is not known yet, or does not apply, is None."""
 
@@ -157,7 +157,7 @@ class Outcome(NamedTuple):
     is_lost: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Journal:
     """The entries, oldest first."""
 

@@ -12,7 +12,7 @@ KEPT_NOTES = 500
 MAXIMUM_FINDINGS = 1_000
 
 
-@dataclass(slots=True)  # a frozen one takes four times as long to make, and each request makes one
+@dataclass(slots=True, eq=False)  # a frozen one takes four times as long to make, and each request makes one
 class Note:
     """What is remembered of one request. Instants are in milliseconds; those of the host are not kept in state files."""
 
@@ -79,7 +79,7 @@ class Finding:
     remedy: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Record:
     """The notes, oldest first by their leaving, and the findings of those that were dropped."""
 

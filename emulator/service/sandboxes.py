@@ -41,7 +41,7 @@ class SandboxConflictError(Exception):
     """A new sandbox cannot be: its id or one of its keys is taken, or there are too many. The text says which."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Sandboxes:
     """The sandboxes by id, and every credential of all of them by key."""
 

@@ -37,7 +37,7 @@ class Owned(Protocol):
 Resource = TypeVar("Resource", bound=Owned)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Collection(Generic[Resource]):
     """The resources of one kind, each Team's in the order of creation."""
 
@@ -69,7 +69,7 @@ class Collection(Generic[Resource]):
         return self.ids_by_team.get(team_id, [])
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Store:
     """All resources of a sandbox."""
 

@@ -7,7 +7,7 @@ from emulator.domain.ledger import Ledger
 from emulator.domain.resources import Credential, Team
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class TeamAccount:
     """A Team and all that is counted for it."""
 
@@ -19,7 +19,7 @@ class TeamAccount:
     """A pause of this Team's writes alone."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class CredentialAccount:
     """A credential and its admitted requests."""
 

@@ -20,7 +20,7 @@ _ASKED = {"upload": Check.CREDENTIAL, "download": Check.ROUTE, None: Check.RATE}
 """The check after which a request is asked about, by byte surface; None stands for operations."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Call:
     """The Nth call of an operation, in all sandboxes that had so many; a byte surface stands for an operation.
 
@@ -36,7 +36,7 @@ class Call:
     sandboxes: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Work:
     """The Nth work that an operation admitted, with the most outputs that it had; an Operation has none."""
 
@@ -46,7 +46,7 @@ class Work:
     sandboxes: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Counts:
     """What was counted in one sandbox since it began."""
 

@@ -124,7 +124,7 @@ def _process_context() -> "ProcessContext":
     return context
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Runner:
     """Starts the runs. `options` are those of `exec`, `words` the command; to be closed."""
 
