@@ -11,14 +11,13 @@ import zipfile
 import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
-from pathlib import Path
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from emulator.service import engine, state
-from tests.support.emulator_client import FULL, Answer, EmulatorUnderTest, settings_of
+from tests.support.emulator_client import FULL, Answer, EmulatorUnderTest, MakeEmulator, settings_of
 from tests.support.pictures import picture, picture_with_subject
 from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, zipped
 
@@ -35,14 +34,6 @@ timeline:
   - at: 20s
     set: {admission: paused, retry_after: 7}
 """
-
-MakeControl = Callable[..., EmulatorUnderTest]
-
-
-@pytest.fixture
-def make_control(tmp_path: Path) -> Iterator[MakeControl]:
-    with ExitStack() as stack:
-        yield lambda **options: stack.enter_context(closing(EmulatorUnderTest(settings_of(tmp_path, **options))))
 
 
 def first_half(control: EmulatorUnderTest) -> dict[str, Any]:
@@ -100,30 +91,30 @@ def rewritten(file: bytes, change: Callable[[Parts], object]) -> bytes:
     return zipped({**members, STATE: state_of(parts)})
 
 
-def test_a_loaded_sandbox_goes_on_byte_for_byte_as_the_original(make_control: MakeControl) -> None:
-    original, copy = make_control(), make_control(seed=9, clock="auto")
+def test_a_loaded_sandbox_goes_on_byte_for_byte_as_the_original(make_emulator: MakeEmulator) -> None:
+    original, copy = make_emulator(), make_emulator(seed=9, clock="auto")
     known = first_half(original)
     assert copy.ask("PUT", "/state", content=saved(original)).status == 200
     assert second_half(original, known) == second_half(copy, known)
 
 
-def test_a_loaded_sandbox_is_saved_as_the_same_file(make_control: MakeControl) -> None:
-    original, copy = make_control(), make_control()
+def test_a_loaded_sandbox_is_saved_as_the_same_file(make_emulator: MakeEmulator) -> None:
+    original, copy = make_emulator(), make_emulator()
     first_half(original)
     file = saved(original)
     copy.ask("PUT", "/state", content=file)
     assert file == saved(copy)
 
 
-def test_a_loaded_sandbox_counts_its_scenarios_rules_on(make_control: MakeControl) -> None:
-    original, copy = make_control(), make_control()
+def test_a_loaded_sandbox_counts_its_scenarios_rules_on(make_emulator: MakeEmulator) -> None:
+    original, copy = make_emulator(), make_emulator()
     first_half(original)
     copy.ask("PUT", "/state", content=saved(original))
     assert original.told("GET", "/scenario") == copy.told("GET", "/scenario")
 
 
-def test_a_reset_after_loading_goes_back_to_the_originals_start(make_control: MakeControl) -> None:
-    original, copy = make_control(seed=5), make_control(seed=9)
+def test_a_reset_after_loading_goes_back_to_the_originals_start(make_emulator: MakeEmulator) -> None:
+    original, copy = make_emulator(seed=5), make_emulator(seed=9)
     copy.ask("PUT", "/state", content=saved(original))
     copy.ask("POST", "/reset")
     assert original.get("/team").json == copy.get("/team").json

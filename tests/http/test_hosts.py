@@ -1,6 +1,5 @@
 """Who may speak to the emulator: the names it is called by, the sites that browsers come from, on every surface."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -74,12 +73,6 @@ UNSOUND = [
 ]
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
 FOLLOWED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-
-
-@pytest.fixture
-def emulator(tmp_path: Path) -> Iterator[EmulatorUnderTest]:
-    with closing(EmulatorUnderTest(settings_of(tmp_path))) as made:
-        yield made
 
 
 def ask(

@@ -1,19 +1,7 @@
 """What random clients have found wrong with the emulator, as the fewest requests that showed it."""
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
-
-import pytest
-
-from tests.support.emulator_client import EmulatorUnderTest, settings_of
+from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.pictures import picture
-
-
-@pytest.fixture
-def emulator(tmp_path: Path) -> Iterator[EmulatorUnderTest]:
-    with closing(EmulatorUnderTest(settings_of(tmp_path))) as emulator:
-        yield emulator
 
 
 def test_a_state_with_bytes_that_were_never_completed_can_be_loaded(emulator: EmulatorUnderTest) -> None:
