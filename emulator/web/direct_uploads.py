@@ -5,6 +5,7 @@ more of them are kept than the session declared.
 """
 
 import hashlib
+import io
 
 from emulator.domain.problems import Check, Problem, count_of, excerpt
 from emulator.domain.resources import UploadSession
@@ -172,7 +173,7 @@ async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[b
         Problem: there are more or fewer, or more than may be held.
         ClientDisconnectedError: they stopped half way.
     """
-    hasher, pieces = hashlib.sha256(), []
+    hasher, gathered = hashlib.sha256(), io.BytesIO()  # which hands its bytes out without a copy
     keeps = session.digest is None
     with sandbox.images.arriving() as count:
         while body.has_more:
@@ -183,7 +184,7 @@ async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[b
             if keeps:
                 sandbox.check_memory(len(piece))
                 count(len(piece))
-                pieces.append(piece)
+                gathered.write(piece)
     if body.size_bytes < session.size_bytes:
         raise _wrong_size(session, count_of(body.size_bytes, "byte"))
-    return b"".join(pieces), hasher.digest()
+    return gathered.getvalue(), hasher.digest()
