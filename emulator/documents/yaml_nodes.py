@@ -233,7 +233,7 @@ class _Composer:
 
         try:
             yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except yaml.MarkedYAMLError as error:  # the other kind is of characters, which have been looked at before
+        except yaml.MarkedYAMLError as error:  # the other kind is about characters, which were checked before
             raise self._syntax_error(error) from None
 
     def _take(self, event: "Event") -> None:

@@ -75,7 +75,7 @@ def coverage_page(coverage: Document) -> str:
 <div class="ring" style="--share: {percent}%" role="img" aria-label="{percent} percent"><b>{percent} %</b></div>
 <div><h1>Coverage of the Image Workflow Service API</h1>
 <p>{met} of {total} points covered: statuses and codes, ends of work, output slots, replays, losses.</p>
-<p class="key"><span><i class="met"></i>met</span><span><i></i>not yet</span><span>open an operation to see what closes its gaps</span></p>
+<p class="key"><span><i class="met"></i>covered</span><span><i></i>not yet</span><span>open an operation to see what closes its gaps</span></p>
 </div>
 </header>
 {_closing_most(coverage)}
@@ -113,7 +113,7 @@ def _operation(name: str, points: list[Mapping[str, Any]]) -> str:
     met = sum(point["met"] > 0 for point in points)
     dots = f'<span class="dots">{"".join(map(_dot, points))}</span>'
     share = f'<span class="number">{met} of {len(points)}</span>'
-    heads = '<tr><th>Point</th><th class="number">Met</th><th>What closes the gap</th></tr>'
+    heads = '<tr><th>Point</th><th class="number">Times</th><th>What closes the gap</th></tr>'
     lines = "".join(map(_row, points))
     head = f"<summary><code>{escape(name)}</code>{dots}{share}</summary>"
     return f"<details>{head}<table>{heads}{lines}</table></details>\n"

@@ -13,7 +13,7 @@ from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import HOST_SYNTAX, Scope
 
 PRIVATE_SUFFIXES: Final = (".localhost", ".local", ".internal", ".test", ".home.arpa")
-"""Names under these cannot be registered by anybody (RFC 2606, 6762, 8375)."""
+"""Names under these cannot be registered (RFC 2606, 6762, 8375)."""
 EVERY_ORIGIN: Final = "*"
 _OWN_SITES: Final = (b"same-origin", b"same-site", b"none")
 _KNOWN_HOSTS: Final = 100

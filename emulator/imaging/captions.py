@@ -10,7 +10,7 @@ from emulator.imaging.drawing import INK, WHITE, Color, cover, flat, mix, rounde
 from emulator.imaging.layout import Box
 from emulator.imaging.words import Font, plain_text, shorten, wrap
 
-CARD_LETTERS = 1 / 18  # of the longer edge: cards are looked at small
+CARD_LETTERS = 1 / 18  # of the longer edge: cards are shown small
 _SMALLEST_WITH_WORDS = 160  # pixels of the shorter edge; below it no word can be read
 _DENSE_EDGE = 2048  # pixels; words in larger pictures are stretched, which is seen only there
 _WIDE = 1.4  # from this width by height on, the plaque stands beside the picture

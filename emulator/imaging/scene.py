@@ -17,7 +17,7 @@ from emulator.imaging.decoding import load
 
 Scene = Literal["clean", "foreground"]
 
-_EDGE = 64  # pixels an edge of the small picture that is looked at
+_EDGE = 64  # pixels an edge of the small picture that is examined
 _RING = 6  # pixels of it that count as border
 _FINE, _COARSE = 12, 40  # levels of a channel that are one colour, in a calm and in a busy scene
 _KNOWN_SHARE = 0.01  # of one side of the border: a colour as frequent as this, on two sides, is the scene's own

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Event(NamedTuple):
-    """Something that happens at its own instant, whenever it is looked at."""
+    """Something that happens at its own instant, whenever it is applied."""
 
     due: int
     sequence: int

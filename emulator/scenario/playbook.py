@@ -1,9 +1,9 @@
 """The playbook: a scenario as it runs. Owns the live counters, apart from the data, and decides what happens now.
 
-It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are looked at in
-the order of the file: each counts every request that it matches, whatever another rule does to that request, and the
-first that is due is to act. So the counters of one rule do not depend on its neighbours. A rule for requests has fired
-when it has taken effect: a request that is refused before the rule's turn has only matched.
+It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are tried in the
+order of the file: each counts every request that it matches, whatever another rule does to that request, and the first
+that is due is to act. So the counters of one rule do not depend on its neighbours. A rule for requests has fired when
+it has taken effect: a request that is refused before the rule's turn has only matched.
 """
 
 from bisect import bisect_right

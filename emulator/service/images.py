@@ -110,7 +110,7 @@ class ImageStore:
                 self._leave(picture.content, key)
 
     def withdraw(self, key: str) -> None:
-        """Take a picture's link away and let go of it: its Asset is deleted, or its ingredient."""
+        """Remove a picture's link and release it, when its Asset or ingredient is deleted."""
         self.pictures[key].is_public = False
         self.release([key])
 

@@ -494,7 +494,7 @@ def _expected_of_others(sandbox: Sandbox) -> Iterable[_Due]:
 
 
 def _hold_pictures(sandbox: Sandbox) -> None:
-    """Hold every picture as often as it is needed, and let go of those that nothing needs."""
+    """Hold every picture as often as it is needed, and free those that nothing needs."""
     store, images = sandbox.store, sandbox.images
     for row in _numbered("pictures", images.pictures.items()):
         key, picture = row.item

@@ -77,7 +77,7 @@ def _check_credential(exchange: Exchange) -> None:
 
 
 def _check_window(exchange: Exchange) -> None:
-    """410: the window is open; decided before the bytes are looked at (D16)."""
+    """410: the window is open; decided before the bytes are read (D16)."""
     uploads.check_window(_session(exchange), exchange.now)
 
 

@@ -4,9 +4,9 @@
     -> commit -> render once -> bind the Idempotency-Key -> journal -> wire
 
 A scenario's fault is called at fixed moments between these (emulator/scenario/faults/base.py). Up to the read body
-nothing is looked at that can change; from there to the answer nothing waits, so an admission is atomic without a lock.
+no state is read that can change; from there to the answer nothing waits, so an admission is atomic without a lock.
 The one exception is a wait *in* admission (image work, a held request): the key is in progress meanwhile (D13), and
-everything after it is looked at again.
+everything is read again after it.
 
 Must not know what an operation does, nor any single fault or surface.
 """

@@ -460,7 +460,7 @@ def test_a_held_request_tells_how_far_it_came(control: EmulatorUnderTest) -> Non
         results["idempotency record"],
         results["admission pause"],
     )
-    did = "keeps it in admission for 10000 ms of emulator time, once it gets there"
+    did = "keeps it in admission for 10000 ms of emulator time, once it is there"
     assert did == why["rules"][0]["did"]
     assert _why(control)["rules"][0]["did"] == "kept it in admission for 10000 ms of emulator time"
 
@@ -505,7 +505,7 @@ def test_work_that_no_rule_is_about_names_none(control: EmulatorUnderTest) -> No
 def test_a_delayed_answer_tells_how_long(control: EmulatorUnderTest) -> None:
     control.told("PUT", "/scenario", content=_scenario("getTeam", "{network: {latency: 1ms}}"))
     (rule,) = _why(control, control.get("/team"))["rules"]
-    assert "delayed the answer by 1 ms of real time, before the request was looked at" == rule["did"]
+    assert "delayed the answer by 1 ms of real time, before the request was processed" == rule["did"]
 
 
 def test_a_deprecated_answer_names_its_rule(control: EmulatorUnderTest) -> None:

@@ -29,7 +29,7 @@ export function create(panel) {
   async function refresh() {
     /** @type {{percent: number, operations: Record<string, {points: Point[]}>}} */
     const shown = await ask("GET", "coverage");
-    setText(count, `${shown.percent} % of what the contract declares was met`);
+    setText(count, `${shown.percent} % of what the contract declares is covered`);
     meter.style.setProperty("--share", String(shown.percent / 100));
     fill(
       operations,
@@ -75,9 +75,9 @@ function line({ point, met, closed_by: closing }) {
     "li",
     { class: met ? "point met" : "point gap" },
     element("span", { "aria-hidden": "true" }, met ? "✓" : "○"),
-    element("span", {}, point, element("span", { class: "visually-hidden" }, met ? " met" : " not met yet")),
+    element("span", {}, point, element("span", { class: "visually-hidden" }, met ? " covered" : " not covered yet")),
     met
-      ? element("span", { class: "faint" }, `met ${counted(met, "time")}`)
+      ? element("span", { class: "faint" }, `covered ${counted(met, "time")}`)
       : element("span", { class: "soft" }, ...way(closing)),
   );
 }

@@ -3,7 +3,7 @@
 Theory of operation. A request passes its checks, commits, is rendered and sent (emulator/web/exchange.py); a scenario
 may attach one fault to it. The exchange calls the fault's hooks at fixed moments, in this order:
 
-    entrance           once the fault is known: the credential is accepted, nothing else was looked at
+    entrance           once the fault is known: the credential is accepted, nothing else was checked
     after_check        after each check that the request passed
     admission          before the last checks of a write, while its Idempotency-Key is taken
     before_operation   before the operation's own checks

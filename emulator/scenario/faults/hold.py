@@ -22,7 +22,7 @@ class HoldFault(Fault):
         """Say whether it was held."""
         span = f"it in admission for {self.duration_ms} ms of emulator time"
         if not record.is_complete:
-            return f"keeps {span}, once it gets there"
+            return f"keeps {span}, once it is there"
         return (
             f"kept {span}" if record.has_rule_acted else "did nothing: the request was answered before it could be held"
         )

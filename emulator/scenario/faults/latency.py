@@ -8,13 +8,13 @@ from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
 
 @dataclass(frozen=True, slots=True)
 class LatencyFault(Fault):
-    """The request is looked at `latency_ms` later, or carried out at once and answered that much later."""
+    """The request is processed `latency_ms` later, or carried out at once and answered that much later."""
 
     latency_ms: int
     at: Moment = "before_commit"
 
     async def entrance(self, exchange: Exchange) -> Response | None:
-        """Wait before the request is looked at."""
+        """Wait before the request is processed."""
         exchange.fire()
         if self.at == "before_commit":
             await exchange.pause(self.latency_ms)
@@ -34,5 +34,5 @@ class LatencyFault(Fault):
     def did(self, record: Record) -> str:
         """Say how long it waited, and when."""
         decided = "after it had been carried out" if record.is_committed else "after it had been decided"
-        moment = "before the request was looked at" if self.at == "before_commit" else decided
+        moment = "before the request was processed" if self.at == "before_commit" else decided
         return f"delayed the answer by {self.latency_ms} ms of real time, {moment}"
