@@ -1,0 +1,90 @@
+"""What looks like a misdeed and is none, and what is one though it hides: each a client that was misjudged once."""
+
+from typing import Final
+
+import httpx
+import pytest
+
+from emulator.examiner.rules.base import Ask, Example, Wait, upscale
+from emulator.testing import Emulator, Sandbox
+from tests.examiner.examples import ExampleClient
+from tests.examiner.sound_clients import SoundClient
+from tests.support.emulator_client import EmulatorUnderTest, Json
+
+LOOK: Final = Ask("GET", "{work}")
+LOST: Final = {
+    "match": {"operation": "createUpscaleGeneration"},
+    "when": {"nth": 1},
+    "then": {"problem": "internal_error", "at": "after_commit"},
+}
+BROKEN: Final = {**LOST, "when": {"nth": "1-6"}}
+
+
+def other_program(ask: Ask) -> Ask:
+    """Return a request as another program with the same credential sends it."""
+    return Ask(ask.method, ask.path, ask.body, ask.key, {"User-Agent": "other/1"})
+
+
+SOUND: Final = {
+    "looks, and stops before the work has ended": Example((upscale("one"), Wait(2), LOOK)),
+    "reads the result again every quarter of an hour": Example((upscale("one"), Wait(10), *(LOOK, Wait(900)) * 5)),
+    "is started anew after a lost answer, under another name": Example(
+        (upscale("one"), other_program(upscale("one")), Wait(20), other_program(LOOK)), (LOST,)
+    ),
+    "waits longer each time, by the emulator's clock alone": Example(
+        (*tuple(step for power in range(7) for step in (upscale("one"), Wait(2**power))), LOOK), (BROKEN,)
+    ),
+}
+UNSOUND: Final = {
+    "no-backoff": Example(
+        (*tuple(step for _ in range(7) for step in (upscale("one"), Wait(1))), Wait(20), LOOK), (BROKEN,)
+    ),
+    "key-not-sent-again": Example((upscale("one"), Ask("POST", "/generations/upscale", upscale("one").body)), (LOST,)),
+}
+
+
+def rules_found(service: EmulatorUnderTest) -> list[str]:
+    found: Json = service.told("GET", "/conduct?ended=true")
+    return [finding["rule"] for finding in found["findings"]]
+
+
+@pytest.mark.parametrize("example", SOUND.values(), ids=SOUND)
+def test_a_sound_client_raises_no_alarm(service: EmulatorUnderTest, example: Example) -> None:
+    ExampleClient(service).play(example)
+    assert [] == rules_found(service)
+
+
+@pytest.mark.parametrize(("rule", "example"), UNSOUND.items(), ids=UNSOUND)
+def test_an_unsound_client_is_found(service: EmulatorUnderTest, rule: str, example: Example) -> None:
+    ExampleClient(service).play(example)
+    assert [rule] == rules_found(service)
+
+
+@pytest.mark.parametrize(("share", "found"), [(1.0, []), (0.5, ["poll-before-retry-after"])])
+def test_each_of_two_workers_that_watch_the_same_work_is_judged_by_itself(share: float, found: list[str]) -> None:
+    with Emulator.start() as emulator, emulator.sandbox(clock="manual") as sandbox:
+        path = admitted(sandbox)
+        workers = [httpx.Client(base_url=sandbox.base_url, headers=credential(sandbox)) for _ in range(2)]
+        due, now = [0.0, 0.7], 0.0
+        while due:
+            number = due.index(min(due))
+            sandbox.clock.advance(due[number] - now)
+            now = due[number]
+            answer = workers[number].get(path)
+            if answer.json()["status"] == "completed":
+                del due[number]
+                workers.pop(number).close()
+            else:
+                due[number] += share * float(answer.headers["retry-after"])
+        assert found == [finding.rule for finding in sandbox.conduct().findings]
+
+
+def credential(sandbox: Sandbox) -> dict[str, str]:
+    return {"Authorization": f"Bearer {sandbox.api_key}"}
+
+
+def admitted(sandbox: Sandbox) -> str:
+    """Return the path of work that was admitted."""
+    client = SoundClient(sandbox)
+    body = {"asset_id": client.upload()["id"], "target_resolution": "2k", "output_format": "png"}
+    return f"/generations/{client.ask('POST', '/generations/upscale', body)['id']}"
