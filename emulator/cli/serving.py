@@ -24,6 +24,7 @@ from emulator.cli.server_parts import Config
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.documents.complaints import nearest
+from emulator.imaging.memory import give_back_large_blocks
 from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, unknown_variables
 
 if TYPE_CHECKING:
@@ -156,6 +157,7 @@ class _AnnouncingServer(WatchedServer):
         await super().startup(sockets)
         collect_with_small_pauses()
         print(self._announcement, flush=True)
+        give_back_large_blocks()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.stop()

@@ -18,6 +18,7 @@ from typing import IO
 
 from emulator.domain.recipes import recipe_from_dict
 from emulator.imaging.decoding import limit_decoders, size_of
+from emulator.imaging.memory import give_back_large_blocks
 from emulator.imaging.messages import IS_HEAVY, Head, Message, receive_message, send_message
 from emulator.imaging.normalize import PIXEL_LIMIT, HeavyImageError, UnusableImage, normalize
 from emulator.imaging.render import render
@@ -37,6 +38,7 @@ def main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
     _limit_memory()
+    give_back_large_blocks()
     limit_decoders()
     jobs: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
