@@ -186,7 +186,7 @@ def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: 
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=180,
         check=False,
     )
     assert 0 == finished.returncode, finished.stdout[-1000:] + finished.stderr[-1000:]
@@ -230,7 +230,7 @@ def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=180,
     )
     assert f"{shown} passed" in finished.stdout, finished.stdout + finished.stderr
 
