@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Do it. Raises UsageError, CommandError and EmulatorError."""
+    """Run the command and return its exit status. Raises UsageError, CommandError and EmulatorError."""
     control, style = control_plane(options, environment).of(None), out(environment)
     match options.action:
         case "delete":

@@ -28,7 +28,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Do it. Raises UsageError, CommandError and EmulatorError."""
+    """Run the command and return its exit status. Raises UsageError, CommandError and EmulatorError."""
     control, query = control_plane(options, environment), {"team": options.team}
     match options.action:
         case "use":

@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Do it. Raises UsageError and EmulatorError."""
+    """Run the command and return its exit status. Raises UsageError and EmulatorError."""
     control = control_plane(options, environment)
     if options.action == "set":
         body = dict(map(_change, options.changes))
