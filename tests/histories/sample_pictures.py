@@ -56,8 +56,3 @@ def is_uniform(image: Image.Image) -> bool:
 
 def _bands(image: Image.Image) -> list[tuple[float, float]]:
     return [band.getextrema() for band in image.split()]  # type: ignore[misc]  # each band has one pair
-
-
-def lowest_alpha(image: Image.Image) -> float:
-    """Return the alpha of the most transparent pixel, 255 where there is none."""
-    return _bands(image.convert("RGBA"))[3][0]

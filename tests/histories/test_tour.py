@@ -172,42 +172,6 @@ def test_a_photoshoot_makes_four_pictures_for_two_credits(client: TourClient, st
     assert len(pictures) == 4
 
 
-def test_transparent_single_shots_in_webp_have_real_alpha(client: TourClient, studio: Studio) -> None:
-    before = client.credits
-    generation = client.generate(
-        "product-photography",
-        {
-            "product_ids": [studio.product["id"]],
-            "background": {"type": "transparent"},
-            "fashion_model": {"type": "none"},
-            "output_mode": "single_shots",
-            "image_count": 3,
-            "output_format": "webp",
-        },
-    )
-    assert len(generation["outputs"]) == 3
-    assert client.credits == before - 3
-    for asset in client.outputs(generation):
-        data = assert_picture(client, asset, "webp", (1024, 1024))
-        assert sample_pictures.lowest_alpha(sample_pictures.decode(data)) == 0
-
-
-def test_a_transparent_jpeg_becomes_a_png_and_a_coloured_ground_has_its_colour(
-    client: TourClient, studio: Studio
-) -> None:
-    request = {"product_ids": [studio.product["id"]], "output_mode": "single_shots", "output_format": "jpeg"}
-    transparent = client.generate("product-photography", {**request, "background": {"type": "transparent"}})
-    assert transparent["request"]["output_format"] == "png"
-    [asset] = client.outputs(transparent)
-    assert sample_pictures.lowest_alpha(sample_pictures.decode(assert_picture(client, asset, "png", (1024, 1024)))) == 0
-
-    green = client.generate("product-photography", {**request, "background": {"type": "color", "color": "0A8040"}})
-    assert green["request"]["background"] == {"type": "color", "color": "#0a8040"}
-    [asset] = client.outputs(green)
-    image = sample_pictures.decode(assert_picture(client, asset, "jpeg", (1024, 1024)))
-    assert_similar(image, (1000, 20), (0x0A, 0x80, 0x40))
-
-
 def test_edited_images_have_the_size_and_format_asked_for(client: TourClient, studio: Studio) -> None:
     before = client.credits
     body = {"asset_ids": studio.product["asset_ids"], "instructions": "Put them side by side"}
