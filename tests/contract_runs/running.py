@@ -18,7 +18,7 @@ def run_schemathesis(
     variables: Mapping[str, str],
     *options: str,
     url: str = IN_PROCESS,
-    seconds: float = 150,
+    seconds: float = 300,
 ) -> "subprocess.CompletedProcess[str]":
     """Run it as a person would from the command line, in a folder where it has never run, with a module of hooks and their variables."""
     configuration = ROOT / "tests" / "contract_runs" / "schemathesis.toml"
