@@ -13,6 +13,7 @@ import re
 import socket
 import struct
 import sys
+from collections.abc import Sized
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote
@@ -91,13 +92,13 @@ class _Cycle(RequestResponseCycle):
 class _PatientFlow(FlowControl):
     """Reads on only while few requests wait. uvicorn's own reads on with each answer, though all others still wait."""
 
-    def __init__(self, transport: asyncio.Transport, protocol: HttpToolsProtocol) -> None:
+    def __init__(self, transport: asyncio.Transport, waiting: Sized) -> None:
         super().__init__(transport)
-        self._protocol = protocol
+        self._waiting = waiting
 
     def resume_reading(self) -> None:
         """Called when an answer is whole, and when a request wants more of its body."""
-        if len(self._protocol.pipeline) < MAXIMUM_WAITING:
+        if len(self._waiting) < MAXIMUM_WAITING:
             super().resume_reading()
 
 
@@ -123,11 +124,20 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self.made_ms = host_elapsed_ms()
         if self.client is not None:
             self.peer = f"{self.client[0]}:{self.client[1]}"
-        self.flow = _PatientFlow(transport, self)
+        self.flow = _PatientFlow(transport, self.pipeline)
         self._heard_at = self.loop.time()
         if len(self.connections) > self.server_state.limit:
             self.server_state.refused += 1
             self._refuse(503, "service_unavailable", "The emulator has as many connections as it can hold.")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called once, when the connection is gone; a request that is still being answered goes on without it.
+
+        What leads back to the connection is cut: the garbage collector would not find a circle that has lived for long
+        (emulator.cli.garbage).
+        """
+        super().connection_lost(exc)
+        self.cycle = self.scope = None  # type: ignore[assignment]  # nothing asks for them any more
 
     def end_if_overdue(self, now: float) -> bool:
         """Close the connection if it keeps the server waiting; return whether it was closed."""

@@ -1,11 +1,13 @@
 """The connections of a server: how many there may be, how long each may take, and what they lose by pipelining."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
 import subprocess
 import sys
+import weakref
 from typing import Any
 
 import pytest
@@ -76,6 +78,32 @@ def test_pipelined_requests_are_answered_whatever_protocol_one_of_them_offers(em
     upgrade = POST.replace(b"\r\n\r\n", b"\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n") + b"0123456789"
     conversation = asyncio.run(converse(emulator.application, [GET + upgrade + GET + upgrade + GET]))
     assert [200, 401, 200, 401, 200] == [response.status for response in conversation.responses()]
+
+
+async def _closed(application: Any) -> "weakref.ref[PatientHttpProtocol]":
+    """A connection that answered a request and was closed."""
+    loop = asyncio.get_running_loop()
+    protocol = PatientHttpProtocol(server_config(application), Connections(), {}, loop)
+    transport = _Transport(loop)
+    transport.protocol = protocol
+    protocol.connection_made(transport)
+    protocol.data_received(GET)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert transport.written.startswith(b"HTTP/1.1 200 ")
+    transport.close()
+    for _ in range(100):
+        await asyncio.sleep(0)
+    transport.protocol = None  # as a real one does
+    return weakref.ref(protocol)
+
+
+def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
+    gc.disable()
+    try:
+        assert asyncio.run(_closed(emulator.application))() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(
