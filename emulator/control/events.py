@@ -29,6 +29,8 @@ BATCH: Final = 100
 """Limit of the changes that are sent at once."""
 PAUSE_SECONDS: Final = 0.05
 """What lies between two batches."""
+BURST_PAUSE_SECONDS: Final = 0.15
+"""What follows a full batch: the service goes first, and the stream catches up after the burst."""
 HEARTBEAT_SECONDS: Final = 15.0
 """How long a stream may be silent: a comment shows whether its reader is still there."""
 _MEDIA_TYPE: Final = "text/event-stream"
@@ -77,7 +79,8 @@ async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int)
             if changes:
                 number = changes[-1][0]
                 yield _render_changes(sandbox, changes) or _event_id(number)
-                is_stopping = await plane.stop.cut_short(asyncio.sleep(PAUSE_SECONDS))
+                pause_seconds = BURST_PAUSE_SECONDS if len(changes) == BATCH else PAUSE_SECONDS
+                is_stopping = await plane.stop.cut_short(asyncio.sleep(pause_seconds))
             else:
                 is_stopping = await plane.stop.cut_short(_woken_within(woken, _patience_seconds(sandbox)))
                 if not woken.is_set():
