@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_success, is_unknown, subject_of, title_of
+from emulator.examiner.history import History, client_of, is_answered, is_success, is_unknown, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, upscale
 from emulator.service.record import Note
 
@@ -38,20 +38,29 @@ def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[A
             yield chain
             chain = []
         chain.append(attempts)
-        if index == len(by_key) - 1 or not _is_left_open(attempts, by_key[index + 1][0]):
+        if index == len(by_key) - 1 or not _is_left_open(history, attempts, by_key[index + 1][0]):
             if len(chain) > 1:
                 yield chain
             chain = []
 
 
-def _is_left_open(attempts: Attempts, following: Note) -> bool:
+def _is_left_open(history: History, attempts: Attempts, following: Note) -> bool:
     """Whether a key was left without an answer to rely on, when the next one was sent."""
     if len(attempts) >= GIVEN_UP_AFTER:
         return False
     last = attempts[-1]
     is_open = is_unknown(last) or is_answered(last, 503) or last.code == "idempotency_in_progress"
-    known = [note for note in attempts[:-1] if note.left_before < following.sequence]
-    return is_open and not any(is_success(note) for note in known)
+    successes = [note for note in attempts[:-1] if is_success(note)]
+    is_unheard = all(note.left_before >= following.sequence for note in successes)
+    return is_open and (not successes or (is_unheard and _follows(history, last, following)))
+
+
+def _follows(history: History, last: Note, following: Note) -> bool:
+    """Whether the client sent no other write in between: else what follows may be a new wish for the same."""
+    between = (
+        note for note in history.by_client[client_of(last)] if last.sequence < note.sequence < following.sequence
+    )
+    return not any(note.method != "GET" for note in between)
 
 
 def _breach(history: History, chain: Sequence[Attempts]) -> Breach:
