@@ -2,7 +2,8 @@
 
 Theory of operation. After a lost answer, a 5xx or idempotency_in_progress the same intent comes under a new key, and
 the first key never again: it is the same write, which may now be done twice. A first key that was tried three times was
-given up, and what follows is another write. Where at least two of the keys admitted work whose Credits were not given
+given up, and what follows is another write. An admission that was answered only after the new key had come was not heard;
+if the client sent other writes in between, what follows is another write all the same. Where at least two of the keys admitted work whose Credits were not given
 back, it was done twice, and paid twice: then, and only then, it is `double-spend`.
 """
 
