@@ -9,10 +9,10 @@ import { REGIONS } from "./regions.js";
 import { ask, onTokenNeeded, referenceAddress, sandboxId } from "./service.js";
 import { askForToken } from "./token.js";
 
-const SHORTEST_PAUSE_MS = 200;
+const SHORTEST_PAUSE_MS = 400;
 
 /**
- * A region on the page: refreshed when it is seen and something it shows has changed, at most every 200 ms.
+ * A region on the page: refreshed when it is seen and something it shows has changed, at most every 400 ms.
  */
 class Shown {
   /** @param {import("./regions.js").RegionFile} file */
