@@ -394,3 +394,29 @@ def test_a_trial_names_assets_that_exist_and_is_replayed_with_the_same_key(visit
     part.get_by_role("button", name="Send").click()
     expect(part.locator(".answer")).to_contain_text("429 refused")
     visit.complaints.clear()
+
+
+# Conduct and coverage -------------------------------------------------------------------------------------------------
+
+
+def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit: Visit, service: Service) -> None:
+    region = visit.region("Conduct")
+    expect(region).to_contain_text("Nothing found")
+    for size in (10, 20):
+        service.call("POST", "/v1/uploads", {"content_type": "image/png", "size_bytes": size}, idempotency_key="same")
+    finding = region.get_by_role("article", name="key-reused")
+    expect(finding).to_contain_text("warning")
+    expect(finding).to_contain_text("Remedy")
+    finding.get_by_role("link", name="#2").click()
+    expect(visit.region("Requests")).to_contain_text("idempotency_key_reused")
+
+
+def test_coverage_tells_what_is_covered_and_what_closes_each_gap(visit: Visit, service: Service) -> None:
+    service.call("GET", "/v1/team")
+    region = visit.region("Coverage")
+    region.get_by_text("getTeam", exact=True).click()
+    points = region.get_by_role("listitem")
+    expect(points.filter(has_text="200")).to_contain_text("covered 1 time")
+    expect(points.filter(has_text="rate_limited")).to_contain_text("use the scenario rate-limited")
+    service.call("GET", "/v1/team")
+    expect(points.filter(has_text="200")).to_contain_text("covered 2 times")

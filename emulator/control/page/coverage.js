@@ -75,7 +75,7 @@ function line({ point, met, closed_by: closing }) {
     "li",
     { class: met ? "point met" : "point gap" },
     element("span", { "aria-hidden": "true" }, met ? "✓" : "○"),
-    element("span", {}, point, element("span", { class: "visually-hidden" }, met ? " covered" : " not covered yet")),
+    element("span", {}, point, !met && element("span", { class: "visually-hidden" }, " not covered yet, ")),
     met
       ? element("span", { class: "faint" }, `covered ${counted(met, "time")}`)
       : element("span", { class: "soft" }, ...way(closing)),
