@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { beforeEach, expect, test } from "vitest";
-import { ImageWorkflow, Refused } from "./client.ts";
+import { ImageWorkflow, Refused, Unfinished } from "./client.ts";
 import { useSandbox } from "./emulator.ts";
 
 const sandbox = await useSandbox();
@@ -25,7 +25,7 @@ test("a photoshoot brings four pictures", async () => {
   expect(new TextDecoder().decode(bytes.slice(8, 12))).toBe("WEBP");
 });
 
-test.each(["answer-lost", "internal-error"])("%s: it is asked for again and not paid twice", async (scenario) => {
+test.each(["answer-lost", "internal-error", "flaky-network"])("%s: it is asked for again and not paid twice", async (scenario) => {
   const product = await makeProduct();
   await sandbox.use(scenario);
   expect(await client.photoshoot([product])).toHaveLength(4);
@@ -36,6 +36,12 @@ test.each(["answer-lost", "internal-error"])("%s: it is asked for again and not 
 test("outputs that fail leave the others", async () => {
   await sandbox.use("some-outputs-fail");
   expect(await client.photoshoot([await makeProduct()])).toHaveLength(2);
+});
+
+test("it does not wait for ever", async () => {
+  const product = await makeProduct();
+  await sandbox.use("outputs-stall");
+  await expect(client.photoshoot([product])).rejects.toThrow(Unfinished);
 });
 
 test.each(["upload-window-missed", "upload-bytes-conflict", "upload-not-found"])(

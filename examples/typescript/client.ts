@@ -1,18 +1,41 @@
 // A small client of the Image Workflow Service: a photo in, a photoshoot out. Needs nothing but fetch.
 //
-// One Idempotency-Key for each thing that is wanted, however often it is asked for; pauses as long as Retry-After says;
-// exponential backoff with jitter where nothing is said; and what can be recovered from, told by its code.
+// One Idempotency-Key for each thing that is wanted, however often it is asked for; an answer that cannot be read counts as
+// lost; pauses as long as Retry-After says; exponential backoff with jitter where nothing is said; what can be recovered
+// from, told by its code; and an end to everything.
 
 export type Json = Record<string, any>;
 
+/** The service refused a request, and asking again does not help, or has not helped. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
-    readonly code: string,
-    detail: string,
+    readonly problem: Json,
   ) {
-    super(`${status} ${code}: ${detail}`);
+    super(`${status} ${problem.code}: ${problem.detail}`);
   }
+
+  get code(): string {
+    return this.problem.code;
+  }
+}
+
+/** Work was admitted, and has not ended in the time that there was. */
+export class Unfinished extends Error {}
+
+interface Answer {
+  status: number;
+  content: Json;
+  retryAfter: number | undefined;
+}
+
+interface Limits {
+  /** How often one request is sent. */
+  attempts: number;
+  /** How many seconds the service may be silent. */
+  timeout: number;
+  /** How many seconds work is waited for. */
+  patience: number;
 }
 
 const REPEATABLE = new Set([
@@ -25,12 +48,16 @@ const REPEATABLE = new Set([
 const NEW_SESSION = new Set(["upload_expired", "upload_bytes_conflict", "upload_not_found"]);
 
 export class ImageWorkflow {
+  private readonly limits: Limits;
+
   constructor(
     private readonly baseUrl: string,
     private readonly apiKey: string,
     private readonly sleep = (seconds: number) => new Promise<void>((done) => setTimeout(done, seconds * 1000)),
-    private readonly attempts = 8,
-  ) {}
+    limits: Partial<Limits> = {},
+  ) {
+    this.limits = { attempts: 8, timeout: 10, patience: 1200, ...limits };
+  }
 
   /** Bring a photo in and return its Asset. */
   async upload(photo: Uint8Array<ArrayBuffer>, contentType: string): Promise<Json> {
@@ -42,10 +69,10 @@ export class ImageWorkflow {
       try {
         // The credential must never be sent to this address.
         const { method, url, headers } = session.upload;
-        const sent = await this.settle(await this.retried(() => fetch(url, { method, headers, body: photo })));
-        return await this.request("POST", `/uploads/${session.id}/complete`, { upload_token: sent.upload_token });
+        const sent = await this.send(url, { method, headers, body: photo });
+        return await this.request("POST", `/uploads/${session.id}/complete`, { upload_token: sent.content.upload_token });
       } catch (error) {
-        if (!(error instanceof Refused && NEW_SESSION.has(error.code)) || attempt === this.attempts) throw error;
+        if (!(error instanceof Refused && NEW_SESSION.has(error.code)) || attempt === this.limits.attempts) throw error;
       }
     }
   }
@@ -66,60 +93,65 @@ export class ImageWorkflow {
 
   /** Poll an Operation or a Generation until it has ended, as often as the service suggests. */
   async waitFor(path: string): Promise<Json> {
-    for (;;) {
-      const answer = await this.answer("GET", path);
-      const work = (await answer.json()) as Json;
-      if (work.status === "completed" || work.status === "failed") return work;
-      await this.sleep(retryAfter(answer) ?? 1);
+    for (let waited = 0; ; ) {
+      const { content, retryAfter } = await this.ask("GET", path);
+      if (content.status === "completed" || content.status === "failed") return content;
+      const pause = retryAfter ?? 2;
+      waited += Math.max(pause, 1); // where the service asks for no pause, there must be an end too
+      if (waited > this.limits.patience) throw new Unfinished(`${path} is still ${content.status}`);
+      await this.sleep(pause);
     }
   }
 
   /** Send one logical request, repeated until it is answered for good. */
   async request(method: string, path: string, body?: Json): Promise<Json> {
-    return this.settle(await this.answer(method, path, body));
+    return (await this.ask(method, path, body)).content;
   }
 
-  private async answer(method: string, path: string, body?: Json): Promise<Response> {
+  /** Send a request to the API; where an Operation is in the way, wait for its end first. */
+  private async ask(method: string, path: string, body?: Json): Promise<Answer> {
     const headers: Record<string, string> = { Authorization: `Bearer ${this.apiKey}` };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     // One key for all attempts: a write whose answer was lost is then not done twice.
     if (method === "POST" || method === "PATCH") headers["Idempotency-Key"] = crypto.randomUUID();
-    const init = { method, headers, body: body && JSON.stringify(body) };
-    for (;;) {
-      const answer = await this.retried(() => fetch(this.baseUrl + path, init));
-      if (answer.status !== 409) return answer;
-      const problem = (await answer.clone().json()) as Json;
-      if (problem.code !== "resource_operation_in_progress") return answer;
-      await this.waitFor(`/operations/${problem.active_operation_id}`);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.send(this.baseUrl + path, { method, headers, body: body && JSON.stringify(body) });
+      } catch (error) {
+        const isInTheWay = error instanceof Refused && error.code === "resource_operation_in_progress";
+        if (!isInTheWay || attempt === this.limits.attempts) throw error;
+        await this.waitFor(`/operations/${error.problem.active_operation_id}`);
+      }
     }
-  }
-
-  private async settle(answer: Response): Promise<Json> {
-    const text = await answer.text();
-    const content = (text ? JSON.parse(text) : {}) as Json;
-    if (!answer.ok) throw new Refused(answer.status, content.code, content.detail);
-    return content;
   }
 
   /** Send until there is an answer that repetition cannot change, or no attempt is left. */
-  private async retried(send: () => Promise<Response>): Promise<Response> {
+  private async send(url: string, init: RequestInit): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
-      const backoff = Math.min(0.5 * 2 ** attempt, 30) * (0.5 + Math.random() / 2);
-      let answer: Response | undefined;
+      let pause = Math.min(0.5 * 2 ** attempt, 30) * (0.5 + Math.random() / 2);
+      let failure: unknown;
       try {
-        answer = await send();
-        if (answer.ok || attempt === this.attempts) return answer;
-        const problem = (await answer.clone().json()) as Json;
-        if (!REPEATABLE.has(problem.code)) return answer;
+        const answer = await this.fetched(url, init);
+        if (answer.status < 300) return answer;
+        failure = new Refused(answer.status, answer.content);
+        if (!REPEATABLE.has(answer.content.code) && answer.status < 500) throw failure;
+        pause = answer.retryAfter ?? pause;
       } catch (error) {
-        if (attempt === this.attempts) throw error;
+        if (error === failure) throw error;
+        failure = error; // broken off, silent, cut short, or not to be read
       }
-      await this.sleep((answer && retryAfter(answer)) ?? backoff);
+      if (attempt === this.limits.attempts || pause > this.limits.patience) throw failure;
+      await this.sleep(pause);
     }
   }
-}
 
-function retryAfter(answer: Response): number | undefined {
-  const value = answer.headers.get("retry-after");
-  return value === null ? undefined : Number(value);
+  /** Send once, and read the whole answer. */
+  private async fetched(url: string, init: RequestInit): Promise<Answer> {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(this.limits.timeout * 1000) });
+    const text = await response.text();
+    const content = response.status === 204 ? {} : JSON.parse(text);
+    if (content === null || typeof content !== "object") throw new Error("the body is no JSON object");
+    const told = response.headers.get("retry-after");
+    return { status: response.status, content, retryAfter: told === null ? undefined : Number(told) };
+  }
 }
