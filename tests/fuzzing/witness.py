@@ -1,8 +1,8 @@
 """What a refused request must leave as it was: everything that a sandbox is, and which sandboxes there are.
 
-Left out is what tells of the requests themselves: the journal, the examiner's notes, what was met, and the number of the next
-Request-Id. Reads the state as
-state files do, so that nothing is forgotten here that is remembered there.
+Left out is what tells of the requests themselves: the journal, the examiner's notes and what it made of those that it forgot,
+what was met, and the number of the next Request-Id. Reads the state as state files do, so that nothing is forgotten here
+that is remembered there.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from emulator.service.sandbox import Sandbox
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.state_files import STATE, members_of, parts_of
 
-TABLES_OF_REQUESTS = ("notes", "met")
+TABLES_OF_REQUESTS = ("notes", "findings", "checked", "met")
 COUNTERS_OF_REQUESTS = ("req", "stray", "hold")
 
 
