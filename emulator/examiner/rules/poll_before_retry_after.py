@@ -25,9 +25,11 @@ def _judge(history: History, work: str, look: Note, looks: Sequence[Note]) -> It
     wanted, again = look.retry_after or 0, history.next_knowing(looks, look)
     if again is None or not is_wait_measured(look, again):
         return
-    message = f"{work} was read again before the Retry-After of {wanted} s was over"
-    breach = Breach(f"{look.credential}|{look.user_agent}|{work}", (look.sequence, again.sequence), message)
-    yield KEPT if has_waited(look, again, wanted) else breach
+    if has_waited(look, again, wanted):
+        yield KEPT
+    else:
+        message = f"{work} was read again before the Retry-After of {wanted} s was over"
+        yield Breach(f"{look.credential}|{look.user_agent}|{work}", (look.sequence, again.sequence), message)
 
 
 RULE: Final = Rule(
