@@ -1,14 +1,17 @@
-"""The build hook of the wheel: compiles the YAML documents and puts everything shipped into `emulator/_shipped/`.
+"""The hooks of the build.
 
-See emulator/documents/shipped.py for what is found there and how.
+One compiles the YAML documents and puts everything shipped into `emulator/_shipped/` of the wheel; see
+emulator/documents/shipped.py for what is found there and how. The other makes the package's description of the README.
 """
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 SHIPPED_FOLDERS = ("contract", "scenarios")
 
@@ -30,3 +33,20 @@ class ShippedDocuments(BuildHookInterface[BuilderConfig]):
                 included[str(root / folder)] = f"emulator/_shipped/{folder}"
         for path in compile_documents():
             included[str(path)] = f"emulator/_shipped/compiled/{path.name}"
+
+
+class Description(MetadataHookInterface):
+    """Describes the package by the README, with nothing that leads into a repository which an index does not have."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Called by hatchling for the fields that are dynamic."""
+        text = (Path(self.root) / "README.md").read_text("utf-8")
+        text = re.sub(r"!\[[^]]*\]\((?!\w+:)[^)]*\)\n*", "", text)
+        text = re.sub(r"\[([^]]*)\]\((?!\w+:)([^)#]*)[^)]*\)", _named, text)
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
+
+
+def _named(link: re.Match[str]) -> str:
+    """Write a link to a file of the repository as its text and the file's name."""
+    text, path = link[1], link[2]
+    return text if text == path else f"{text} (`{path}`)"

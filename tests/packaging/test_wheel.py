@@ -1,6 +1,7 @@
 """The wheel: it carries all it needs, and serves without a checkout."""
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -64,6 +65,14 @@ def test_it_carries_nothing_else(wheel: Path) -> None:
         f"image_workflow_emulator-{__version__}.dist-info",
     }
     assert [] == [name for name in carried if name.endswith((".pyc", ".partial", ".made"))]
+
+
+def test_its_description_is_the_readme_without_links_into_the_repository(installation: Path) -> None:
+    (metadata,) = installation.glob("*.dist-info/METADATA")
+    description = metadata.read_text("utf-8").partition("\n\n")[2]
+    assert description.startswith("# Image Workflow Emulator\n")
+    assert "tour by curl (`docs/tour.md`)" in description
+    assert [] == re.findall(r"\]\((?!https?:)[^)]*\)", description)
 
 
 def test_it_names_the_command_and_the_plugin(installation: Path) -> None:
