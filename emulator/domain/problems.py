@@ -194,8 +194,9 @@ def invalid_reference(where: str, found: object, expected: str, remedy: str | No
 
 
 def pointer(*steps: object) -> str:
-    """Write the JSON Pointer of the place that these steps lead to (RFC 6901)."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one line."""
+    path = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    return path if path.isprintable() else "".join(_shown(character) for character in path)
 
 
 def count_of(number: int, noun: str) -> str:

@@ -4,7 +4,7 @@ Instants are milliseconds since the epoch. How a resource looks on the wire is t
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from emulator.domain.recipes import Recipe
 
@@ -16,7 +16,8 @@ Scene = Literal["clean", "foreground"]
 Profile = Literal["read_only", "full"]
 CredentialState = Literal["active", "revoked"]
 
-CAMERA_DISTANCES = ("close", "medium", "far")
+CameraDistance = Literal["close", "medium", "far"]
+CAMERA_DISTANCES: tuple[CameraDistance, ...] = get_args(CameraDistance)
 WORKFLOWS = ("product_photography", "edit_images", "upscale")
 INGREDIENT_KINDS = ("photography_style", "background", "pose", "fashion_model")
 OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
@@ -158,7 +159,7 @@ class Pose(Ingredient):
     """How a figure stands, and from how far it may be seen (D25)."""
 
     description: str = ""
-    supported_camera_distances: tuple[str, ...] = CAMERA_DISTANCES
+    supported_camera_distances: tuple[CameraDistance, ...] = CAMERA_DISTANCES
 
     kind = "pose"
 

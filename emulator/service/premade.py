@@ -3,7 +3,7 @@
 from typing import Any
 
 from emulator.domain.recipes import PremadeRecipe
-from emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
+from emulator.domain.resources import Background, CameraDistance, FashionModel, Ingredient, PhotographyStyle, Pose
 from emulator.kernel.identifiers import Identifiers
 from emulator.service.images import ImageStore
 from emulator.service.store import Store
@@ -27,7 +27,7 @@ _BACKGROUNDS = (
     ("Sandy beach", "location", "Sand in front, sea and a bright sky behind."),
     ("Brick street", "location", "A brick wall beside a pavement in daylight."),
 )
-_POSES = (
+_POSES: tuple[tuple[str, tuple[CameraDistance, ...], str], ...] = (
     ("Standing front", ("close", "medium", "far"), "Upright, facing the camera, arms at the sides."),
     ("Three-quarter turn", ("medium", "far"), "Turned a little away, weight on one leg."),
     ("Walking", ("far",), "In mid stride, arms swinging."),

@@ -18,7 +18,7 @@ from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.pictures import picture
 
 COMPLAINT = re.compile(r"^(scenario|f)(:\d+:\d+)?: .*found .*expected .+")
-KEPT_FROM_RUNNING = (b"hold", b"latency")
+KEPT_FROM_RUNNING = (b"hold", b"latency", b"rate:")
 """What takes time on a real clock."""
 BREAKS_ANSWERS = (b"network", b"internal_error")
 

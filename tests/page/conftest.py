@@ -24,9 +24,9 @@ def origin(request: pytest.FixtureRequest) -> Iterator[str]:
         yield emulator.origin
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for all tests of a worker."""
+    """One browser for the tests of a file: as long as it runs, so does a loop, in which no other test can run its own."""
     from tests.page.browser import chromium
 
     with chromium() as running:

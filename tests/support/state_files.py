@@ -27,8 +27,9 @@ def parts_of(state: bytes) -> Parts:
 
 
 def state_of(parts: Parts) -> bytes:
-    """Put the lines of a state together."""
-    lines = [parts["head"], *([table, row] for table, rows in parts.items() if table != "head" for row in rows)]
+    """Put the lines of a state together; what is no list of rows is a row by itself."""
+    tables = {table: rows if isinstance(rows, list) else [rows] for table, rows in parts.items() if table != "head"}
+    lines = [parts["head"], *([table, row] for table, rows in tables.items() for row in rows)]
     return b"".join(orjson.dumps(line) + b"\n" for line in lines)
 
 
