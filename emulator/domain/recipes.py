@@ -73,6 +73,8 @@ class PhotographRecipe(_Picture):
             raise ValueError(f"subject_count {self.subject_count}: expected 1 to {SUBJECT_LIMIT}")
         if not 0 <= self.model_input_count <= MODEL_INPUT_LIMIT:
             raise ValueError(f"model_input_count {self.model_input_count}: expected 0 to {MODEL_INPUT_LIMIT}")
+        if not 0 <= self.people <= MODEL_INPUT_LIMIT:
+            raise ValueError(f"people {self.people}: expected 0 to {MODEL_INPUT_LIMIT}")
         chosen = (self.background_kind == "picture", self.photography_style is not None, self.pose is not None)
         expected = self.subject_count + self.model_input_count + sum(chosen)
         self._check_inputs(expected, expected)

@@ -52,7 +52,9 @@ class Codec:
         read_recipe = converter.get_structure_hook(Recipe)
         converter.register_structure_hook(Recipe, lambda data, kind: read_recipe(_tagged(data), kind))
         recipe, optional = cast("Any", Recipe), cast("Any", Recipe | None)  # cattrs takes it for a union of its own
-        converter.register_structure_hook(optional, lambda data, _: data and converter.structure(data, recipe))
+        converter.register_structure_hook(
+            optional, lambda data, _: None if data is None else converter.structure(data, recipe)
+        )
         converter.register_unstructure_hook(optional, lambda value: value and converter.unstructure(value, recipe))
         converter.register_unstructure_hook(Clock, lambda clock: converter.unstructure((clock.setting, clock.now())))
         converter.register_structure_hook(
