@@ -3,6 +3,7 @@
 `/v1` is the service, `/files` and `/direct-uploads` are the byte surfaces it links to, `/_emulator` is the control plane.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -94,6 +95,8 @@ class Application:
         if answer is not None:
             await Wire(scope, receive, send, Body(receive), self._stop).send(answer)
         elif is_control:
+            if asyncio.current_task() is None:
+                await asyncio.sleep(0)  # Starlette has to run in a task, which the server makes for what waits
             await self._control(scope, receive, send)
         else:
             await self._service(scope, receive, send)

@@ -13,8 +13,9 @@ import re
 import socket
 import struct
 import sys
-from collections.abc import Sized
+from collections.abc import Coroutine, Generator, Sized
 from http import HTTPStatus
+from types import coroutine
 from typing import Any
 from urllib.parse import unquote
 
@@ -89,6 +90,24 @@ class _Cycle(RequestResponseCycle):
         self.on_response()
 
 
+@coroutine
+def _go_on(answering: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any, Any, None]:
+    """Go on with a coroutine that has begun and waits for something, as `await` does."""
+    while True:
+        try:
+            resume, value = answering.send, (yield awaited)
+        except BaseException as error:  # such as a cancellation
+            resume, value = answering.throw, error
+        try:
+            awaited = resume(value)
+        except StopIteration:
+            return
+
+
+async def _finish(answering: Coroutine[Any, Any, None], awaited: Any) -> None:
+    await _go_on(answering, awaited)
+
+
 class _PatientFlow(FlowControl):
     """Reads on only while few requests wait. uvicorn's own reads on with each answer, though all others still wait."""
 
@@ -113,6 +132,8 @@ class PatientHttpProtocol(HttpToolsProtocol):
     """How many bytes of the body are still to come, if its head says so."""
     _framing_bytes = 0
     _unusual_method: str | None = None
+    _next: _Cycle | None = None
+    """The request to be answered as soon as all that came with it is parsed."""
     _heard_at = 0.0
     """When the last byte came that counts: of a connection, a head's first, or a body's."""
     made_ms = 0.0
@@ -137,7 +158,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         (emulator.cli.garbage).
         """
         super().connection_lost(exc)
-        self.cycle = self.scope = None  # type: ignore[assignment]  # nothing asks for them any more
+        self.cycle = None  # type: ignore[assignment]  # nothing asks for it any more
 
     def end_if_overdue(self, now: float) -> bool:
         """Close the connection if it keeps the server waiting; return whether it was closed."""
@@ -164,6 +185,26 @@ class PatientHttpProtocol(HttpToolsProtocol):
         """Take bytes from the transport: heads one by one, since the parser loses what stands behind some of them."""
         while data and not self.transport.is_closing():
             data = self._take_head(data) if self._between_requests else self._take_body(data)
+        if self._next is not None:
+            cycle, self._next = self._next, None
+            self._answer(cycle)
+
+    def _answer(self, cycle: _Cycle) -> None:
+        """Answer a request: at once, or in a task if something has to be waited for.
+
+        Most need no task, which takes a fifth of the time of a small request.
+        """
+        answering = cycle.run_asgi(self.app)
+        try:
+            awaited = answering.send(None)
+        except StopIteration:
+            return
+        self._run(_finish(answering, awaited))
+
+    def _run(self, answering: Coroutine[Any, Any, None]) -> None:
+        task = self.loop.create_task(answering)
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
 
     def _take_head(self, data: bytes) -> bytes:
         """Parse one head, if it is whole, and return what comes after it."""
@@ -177,7 +218,6 @@ class PatientHttpProtocol(HttpToolsProtocol):
             return b""
         beginning = _BEGINNING_OF_HEAD.match(data)
         if end < 0 and beginning:
-            self._unset_keepalive_if_required()
             self._held_back = data
             return b""
         self._held_back = b""
@@ -221,10 +261,9 @@ class PatientHttpProtocol(HttpToolsProtocol):
             elif absolute and name == b"host":  # which the target overrules (RFC 9112)
                 self.headers[index] = (name, absolute[1])
         version = self.parser.get_http_version()
-        self.scope = self._scope(version)
         before = self.cycle
         self.cycle = _Cycle(
-            scope=self.scope,
+            scope=self._scope(version),
             transport=self.transport,
             flow=self.flow,
             logger=self.logger,
@@ -238,7 +277,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         )
         self.headers = []  # of trailers, which are no headers of the request
         if before is None or before.response_complete:  # type: ignore[redundant-expr]  # None at first
-            self._start_asgi_task(self.cycle, self.app)
+            self._next = self.cycle
         else:
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
@@ -282,7 +321,8 @@ class PatientHttpProtocol(HttpToolsProtocol):
             return
         self.flow.resume_reading()
         if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+            cycle, app = self.pipeline.pop()
+            self._run(cycle.run_asgi(app))
 
     def reset(self) -> None:
         """Break the connection off, so that the client sees a reset: a scenario asks for it."""

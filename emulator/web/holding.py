@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from typing import Any
 
 from emulator.domain.idempotency import Scope
 from emulator.service import engine
@@ -27,6 +28,13 @@ class Hold:
 
     async def wait(self, sandbox: Sandbox) -> None:
         """Wait until the time is over, however the sandbox's clock runs."""
+        ended = asyncio.ensure_future(self._ended.wait())
+        try:
+            await self._wait_for(ended, sandbox)
+        finally:
+            ended.cancel()
+
+    async def _wait_for(self, ended: asyncio.Future[Any], sandbox: Sandbox) -> None:
         loop = asyncio.get_running_loop()
         gives_up_at = loop.time() + _AUTO_SECONDS
         while not self._ended.is_set():
@@ -38,10 +46,8 @@ class Hold:
                 if seconds <= 0:
                     engine.advance(sandbox, self.due)
                     return
-            try:
-                await asyncio.wait_for(self._ended.wait(), seconds)
-            except TimeoutError:
-                engine.enter(sandbox)
+            await asyncio.wait((ended,), timeout=seconds)
+            engine.enter(sandbox)
 
 
 async def hold(sandbox: Sandbox, scope: Scope | None, now: int, duration_ms: int) -> None:
