@@ -11,7 +11,7 @@ from typing import Any
 
 from emulator.examiner.history import History
 from emulator.examiner.noting import digest_of
-from emulator.examiner.rules.base import Breach
+from emulator.examiner.rules.base import Breach, Rule
 from emulator.examiner.rules.registry import RULES
 from emulator.service.record import MAXIMUM_FINDINGS, Finding, Note, Record
 from emulator.service.sandbox import Sandbox
@@ -104,24 +104,27 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
 
 def _judge(notes: Iterable[Note], store: Store, now: int, has_ended: bool) -> tuple[list[Finding], Counter[str]]:
     history = History(notes, store, now, has_ended)
-    found: list[Finding] = []
+    found: dict[tuple[str, str], tuple[Breach, set[int]]] = {}
     checked: Counter[str] = Counter()
     for rule in RULES:
+        verdicts = 0
         for verdict in rule.examine(history):
-            checked[rule.name] += 1
-            if verdict is not None:
-                found.append(_finding(verdict, rule.name))
-    return found, checked
+            verdicts += 1
+            if verdict is not None:  # a client that never waits gives thousands, with few subjects
+                _, requests = found.setdefault((verdict.rule or rule.name, verdict.subject), (verdict, set()))
+                requests.update(verdict.requests)
+        if verdicts:
+            checked[rule.name] = verdicts
+    return [_finding(_BY_NAME[name], *breach) for (name, _), breach in found.items()], checked
 
 
-def _finding(breach: Breach, name: str) -> Finding:
-    rule = _BY_NAME[breach.rule or name]
+def _finding(rule: Rule, breach: Breach, requests: set[int]) -> Finding:
     return Finding(
         rule=rule.name,
         subject=breach.subject,
         severity=breach.severity or rule.severity,
         message=breach.message,
         source=rule.source,
-        requests=breach.requests[:MAXIMUM_REQUESTS],
+        requests=tuple(sorted(requests)[:MAXIMUM_REQUESTS]),
         remedy=rule.remedy,
     )

@@ -5,31 +5,28 @@ workers if several read it. The answer that shows unfinished work says how long 
 either clock moved that far. A read whose answer was lost is ignored.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from emulator.examiner.history import History, has_waited, is_answered, is_wait_measured, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
-from emulator.service.record import Note
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for (_, work), looks in history.looks.items():
+    for ((credential, user_agent), work), looks in history.looks.items():
+        subject = f"{credential}|{user_agent}|{work}"
         for worker in history.by_worker(looks):
             for look in worker:
-                if look.retry_after and not shows_end(look) and is_answered(look, 200):
-                    yield from _judge(history, work, look, worker)
-
-
-def _judge(history: History, work: str, look: Note, looks: Sequence[Note]) -> Iterator[Verdict]:
-    wanted, again = look.retry_after or 0, history.next_knowing(looks, look)
-    if again is None or not is_wait_measured(look, again):
-        return
-    if has_waited(look, again, wanted):
-        yield KEPT
-    else:
-        message = f"{work} was read again before the Retry-After of {wanted} s was over"
-        yield Breach(f"{look.credential}|{look.user_agent}|{work}", (look.sequence, again.sequence), message)
+                if not look.retry_after or shows_end(look) or not is_answered(look, 200):
+                    continue
+                again = history.next_knowing(worker, look)
+                if again is None or not is_wait_measured(look, again):
+                    continue
+                if has_waited(look, again, look.retry_after):
+                    yield KEPT
+                else:
+                    message = f"{work} was read again before the Retry-After of {look.retry_after} s was over"
+                    yield Breach(subject, (look.sequence, again.sequence), message)
 
 
 RULE: Final = Rule(
