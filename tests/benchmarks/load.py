@@ -10,7 +10,7 @@ import socket
 import time
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 CHUNK_BYTES = 1 << 20
 WATCH_INTERVAL_SECONDS = 0.001
@@ -96,8 +96,17 @@ class Connection:
         data += received
 
 
-def measure_rate(port: int, requests: list[Template], seconds: float, first_number: int) -> tuple[float, int]:
-    """Send each request again and again on a connection of its own; return answers a second, and their number."""
+class Answers(NamedTuple):
+    """What a load found. A pause is a time without any answer."""
+
+    number: int
+    a_second: float
+    p99_ms: float
+    longest_pause_ms: float
+
+
+def put_under_load(port: int, requests: list[Template], seconds: float, first_number: int) -> Answers:
+    """Send each request again and again on a connection of its own."""
     numbers = count(first_number)
     [length] = {Connection(port).ask(request.number(next(numbers))).length for request in requests}
     sockets = [Connection(port).stream for _ in requests]
@@ -107,10 +116,12 @@ def measure_rate(port: int, requests: list[Template], seconds: float, first_numb
         selector.register(each, selectors.EVENT_READ, request)
         received[each.fileno()] = 0
         each.sendall(request.number(next(numbers)))
-    answered = 0
-    start = time.perf_counter()
+    took: list[float] = []
+    longest = 0.0
+    start = now = last = time.perf_counter()
+    sent = dict.fromkeys(received, start)
     end = start + seconds
-    while time.perf_counter() < end:
+    while now < end:
         for selected, _ in selector.select(1.0):
             ready = selected.fileobj
             assert isinstance(ready, socket.socket)
@@ -120,15 +131,18 @@ def measure_rate(port: int, requests: list[Template], seconds: float, first_numb
                 received[selected.fd] = got
                 continue
             if got != length or (not data.startswith(b"HTTP/1.1 2", 0) and received[selected.fd] == 0):
-                raise UnexpectedAnswerError(f"answer {answered}: {data[:400]!r}")
+                raise UnexpectedAnswerError(f"answer {len(took)}: {data[:400]!r}")
             received[selected.fd] = 0
-            answered += 1
+            now = time.perf_counter()
+            took.append(now - sent[selected.fd])
+            longest, last = max(longest, now - last), now
+            sent[selected.fd] = now
             ready.send(selected.data.number(next(numbers)))
-    elapsed = time.perf_counter() - start
     for each in sockets:
         each.close()
     selector.close()
-    return answered / elapsed, answered
+    took.sort()
+    return Answers(len(took), len(took) / (now - start), took[len(took) * 99 // 100] * 1000, longest * 1000)
 
 
 def measure_upload(port: int, path: str, headers: dict[str, str], size: int) -> float:

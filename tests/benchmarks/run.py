@@ -23,7 +23,7 @@ from io import BytesIO
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on the path, not the checkout
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -37,6 +37,13 @@ UNENDING = "timings: {first_output: 10d}\n"
 """Generations go on for all of the measurement: 10 days are over after half an hour of the fast clock."""
 UPLOAD_BYTES = 70 * 1024 * 1024
 NUMBERS_PER_ROUND = 1_000_000
+
+
+class Load(NamedTuple):
+    """What a server did under load, and the seconds of processor time that each answer cost it."""
+
+    answers: load.Answers
+    cost: float
 
 
 @dataclass(slots=True)
@@ -56,6 +63,10 @@ class Figures:
         if raw is not None:
             self.raw.append(raw)
             self.ratios.append(emulator / raw if ratio is None else ratio)
+
+    def add_rates(self, emulator: Load, raw: Load) -> None:
+        """Take note of a round of rates."""
+        self.add(emulator.answers.a_second, raw.answers.a_second, raw.cost / emulator.cost)
 
     def row(self) -> list[str]:
         """Return the cells: name, emulator, raw, ratio with its spread, aim."""
@@ -118,25 +129,39 @@ def measure_rates(bench: Bench) -> list[Figures]:
     figures = [
         Figures("GET /team", "/s", "0.6"),
         Figures("POST /products", "/s", "0.4"),
-        Figures("GET /products, 25 of them", "/s"),
-        Figures("poll of an unfinished Generation", "/s"),
+        Figures("GET /products, 25 of them", "/s", "0.45"),
+        Figures("poll of an unfinished Generation", "/s", "0.5"),
     ]
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
         prepared = [prepared_requests(bench, emulator.port, key(team)) for team in range(TEAMS)]
         for _ in range(bench.rounds):
             for row, *requests in zip(figures, *prepared, strict=True):
-                measure_both(bench, row, emulator, raw, requests)
+                row.add_rates(*both_under_load(bench, emulator, raw, requests))
     return figures
 
 
-def measure_both(
-    bench: Bench, row: Figures, emulator: RunningServer, raw: RunningServer, requests: list[Template]
-) -> None:
-    """Take one round: the emulator, and then the raw server with the same requests and answers of the same size."""
+def measure_latencies(bench: Bench) -> list[Figures]:
+    """Milliseconds that 99 of 100 requests take at most, and the longest time without an answer to anybody."""
+    figures = {number: Figures(f"p99 of GET /team, {number} connections", "ms", "1.5 x raw") for number in (16, 64)}
+    pauses = Figures("longest pause of POST /products", "ms", "10 ms")
+    with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
+        prepared = [prepared_requests(bench, emulator.port, key(team)) for team in range(TEAMS)]
+        reads, writes = [requests[0] for requests in prepared], [requests[1] for requests in prepared]
+        for _ in range(bench.rounds):
+            for number, row in figures.items():
+                found = both_under_load(bench, emulator, raw, reads * (number // TEAMS))
+                row.add(*(one.answers.p99_ms for one in found))
+            pauses.add(*(one.answers.longest_pause_ms for one in both_under_load(bench, emulator, raw, writes)))
+    return [*figures.values(), pauses]
+
+
+def both_under_load(
+    bench: Bench, emulator: RunningServer, raw: RunningServer, requests: list[Template]
+) -> tuple[Load, Load]:
+    """Put the emulator under load, and then the raw server with the same requests and answers of the same size."""
     size = len(Connection(emulator.port).ask(requests[0].number(next(bench.numbers))).body)
-    rate, cost = rate_and_cost(bench, emulator, requests)
-    raw_rate, raw_cost = rate_and_cost(bench, raw, [raw_request(request, size) for request in requests])
-    row.add(rate, raw_rate, raw_cost / cost)
+    raw_requests = [raw_request(request, size) for request in requests]
+    return under_load(bench, emulator, requests), under_load(bench, raw, raw_requests)
 
 
 def raw_request(request: Template, size: int) -> Template:
@@ -145,12 +170,12 @@ def raw_request(request: Template, size: int) -> Template:
     return Template(b"%b /%d %b" % (method, size, rest), request.after, request.is_numbered)
 
 
-def rate_and_cost(bench: Bench, server: RunningServer, requests: list[Template]) -> tuple[float, float]:
-    """Return requests a second, and the seconds of processor time that one of them cost the server."""
+def under_load(bench: Bench, server: RunningServer, requests: list[Template]) -> Load:
+    """Put one server under load."""
     first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
     worked = server.cpu_seconds()
-    rate, answered = bench.away(load.measure_rate, server.port, requests, bench.seconds, first_number)
-    return rate, (server.cpu_seconds() - worked) / answered
+    answers = bench.away(load.put_under_load, server.port, requests, bench.seconds, first_number)
+    return Load(answers, (server.cpu_seconds() - worked) / answers.number)
 
 
 def prepared_requests(bench: Bench, port: int, team: str) -> list[Template]:
@@ -180,13 +205,7 @@ def measure_access_log(bench: Bench) -> Figures:
     with running(*options, "--access-log", "on") as telling, running(*options) as silent:
         requests = [template("GET", "/v1/team", key(team)) for team in range(TEAMS)]
         for _ in range(bench.rounds):
-            found = []
-            for server in (telling, silent):
-                worked = server.all_cpu_seconds()
-                rate, answered = bench.away(load.measure_rate, server.port, requests, bench.seconds, 0)
-                found.append((rate, (server.all_cpu_seconds() - worked) / answered))
-            (rate, cost), (silent_rate, silent_cost) = found
-            figures.add(rate, silent_rate, silent_cost / cost)
+            figures.add_rates(under_load(bench, telling, requests), under_load(bench, silent, requests))
     return figures
 
 
@@ -290,6 +309,7 @@ def main() -> None:
         bench = Bench(folder, clients, rounds=2 if quick else 5, seconds=0.2 if quick else 0.6)
         rows = measure_start(bench)
         rows += measure_rates(bench)
+        rows += measure_latencies(bench)
         rows.append(measure_access_log(bench))
         rows.append(measure_uploads(bench))
         rows += measure_pictures(bench)

@@ -34,10 +34,6 @@ class RunningServer:
     process: "subprocess.Popen[str]"
 
     def cpu_seconds(self) -> float:
-        """Return the time that its first thread, which answers, has worked until now (Linux)."""
-        return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[0]) / 1e9
-
-    def all_cpu_seconds(self) -> float:
         """Return the time that all of its threads have worked until now (Linux)."""
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
         return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
