@@ -10,6 +10,7 @@ import socket
 import sys
 from typing import Final
 
+from emulator.cli.batches import Batch
 from emulator.cli.server_parts import Config, Server, ServerState
 
 HEAD_SECONDS: Final = 30.0
@@ -34,6 +35,7 @@ class Connections(ServerState):
         self.limit = greatest_number()
         self.refused = 0
         """How many were refused since the last check, because there were too many."""
+        self.batch = Batch()
         self._malformed = 0
 
     def next_request_id(self) -> str:

@@ -14,13 +14,15 @@ import socket
 import struct
 import sys
 from collections.abc import Coroutine, Generator, Sized
+from functools import partial
 from http import HTTPStatus
 from types import coroutine
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 import httptools
 
+from emulator.cli.batches import HoldingTransport
 from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
 from emulator.cli.server_parts import STATUS_LINE, FlowControl, HttpToolsProtocol, RequestResponseCycle
 from emulator.domain.problems import Problem
@@ -132,8 +134,6 @@ class PatientHttpProtocol(HttpToolsProtocol):
     """How many bytes of the body are still to come, if its head says so."""
     _framing_bytes = 0
     _unusual_method: str | None = None
-    _next: _Cycle | None = None
-    """The request to be answered as soon as all that came with it is parsed."""
     _heard_at = 0.0
     """When the last byte came that counts: of a connection, a head's first, or a body's."""
     made_ms = 0.0
@@ -141,6 +141,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Called once, when the connection is there."""
+        transport = cast(asyncio.Transport, HoldingTransport(transport, self.server_state.batch))
         super().connection_made(transport)
         self.made_ms = host_elapsed_ms()
         if self.client is not None:
@@ -185,9 +186,6 @@ class PatientHttpProtocol(HttpToolsProtocol):
         """Take bytes from the transport: heads one by one, since the parser loses what stands behind some of them."""
         while data and not self.transport.is_closing():
             data = self._take_head(data) if self._between_requests else self._take_body(data)
-        if self._next is not None:
-            cycle, self._next = self._next, None
-            self._answer(cycle)
 
     def _answer(self, cycle: _Cycle) -> None:
         """Answer a request: at once, or in a task if something has to be waited for.
@@ -277,7 +275,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         )
         self.headers = []  # of trailers, which are no headers of the request
         if before is None or before.response_complete:  # type: ignore[redundant-expr]  # None at first
-            self._next = self.cycle
+            self.server_state.batch.answer(partial(self._answer, self.cycle))
         else:
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
