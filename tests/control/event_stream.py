@@ -22,7 +22,7 @@ class Event(NamedTuple):
 class EventStream:
     """A client that watches an emulator. While its emulator's loop runs, what comes is taken unless `is_slow`."""
 
-    def __init__(self, control: EmulatorUnderTest, path: str = "/events", last_event_id: str | None = None) -> None:
+    def __init__(self, emulator: EmulatorUnderTest, path: str = "/events", last_event_id: str | None = None) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
         self.events: list[Event] = []
@@ -30,7 +30,7 @@ class EventStream:
         self.comments = 0
         self.is_slow = False
         self.is_over = False
-        self._control = control
+        self._emulator = emulator
         self._rest = b""
         self._gone = asyncio.Event()
         headers = [(b"host", HOST.encode())]
@@ -67,7 +67,7 @@ class EventStream:
         self.end()
 
     def _run(self, coroutine: Any) -> Any:
-        return self._control.run(coroutine)
+        return self._emulator.run(coroutine)
 
     async def _open(self) -> "asyncio.Task[None]":
         task = asyncio.create_task(self._speak())
@@ -98,7 +98,7 @@ class EventStream:
             else:
                 self._take(message["body"])
 
-        await self._control.application(self._scope, receive, send)
+        await self._emulator.application(self._scope, receive, send)
         self.is_over = True
 
     def _take(self, chunk: bytes) -> None:

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_client import JSON, EmulatorUnderTest
 
-JSON = {"Content-Type": "application/json"}
 TAKERS = [
     ("POST", "/sandboxes"),
     ("PUT", "/clock"),
@@ -119,36 +118,36 @@ FAULTY: list[tuple[str, str, Any, str]] = [
 @pytest.mark.parametrize(("method", "path"), TAKERS)
 @pytest.mark.parametrize(("content", "headers", "status", "told"), MALFORMED, ids=[row[3] for row in MALFORMED])
 def test_a_malformed_body_is_refused(
-    control: EmulatorUnderTest, method: str, path: str, content: bytes, headers: dict[str, str], status: int, told: str
+    emulator: EmulatorUnderTest, method: str, path: str, content: bytes, headers: dict[str, str], status: int, told: str
 ) -> None:
-    found = control.refusal(method, path, content=content, headers=headers)
+    found = emulator.refusal(method, path, content=content, headers=headers)
     assert found[:2] == (status, "invalid_request")
     assert told in found[2]
 
 
 @pytest.mark.parametrize(("method", "path", "body", "told"), FAULTY, ids=[f"{row[1]} {row[2]}" for row in FAULTY])
 def test_a_field_that_does_not_fit_is_refused_and_nothing_is_done(
-    control: EmulatorUnderTest, method: str, path: str, body: Any, told: str
+    emulator: EmulatorUnderTest, method: str, path: str, body: Any, told: str
 ) -> None:
-    before = control.told("GET", "/sandboxes")
-    status, code, detail = control.refusal(method, path, body)
+    before = emulator.told("GET", "/sandboxes")
+    status, code, detail = emulator.refusal(method, path, body)
     assert (status, code) == (400, "invalid_request")
     assert told in detail
-    assert control.told("GET", "/sandboxes") == before
+    assert emulator.told("GET", "/sandboxes") == before
 
 
 @pytest.mark.parametrize("field", ["state", "expires_at"])
-def test_a_credential_takes_no_value_that_does_not_fit(control: EmulatorUnderTest, field: str) -> None:
-    path = f"/credentials/{control.team()['credentials'][0]['id']}"
-    assert control.refusal("PATCH", path, {field: "soon"})[:2] == (400, "invalid_request")
-    assert control.refusal("PATCH", path, {})[:2] == (400, "invalid_request")
+def test_a_credential_takes_no_value_that_does_not_fit(emulator: EmulatorUnderTest, field: str) -> None:
+    path = f"/credentials/{emulator.team()['credentials'][0]['id']}"
+    assert emulator.refusal("PATCH", path, {field: "soon"})[:2] == (400, "invalid_request")
+    assert emulator.refusal("PATCH", path, {})[:2] == (400, "invalid_request")
 
 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/health"), ("GET", "/teams"), ("DELETE", "/sandboxes/default"), ("GET", "/scenario")]
 )
-def test_a_body_where_none_is_taken_is_refused(control: EmulatorUnderTest, method: str, path: str) -> None:
-    assert control.refusal(method, path, {})[:2] == (400, "invalid_request")
+def test_a_body_where_none_is_taken_is_refused(emulator: EmulatorUnderTest, method: str, path: str) -> None:
+    assert emulator.refusal(method, path, {})[:2] == (400, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -160,16 +159,16 @@ def test_a_body_where_none_is_taken_is_refused(control: EmulatorUnderTest, metho
         ("/scenario?team=%FF", "UTF-8"),
     ],
 )
-def test_an_unfit_query_is_refused(control: EmulatorUnderTest, path: str, told: str) -> None:
-    status, code, detail = control.refusal("GET", path)
+def test_an_unfit_query_is_refused(emulator: EmulatorUnderTest, path: str, told: str) -> None:
+    status, code, detail = emulator.refusal("GET", path)
     assert (status, code) == (400, "invalid_request")
     assert told in detail
 
 
 @pytest.mark.parametrize("content", [b"", b"{}"])
-def test_a_reset_takes_a_body_that_says_nothing(control: EmulatorUnderTest, content: bytes) -> None:
-    assert control.ask("POST", "/reset", content=content, headers=JSON).status == 200
+def test_a_reset_takes_a_body_that_says_nothing(emulator: EmulatorUnderTest, content: bytes) -> None:
+    assert emulator.ask("POST", "/reset", content=content, headers=JSON).status == 200
 
 
-def test_a_reset_takes_no_other_body(control: EmulatorUnderTest) -> None:
-    assert control.refusal("POST", "/reset", {"seed": 1})[:2] == (400, "invalid_request")
+def test_a_reset_takes_no_other_body(emulator: EmulatorUnderTest) -> None:
+    assert emulator.refusal("POST", "/reset", {"seed": 1})[:2] == (400, "invalid_request")

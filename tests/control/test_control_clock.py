@@ -1,23 +1,25 @@
 """The clock over the control plane: shown, set, and moved in each of its ways."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import START, Call, EmulatorUnderTest, control_call, ingredient_body
+from tests.support.emulator_client import (
+    START,
+    UPLOAD,
+    Call,
+    EmulatorUnderTest,
+    completion_call,
+    control_call,
+    ingredient_body,
+)
 from tests.support.pictures import picture
 
 DONE_AT = "2026-01-01T00:00:06.000Z"
-HELD_UPLOAD = {
-    "scenario": "held",
-    "rules": [{"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}],
-}
-UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 
 
-def test_a_clock_is_shown_with_what_is_to_come(control: EmulatorUnderTest) -> None:
-    assert control.told("GET", "/clock") == {
+def test_a_clock_is_shown_with_what_is_to_come(emulator: EmulatorUnderTest) -> None:
+    assert emulator.told("GET", "/clock") == {
         "now": START,
         "mode": "manual",
         "rate": 1,
@@ -25,8 +27,8 @@ def test_a_clock_is_shown_with_what_is_to_come(control: EmulatorUnderTest) -> No
         "next_event_at": None,
         "events": [],
     }
-    work = control.admitted_upscale()
-    clock = control.told("GET", "/clock")
+    work = emulator.admitted_upscale()
+    clock = emulator.told("GET", "/clock")
     assert (clock["pending"], clock["next_event_at"]) == (2, "2026-01-01T00:00:01.000Z")
     assert clock["events"] == [
         {"at": "2026-01-01T00:00:01.000Z", "what": "upscale starts", "id": work["id"]},
@@ -34,17 +36,17 @@ def test_a_clock_is_shown_with_what_is_to_come(control: EmulatorUnderTest) -> No
     ]
 
 
-def test_what_is_to_come_is_told_of_each_kind_in_words(control: EmulatorUnderTest) -> None:
+def test_what_is_to_come_is_told_of_each_kind_in_words(emulator: EmulatorUnderTest) -> None:
     rules = [
         {"match": {"work": "pose.create"}, "then": {"fail": "timed_out"}},
         {"match": {"operation": "createUpload"}, "then": {"hold": "30s"}},
     ]
     timeline = [{"at": "60s", "set": {"admission": "paused", "retry_after": 7}}]
-    assets = control.assets(1)
-    control.open_upload(5)
-    control.told("PUT", "/scenario", {"scenario": "worded", "rules": rules, "timeline": timeline})
-    assert control.post("/poses", ingredient_body("pose", assets)).status == 202
-    told = {event["what"] for event in control.told("GET", "/clock")["events"]}
+    assets = emulator.assets(1)
+    emulator.open_upload(5)
+    emulator.told("PUT", "/scenario", {"scenario": "worded", "rules": rules, "timeline": timeline})
+    assert emulator.post("/poses", ingredient_body("pose", assets)).status == 202
+    told = {event["what"] for event in emulator.told("GET", "/clock")["events"]}
     assert told == {
         "pose create starts",
         "pose create fails: timed_out",
@@ -53,10 +55,10 @@ def test_what_is_to_come_is_told_of_each_kind_in_words(control: EmulatorUnderTes
     }
 
 
-def test_the_next_hundred_events_are_told_and_all_are_counted(control: EmulatorUnderTest) -> None:
+def test_the_next_hundred_events_are_told_and_all_are_counted(emulator: EmulatorUnderTest) -> None:
     timeline = [{"at": f"{second}s", "set": {"admission": "open"}} for second in range(120)]
-    control.told("PUT", "/scenario", {"scenario": "busy", "timeline": timeline[1:]})
-    clock = control.told("GET", "/clock")
+    emulator.told("PUT", "/scenario", {"scenario": "busy", "timeline": timeline[1:]})
+    clock = emulator.told("GET", "/clock")
     assert (clock["pending"], len(clock["events"])) == (119, 100)
     assert clock["events"][0]["at"] == clock["next_event_at"]
 
@@ -72,17 +74,17 @@ def test_the_next_hundred_events_are_told_and_all_are_counted(control: EmulatorU
     ],
 )
 def test_a_clock_takes_another_mode_without_a_jump(
-    control: EmulatorUnderTest, body: Any, expected: tuple[str, float]
+    emulator: EmulatorUnderTest, body: Any, expected: tuple[str, float]
 ) -> None:
-    clock = control.told("PUT", "/clock", body)
+    clock = emulator.told("PUT", "/clock", body)
     assert (clock["mode"], clock["rate"], clock["now"]) == (*expected, START)
-    assert (control.told("GET", "/clock")["mode"], control.told("GET", "/clock")["rate"]) == expected
+    assert (emulator.told("GET", "/clock")["mode"], emulator.told("GET", "/clock")["rate"]) == expected
 
 
-def test_what_is_shown_of_a_clock_can_be_put_back(control: EmulatorUnderTest) -> None:
+def test_what_is_shown_of_a_clock_can_be_put_back(emulator: EmulatorUnderTest) -> None:
     for mode in ("manual", "auto", "x2.5", "real"):
-        shown = control.told("PUT", "/clock", {"mode": mode})
-        again = control.told("PUT", "/clock", {"mode": shown["mode"], "rate": shown["rate"]})
+        shown = emulator.told("PUT", "/clock", {"mode": mode})
+        again = emulator.told("PUT", "/clock", {"mode": shown["mode"], "rate": shown["rate"]})
         assert (again["mode"], again["rate"]) == (shown["mode"], shown["rate"])
 
 
@@ -100,8 +102,8 @@ def test_what_is_shown_of_a_clock_can_be_put_back(control: EmulatorUnderTest) ->
     ],
     ids=str,
 )
-def test_a_clock_on_which_nothing_is_due_just_moves(control: EmulatorUnderTest, body: Any, now: str) -> None:
-    assert control.told("POST", "/clock/advance", body) == {
+def test_a_clock_on_which_nothing_is_due_just_moves(emulator: EmulatorUnderTest, body: Any, now: str) -> None:
+    assert emulator.told("POST", "/clock/advance", body) == {
         "now": now,
         "mode": "manual",
         "rate": 1,
@@ -113,11 +115,11 @@ def test_a_clock_on_which_nothing_is_due_just_moves(control: EmulatorUnderTest, 
 
 
 @pytest.mark.parametrize("body", [{"seconds": 6}, {"to": DONE_AT}, {"until_idle": True}], ids=str)
-def test_a_move_fires_what_falls_due(control: EmulatorUnderTest, body: Any) -> None:
-    work = control.admitted_upscale()
-    moved = control.told("POST", "/clock/advance", body)
+def test_a_move_fires_what_falls_due(emulator: EmulatorUnderTest, body: Any) -> None:
+    work = emulator.admitted_upscale()
+    moved = emulator.told("POST", "/clock/advance", body)
     assert (moved["now"], moved["fired"]) == (DONE_AT, 2)
-    done = control.get(f"/generations/{work['id']}").json
+    done = emulator.get(f"/generations/{work['id']}").json
     assert (done["status"], done["started_at"], done["finished_at"]) == (
         "completed",
         "2026-01-01T00:00:01.000Z",
@@ -125,65 +127,45 @@ def test_a_move_fires_what_falls_due(control: EmulatorUnderTest, body: Any) -> N
     )
 
 
-def test_the_next_event_is_one_step(control: EmulatorUnderTest) -> None:
-    control.admitted_upscale()
-    moves = [control.told("POST", "/clock/advance", {"next_event": True}) for _ in range(2)]
+def test_the_next_event_is_one_step(emulator: EmulatorUnderTest) -> None:
+    emulator.admitted_upscale()
+    moves = [emulator.told("POST", "/clock/advance", {"next_event": True}) for _ in range(2)]
     assert [(move["now"], move["fired"]) for move in moves] == [("2026-01-01T00:00:01.000Z", 1), (DONE_AT, 1)]
 
 
-def test_idle_is_when_all_work_is_finished_but_for_stalled_work(control: EmulatorUnderTest) -> None:
-    control.admitted_upscale()
-    control.told(
-        "PUT",
-        "/scenario",
-        {"scenario": "stall", "rules": [{"match": {"work": "upscale"}, "then": {"stall": True}}]},
-    )
-    stalled = control.admitted_upscale()
-    moved = control.told("POST", "/clock/advance", {"until_idle": True})
+def test_idle_is_when_all_work_is_finished_but_for_stalled_work(emulator: EmulatorUnderTest) -> None:
+    emulator.admitted_upscale()
+    emulator.rule({"work": "upscale"}, {"stall": True})
+    stalled = emulator.admitted_upscale()
+    moved = emulator.told("POST", "/clock/advance", {"until_idle": True})
     assert moved["now"] == DONE_AT
-    assert control.get(f"/generations/{stalled['id']}").json["status"] == "processing"
-    assert control.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 0
-
-
-def test_one_long_move_comes_to_the_same_as_many_short_ones(control: EmulatorUnderTest) -> None:
-    def history(move: Callable[[], None]) -> list[Any]:
-        control.told("POST", "/reset")
-        works = [control.admitted_upscale() for _ in range(2)]
-        control.told("POST", "/clock/advance", {"seconds": 0.5})
-        works.append(control.admitted_upscale())
-        move()
-        return [control.get(f"/generations/{work['id']}").json for work in works] + [control.told("GET", "/clock")]
-
-    def in_steps() -> None:
-        for _ in range(200):
-            control.told("POST", "/clock/advance", {"seconds": 0.1})
-
-    assert history(lambda: control.told("POST", "/clock/advance", {"seconds": 20})) == history(in_steps)
+    assert emulator.get(f"/generations/{stalled['id']}").json["status"] == "processing"
+    assert emulator.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 0
 
 
 @pytest.mark.emulator(clock="x0.001")
-def test_a_real_clock_can_be_moved_forward_too(control: EmulatorUnderTest) -> None:
-    work = control.admitted_upscale()
-    assert control.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 2
-    assert control.get(f"/generations/{work['id']}").json["status"] == "completed"
+def test_a_real_clock_can_be_moved_forward_too(emulator: EmulatorUnderTest) -> None:
+    work = emulator.admitted_upscale()
+    assert emulator.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 2
+    assert emulator.get(f"/generations/{work['id']}").json["status"] == "completed"
 
 
-def test_looking_and_changing_do_not_move_the_clock(control: EmulatorUnderTest) -> None:
-    control.told("PATCH", "/teams/Demo", {"credits": 1})
-    control.told("POST", "/teams", {"name": "New"})
-    control.told("PUT", "/scenario", {"scenario": "empty"})
-    control.told("POST", "/sandboxes", {"id": "other"})
-    assert control.clock_now() == START
+def test_looking_and_changing_do_not_move_the_clock(emulator: EmulatorUnderTest) -> None:
+    emulator.told("PATCH", "/teams/Demo", {"credits": 1})
+    emulator.told("POST", "/teams", {"name": "New"})
+    emulator.told("PUT", "/scenario", {"scenario": "empty"})
+    emulator.told("POST", "/sandboxes", {"id": "other"})
+    assert emulator.clock_now() == START
 
 
 @pytest.mark.parametrize(
     "body", [{"seconds": 60}, {"to": "2026-01-01T00:01:00.000Z"}, {"until_idle": True}, {"next_event": True}], ids=str
 )
 def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_moved(
-    control: EmulatorUnderTest, body: Any
+    emulator: EmulatorUnderTest, body: Any
 ) -> None:
-    control.told("PUT", "/scenario", HELD_UPLOAD)
-    upload, moved = control.together(
+    emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
+    upload, moved = emulator.together(
         Call("POST", "/uploads", UPLOAD, idempotency_key="held"), control_call("POST", "/clock/advance", body)
     )
     assert (upload.status, moved.status) == (201, 200)
@@ -192,99 +174,94 @@ def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_move
         assert moved.json["now"] == "2026-01-01T00:00:10.000Z"
 
 
-def test_idle_includes_the_work_that_a_held_request_brings(control: EmulatorUnderTest) -> None:
-    call = _held_upscale(control)
-    admitted, moved = control.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
+def test_idle_includes_the_work_that_a_held_request_brings(emulator: EmulatorUnderTest) -> None:
+    call = _held_upscale(emulator)
+    admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
     assert admitted.json["created_at"] == "2026-01-01T00:00:10.000Z"
     assert moved.json["now"] == "2026-01-01T00:00:16.000Z"
 
 
 def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes_time(
-    control: EmulatorUnderTest,
+    emulator: EmulatorUnderTest,
 ) -> None:
-    call = _held_completion_of_a_large_image(control)
-    completed, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
+    call = _held_completion_of_a_large_image(emulator)
+    completed, moved = emulator.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
     assert completed.json["created_at"] == "2026-01-01T00:00:10.000Z"
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
 
 
-def test_a_reset_during_a_move_ends_the_move(control: EmulatorUnderTest) -> None:
-    control.told("PUT", "/scenario", HELD_UPLOAD)
-    upload, moved, reset = control.together(
+def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
+    upload, moved, reset = emulator.together(
         Call("POST", "/uploads", UPLOAD),
         control_call("POST", "/clock/advance", {"seconds": 60}),
         control_call("POST", "/reset"),
     )
     assert (moved.outcome, reset.status) == ((409, "invalid_request"), 200)
     assert upload.outcome == (500, "internal_error")
-    assert control.clock_now() == START
+    assert emulator.clock_now() == START
 
 
-def test_the_clock_of_one_sandbox_is_not_that_of_another(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "other"})
-    control.told("POST", "/clock/advance", {"seconds": 60}, sandbox="other")
-    assert (control.clock_now(), control.clock_now("other")) == (START, "2026-01-01T00:01:00.000Z")
-    assert control.clock_now("default") == START
+def test_the_clock_of_one_sandbox_is_not_that_of_another(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "other"})
+    emulator.told("POST", "/clock/advance", {"seconds": 60}, sandbox="other")
+    assert (emulator.clock_now(), emulator.clock_now("other")) == (START, "2026-01-01T00:01:00.000Z")
+    assert emulator.clock_now("default") == START
 
 
-def test_an_exchanged_session_leaves_nothing_to_come(control: EmulatorUnderTest) -> None:
-    control.assets(1)
-    assert (0, None) == (control.told("GET", "/clock")["pending"], control.told("GET", "/clock")["next_event_at"])
+def test_an_exchanged_session_leaves_nothing_to_come(emulator: EmulatorUnderTest) -> None:
+    emulator.assets(1)
+    assert (0, None) == (emulator.told("GET", "/clock")["pending"], emulator.told("GET", "/clock")["next_event_at"])
 
 
-def _held_completion_of_a_large_image(control: EmulatorUnderTest) -> Call:
-    data = picture(size=(3000, 2000))
-    session = control.open_upload(len(data))
-    token = control.send_bytes(session, data).json["upload_token"]
-    rule = {"match": {"operation": "completeUpload"}, "then": {"hold": "10s"}}
-    control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
-    return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token})
+def _held_completion_of_a_large_image(emulator: EmulatorUnderTest) -> Call:
+    emulator.rule({"operation": "completeUpload"}, {"hold": "10s"})
+    return completion_call(*emulator.ready_upload(picture(size=(3000, 2000))))
 
 
-def _held_upscale(control: EmulatorUnderTest) -> Call:
+def _held_upscale(emulator: EmulatorUnderTest) -> Call:
     """An upscale that a scenario holds for 10 s; its work is done 6 s later."""
-    rule = {"match": {"operation": "createUpscaleGeneration"}, "then": {"hold": "10s"}}
-    control.told("PUT", "/scenario", {"scenario": "held", "rules": [rule]})
-    body = {"asset_id": control.assets(1)[0], "target_resolution": "2k", "output_format": "png"}
+    emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
+    body = {"asset_id": emulator.assets(1)[0], "target_resolution": "2k", "output_format": "png"}
     return Call("POST", "/generations/upscale", body)
 
 
 @pytest.mark.parametrize(("steps", "now"), [(1, "2026-01-01T00:00:10.000Z"), (2, "2026-01-01T00:00:16.000Z")])
 def test_a_move_until_idle_takes_no_more_steps_than_it_may(
-    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
 ) -> None:
     monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", steps)
-    call = _held_upscale(control)
-    admitted, moved = control.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
+    call = _held_upscale(emulator)
+    admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
     assert (admitted.status, moved.json["now"]) == (202, now)
 
 
 def test_a_move_that_takes_as_many_steps_as_it_may_gets_there(
-    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", 1)
-    call = _held_upscale(control)
-    admitted, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
+    call = _held_upscale(emulator)
+    admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
     assert (admitted.status, moved.json["now"]) == (202, "2026-01-01T00:01:00.000Z")
 
 
-def test_a_move_waits_for_an_image_only_so_long(control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_waits_for_an_image_only_so_long(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.control.clock._DECODING_LOOKS", 1)
-    call = _held_completion_of_a_large_image(control)
-    completed, moved = control.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
+    call = _held_completion_of_a_large_image(emulator)
+    completed, moved = emulator.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
     assert (completed.status, completed.json["created_at"]) == (201, "2026-01-01T00:01:00.000Z")
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
 
 
 def test_a_move_lets_others_see_how_far_it_has_come(
-    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
     for _ in range(3):
-        control.admitted_upscale()
-        control.advance(1)
-    before = control.told("GET", "/clock")["pending"]
-    moved, look = control.together(
+        emulator.admitted_upscale()
+        emulator.advance(1)
+    before = emulator.told("GET", "/clock")["pending"]
+    moved, look = emulator.together(
         control_call("POST", "/clock/advance", {"seconds": 60}), control_call("GET", "/clock")
     )
     assert (before, 0) == (moved.json["fired"], moved.json["pending"])
@@ -293,21 +270,21 @@ def test_a_move_lets_others_see_how_far_it_has_come(
 
 
 def test_a_state_that_is_saved_in_the_middle_of_a_move_is_settled(
-    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
     for _ in range(5):
-        control.admitted_upscale()
-    _, saved = control.together(control_call("POST", "/clock/advance", {"seconds": 60}), control_call("GET", "/state"))
-    assert control.ask("PUT", "/state", content=saved.body).status == 200
+        emulator.admitted_upscale()
+    _, saved = emulator.together(control_call("POST", "/clock/advance", {"seconds": 60}), control_call("GET", "/state"))
+    assert emulator.ask("PUT", "/state", content=saved.body).status == 200
 
 
-def test_a_reset_ends_a_move(control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reset_ends_a_move(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
     for _ in range(5):
-        control.admitted_upscale()
-    moved, reset = control.together(
+        emulator.admitted_upscale()
+    moved, reset = emulator.together(
         control_call("POST", "/clock/advance", {"seconds": 60}), control_call("POST", "/reset")
     )
     assert (409, 200) == (moved.status, reset.status)
-    assert "2026-01-01T00:00:00.000Z" == control.clock_now()
+    assert "2026-01-01T00:00:00.000Z" == emulator.clock_now()

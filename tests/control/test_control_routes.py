@@ -1,12 +1,9 @@
 """The control plane's paths and methods, and the form of its answers."""
 
-from contextlib import closing
-from pathlib import Path
-
 import pytest
 
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
-from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator, settings_of
+from tests.support.emulator_client import EmulatorUnderTest, MakeEmulator
 
 PICTURE = "sty_0000000001c8a523a1b0421ce2.1.0"
 """A premade one, with the seed 0."""
@@ -29,12 +26,12 @@ FINITE = [path for path, methods in _all_paths() if "GET" in methods and not pat
 
 @pytest.mark.parametrize(("path", "methods"), _all_paths())
 def test_another_method_is_405_with_all_that_are_allowed(
-    control: EmulatorUnderTest, path: str, methods: list[str]
+    emulator: EmulatorUnderTest, path: str, methods: list[str]
 ) -> None:
     allowed = sorted([*methods, "HEAD"] if "GET" in methods else methods)
     for method in METHODS:
         if method not in allowed:
-            answer = control.ask(method, path)
+            answer = emulator.ask(method, path)
             assert (answer.status, answer.headers["allow"]) == (405, ", ".join(allowed))
             assert method == "HEAD" or answer.code == "invalid_request"
 
@@ -53,81 +50,55 @@ def test_another_method_is_405_with_all_that_are_allowed(
         "/sandboxes/a%2Fb/clock",
     ],
 )
-def test_an_unknown_path_is_404(control: EmulatorUnderTest, path: str) -> None:
-    assert control.ask("GET", path).outcome == (404, "not_found")
+def test_an_unknown_path_is_404(emulator: EmulatorUnderTest, path: str) -> None:
+    assert emulator.ask("GET", path).outcome == (404, "not_found")
 
 
 @pytest.mark.parametrize("path", SANDBOX_ROUTES)
-def test_every_path_of_an_unknown_sandbox_is_404(control: EmulatorUnderTest, path: str) -> None:
+def test_every_path_of_an_unknown_sandbox_is_404(emulator: EmulatorUnderTest, path: str) -> None:
     for method, action in SANDBOX_ROUTES[path].items():
         body: dict[str, str] | None = {} if action.body != "none" else None
-        status, code, detail = control.refusal(method, _filled(path), body, sandbox="nobody")
+        status, code, detail = emulator.refusal(method, _filled(path), body, sandbox="nobody")
         assert (status, code) == (404, "not_found")
         assert '"nobody": there is no such sandbox' in detail
 
 
 @pytest.mark.parametrize("path", FINITE)
-def test_head_answers_as_get_does_without_the_body(control: EmulatorUnderTest, path: str) -> None:
-    control.get("/team")  # the first request
-    got, headed = control.ask("GET", path), control.ask("HEAD", path)
+def test_head_answers_as_get_does_without_the_body(emulator: EmulatorUnderTest, path: str) -> None:
+    emulator.get("/team")  # the first request
+    got, headed = emulator.ask("GET", path), emulator.ask("HEAD", path)
     assert (headed.status, headed.body) == (200, b"")
     length = None if path.endswith("/state") else str(len(got.body))  # a state is sent as it is written
     assert headed.headers.get("content-length") == length
 
 
-def test_answers_are_never_kept_by_caches(control: EmulatorUnderTest) -> None:
-    assert control.ask("GET", "/clock").headers["cache-control"] == "no-store"
+def test_answers_are_never_kept_by_caches(emulator: EmulatorUnderTest) -> None:
+    assert emulator.ask("GET", "/clock").headers["cache-control"] == "no-store"
 
 
 def test_request_ids_are_the_control_planes_own_and_the_same_in_every_run(
-    control: EmulatorUnderTest, tmp_path: Path
+    emulator: EmulatorUnderTest, make_emulator: MakeEmulator
 ) -> None:
     paths = ("/health", "/nowhere", "/clock")
-    first = [control.ask("GET", path).headers["request-id"] for path in paths]
+    first = [emulator.ask("GET", path).headers["request-id"] for path in paths]
     assert all(identifier.startswith("ctl_") for identifier in first)
     assert first == sorted(set(first))
-    with closing(EmulatorUnderTest(settings_of(tmp_path, seed=5))) as other:
-        assert first == [other.ask("GET", path).headers["request-id"] for path in paths]
+    other = make_emulator(seed=5)
+    assert first == [other.ask("GET", path).headers["request-id"] for path in paths]
 
 
 def test_looking_at_a_sandbox_does_not_change_what_it_says_next(
-    control: EmulatorUnderTest, make_emulator: MakeEmulator
+    emulator: EmulatorUnderTest, make_emulator: MakeEmulator
 ) -> None:
     for path in (*FINITE, "/nowhere"):
-        control.ask("GET", path)
-    looked_at, left_alone = control.get("/team"), make_emulator().get("/team")
+        emulator.ask("GET", path)
+    looked_at, left_alone = emulator.get("/team"), make_emulator().get("/team")
     assert looked_at.raw_headers == left_alone.raw_headers
     assert looked_at.body == left_alone.body
 
 
 @pytest.mark.emulator(world="teams: {Demo: {requests_per_minute: 1, credentials: [{key: iwe_demo_full}]}}")
-def test_the_control_plane_costs_no_rate_limit(control: EmulatorUnderTest) -> None:
+def test_the_control_plane_costs_no_rate_limit(emulator: EmulatorUnderTest) -> None:
     for _ in range(20):
-        assert control.ask("GET", "/teams").status == 200
-    assert [control.get("/team").status for _ in range(2)] == [200, 429]
-
-
-def test_a_scenario_does_nothing_to_the_control_plane(control: EmulatorUnderTest) -> None:
-    scenario = {
-        "scenario": "all fails",
-        "rules": [{"match": {"operation": "*"}, "then": {"problem": "internal_error"}}],
-    }
-    control.told("PUT", "/scenario", scenario)
-    assert control.get("/team").status == 500
-    assert control.ask("GET", "/teams").status == 200
-    assert control.ask("POST", "/reset").status == 200
-
-
-def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
-    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fail(*_: object) -> None:
-        raise LookupError("what went wrong")
-
-    with monkeypatch.context() as defect:
-        defect.setattr("emulator.control.calls.ControlPlane.find_sandbox", fail)
-        answer = control.ask("GET", "/clock")
-    assert (500, "internal_error") == (answer.status, answer.code)
-    assert answer.headers["request-id"] in caplog.text
-    assert "LookupError: what went wrong" in caplog.text
-    assert 200 == control.ask("GET", "/clock").status
+        assert emulator.ask("GET", "/teams").status == 200
+    assert [emulator.get("/team").status for _ in range(2)] == [200, 429]

@@ -1,11 +1,12 @@
 """Scenarios over the control plane: loaded whole or not at all, shown as they act, ended, and loaded again at a reset."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import FULL, OTHER, START, EmulatorUnderTest, Json
+from tests.support.emulator_client import FULL, OTHER, START, UPLOAD, EmulatorUnderTest, Json
 
 NOTHING_RUNS: Json = {
     "scenario": None,
@@ -30,28 +31,27 @@ timeline:
   - {at: 10s, set: {admission: paused, retry_after: 7}}
   - {at: 20s, set: {admission: open}}
 """
-UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 
 
-def _reads(control: EmulatorUnderTest, key: str = FULL, count: int = 4) -> list[int]:
-    return [control.get("/team", key).status for _ in range(count)]
+def _reads(emulator: EmulatorUnderTest, key: str = FULL, count: int = 4) -> list[int]:
+    return [emulator.get("/team", key).status for _ in range(count)]
 
 
-def _put_text(control: EmulatorUnderTest, text: str, path: str = "/scenario", **options: Any) -> Any:
-    return control.told("PUT", path, content=text.encode(), **options)
+def _put_text(emulator: EmulatorUnderTest, text: str, path: str = "/scenario", **options: Any) -> Any:
+    return emulator.told("PUT", path, content=text.encode(), **options)
 
 
-def test_at_first_nothing_runs(control: EmulatorUnderTest) -> None:
-    assert control.told("GET", "/scenario") == NOTHING_RUNS
+def test_at_first_nothing_runs(emulator: EmulatorUnderTest) -> None:
+    assert emulator.told("GET", "/scenario") == NOTHING_RUNS
 
 
 @pytest.mark.parametrize("content_type", ["application/yaml", "text/plain", "application/x-www-form-urlencoded", None])
 def test_a_scenario_is_put_as_yaml_whatever_its_media_type(
-    control: EmulatorUnderTest, content_type: str | None
+    emulator: EmulatorUnderTest, content_type: str | None
 ) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
-    control.advance(5)
-    shown = _put_text(control, FAILING, headers=headers)
+    emulator.advance(5)
+    shown = _put_text(emulator, FAILING, headers=headers)
     assert shown == {
         "scenario": "reads fail",
         "description": "Each second read of the Team fails.",
@@ -61,30 +61,30 @@ def test_a_scenario_is_put_as_yaml_whatever_its_media_type(
         "timeline": [],
         "takes_effect_at_reset": [],
     }
-    assert _reads(control) == [200, 500, 200, 500]
-    assert control.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
+    assert _reads(emulator) == [200, 500, 200, 500]
+    assert emulator.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
 
 
-def test_a_scenario_is_put_as_json(control: EmulatorUnderTest) -> None:
+def test_a_scenario_is_put_as_json(emulator: EmulatorUnderTest) -> None:
     rule = {"match": {"operation": "getTeam"}, "then": {"problem": "rate_limited", "retry_after": 9}}
-    shown = control.told("PUT", "/scenario", {"scenario": "limited", "rules": [rule]})
+    shown = emulator.told("PUT", "/scenario", {"scenario": "limited", "rules": [rule]})
     assert shown["scenario"] == "limited"
-    assert (control.get("/team").status, control.get("/team").retry_after) == (429, 9)
+    assert (emulator.get("/team").status, emulator.get("/team").retry_after) == (429, 9)
 
 
-def test_a_scenario_of_the_library_is_put_by_name(control: EmulatorUnderTest) -> None:
-    name = control.told("GET", "/scenarios")["data"][0]["name"]
+def test_a_scenario_of_the_library_is_put_by_name(emulator: EmulatorUnderTest) -> None:
+    name = emulator.told("GET", "/scenarios")["data"][0]["name"]
     for body in (json.dumps({"use": name}), f"use: {name}\n"):
-        assert _put_text(control, body)["scenario"] == name
+        assert _put_text(emulator, body)["scenario"] == name
 
 
-def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run(control: EmulatorUnderTest) -> None:
-    listed = control.told("GET", "/scenarios")["data"]
+def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run(emulator: EmulatorUnderTest) -> None:
+    listed = emulator.told("GET", "/scenarios")["data"]
     names = [entry["name"] for entry in listed]
     assert names == sorted(names)
     for entry in listed:
         assert entry["description"]
-        assert control.told("PUT", "/scenario", {"use": entry["name"]})["description"] == entry["description"]
+        assert emulator.told("PUT", "/scenario", {"use": entry["name"]})["description"] == entry["description"]
 
 
 BAD = [
@@ -106,26 +106,40 @@ BAD = [
     (b'{"use": "\\ud800"}', ["scenario:1:10: found half"]),
     (b'{"use": 7}', ["nothing but"]),
     (b"use: [a]", ["nothing but"]),
+    (b"scenario: x\nworld: {teams: {Demo: {credits: 1}}}\nrules: [{match: {operation: getTeam}, then: {problem: x}}]", ['"x"']),
+    (b"scenario: x\nworld: {teams: {Demo: {credits: 1}}}\ntimeline: [{at: 1s, set: {credential: none, state: revoked}}]", ['"none"']),
+    (b"scenario: x\nworld: {teams: {Demo: {credits: 1}}, timings: {queue: never}}", ['"never"']),
 ]  # fmt: skip
 
 
+@pytest.fixture
+def running(emulator: EmulatorUnderTest) -> Iterator[None]:
+    """A scenario that runs, and goes on as if nothing had been sent meanwhile."""
+    _put_text(emulator, FAILING + CHANGES.partition("\n")[2])
+    assert _reads(emulator, count=1) == [200]
+    before = [emulator.told("GET", path) for path in ("/scenario", "/clock", "/teams")]
+    yield
+    assert before == [emulator.told("GET", path) for path in ("/scenario", "/clock", "/teams")]
+    assert _reads(emulator, count=1) == [500]
+    emulator.advance(10)
+    assert emulator.post("/uploads", UPLOAD).outcome == (503, "service_unavailable")
+
+
+@pytest.mark.usefixtures("running")
 @pytest.mark.parametrize(("content", "told"), BAD, ids=[repr(row[0][:60]) for row in BAD])
 def test_a_bad_scenario_is_refused_with_all_complaints_and_the_running_one_stays(
-    control: EmulatorUnderTest, content: bytes, told: list[str]
+    emulator: EmulatorUnderTest, content: bytes, told: list[str]
 ) -> None:
-    _put_text(control, FAILING)
-    assert _reads(control, count=1) == [200]
-    status, code, detail = control.refusal("PUT", "/scenario", content=content)
+    status, code, detail = emulator.refusal("PUT", "/scenario", content=content)
     assert (status, code) == (422, "invalid_scenario")
     for part in told:
         assert part in detail
-    assert control.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 1, "fired": 0}]
-    assert _reads(control, count=1) == [500]
 
 
+@pytest.mark.usefixtures("running")
 @pytest.mark.parametrize(("content", "status"), [(b"", 400), (b" \n", 400), (b"#" * (1024 * 1024 + 1), 413)])
-def test_no_scenario_at_all_is_an_invalid_request(control: EmulatorUnderTest, content: bytes, status: int) -> None:
-    assert control.refusal("PUT", "/scenario", content=content)[:2] == (status, "invalid_request")
+def test_no_scenario_at_all_is_an_invalid_request(emulator: EmulatorUnderTest, content: bytes, status: int) -> None:
+    assert emulator.refusal("PUT", "/scenario", content=content)[:2] == (status, "invalid_request")
 
 
 SET_BACK = b"{scenario: open, timeline: [{at: 0s, set: {admission: open}}]}"
@@ -135,52 +149,42 @@ SET_BACK = b"{scenario: open, timeline: [{at: 0s, set: {admission: open}}]}"
 @pytest.mark.parametrize("end", [("DELETE", b""), ("PUT", b"scenario: another")])
 @pytest.mark.parametrize("undo", [("POST", "/reset", b""), ("PUT", "/scenario", SET_BACK)])
 def test_a_pause_outlives_its_scenario_until_it_is_undone(
-    control: EmulatorUnderTest, end: tuple[str, bytes], undo: tuple[str, str, bytes]
+    emulator: EmulatorUnderTest, end: tuple[str, bytes], undo: tuple[str, str, bytes]
 ) -> None:
-    _put_text(control, CHANGES)
-    control.advance(10)
-    control.ask(end[0], "/scenario", content=end[1])
-    control.advance(60)
-    assert control.post("/uploads", UPLOAD).outcome == (503, "service_unavailable")
-    assert control.ask(undo[0], undo[1], content=undo[2]).status == 200
-    assert control.post("/uploads", UPLOAD).status == 201
+    _put_text(emulator, CHANGES)
+    emulator.advance(10)
+    emulator.ask(end[0], "/scenario", content=end[1])
+    emulator.advance(60)
+    assert emulator.post("/uploads", UPLOAD).outcome == (503, "service_unavailable")
+    assert emulator.ask(undo[0], undo[1], content=undo[2]).status == 200
+    assert emulator.post("/uploads", UPLOAD).status == 201
 
 
-def test_another_scenario_takes_the_place_of_the_running_one(control: EmulatorUnderTest) -> None:
-    _put_text(control, FAILING)
-    _put_text(control, CHANGES)
-    assert _reads(control) == [200] * 4
-    assert control.told("GET", "/clock")["pending"] == 2
-    _put_text(control, FAILING)
-    assert control.told("GET", "/clock")["pending"] == 0
+def test_another_scenario_takes_the_place_of_the_running_one(emulator: EmulatorUnderTest) -> None:
+    _put_text(emulator, FAILING)
+    _put_text(emulator, CHANGES)
+    assert _reads(emulator) == [200] * 4
+    assert emulator.told("GET", "/clock")["pending"] == 2
+    _put_text(emulator, FAILING)
+    assert emulator.told("GET", "/clock")["pending"] == 0
 
 
-def test_a_scenario_is_ended(control: EmulatorUnderTest) -> None:
-    _put_text(control, FAILING + CHANGES.partition("\n")[2])
-    answer = control.ask("DELETE", "/scenario")
+def test_a_scenario_is_ended(emulator: EmulatorUnderTest) -> None:
+    _put_text(emulator, FAILING + CHANGES.partition("\n")[2])
+    answer = emulator.ask("DELETE", "/scenario")
     assert (answer.status, answer.body) == (204, b"")
-    assert control.told("GET", "/scenario") == NOTHING_RUNS
-    assert control.told("GET", "/clock")["pending"] == 0
-    assert _reads(control) == [200] * 4
-    assert control.ask("DELETE", "/scenario").status == 204
+    assert emulator.told("GET", "/scenario") == NOTHING_RUNS
+    assert emulator.told("GET", "/clock")["pending"] == 0
+    assert _reads(emulator) == [200] * 4
+    assert emulator.ask("DELETE", "/scenario").status == 204
 
 
-def test_the_timeline_of_a_scenario_runs_from_its_putting(control: EmulatorUnderTest) -> None:
-    control.advance(100)
-    _put_text(control, CHANGES)
-    found = []
-    for _ in range(3):
-        found.append(control.post("/uploads", UPLOAD).status)
-        assert control.told("POST", "/clock/advance", {"seconds": 10})["fired"] <= 1
-    assert found == [201, 503, 201]
-
-
-def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(control: EmulatorUnderTest) -> None:
-    control.advance(100)
+def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(emulator: EmulatorUnderTest) -> None:
+    emulator.advance(100)
     credential = "  - {at: 1.5s, set: {credential: iwe_demo_full, expires_at: 2026-02-01T00:00:00.000Z}}\n"
-    shown = _put_text(control, f"{CHANGES}{credential}  - {{at: 30s, set: {{team: Demo, credits: 0}}}}\n")
-    control.advance(10)
-    timeline = control.told("GET", "/scenario")["timeline"]
+    shown = _put_text(emulator, f"{CHANGES}{credential}  - {{at: 30s, set: {{team: Demo, credits: 0}}}}\n")
+    emulator.advance(10)
+    timeline = emulator.told("GET", "/scenario")["timeline"]
     assert timeline == [
         {
             "at": "1.5s",
@@ -200,58 +204,43 @@ def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(control: E
     assert shown["timeline"] == [{**change, "done_at": None} for change in timeline]
 
 
-def test_complaints_and_rules_cite_the_file_that_a_scenario_is_said_to_be(control: EmulatorUnderTest) -> None:
-    detail = control.refusal("PUT", "/scenario?file=mine.yaml", content=b"scenario: x\nrule: []\n")[2]
+def test_complaints_and_rules_cite_the_file_that_a_scenario_is_said_to_be(emulator: EmulatorUnderTest) -> None:
+    detail = emulator.refusal("PUT", "/scenario?file=mine.yaml", content=b"scenario: x\nrule: []\n")[2]
     assert detail.startswith("mine.yaml:2:1:")
-    _put_text(control, FAILING, "/scenario?file=mine.yaml")
-    _reads(control, count=2)
-    assert control.told("GET", "/requests?limit=1")["data"][0]["rule"]["file"] == "mine.yaml"
-    assert control.refusal("PUT", "/scenario?file=", content=FAILING.encode())[:2] == (400, "invalid_request")
+    _put_text(emulator, FAILING, "/scenario?file=mine.yaml")
+    _reads(emulator, count=2)
+    assert emulator.told("GET", "/requests?limit=1")["data"][0]["rule"]["file"] == "mine.yaml"
+    assert emulator.refusal("PUT", "/scenario?file=", content=FAILING.encode())[:2] == (400, "invalid_request")
 
 
-def test_the_scenario_of_a_new_sandbox_is_cited_by_the_name_of_its_file(control: EmulatorUnderTest) -> None:
+def test_the_scenario_of_a_new_sandbox_is_cited_by_the_name_of_its_file(emulator: EmulatorUnderTest) -> None:
     path = f"/tests/{'deep/' * 100}mine.yaml"
-    refused = control.refusal("POST", f"/sandboxes?file={path}", {"scenario": "scenario: x\nrule: []\n"})
+    refused = emulator.refusal("POST", f"/sandboxes?file={path}", {"scenario": "scenario: x\nrule: []\n"})
     assert refused[1] == "invalid_scenario"
     assert refused[2].startswith(f"{path}:2:1:")
-    assert control.refusal("POST", "/sandboxes?file=a.yaml", {"scenario": "rate-limited"})[2].startswith("a.yaml:1:1:")
+    assert emulator.refusal("POST", "/sandboxes?file=a.yaml", {"scenario": "rate-limited"})[2].startswith("a.yaml:1:1:")
     paused = "scenario: x\ntimeline:\n  - at: 0s\n    set: {admission: paused}\n"
-    control.told("POST", f"/sandboxes?file={path}", {"id": "named", "scenario": paused})
-    control.post("/uploads", UPLOAD, key="iwe_demo_full_named")
-    explanation = control.told("GET", "/requests/1", sandbox="named")["explanation"]
+    emulator.told("POST", f"/sandboxes?file={path}", {"id": "named", "scenario": paused})
+    emulator.post("/uploads", UPLOAD, key="iwe_demo_full_named")
+    explanation = emulator.told("GET", "/requests/1", sandbox="named")["explanation"]
     assert f"({path}, line 3)" in explanation["summary"]
     assert explanation["decided_by"]["timeline"]["file"] == path
 
 
-def test_a_rule_without_a_place_in_a_file_is_cited_by_its_name_alone(control: EmulatorUnderTest) -> None:
+def test_a_rule_without_a_place_in_a_file_is_cited_by_its_name_alone(emulator: EmulatorUnderTest) -> None:
     rule = {"name": "mine", "match": {"operation": "getTeam"}, "then": {"problem": "internal_error"}}
-    control.told("POST", "/sandboxes", {"id": "own", "scenario": {"scenario": "x", "rules": [rule]}})
-    control.get("/team", key="iwe_demo_full_own")
-    summary = control.told("GET", "/requests/1", sandbox="own")["explanation"]["summary"]
+    emulator.told("POST", "/sandboxes", {"id": "own", "scenario": {"scenario": "x", "rules": [rule]}})
+    emulator.get("/team", key="iwe_demo_full_own")
+    summary = emulator.told("GET", "/requests/1", sandbox="own")["explanation"]["summary"]
     assert "the scenario's rule 'mine', before anything was done" in summary
 
 
-def test_the_world_of_a_scenario_takes_effect_at_once(control: EmulatorUnderTest) -> None:
-    scenario = {
-        "scenario": "poor",
-        "world": {
-            "teams": {
-                "Demo": {"credits": 5, "subscription": "inactive"},
-                "New": {"credentials": [{"key": "new_key"}], "credits": 2},
-            }
-        },
-    }
-    control.told("PUT", "/scenario", scenario)
-    assert (control.credits(), control.team()["subscription"]) == (5, "inactive")
-    assert control.get("/team", "new_key").json["credits"] == 2
-
-
-def test_a_key_of_another_sandbox_makes_a_scenario_unusable(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "mine"})
+def test_a_key_of_another_sandbox_makes_a_scenario_unusable(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "mine"})
     world = {"teams": {"New": {"credentials": [{"key": "iwe_demo_full_mine"}]}}}
-    assert control.refusal("PUT", "/scenario", {"scenario": "thief", "world": world})[:2] == (422, "invalid_scenario")
-    assert control.get("/team", "iwe_demo_full_mine").status == 200
-    assert "New" not in [team["name"] for team in control.told("GET", "/teams")["data"]]
+    assert emulator.refusal("PUT", "/scenario", {"scenario": "thief", "world": world})[:2] == (422, "invalid_scenario")
+    assert emulator.get("/team", "iwe_demo_full_mine").status == 200
+    assert "New" not in [team["name"] for team in emulator.told("GET", "/teams")["data"]]
 
 
 CLOCKED = {
@@ -264,87 +253,87 @@ CLOCKED = {
 
 
 @pytest.mark.parametrize("options", [{}, {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z"}], ids=str)
-def test_its_seed_and_clock_take_effect_at_the_next_reset(control: EmulatorUnderTest, options: Any) -> None:
-    control.told("POST", "/sandboxes", {"id": "mine", **options})
-    before = control.told("GET", "/sandboxes/mine")
-    shown = control.told("PUT", "/scenario", CLOCKED, sandbox="mine")
+def test_its_seed_and_clock_take_effect_at_the_next_reset(emulator: EmulatorUnderTest, options: Any) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "mine", **options})
+    before = emulator.told("GET", "/sandboxes/mine")
+    shown = emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")
     assert shown["takes_effect_at_reset"] == ["seed", "clock"]
-    assert control.told("GET", "/sandboxes/mine")["clock"] == before["clock"]
-    assert control.team(sandbox="mine") == {**before["teams"][0], "credits": 5}
-    reset = control.told("POST", "/reset", sandbox="mine")
+    assert emulator.told("GET", "/sandboxes/mine")["clock"] == before["clock"]
+    assert emulator.team(sandbox="mine") == {**before["teams"][0], "credits": 5}
+    reset = emulator.told("POST", "/reset", sandbox="mine")
     assert (reset["clock"]["now"], reset["clock"]["mode"]) == ("2026-03-01T00:00:00.000Z", "auto")
     assert reset["teams"][0]["credits"] == 5
     assert reset["teams"][0]["id"] != before["teams"][0]["id"]
-    control.ask("DELETE", "/scenario", sandbox="mine")
-    assert control.told("POST", "/reset", sandbox="mine") == before
+    emulator.ask("DELETE", "/scenario", sandbox="mine")
+    assert emulator.told("POST", "/reset", sandbox="mine") == before
 
 
-def test_a_reset_loads_the_running_scenario_again(control: EmulatorUnderTest) -> None:
-    _put_text(control, FAILING + CHANGES.partition("\n")[2])
-    control.advance(15)
-    assert _reads(control, count=2) == [200, 500]
-    control.told("POST", "/reset")
-    shown = control.told("GET", "/scenario")
+def test_a_reset_loads_the_running_scenario_again(emulator: EmulatorUnderTest) -> None:
+    _put_text(emulator, FAILING + CHANGES.partition("\n")[2])
+    emulator.advance(15)
+    assert _reads(emulator, count=2) == [200, 500]
+    emulator.told("POST", "/reset")
+    shown = emulator.told("GET", "/scenario")
     assert (shown["began_at"], shown["rules"]) == (START, [{"name": "second", "matched": 0, "fired": 0}])
-    assert control.told("GET", "/clock")["pending"] == 2
-    assert control.post("/uploads", UPLOAD).status == 201
+    assert emulator.told("GET", "/clock")["pending"] == 2
+    assert emulator.post("/uploads", UPLOAD).status == 201
 
 
 @pytest.mark.parametrize("by", ["name", "id"])
-def test_a_scenario_can_be_limited_to_one_team(control: EmulatorUnderTest, by: str) -> None:
-    team_id = control.team()["id"]
+def test_a_scenario_can_be_limited_to_one_team(emulator: EmulatorUnderTest, by: str) -> None:
+    team_id = emulator.team()["id"]
     path = f"/scenario?team={'Demo' if by == 'name' else team_id}"
-    shown = _put_text(control, FAILING, path)
+    shown = _put_text(emulator, FAILING, path)
     assert (shown["scenario"], shown["team"]) == ("reads fail", team_id)
-    assert (_reads(control), _reads(control, OTHER)) == ([200, 500, 200, 500], [200] * 4)
-    assert control.told("GET", path)["rules"][0]["fired"] == 2
-    assert control.told("GET", "/scenario") == NOTHING_RUNS
-    assert control.ask("DELETE", "/scenario").status == 204
-    assert control.told("GET", path)["scenario"] == "reads fail"
-    assert control.ask("DELETE", path).status == 204
-    assert _reads(control) == [200] * 4
+    assert (_reads(emulator), _reads(emulator, OTHER)) == ([200, 500, 200, 500], [200] * 4)
+    assert emulator.told("GET", path)["rules"][0]["fired"] == 2
+    assert emulator.told("GET", "/scenario") == NOTHING_RUNS
+    assert emulator.ask("DELETE", "/scenario").status == 204
+    assert emulator.told("GET", path)["scenario"] == "reads fail"
+    assert emulator.ask("DELETE", path).status == 204
+    assert _reads(emulator) == [200] * 4
 
 
-def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_team(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/teams", {"name": "Passing"})
+def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_team(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/teams", {"name": "Passing"})
     for team in ("Demo", "Passing"):
-        _put_text(control, FAILING + "world: {teams: {Demo: {credits: 5}}}\n", f"/scenario?team={team}")
-    control.told("POST", "/reset")
-    assert (control.credits(), _reads(control, count=2)) == (5, [500, 200])
-    assert control.refusal("GET", "/scenario?team=Passing")[:2] == (404, "not_found")
+        _put_text(emulator, FAILING + "world: {teams: {Demo: {credits: 5}}}\n", f"/scenario?team={team}")
+    emulator.told("POST", "/reset")
+    assert (emulator.credits(), _reads(emulator, count=2)) == (5, [500, 200])
+    assert emulator.refusal("GET", "/scenario?team=Passing")[:2] == (404, "not_found")
 
 
-def test_the_scenario_of_one_sandbox_is_not_that_of_another(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "mine"})
-    _put_text(control, FAILING, sandbox="mine")
-    assert (_reads(control), _reads(control, "iwe_demo_full_mine")) == ([200] * 4, [200, 500, 200, 500])
-    assert control.told("GET", "/scenario") == NOTHING_RUNS
+def test_the_scenario_of_one_sandbox_is_not_that_of_another(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    _put_text(emulator, FAILING, sandbox="mine")
+    assert (_reads(emulator), _reads(emulator, "iwe_demo_full_mine")) == ([200] * 4, [200, 500, 200, 500])
+    assert emulator.told("GET", "/scenario") == NOTHING_RUNS
 
 
 @pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_mine"])
-def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(control: EmulatorUnderTest, key: str) -> None:
-    control.told("POST", "/sandboxes", {"id": "mine"})
+def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(emulator: EmulatorUnderTest, key: str) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "mine"})
     scenario = {"scenario": "revoke", "timeline": [{"at": "1s", "set": {"credential": key, "state": "revoked"}}]}
-    control.told("PUT", "/scenario", scenario, sandbox="mine")
-    control.told("POST", "/clock/advance", {"seconds": 1}, sandbox="mine")
-    assert control.get("/team", "iwe_demo_full_mine").outcome == (401, "credential_revoked")
-    assert control.get("/team").status == 200
+    emulator.told("PUT", "/scenario", scenario, sandbox="mine")
+    emulator.told("POST", "/clock/advance", {"seconds": 1}, sandbox="mine")
+    assert emulator.get("/team", "iwe_demo_full_mine").outcome == (401, "credential_revoked")
+    assert emulator.get("/team").status == 200
 
 
 # In the creation of a sandbox ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["object", "text", "name", "use"])
-def test_a_sandbox_begins_with_a_scenario(control: EmulatorUnderTest, form: str) -> None:
-    name = control.told("GET", "/scenarios")["data"][0]["name"]
+def test_a_sandbox_begins_with_a_scenario(emulator: EmulatorUnderTest, form: str) -> None:
+    name = emulator.told("GET", "/scenarios")["data"][0]["name"]
     scenario, expected = {
         "object": (CLOCKED, "clocked"),
         "text": (FAILING, "reads fail"),
         "name": (name, name),
         "use": ({"use": name}, name),
     }[form]
-    sandbox = control.told("POST", "/sandboxes", {"id": "mine", "scenario": scenario})
-    shown = control.told("GET", "/scenario", sandbox="mine")
+    sandbox = emulator.told("POST", "/sandboxes", {"id": "mine", "scenario": scenario})
+    shown = emulator.told("GET", "/scenario", sandbox="mine")
     assert (shown["scenario"], shown["began_at"]) == (expected, sandbox["clock"]["now"])
 
 
@@ -359,30 +348,30 @@ def test_a_sandbox_begins_with_a_scenario(control: EmulatorUnderTest, form: str)
 )
 @pytest.mark.emulator(seed=1, clock="x2", start="2026-02-01T00:00:00.000Z")
 def test_the_creation_goes_before_its_scenario_and_that_before_the_process(
-    control: EmulatorUnderTest, said: Any, now: str, mode: str
+    emulator: EmulatorUnderTest, said: Any, now: str, mode: str
 ) -> None:
-    sandbox = control.told("POST", "/sandboxes", {"id": "mine", "scenario": CLOCKED, **said})
+    sandbox = emulator.told("POST", "/sandboxes", {"id": "mine", "scenario": CLOCKED, **said})
     assert (sandbox["clock"]["now"], sandbox["clock"]["mode"]) == (now, mode)
     assert sandbox["teams"][0]["credits"] == 5
-    seeded = control.told("POST", "/sandboxes", {"id": "seeded", "seed": 7})
+    seeded = emulator.told("POST", "/sandboxes", {"id": "seeded", "seed": 7})
     assert sandbox["teams"][0]["id"] == seeded["teams"][0]["id"]
-    assert control.told("POST", "/reset", sandbox="mine") == sandbox
+    assert emulator.told("POST", "/reset", sandbox="mine") == sandbox
 
 
 @pytest.mark.parametrize(
     "scenario",
     ["no-such", {"scenario": "x", "rule": []}, [], 5, {"use": "no-such"}, "scenario: [", '{"scenario": "\\ud800"}'],
 )
-def test_a_sandbox_with_a_bad_scenario_is_not_made(control: EmulatorUnderTest, scenario: Any) -> None:
+def test_a_sandbox_with_a_bad_scenario_is_not_made(emulator: EmulatorUnderTest, scenario: Any) -> None:
     body = {"id": "mine", "scenario": scenario}
-    assert control.refusal("POST", "/sandboxes", body)[:2] == (422, "invalid_scenario")
-    assert control.ask("GET", "/sandboxes/mine").status == 404
+    assert emulator.refusal("POST", "/sandboxes", body)[:2] == (422, "invalid_scenario")
+    assert emulator.ask("GET", "/sandboxes/mine").status == 404
 
 
 @pytest.mark.emulator(scenario=FAILING)
-def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(control: EmulatorUnderTest) -> None:
-    assert control.told("GET", "/scenario")["scenario"] == "reads fail"
-    control.told("POST", "/sandboxes", {"id": "mine"})
-    assert control.told("GET", "/scenario", sandbox="mine") == NOTHING_RUNS
-    control.told("POST", "/reset")
-    assert control.told("GET", "/scenario")["scenario"] == "reads fail"
+def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(emulator: EmulatorUnderTest) -> None:
+    assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"
+    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    assert emulator.told("GET", "/scenario", sandbox="mine") == NOTHING_RUNS
+    emulator.told("POST", "/reset")
+    assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"

@@ -4,19 +4,19 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import EXPIRED, FULL, READ_ONLY, REVOKED, EmulatorUnderTest, Json
+from tests.support.emulator_client import EXPIRED, FULL, READ_ONLY, REVOKED, UPLOAD, EmulatorUnderTest, Json
 
 UPSCALE_PRICE = 1
 
 
-def _credential(control: EmulatorUnderTest, key: str) -> Json:
-    teams = control.told("GET", "/teams")["data"]
+def _credential(emulator: EmulatorUnderTest, key: str) -> Json:
+    teams = emulator.told("GET", "/teams")["data"]
     (found,) = [one for team in teams for one in team["credentials"] if one["key"] == key]
     return dict(found)
 
 
-def test_teams_are_listed_with_all_that_is_theirs(control: EmulatorUnderTest) -> None:
-    teams = control.told("GET", "/teams")["data"]
+def test_teams_are_listed_with_all_that_is_theirs(emulator: EmulatorUnderTest) -> None:
+    teams = emulator.told("GET", "/teams")["data"]
     assert [(team["name"], team["credits"], team["subscription"]) for team in teams] == [
         ("Demo", 100, "active"),
         ("Other", 100, "active"),
@@ -35,7 +35,7 @@ def test_teams_are_listed_with_all_that_is_theirs(control: EmulatorUnderTest) ->
         "requests_per_minute",
         "credentials",
     }
-    assert (demo["id"], demo["concurrency_limit"], demo["requests_per_minute"]) == (control.get("/team").id, 20, 120)
+    assert (demo["id"], demo["concurrency_limit"], demo["requests_per_minute"]) == (emulator.get("/team").id, 20, 120)
     shown = [(one["key"], one["profile"], one["state"]) for one in demo["credentials"]]
     assert shown == [
         (FULL, "full", "active"),
@@ -43,7 +43,7 @@ def test_teams_are_listed_with_all_that_is_theirs(control: EmulatorUnderTest) ->
         (EXPIRED, "full", "active"),
         (REVOKED, "full", "revoked"),
     ]
-    credential = control.get("/team").json["credential"]
+    credential = emulator.get("/team").json["credential"]
     assert demo["credentials"][0] == {
         "id": credential["id"],
         "key": FULL,
@@ -54,58 +54,55 @@ def test_teams_are_listed_with_all_that_is_theirs(control: EmulatorUnderTest) ->
     }
 
 
-def test_reserved_credits_are_shown_beside_the_available_ones(control: EmulatorUnderTest) -> None:
-    control.admitted_upscale()
-    assert (control.team()["credits"], control.team()["reserved"]) == (99, UPSCALE_PRICE)
-    control.advance(60)
-    assert (control.team()["credits"], control.team()["reserved"]) == (99, 0)
+def test_reserved_credits_are_shown_beside_the_available_ones(emulator: EmulatorUnderTest) -> None:
+    emulator.admitted_upscale()
+    assert (emulator.team()["credits"], emulator.team()["reserved"]) == (99, UPSCALE_PRICE)
+    emulator.advance(60)
+    assert (emulator.team()["credits"], emulator.team()["reserved"]) == (99, 0)
 
 
 @pytest.mark.parametrize("credits_available", [0, 7, 1_000_000])
-def test_credits_are_set_as_the_service_shows_them(control: EmulatorUnderTest, credits_available: int) -> None:
-    control.admitted_upscale()
-    shown = control.told("PATCH", "/teams/Demo", {"credits": credits_available})
+def test_credits_are_set_as_the_service_shows_them(emulator: EmulatorUnderTest, credits_available: int) -> None:
+    emulator.admitted_upscale()
+    shown = emulator.told("PATCH", "/teams/Demo", {"credits": credits_available})
     assert (shown["credits"], shown["reserved"]) == (credits_available, UPSCALE_PRICE)
-    assert control.credits() == credits_available
-    control.advance(60)
-    assert control.credits() == credits_available
+    assert emulator.credits() == credits_available
+    emulator.advance(60)
+    assert emulator.credits() == credits_available
 
 
-def test_the_subscription_can_be_lapsed_and_restored(control: EmulatorUnderTest) -> None:
-    body = {"content_type": "image/png", "size_bytes": 5}
-    control.told("PATCH", "/teams/Demo", {"subscription": "inactive"})
-    assert control.post("/uploads", body).outcome == (403, "subscription_required")
-    control.told("PATCH", "/teams/Demo", {"subscription": "active"})
-    assert control.post("/uploads", body).status == 201
+def test_the_subscription_can_be_lapsed_and_restored(emulator: EmulatorUnderTest) -> None:
+    emulator.told("PATCH", "/teams/Demo", {"subscription": "inactive"})
+    assert emulator.post("/uploads", UPLOAD).outcome == (403, "subscription_required")
+    emulator.told("PATCH", "/teams/Demo", {"subscription": "active"})
+    assert emulator.post("/uploads", UPLOAD).status == 201
 
 
-def test_the_concurrency_limit_may_be_set_below_what_is_in_use(control: EmulatorUnderTest) -> None:
-    asset_id = control.assets(1)[0]
-    control.admitted_upscale()
-    shown = control.told("PATCH", "/teams/Demo", {"concurrency_limit": 0})
+def test_the_concurrency_limit_may_be_set_below_what_is_in_use(emulator: EmulatorUnderTest) -> None:
+    emulator.admitted_upscale()
+    shown = emulator.told("PATCH", "/teams/Demo", {"concurrency_limit": 0})
     assert shown["concurrency_limit"] == 0
-    assert control.get("/team").json["capabilities"]["api_concurrency"] == {"limit": 0, "used": 1}
-    body = {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"}
-    assert control.post("/generations/upscale", body).outcome == (429, "concurrency_limit_reached")
+    assert emulator.get("/team").json["capabilities"]["api_concurrency"] == {"limit": 0, "used": 1}
+    assert emulator.upscale().outcome == (429, "concurrency_limit_reached")
 
 
-def test_the_request_rate_applies_to_each_credential_at_once(control: EmulatorUnderTest) -> None:
+def test_the_request_rate_applies_to_each_credential_at_once(emulator: EmulatorUnderTest) -> None:
     for key in (FULL, READ_ONLY):
-        assert control.get("/team", key).status == 200
-    control.told("PATCH", "/teams/Demo", {"requests_per_minute": 1})
+        assert emulator.get("/team", key).status == 200
+    emulator.told("PATCH", "/teams/Demo", {"requests_per_minute": 1})
     for key in (FULL, READ_ONLY):
-        assert control.get("/team", key).outcome == (429, "rate_limited")
-    control.told("PATCH", "/teams/Demo", {"requests_per_minute": 2})
-    assert control.get("/team").status == 200
+        assert emulator.get("/team", key).outcome == (429, "rate_limited")
+    emulator.told("PATCH", "/teams/Demo", {"requests_per_minute": 2})
+    assert emulator.get("/team").status == 200
 
 
-def test_a_team_is_found_by_id_or_name_and_what_is_not_said_stays(control: EmulatorUnderTest) -> None:
-    before = control.team("Other")
+def test_a_team_is_found_by_id_or_name_and_what_is_not_said_stays(emulator: EmulatorUnderTest) -> None:
+    before = emulator.team("Other")
     for found in (before["id"], "Other"):
-        shown = control.told("PATCH", f"/teams/{found}", {"credits": 3})
+        shown = emulator.told("PATCH", f"/teams/{found}", {"credits": 3})
         assert shown == {**before, "credits": 3}
-    assert control.team("Other") == {**before, "credits": 3}
-    assert control.team("Demo")["credits"] == 100
+    assert emulator.team("Other") == {**before, "credits": 3}
+    assert emulator.team("Demo")["credits"] == 100
 
 
 @pytest.mark.parametrize(
@@ -117,32 +114,32 @@ def test_a_team_is_found_by_id_or_name_and_what_is_not_said_stays(control: Emula
         ("GET", "/scenario?team=Nobody", None),
     ],
 )
-def test_an_unknown_team_or_credential_is_404(control: EmulatorUnderTest, method: str, path: str, body: Any) -> None:
-    status, code, detail = control.refusal(method, path, body)
+def test_an_unknown_team_or_credential_is_404(emulator: EmulatorUnderTest, method: str, path: str, body: Any) -> None:
+    status, code, detail = emulator.refusal(method, path, body)
     assert (status, code) == (404, "not_found")
     assert '"Nobody"' in detail
 
 
-def test_a_new_team_has_a_full_and_a_read_only_credential(control: EmulatorUnderTest) -> None:
-    team = control.told("POST", "/teams", {"name": "Studio Nord"})
+def test_a_new_team_has_a_full_and_a_read_only_credential(emulator: EmulatorUnderTest) -> None:
+    team = emulator.told("POST", "/teams", {"name": "Studio Nord"})
     assert (team["credits"], team["subscription"], team["concurrency_limit"]) == (100, "active", 20)
     keys = {one["profile"]: one["key"] for one in team["credentials"]}
     assert keys == {"full": "iwe_studio-nord_full", "read_only": "iwe_studio-nord_read"}
-    assert control.get("/team", keys["full"]).json["name"] == "Studio Nord"
-    assert control.get("/team", keys["read_only"]).json["credential"]["profile"] == "read_only"
-    assert control.team("Studio Nord") == team
+    assert emulator.get("/team", keys["full"]).json["name"] == "Studio Nord"
+    assert emulator.get("/team", keys["read_only"]).json["credential"]["profile"] == "read_only"
+    assert emulator.team("Studio Nord") == team
 
 
-def test_a_new_team_is_as_it_is_described(control: EmulatorUnderTest) -> None:
+def test_a_new_team_is_as_it_is_described(emulator: EmulatorUnderTest) -> None:
     described = {
         "credits": 5,
         "subscription": "inactive",
         "concurrency_limit": 1,
         "requests_per_minute": 9,
     }
-    team = control.told("POST", "/teams", {"name": "Small", **described})
+    team = emulator.told("POST", "/teams", {"name": "Small", **described})
     assert {name: team[name] for name in described} == described
-    assert control.credits("iwe_small_full") == 5
+    assert emulator.credits("iwe_small_full") == 5
 
 
 @pytest.mark.parametrize(
@@ -154,55 +151,55 @@ def test_a_new_team_is_as_it_is_described(control: EmulatorUnderTest) -> None:
         ("x" * 200, f"iwe_{'x' * 40}_full"),
     ],
 )
-def test_the_keys_of_a_new_team_are_made_from_its_name(control: EmulatorUnderTest, name: str, key: str) -> None:
-    team = control.told("POST", "/teams", {"name": name})
+def test_the_keys_of_a_new_team_are_made_from_its_name(emulator: EmulatorUnderTest, name: str, key: str) -> None:
+    team = emulator.told("POST", "/teams", {"name": name})
     assert team["credentials"][0]["key"] == key
-    assert control.get("/team", key).json["name"] == name
+    assert emulator.get("/team", key).json["name"] == name
 
 
-def test_teams_of_one_name_have_keys_of_their_own_and_are_told_apart_by_id(control: EmulatorUnderTest) -> None:
-    teams = [control.told("POST", "/teams", {"name": "Twin"}) for _ in range(2)]
+def test_teams_of_one_name_have_keys_of_their_own_and_are_told_apart_by_id(emulator: EmulatorUnderTest) -> None:
+    teams = [emulator.told("POST", "/teams", {"name": "Twin"}) for _ in range(2)]
     assert [one["key"] for team in teams for one in team["credentials"]] == [
         "iwe_twin_full",
         "iwe_twin_read",
         "iwe_twin_full_2",
         "iwe_twin_read_2",
     ]
-    assert control.refusal("PATCH", "/teams/Twin", {"credits": 1})[:2] == (404, "not_found")
-    assert control.told("PATCH", f"/teams/{teams[1]['id']}", {"credits": 1})["credits"] == 1
+    assert emulator.refusal("PATCH", "/teams/Twin", {"credits": 1})[:2] == (404, "not_found")
+    assert emulator.told("PATCH", f"/teams/{teams[1]['id']}", {"credits": 1})["credits"] == 1
 
 
-def test_a_credential_can_be_added_with_an_expiry(control: EmulatorUnderTest) -> None:
-    credential = control.told(
+def test_a_credential_can_be_added_with_an_expiry(emulator: EmulatorUnderTest) -> None:
+    credential = emulator.told(
         "POST", "/teams/Demo/credentials", {"profile": "full", "expires_at": "2026-01-01T00:01:00.000Z"}
     )
     assert (credential["profile"], credential["state"]) == ("full", "active")
-    assert credential in control.team()["credentials"]
+    assert credential in emulator.team()["credentials"]
     key = credential["key"]
-    control.advance(59.999)
-    assert control.get("/team", key).json["credential"]["expires_at"] == "2026-01-01T00:01:00.000Z"
-    control.advance(0.001)
-    assert control.get("/team", key).outcome == (401, "credential_expired")
+    emulator.advance(59.999)
+    assert emulator.get("/team", key).json["credential"]["expires_at"] == "2026-01-01T00:01:00.000Z"
+    emulator.advance(0.001)
+    assert emulator.get("/team", key).outcome == (401, "credential_expired")
 
 
-def test_a_credential_is_revoked_and_made_active_again(control: EmulatorUnderTest) -> None:
-    path = f"/credentials/{_credential(control, FULL)['id']}"
-    assert control.told("PATCH", path, {"state": "revoked"})["state"] == "revoked"
-    assert control.get("/team").outcome == (401, "credential_revoked")
-    assert control.told("PATCH", path, {"state": "active"}) == _credential(control, FULL)
-    assert control.get("/team").status == 200
+def test_a_credential_is_revoked_and_made_active_again(emulator: EmulatorUnderTest) -> None:
+    path = f"/credentials/{_credential(emulator, FULL)['id']}"
+    assert emulator.told("PATCH", path, {"state": "revoked"})["state"] == "revoked"
+    assert emulator.get("/team").outcome == (401, "credential_revoked")
+    assert emulator.told("PATCH", path, {"state": "active"}) == _credential(emulator, FULL)
+    assert emulator.get("/team").status == 200
 
 
-def test_a_credential_can_be_given_another_expiry(control: EmulatorUnderTest) -> None:
-    path = f"/credentials/{_credential(control, EXPIRED)['id']}"
-    control.told("PATCH", path, {"expires_at": "2027-01-01T00:00:00.000Z"})
-    assert control.get("/team", EXPIRED).status == 200
-    control.told("PATCH", path, {"expires_at": "2025-01-01T00:00:00.000Z", "state": "active"})
-    assert control.get("/team", EXPIRED).outcome == (401, "credential_expired")
+def test_a_credential_can_be_given_another_expiry(emulator: EmulatorUnderTest) -> None:
+    path = f"/credentials/{_credential(emulator, EXPIRED)['id']}"
+    emulator.told("PATCH", path, {"expires_at": "2027-01-01T00:00:00.000Z"})
+    assert emulator.get("/team", EXPIRED).status == 200
+    emulator.told("PATCH", path, {"expires_at": "2025-01-01T00:00:00.000Z", "state": "active"})
+    assert emulator.get("/team", EXPIRED).outcome == (401, "credential_expired")
 
 
-def test_credentials_of_other_sandboxes_are_not_found(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "other", "seed": 99})
-    identifier = _credential(control, FULL)["id"]
+def test_credentials_of_other_sandboxes_are_not_found(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "other", "seed": 99})
+    identifier = _credential(emulator, FULL)["id"]
     body = {"state": "revoked"}
-    assert control.refusal("PATCH", f"/credentials/{identifier}", body, sandbox="other")[:2] == (404, "not_found")
+    assert emulator.refusal("PATCH", f"/credentials/{identifier}", body, sandbox="other")[:2] == (404, "not_found")

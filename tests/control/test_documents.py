@@ -9,23 +9,23 @@ from emulator.documents import shipped_document, shipped_path
 from tests.support.emulator_client import EmulatorUnderTest
 
 
-def test_health_tells_the_versions(control: EmulatorUnderTest) -> None:
-    assert control.told("GET", "/health") == {"status": "ok", "version": __version__, "contract_version": "1.0.0"}
+def test_health_tells_the_versions(emulator: EmulatorUnderTest) -> None:
+    assert emulator.told("GET", "/health") == {"status": "ok", "version": __version__, "contract_version": "1.0.0"}
 
 
 @pytest.mark.parametrize("path", ["/contract", "/contract.json"])
 def test_the_contract_is_served_as_json_and_names_the_address_that_was_asked(
-    control: EmulatorUnderTest, path: str
+    emulator: EmulatorUnderTest, path: str
 ) -> None:
-    answer = control.ask("GET", path, headers={"Host": "localhost:9"})
+    answer = emulator.ask("GET", path, headers={"Host": "localhost:9"})
     assert answer.headers["content-type"] == "application/json"
     document = answer.json
     assert [server["url"] for server in document["servers"]] == ["http://localhost:9/v1"]
     assert document == {**shipped_document("contract/openapi.yaml"), "servers": document["servers"]}
 
 
-def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(control: EmulatorUnderTest) -> None:
-    answer = control.ask("GET", "/contract.yaml")
+def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.ask("GET", "/contract.yaml")
     assert answer.headers["content-type"] == "application/yaml"
     shipped = shipped_path("contract/openapi.yaml").read_text().splitlines()
     served = answer.body.decode().splitlines()
@@ -39,15 +39,15 @@ def test_the_contract_is_served_as_yaml_line_for_line_but_for_its_servers(contro
     ]
 
 
-def test_the_schemas_of_scenarios_and_worlds_are_served(control: EmulatorUnderTest) -> None:
-    scenario = control.ask("GET", "/scenario.schema.json")
+def test_the_schemas_of_scenarios_and_worlds_are_served(emulator: EmulatorUnderTest) -> None:
+    scenario = emulator.ask("GET", "/scenario.schema.json")
     assert scenario.headers["content-type"] == "application/schema+json"
     assert scenario.json == orjson.loads(shipped_path("contract/scenario.schema.json").read_bytes())
-    world = Draft202012Validator(control.told("GET", "/world.schema.json"))
+    world = Draft202012Validator(emulator.told("GET", "/world.schema.json"))
     assert world.is_valid({"teams": {"Demo": {"credits": 5}}, "premade": False})
     assert not world.is_valid({"scenario": "x"})
     assert not world.is_valid({"teams": {"Demo": {"credits": "many"}}})
 
 
-def test_the_ledger_is_served_as_json(control: EmulatorUnderTest) -> None:
-    assert control.told("GET", "/decisions") == {"data": shipped_document("contract/decisions.yaml")["decisions"]}
+def test_the_ledger_is_served_as_json(emulator: EmulatorUnderTest) -> None:
+    assert emulator.told("GET", "/decisions") == {"data": shipped_document("contract/decisions.yaml")["decisions"]}

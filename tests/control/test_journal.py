@@ -5,7 +5,20 @@ from typing import Any
 import pytest
 
 from emulator.kernel.timestamps import parse_timestamp
-from tests.support.emulator_client import BROKE, FULL, OTHER, READ_ONLY, START, Answer, Call, EmulatorUnderTest, Json
+from tests.support.emulator_client import (
+    BROKE,
+    FULL,
+    JSON,
+    OTHER,
+    READ_ONLY,
+    START,
+    UPLOAD,
+    Answer,
+    Call,
+    EmulatorUnderTest,
+    Json,
+    control_call,
+)
 from tests.support.pictures import picture
 
 MEMBERS = [
@@ -31,7 +44,6 @@ MEMBERS = [
     "response_body",
     "note",
 ]
-UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 RULE = """\
 scenario: one rule
 rules:
@@ -44,14 +56,14 @@ rules:
 """
 
 
-def entries(control: EmulatorUnderTest, query: str = "", sandbox: str | None = None) -> list[Json]:
+def entries(emulator: EmulatorUnderTest, query: str = "", sandbox: str | None = None) -> list[Json]:
     """The entries that a query selects, newest first."""
-    return list(control.told("GET", f"/requests?{query}", sandbox=sandbox)["data"])
+    return list(emulator.told("GET", f"/requests?{query}", sandbox=sandbox)["data"])
 
 
-def newest(control: EmulatorUnderTest) -> Json:
+def newest(emulator: EmulatorUnderTest) -> Json:
     """The newest entry."""
-    return entries(control, "limit=1")[0]
+    return entries(emulator, "limit=1")[0]
 
 
 def _request_id(answer: Answer) -> str:
@@ -61,10 +73,10 @@ def _request_id(answer: Answer) -> str:
 # An entry -------------------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_tells_of_the_request_and_its_answer(control: EmulatorUnderTest) -> None:
-    answer = control.post("/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"})
-    entry = newest(control)
-    team = control.team()
+def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.post("/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"})
+    entry = newest(emulator)
+    team = emulator.team()
     assert list(entry) == MEMBERS
     assert entry.pop("duration_ms") > 0
     assert parse_timestamp(entry.pop("arrived_at")) > parse_timestamp(START)
@@ -96,41 +108,43 @@ def test_an_entry_tells_of_the_request_and_its_answer(control: EmulatorUnderTest
     }
 
 
-def test_entries_come_newest_first(control: EmulatorUnderTest) -> None:
-    control.get("/team")
-    control.get("/poses")
-    assert [(2, "listPoses"), (1, "getTeam")] == [(entry["sequence"], entry["operation"]) for entry in entries(control)]
+def test_entries_come_newest_first(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/team")
+    emulator.get("/poses")
+    assert [(2, "listPoses"), (1, "getTeam")] == [
+        (entry["sequence"], entry["operation"]) for entry in entries(emulator)
+    ]
 
 
-def test_an_entry_of_a_refusal_has_its_code(control: EmulatorUnderTest) -> None:
-    control.get("/assets/none")
-    assert (404, "asset_not_found") == (newest(control)["status"], newest(control)["code"])
+def test_an_entry_of_a_refusal_has_its_code(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/assets/none")
+    assert (404, "asset_not_found") == (newest(emulator)["status"], newest(emulator)["code"])
 
 
-def test_a_request_with_an_unknown_key_is_in_the_default_sandbox_s_journal(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "aside"})
-    control.get("/team", key="nobody")
-    assert (None, 401) == (newest(control)["credential"], newest(control)["status"])
-    assert [] == entries(control, sandbox="aside")
+def test_a_request_with_an_unknown_key_is_in_the_default_sandbox_s_journal(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    emulator.get("/team", key="nobody")
+    assert (None, 401) == (newest(emulator)["credential"], newest(emulator)["status"])
+    assert [] == entries(emulator, sandbox="aside")
 
 
-def test_each_sandbox_has_a_journal_of_its_own(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "aside"})
-    control.get("/team", key=f"{FULL}_aside")
-    assert ["getTeam"] == [entry["operation"] for entry in entries(control, sandbox="aside")]
-    assert [] == entries(control)
+def test_each_sandbox_has_a_journal_of_its_own(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    emulator.get("/team", key=f"{FULL}_aside")
+    assert ["getTeam"] == [entry["operation"] for entry in entries(emulator, sandbox="aside")]
+    assert [] == entries(emulator)
 
 
-def test_requests_of_the_control_plane_are_in_no_journal(control: EmulatorUnderTest) -> None:
-    control.told("GET", "/clock")
-    control.told("POST", "/teams", {"name": "New"})
-    assert [] == entries(control)
+def test_requests_of_the_control_plane_are_in_no_journal(emulator: EmulatorUnderTest) -> None:
+    emulator.told("GET", "/clock")
+    emulator.told("POST", "/teams", {"name": "New"})
+    assert [] == entries(emulator)
 
 
 @pytest.mark.parametrize("path", ["/team", "/", "/favicon.ico"])
-def test_a_path_below_no_surface_is_in_the_journal(control: EmulatorUnderTest, path: str) -> None:
-    control.get(f"http://emulator.test{path}")
-    entry = newest(control)
+def test_a_path_below_no_surface_is_in_the_journal(emulator: EmulatorUnderTest, path: str) -> None:
+    emulator.get(f"http://emulator.test{path}")
+    entry = newest(emulator)
     assert (path, None, 404, "Demo") == (
         entry["path"],
         entry["operation"],
@@ -139,183 +153,177 @@ def test_a_path_below_no_surface_is_in_the_journal(control: EmulatorUnderTest, p
     )
 
 
-def test_a_request_refused_before_its_key_is_looked_at_shows_the_key(control: EmulatorUnderTest) -> None:
-    control.post("/uploads", UPLOAD, key=READ_ONLY, idempotency_key="early")
-    assert ["early"] == [entry["idempotency_key"] for entry in entries(control, "code=permission_denied")]
+def test_a_request_refused_before_its_key_is_looked_at_shows_the_key(emulator: EmulatorUnderTest) -> None:
+    emulator.post("/uploads", UPLOAD, key=READ_ONLY, idempotency_key="early")
+    assert ["early"] == [entry["idempotency_key"] for entry in entries(emulator, "code=permission_denied")]
 
 
-def test_a_request_in_flight_has_no_status_yet(control: EmulatorUnderTest) -> None:
-    control.told("PUT", "/scenario", content=_holding("createUpload"))
-    held = Call("POST", "/uploads", UPLOAD)
-    look = Call("GET", "http://emulator.test/_emulator/requests", key=None)
-    move = Call("POST", "http://emulator.test/_emulator/clock/advance", {"seconds": 10}, key=None)
-    answer, looked, _ = control.together(held, look, move)
+def test_a_request_in_flight_has_no_status_yet(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
+    look, move = control_call("GET", "/requests"), control_call("POST", "/clock/advance", {"seconds": 10})
+    answer, looked, _ = emulator.together(Call("POST", "/uploads", UPLOAD), look, move)
     (entry,) = looked.json["data"]
     assert (None, None, UPLOAD) == (entry["status"], entry["duration_ms"], entry["request_body"])
-    assert (201, 201) == (answer.status, newest(control)["status"])
+    assert (201, 201) == (answer.status, newest(emulator)["status"])
 
 
-def _holding(operation: str) -> bytes:
-    return f"scenario: held\nrules: [{{match: {{operation: {operation}}}, then: {{hold: 10s}}}}]\n".encode()
-
-
-def test_a_request_whose_client_went_away_says_so(control: EmulatorUnderTest) -> None:
-    control.leave(Call("POST", "/uploads", UPLOAD))
-    entry = newest(control)
+def test_a_request_whose_client_went_away_says_so(emulator: EmulatorUnderTest) -> None:
+    emulator.leave(Call("POST", "/uploads", UPLOAD))
+    entry = newest(emulator)
     assert (None, "the client went away before its request was whole") == (entry["status"], entry["note"])
     assert entry["duration_ms"] is not None
 
 
 @pytest.mark.emulator(scenario=RULE)
-def test_an_entry_names_the_rule_that_acted(control: EmulatorUnderTest) -> None:
-    control.get("/poses")
-    rule = newest(control)["rule"]
+def test_an_entry_names_the_rule_that_acted(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/poses")
+    rule = newest(emulator)["rule"]
     assert ("no poses", "scenario.yaml", 3) == (rule["name"], rule["file"].rpartition("/")[2], rule["line"])
 
 
 @pytest.mark.emulator(scenario=RULE)
-def test_an_admission_names_the_rule_that_decided_what_becomes_of_its_work(control: EmulatorUnderTest) -> None:
-    control.photograph()
-    assert "first slot fails" == newest(control)["rule"]["name"]
+def test_an_admission_names_the_rule_that_decided_what_becomes_of_its_work(emulator: EmulatorUnderTest) -> None:
+    emulator.photograph()
+    assert "first slot fails" == newest(emulator)["rule"]["name"]
 
 
 @pytest.mark.emulator(scenario="scenario: lossy\nrules: [{match: {operation: createUpload}, then: {network: reset}}]\n")
-def test_a_request_that_was_lost_before_anything_was_done_has_no_status(control: EmulatorUnderTest) -> None:
+def test_a_request_that_was_lost_before_anything_was_done_has_no_status(emulator: EmulatorUnderTest) -> None:
     with pytest.raises(ConnectionResetError):
-        control.post("/uploads", UPLOAD)
-    entry = newest(control)
+        emulator.post("/uploads", UPLOAD)
+    entry = newest(emulator)
     assert (None, None) == (entry["status"], entry["response_body"])
     assert entry["duration_ms"] is not None
 
 
-def test_bytes_say_which_way_they_went(control: EmulatorUnderTest) -> None:
-    asset = control.upload(picture())
-    control.fetch(asset["url"])
-    assert ["download", None, "upload", None] == [entry["bytes"] for entry in entries(control)]
+def test_bytes_say_which_way_they_went(emulator: EmulatorUnderTest) -> None:
+    asset = emulator.upload(picture())
+    emulator.fetch(asset["url"])
+    assert ["download", None, "upload", None] == [entry["bytes"] for entry in entries(emulator)]
 
 
 # Bodies and secrets ---------------------------------------------------------------------------------------------------
 
 
-def test_an_upload_is_told_by_its_number_of_bytes(control: EmulatorUnderTest) -> None:
+def test_an_upload_is_told_by_its_number_of_bytes(emulator: EmulatorUnderTest) -> None:
     data = picture()
-    control.send_bytes(control.open_upload(len(data)), data)
-    entry = newest(control)
+    emulator.send_bytes(emulator.open_upload(len(data)), data)
+    entry = newest(emulator)
     assert (None, 200, None) == (entry["operation"], entry["status"], entry["request_body"])
     assert entry["response_body"].keys() == {"upload_token"}
     assert f"direct upload; the request's body of {len(data)} bytes is not shown" == entry["note"]
 
 
-def test_a_refused_upload_is_told_with_its_code(control: EmulatorUnderTest) -> None:
-    control.send_bytes(control.open_upload(5), b"too long")
-    entry = newest(control)
+def test_a_refused_upload_is_told_with_its_code(emulator: EmulatorUnderTest) -> None:
+    emulator.send_bytes(emulator.open_upload(5), b"too long")
+    entry = newest(emulator)
     assert (400, "invalid_request") == (entry["status"], entry["code"])
 
 
-def test_a_file_is_told_by_its_number_of_bytes(control: EmulatorUnderTest) -> None:
-    asset = control.upload(picture())
-    size = len(control.fetch(asset["url"]).body)
-    entry = newest(control)
+def test_a_file_is_told_by_its_number_of_bytes(emulator: EmulatorUnderTest) -> None:
+    asset = emulator.upload(picture())
+    size = len(emulator.fetch(asset["url"]).body)
+    entry = newest(emulator)
     assert ("GET", None, 200, None) == (entry["method"], entry["operation"], entry["status"], entry["response_body"])
     assert f"file of a picture; the answer's body of {size} bytes is not shown" == entry["note"]
 
 
-def test_a_file_that_is_not_there_is_told_with_its_problem(control: EmulatorUnderTest) -> None:
-    answer = control.fetch("http://emulator.test/files/default/none.png")
+def test_a_file_that_is_not_there_is_told_with_its_problem(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.fetch("http://emulator.test/files/default/none.png")
     assert (404, "not_found", answer.json) == tuple(
-        newest(control)[name] for name in ("status", "code", "response_body")
+        newest(emulator)[name] for name in ("status", "code", "response_body")
     )
 
 
-def test_a_body_over_64_kib_is_left_out(control: EmulatorUnderTest) -> None:
-    size = len(control.photograph(custom_directions="x" * 65_536).body)
-    entry = newest(control)
+def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
+    size = len(emulator.photograph(custom_directions="x" * 65_536).body)
+    entry = newest(emulator)
     assert (202, None, None) == (entry["status"], entry["request_body"], entry["response_body"])
     assert f"the answer's body of {size} bytes is not shown" in entry["note"]
 
 
 @pytest.mark.parametrize(("content", "size"), [(b"{nonsense", "9 bytes"), (b"{", "1 byte")])
 def test_a_body_that_is_no_json_is_told_by_its_number_of_bytes(
-    control: EmulatorUnderTest, content: bytes, size: str
+    emulator: EmulatorUnderTest, content: bytes, size: str
 ) -> None:
-    control.post("/uploads", content=content, headers={"content-type": "application/json"})
-    entry = newest(control)
+    emulator.post("/uploads", content=content, headers=JSON)
+    entry = newest(emulator)
     assert (None, f"the request's body of {size} is not JSON") == (entry["request_body"], entry["note"])
 
 
-def test_a_body_that_is_nested_deeply_is_shown(control: EmulatorUnderTest) -> None:
+def test_a_body_that_is_nested_deeply_is_shown(emulator: EmulatorUnderTest) -> None:
     content = b'{"a":' + b"[" * 300 + b"]" * 300 + b"}"
-    control.post("/uploads", content=content, headers={"content-type": "application/json"})
-    assert ["a"] == list(newest(control)["request_body"])
+    emulator.post("/uploads", content=content, headers=JSON)
+    assert ["a"] == list(newest(emulator)["request_body"])
 
 
-def test_no_key_is_ever_shown_whole(control: EmulatorUnderTest) -> None:
-    control.post("/uploads", {"content_type": FULL, "size_bytes": OTHER}, idempotency_key=FULL)
-    control.get(f"/assets/{FULL}")
-    control.get("/team")
-    sequences = [entry["sequence"] for entry in entries(control)]
-    shown = [control.ask("GET", f"/requests/{sequence}").body for sequence in sequences]
-    shown.append(control.ask("GET", "/requests").body)
+def test_no_key_is_ever_shown_whole(emulator: EmulatorUnderTest) -> None:
+    emulator.post("/uploads", {"content_type": FULL, "size_bytes": OTHER}, idempotency_key=FULL)
+    emulator.get(f"/assets/{FULL}")
+    emulator.get("/team")
+    sequences = [entry["sequence"] for entry in entries(emulator)]
+    shown = [emulator.ask("GET", f"/requests/{sequence}").body for sequence in sequences]
+    shown.append(emulator.ask("GET", "/requests").body)
     assert len(shown) == 4
     assert not [body for body in shown if FULL.encode() in body or OTHER.encode() in body]
 
 
 @pytest.mark.emulator(world="teams: {Demo: {credentials: [{key: abc, name: Full, profile: full}]}}\npremade: false\n")
-def test_less_than_half_of_a_short_key_is_shown(control: EmulatorUnderTest) -> None:
-    control.get("/team", key="abc")
-    assert "a…" == newest(control)["credential"]["key"]
+def test_less_than_half_of_a_short_key_is_shown(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/team", key="abc")
+    assert "a…" == newest(emulator)["credential"]["key"]
 
 
 # Finding one ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_is_found_by_its_request_id(control: EmulatorUnderTest) -> None:
-    answer = control.get("/team")
-    control.get("/team")
-    found = control.told("GET", f"/requests/{_request_id(answer)}")
+def test_an_entry_is_found_by_its_request_id(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.get("/team")
+    emulator.get("/team")
+    found = emulator.told("GET", f"/requests/{_request_id(answer)}")
     assert (1, answer.json) == (found["sequence"], found["response_body"])
 
 
-def test_a_replay_shows_the_request_id_that_it_was_answered_with(control: EmulatorUnderTest) -> None:
-    first, second = (control.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(2))
+def test_a_replay_shows_the_request_id_that_it_was_answered_with(emulator: EmulatorUnderTest) -> None:
+    first, second = (emulator.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(2))
     assert _request_id(first) == _request_id(second)
     assert [(True, _request_id(first)), (False, _request_id(first))] == [
-        (entry["replayed"], entry["request_id"]) for entry in entries(control)
+        (entry["replayed"], entry["request_id"]) for entry in entries(emulator)
     ]
 
 
-def test_of_a_request_and_its_replays_the_newest_is_found(control: EmulatorUnderTest) -> None:
+def test_of_a_request_and_its_replays_the_newest_is_found(emulator: EmulatorUnderTest) -> None:
     for _ in range(3):
-        answer = control.post("/uploads", UPLOAD, idempotency_key="one")
-    assert 3 == control.told("GET", f"/requests/{_request_id(answer)}")["sequence"]
+        answer = emulator.post("/uploads", UPLOAD, idempotency_key="one")
+    assert 3 == emulator.told("GET", f"/requests/{_request_id(answer)}")["sequence"]
 
 
-def test_each_entry_is_found_by_its_sequence_number(control: EmulatorUnderTest) -> None:
+def test_each_entry_is_found_by_its_sequence_number(emulator: EmulatorUnderTest) -> None:
     for _ in range(3):
-        control.post("/uploads", UPLOAD, idempotency_key="one")
-    assert [False, True, True] == [control.told("GET", f"/requests/{number}")["replayed"] for number in (1, 2, 3)]
+        emulator.post("/uploads", UPLOAD, idempotency_key="one")
+    assert [False, True, True] == [emulator.told("GET", f"/requests/{number}")["replayed"] for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("identifier", ["req_none", "7", "0", "9" * 40, "-1", "%00"])
-def test_an_entry_that_does_not_exist_is_404(control: EmulatorUnderTest, identifier: str) -> None:
-    control.get("/team")
-    assert (404, "not_found") == control.refusal("GET", f"/requests/{identifier}")[:2]
+def test_an_entry_that_does_not_exist_is_404(emulator: EmulatorUnderTest, identifier: str) -> None:
+    emulator.get("/team")
+    assert (404, "not_found") == emulator.refusal("GET", f"/requests/{identifier}")[:2]
 
 
 # Filters --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def filled(control: EmulatorUnderTest) -> EmulatorUnderTest:
+def filled(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
     """An emulator whose journal has entries of many kinds."""
-    control.get("/team")
-    control.post("/uploads", UPLOAD, idempotency_key="one")
-    control.post("/uploads", UPLOAD, key=OTHER, idempotency_key="one")
-    control.get("/team", key="nobody")
-    control.get("/nowhere")
-    control.post("/uploads", {}, idempotency_key="two")
-    control.get("/team", key=OTHER)
-    return control
+    emulator.get("/team")
+    emulator.post("/uploads", UPLOAD, idempotency_key="one")
+    emulator.post("/uploads", UPLOAD, key=OTHER, idempotency_key="one")
+    emulator.get("/team", key="nobody")
+    emulator.get("/nowhere")
+    emulator.post("/uploads", {}, idempotency_key="two")
+    emulator.get("/team", key=OTHER)
+    return emulator
 
 
 @pytest.mark.parametrize(
@@ -351,12 +359,12 @@ def test_a_team_is_also_named_by_its_id(filled: EmulatorUnderTest) -> None:
     assert [7, 3] == [entry["sequence"] for entry in entries(filled, f"team={filled.team('Other')['id']}")]
 
 
-def test_a_replay_of_a_402_is_found_by_its_code(control: EmulatorUnderTest) -> None:
-    control.set_team("Broke", credits_available=1)
-    body = {"product_ids": [], "asset_ids": control.assets(1, BROKE), "output_mode": "photoshoot"}
+def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> None:
+    emulator.set_team("Broke", credits_available=1)
+    body = {"product_ids": [], "asset_ids": emulator.assets(1, BROKE), "output_mode": "photoshoot"}
     for _ in range(2):
-        control.post("/generations/product-photography", body, key=BROKE, idempotency_key="one")
-    assert [True, False] == [entry["replayed"] for entry in entries(control, "code=insufficient_credits")]
+        emulator.post("/generations/product-photography", body, key=BROKE, idempotency_key="one")
+    assert [True, False] == [entry["replayed"] for entry in entries(emulator, "code=insufficient_credits")]
 
 
 @pytest.mark.parametrize(
@@ -380,13 +388,13 @@ def test_a_replay_of_a_402_is_found_by_its_code(control: EmulatorUnderTest) -> N
         "since=1&since=2",
     ],
 )
-def test_a_filter_that_nothing_could_meet_is_refused(control: EmulatorUnderTest, query: str) -> None:
-    status, code, detail = control.refusal("GET", f"/requests?{query}")
+def test_a_filter_that_nothing_could_meet_is_refused(emulator: EmulatorUnderTest, query: str) -> None:
+    status, code, detail = emulator.refusal("GET", f"/requests?{query}")
     assert (400, "invalid_request", query.partition("=")[0]) == (status, code, detail.partition(":")[0].strip('"'))
 
 
-def test_a_filter_by_a_team_that_does_not_exist_is_refused(control: EmulatorUnderTest) -> None:
-    assert (404, "not_found") == control.refusal("GET", "/requests?team=Nobody")[:2]
+def test_a_filter_by_a_team_that_does_not_exist_is_refused(emulator: EmulatorUnderTest) -> None:
+    assert (404, "not_found") == emulator.refusal("GET", "/requests?team=Nobody")[:2]
 
 
 # Counts and bounds ----------------------------------------------------------------------------------------------------

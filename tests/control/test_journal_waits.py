@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import OTHER, Answer, Call, EmulatorUnderTest, control_call
+from tests.support.emulator_client import OTHER, UPLOAD, Answer, Call, EmulatorUnderTest, control_call
 
-UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 LONG = "wait_ms=60000"
 
 
@@ -20,74 +19,73 @@ def _sequences(answer: Answer) -> list[int]:
     return [entry["sequence"] for entry in answer.json["data"]]
 
 
-def _nobody_waits(control: EmulatorUnderTest) -> bool:
-    return not control.sandbox.journal.watchers
+def _nobody_waits(emulator: EmulatorUnderTest) -> bool:
+    return not emulator.sandbox.journal.watchers
 
 
-async def _until_it_waits(control: EmulatorUnderTest) -> None:
+async def _until_it_waits(emulator: EmulatorUnderTest) -> None:
     for _ in range(20):
         await asyncio.sleep(0)
-    assert control.sandbox.journal.watchers
+    assert emulator.sandbox.journal.watchers
 
 
-def test_a_wait_ends_with_the_request_that_it_is_for(control: EmulatorUnderTest) -> None:
-    waited, _ = control.together(_wait_for(LONG), Call("GET", "/team"))
+def test_a_wait_ends_with_the_request_that_it_is_for(emulator: EmulatorUnderTest) -> None:
+    waited, _ = emulator.together(_wait_for(LONG), Call("GET", "/team"))
     assert ([1], 200) == (_sequences(waited), waited.json["data"][0]["status"])
-    assert _nobody_waits(control)
+    assert _nobody_waits(emulator)
 
 
-def test_a_wait_is_only_for_what_its_filters_select(control: EmulatorUnderTest) -> None:
+def test_a_wait_is_only_for_what_its_filters_select(emulator: EmulatorUnderTest) -> None:
     calls = [Call("GET", "/poses"), Call("GET", "/team"), Call("GET", "/team", key=OTHER), Call("GET", "/products")]
-    waited, *_ = control.together(_wait_for(f"operation=getTeam&team=Other&{LONG}"), *calls)
+    waited, *_ = emulator.together(_wait_for(f"operation=getTeam&team=Other&{LONG}"), *calls)
     assert [3] == _sequences(waited)
 
 
-def test_a_wait_for_what_is_there_ends_at_once(control: EmulatorUnderTest) -> None:
-    control.get("/team")
-    assert [1] == _sequences(control.send(_wait_for(LONG)))
+def test_a_wait_for_what_is_there_ends_at_once(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/team")
+    assert [1] == _sequences(emulator.send(_wait_for(LONG)))
 
 
-def test_a_wait_since_an_entry_is_for_a_later_one(control: EmulatorUnderTest) -> None:
-    control.get("/team")
-    waited, _ = control.together(_wait_for(f"since=1&{LONG}"), Call("GET", "/team"))
+def test_a_wait_since_an_entry_is_for_a_later_one(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/team")
+    waited, _ = emulator.together(_wait_for(f"since=1&{LONG}"), Call("GET", "/team"))
     assert [2] == _sequences(waited)
 
 
-def test_a_wait_that_is_over_answers_with_what_there_is(control: EmulatorUnderTest) -> None:
-    control.get("/team")
-    waited = control.ask("GET", "/requests?operation=listPoses&wait_ms=1")
+def test_a_wait_that_is_over_answers_with_what_there_is(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/team")
+    waited = emulator.ask("GET", "/requests?operation=listPoses&wait_ms=1")
     assert (200, []) == (waited.status, waited.json["data"])
-    assert _nobody_waits(control)
+    assert _nobody_waits(emulator)
 
 
-def test_many_may_wait_at_the_same_time(control: EmulatorUnderTest) -> None:
+def test_many_may_wait_at_the_same_time(emulator: EmulatorUnderTest) -> None:
     waits = [_wait_for(LONG)] * 20
-    *waited, last = control.together(*waits, Call("GET", "/team"))
+    *waited, last = emulator.together(*waits, Call("GET", "/team"))
     assert [[1]] * 20 == [_sequences(answer) for answer in waited]
     assert 200 == last.status
-    assert _nobody_waits(control)
+    assert _nobody_waits(emulator)
 
 
-def test_a_wait_takes_no_emulator_time(control: EmulatorUnderTest) -> None:
-    before = control.now()
-    control.ask("GET", "/requests?wait_ms=1")
-    assert before == control.now()
+def test_a_wait_takes_no_emulator_time(emulator: EmulatorUnderTest) -> None:
+    before = emulator.now()
+    emulator.ask("GET", "/requests?wait_ms=1")
+    assert before == emulator.now()
 
 
-def test_a_request_that_is_held_can_be_waited_for(control: EmulatorUnderTest) -> None:
-    held = b"scenario: held\nrules: [{match: {operation: createUpload}, then: {hold: 10s}}]\n"
-    control.told("PUT", "/scenario", content=held)
+def test_a_request_that_is_held_can_be_waited_for(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
     body = Call("POST", "/uploads", UPLOAD, idempotency_key="one")
 
     async def story() -> tuple[Answer | None, Answer | None, Answer | None]:
-        waiting = asyncio.create_task(control._send(_wait_for(f"status=none&operation=createUpload&{LONG}")))
-        first = asyncio.create_task(control._send(body))
+        waiting = asyncio.create_task(emulator._send(_wait_for(f"status=none&operation=createUpload&{LONG}")))
+        first = asyncio.create_task(emulator._send(body))
         waited = await waiting
-        second = await control._send(body)
-        await control._send(control_call("POST", "/clock/advance", {"seconds": 10}))
+        second = await emulator._send(body)
+        await emulator._send(control_call("POST", "/clock/advance", {"seconds": 10}))
         return waited, second, await first
 
-    waited, second, first = control.run(story())
+    waited, second, first = emulator.run(story())
     assert waited is not None
     assert second is not None
     assert first is not None
@@ -95,31 +93,31 @@ def test_a_request_that_is_held_can_be_waited_for(control: EmulatorUnderTest) ->
     assert (409, 201) == (second.status, first.status)
 
 
-def test_a_wait_goes_on_over_a_reset(control: EmulatorUnderTest) -> None:
-    waited, *_ = control.together(_wait_for(LONG), control_call("POST", "/reset"), Call("GET", "/team"))
+def test_a_wait_goes_on_over_a_reset(emulator: EmulatorUnderTest) -> None:
+    waited, *_ = emulator.together(_wait_for(LONG), control_call("POST", "/reset"), Call("GET", "/team"))
     assert [1] == _sequences(waited)
 
 
-def test_a_wait_in_a_sandbox_that_is_deleted_ends(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "aside"})
-    waited, _ = control.together(_wait_for(LONG, sandbox="aside"), control_call("DELETE", "/sandboxes/aside"))
+def test_a_wait_in_a_sandbox_that_is_deleted_ends(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    waited, _ = emulator.together(_wait_for(LONG, sandbox="aside"), control_call("DELETE", "/sandboxes/aside"))
     assert (404, "not_found") == waited.outcome
 
 
-def test_a_wait_ends_with_the_emulator(control: EmulatorUnderTest) -> None:
+def test_a_wait_ends_with_the_emulator(emulator: EmulatorUnderTest) -> None:
     async def story() -> Answer | None:
-        waiting = asyncio.create_task(control._send(_wait_for(LONG)))
-        await _until_it_waits(control)
-        control.application.stop()
+        waiting = asyncio.create_task(emulator._send(_wait_for(LONG)))
+        await _until_it_waits(emulator)
+        emulator.application.stop()
         return await waiting
 
-    waited = control.run(story())
+    waited = emulator.run(story())
     assert waited is not None
     assert (200, []) == (waited.status, waited.json["data"])
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_wait_is_forgotten_when_its_client_goes_away(control: EmulatorUnderTest, method: str) -> None:
+def test_a_wait_is_forgotten_when_its_client_goes_away(emulator: EmulatorUnderTest, method: str) -> None:
     sent: list[MutableMapping[str, Any]] = []
 
     async def story() -> None:
@@ -137,11 +135,11 @@ def test_a_wait_is_forgotten_when_its_client_goes_away(control: EmulatorUnderTes
             "query_string": LONG.encode(),
             "headers": [(b"host", b"localhost")],
         }
-        waiting = asyncio.ensure_future(control.application(scope, messages.get, send))
-        await _until_it_waits(control)
+        waiting = asyncio.ensure_future(emulator.application(scope, messages.get, send))
+        await _until_it_waits(emulator)
         messages.put_nowait({"type": "http.disconnect"})
         await waiting
 
-    control.run(story())
+    emulator.run(story())
     assert [] == sent
-    assert _nobody_waits(control)
+    assert _nobody_waits(emulator)

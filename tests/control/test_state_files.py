@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from emulator.service import engine, state
-from tests.support.emulator_client import FULL, Answer, EmulatorUnderTest, MakeEmulator, settings_of
+from tests.support.emulator_client import FULL, UPLOAD, Answer, EmulatorUnderTest, MakeEmulator, settings_of
 from tests.support.pictures import picture, picture_with_subject
 from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, zipped
 
@@ -36,18 +36,17 @@ timeline:
 """
 
 
-def first_half(control: EmulatorUnderTest) -> dict[str, Any]:
+def first_half(emulator: EmulatorUnderTest) -> dict[str, Any]:
     """Leave something of every kind behind: finished, unfinished, uploaded, announced, bound to a key."""
-    assert control.ask("PUT", "/scenario", content=SCENARIO.encode()).status == 200
-    asset = control.upload(picture_with_subject())
-    product = control.product(asset["id"])
-    background = control.author("background", asset_id=asset["id"])
-    control.photograph(product_ids=[product["id"]], output_mode="photoshoot")
-    control.advance(7)
-    session = control.open_upload(len(picture_with_subject()))
-    token = control.send_bytes(session, picture_with_subject()).json["upload_token"]
-    control.post("/poses", {"name": "Tall", "asset_id": asset["id"]}, idempotency_key="kept")
-    cursor = control.get("/assets?limit=1").json["page"]["next_cursor"]
+    assert emulator.ask("PUT", "/scenario", content=SCENARIO.encode()).status == 200
+    asset = emulator.upload(picture_with_subject())
+    product = emulator.product(asset["id"])
+    background = emulator.author("background", asset_id=asset["id"])
+    emulator.photograph(product_ids=[product["id"]], output_mode="photoshoot")
+    emulator.advance(7)
+    session, token = emulator.ready_upload(picture_with_subject())
+    emulator.post("/poses", {"name": "Tall", "asset_id": asset["id"]}, idempotency_key="kept")
+    cursor = emulator.get("/assets?limit=1").json["page"]["next_cursor"]
     return {
         "asset": asset,
         "product": product,
@@ -58,27 +57,27 @@ def first_half(control: EmulatorUnderTest) -> dict[str, Any]:
     }
 
 
-def second_half(control: EmulatorUnderTest, known: dict[str, Any]) -> list[Answer]:
+def second_half(emulator: EmulatorUnderTest, known: dict[str, Any]) -> list[Answer]:
     """Go on with all of it."""
     asset_id = known["asset"]["id"]
     answers = [
-        control.post("/poses", {"name": "Tall", "asset_id": asset_id}, idempotency_key="kept"),
-        control.get(f"/assets?limit=1&after={known['cursor']}"),
-        control.complete(known["session"], known["token"], idempotency_key="c"),
-        control.photograph(asset_ids=[asset_id], output_mode="photoshoot", background={"type": "transparent"}),
-        control.delete(f"/assets/{asset_id}"),
+        emulator.post("/poses", {"name": "Tall", "asset_id": asset_id}, idempotency_key="kept"),
+        emulator.get(f"/assets?limit=1&after={known['cursor']}"),
+        emulator.complete(known["session"], known["token"], idempotency_key="c"),
+        emulator.photograph(asset_ids=[asset_id], output_mode="photoshoot", background={"type": "transparent"}),
+        emulator.delete(f"/assets/{asset_id}"),
     ]
-    control.advance(13)
-    answers.append(control.photograph(product_ids=[], asset_ids=[asset_id]))
-    answers += [control.get(path) for path in ("/assets", "/generations", "/operations", "/poses?scope=team", "/team")]
-    answers += [control.fetch(item["url"]) for item in control.get("/assets").json["data"]]
-    answers.append(control.fetch(known["background"]["card_image_url"]))
-    answers.append(control.post("/uploads", {"content_type": "image/png", "size_bytes": 1}, idempotency_key="late"))
+    emulator.advance(13)
+    answers.append(emulator.photograph(product_ids=[], asset_ids=[asset_id]))
+    answers += [emulator.get(path) for path in ("/assets", "/generations", "/operations", "/poses?scope=team", "/team")]
+    answers += [emulator.fetch(item["url"]) for item in emulator.get("/assets").json["data"]]
+    answers.append(emulator.fetch(known["background"]["card_image_url"]))
+    answers.append(emulator.post("/uploads", UPLOAD, idempotency_key="late"))
     return answers
 
 
-def saved(control: EmulatorUnderTest, sandbox: str | None = None) -> bytes:
-    answer = control.ask("GET", "/state", sandbox=sandbox)
+def saved(emulator: EmulatorUnderTest, sandbox: str | None = None) -> bytes:
+    answer = emulator.ask("GET", "/state", sandbox=sandbox)
     assert (200, "application/zip") == (answer.status, answer.headers["content-type"])
     return answer.body
 
@@ -120,29 +119,29 @@ def test_a_reset_after_loading_goes_back_to_the_originals_start(make_emulator: M
     assert original.get("/team").json == copy.get("/team").json
 
 
-def test_another_sandbox_takes_a_file_with_keys_and_links_of_its_own(control: EmulatorUnderTest) -> None:
-    asset = control.upload(picture_with_subject())
-    control.told("POST", "/sandboxes", {"id": "copy"})
-    control.told("PUT", "/state", sandbox="copy", content=saved(control))
-    copied = control.get(f"/assets/{asset['id']}", "iwe_demo_full_copy").json
+def test_another_sandbox_takes_a_file_with_keys_and_links_of_its_own(emulator: EmulatorUnderTest) -> None:
+    asset = emulator.upload(picture_with_subject())
+    emulator.told("POST", "/sandboxes", {"id": "copy"})
+    emulator.told("PUT", "/state", sandbox="copy", content=saved(emulator))
+    copied = emulator.get(f"/assets/{asset['id']}", "iwe_demo_full_copy").json
     assert "/files/copy/" in copied["url"]
-    assert control.fetch(asset["url"]).body == control.fetch(copied["url"]).body
+    assert emulator.fetch(asset["url"]).body == emulator.fetch(copied["url"]).body
 
 
-def test_what_happens_in_the_copy_stays_there(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "copy"})
-    control.told("PUT", "/state", sandbox="copy", content=saved(control))
-    control.photograph(key="iwe_demo_full_copy")
-    assert (100, 99) == (control.credits(), control.credits("iwe_demo_full_copy"))
+def test_what_happens_in_the_copy_stays_there(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "copy"})
+    emulator.told("PUT", "/state", sandbox="copy", content=saved(emulator))
+    emulator.photograph(key="iwe_demo_full_copy")
+    assert (100, 99) == (emulator.credits(), emulator.credits("iwe_demo_full_copy"))
 
 
-def test_the_default_sandbox_takes_a_file_of_another_with_its_own_keys(control: EmulatorUnderTest) -> None:
-    control.told("POST", "/sandboxes", {"id": "aside"})
-    control.photograph(key=f"{FULL}_aside")
-    file = saved(control, "aside")
-    assert (100, 99) == (control.credits(), control.credits(f"{FULL}_aside"))
-    control.told("PUT", "/state", content=file)
-    assert (99, 99) == (control.credits(), control.credits(f"{FULL}_aside"))
+def test_the_default_sandbox_takes_a_file_of_another_with_its_own_keys(emulator: EmulatorUnderTest) -> None:
+    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    emulator.photograph(key=f"{FULL}_aside")
+    file = saved(emulator, "aside")
+    assert (100, 99) == (emulator.credits(), emulator.credits(f"{FULL}_aside"))
+    emulator.told("PUT", "/state", content=file)
+    assert (99, 99) == (emulator.credits(), emulator.credits(f"{FULL}_aside"))
 
 
 def with_key(key: str) -> dict[str, Any]:
@@ -151,36 +150,36 @@ def with_key(key: str) -> dict[str, Any]:
 
 
 def test_a_file_whose_key_another_sandbox_has_by_now_is_refused_and_nothing_changes(
-    control: EmulatorUnderTest,
+    emulator: EmulatorUnderTest,
 ) -> None:
-    control.told("POST", "/sandboxes", {"id": "aside"})
-    control.told("PUT", "/scenario", with_key("new_key"))
-    file = saved(control)
-    control.told("PUT", "/scenario", with_key("new_key_aside"))
-    control.photograph(key=f"{FULL}_aside")
-    status, code, detail = control.refusal("PUT", "/state", sandbox="aside", content=file)
+    emulator.told("POST", "/sandboxes", {"id": "aside"})
+    emulator.told("PUT", "/scenario", with_key("new_key"))
+    file = saved(emulator)
+    emulator.told("PUT", "/scenario", with_key("new_key_aside"))
+    emulator.photograph(key=f"{FULL}_aside")
+    status, code, detail = emulator.refusal("PUT", "/state", sandbox="aside", content=file)
     assert (400, "invalid_request") == (status, code)
     assert "the key 'new_key_aside' belongs to another sandbox" in detail
-    assert 99 == control.credits(f"{FULL}_aside")
+    assert 99 == emulator.credits(f"{FULL}_aside")
 
 
-def test_a_whole_number_may_stand_where_a_fraction_is_expected(control: EmulatorUnderTest) -> None:
-    control.told("PUT", "/clock", {"mode": "x60"})
-    file = rewritten(saved(control), lambda parts: parts["head"]["clock"][0].update(rate=60))
-    control.told("PUT", "/state", content=file)
-    assert 60 == control.told("GET", "/clock")["rate"]
+def test_a_whole_number_may_stand_where_a_fraction_is_expected(emulator: EmulatorUnderTest) -> None:
+    emulator.told("PUT", "/clock", {"mode": "x60"})
+    file = rewritten(saved(emulator), lambda parts: parts["head"]["clock"][0].update(rate=60))
+    emulator.told("PUT", "/state", content=file)
+    assert 60 == emulator.told("GET", "/clock")["rate"]
 
 
-def test_pictures_that_nothing_needs_are_let_go(control: EmulatorUnderTest) -> None:
-    asset = control.upload(picture_with_subject())
+def test_pictures_that_nothing_needs_are_let_go(emulator: EmulatorUnderTest) -> None:
+    asset = emulator.upload(picture_with_subject())
 
     def forget(parts: Parts) -> None:
         parts["assets"].clear()
 
-    before = control.application.sandboxes.memory.held_bytes
-    control.told("PUT", "/state", content=rewritten(saved(control), forget))
-    assert control.get(f"/assets/{asset['id']}").status == 404
-    assert 0 == control.application.sandboxes.memory.held_bytes < before
+    before = emulator.application.sandboxes.memory.held_bytes
+    emulator.told("PUT", "/state", content=rewritten(saved(emulator), forget))
+    assert emulator.get(f"/assets/{asset['id']}").status == 404
+    assert 0 == emulator.application.sandboxes.memory.held_bytes < before
 
 
 # Refusals -------------------------------------------------------------------------------------------------------------
@@ -256,6 +255,16 @@ def without_an_input(parts: Parts) -> None:
     recipe.update(recipe="UpscaleRecipe", inputs=["nothing"], width=8, height=8, format="png")
 
 
+def with_listed_inputs(parts: Parts) -> None:
+    """Let a picture be made from a list."""
+    next(row for row in parts["pictures"] if (row["recipe"] or {}).get("inputs"))["recipe"]["inputs"] = [["a"]]
+
+
+def with_an_early_end(parts: Parts) -> None:
+    """Let the window of an upload end before it says."""
+    next(event for event in parts["events"] if "upload_expired" in event)[0] -= 1
+
+
 def without_cards(parts: Parts) -> None:
     """Leave the pictures out that would still be drawn."""
     parts["pictures"] = [row for row in parts["pictures"] if not row["recipe"]]
@@ -269,6 +278,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a row of nothing": (lambda parts: parts.update(others=[1]), "expected one of accounts, "),
     "a time that is none": (lambda parts: parts["head"]["clock"].__setitem__(1, "soon"), '/clock/1: found "soon"'),
     "a time past the last": (lambda parts: parts["head"]["clock"].__setitem__(1, 2**60), "/clock/1: found"),
+    "a time before the first": (lambda parts: parts["head"]["clock"].__setitem__(1, -(2**60)), "/clock/1: found"),
     "a clock of no mode": (of_head("clock", "0", mode="slow"), '/clock/0/mode: found "slow"; expected one of'),
     "a clock without bounds": (of_head("clock", "0", mode="real", rate=1e308), "/clock/0/rate: found 1e+308"),
     "a clock that stands": (of_head("clock", "0", mode="real", rate=0), "/clock/0/rate: found 0"),
@@ -283,6 +293,15 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         ),
         "/options/world/teams/4/name",
     ),
+    "a reset's Credits below none": (
+        of_head("options", "world", "teams", "0", credits=-1),
+        "/options/world/teams/0/credits",
+    ),
+    "a reset's credential without bounds": (
+        of_head("options", "world", "teams", "0", "credentials", "0", expires_at=-(2**63)),
+        "/options/world/teams/0/credentials/0/expires_at",
+    ),
+    "a reset's start without bounds": (of_head("options", start=-(2**63)), "/options/start"),
     "a work time without bounds": (of_head("timings", pose_ms=2**62), "/timings/pose_ms"),
     "a counter of nothing": (of_head("counters", ast=0), "/counters/ast: found 0"),
     "a counter that is no number": (of_head("counters", ast="x"), '/counters/ast: found "x"'),
@@ -300,6 +319,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a credential of no Team": (of_row("credentials", "credential", team_id="x"), "/credentials/6/credential/team_id"),
     "a key that is none": (of_row("credentials", "credential", key="a\nb"), "/credentials/6/credential/key"),
     "a scenario that cannot be read": (with_scenario("scenario: new\nrulez: []\n"), "/playbooks/0/scenario"),
+    "a playbook of a list": (of_row("playbooks", team=[]), "/playbooks/0/team"),
     "a rule that fired before it matched": (
         lambda parts: next(iter(parts["playbooks"][0]["counts"].values())).update(fired=9, matched=1),
         "/playbooks/0/counts/",
@@ -327,6 +347,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         "expected it once, with a recipe or the SHA-256",
     ),
     "a picture made of nothing": (without_an_input, "needs nothing, which does not come before it"),
+    "a picture made of a list": (with_listed_inputs, "/recipe/inputs/0"),
     "a picture too large": (
         lambda parts: next(row for row in parts["pictures"] if row["recipe"])["recipe"].update(width=16_000),
         "edges of at most 4096 pixels",
@@ -361,6 +382,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     ),
     "a Generation that reserved nothing": (of_row("generations", reserved_credits=0), "/reserved_credits"),
     "no event": (lambda parts: parts["events"].clear(), "/events: expected operation_started of op_"),
+    "an upload window that ends at two instants": (with_an_early_end, "/events"),
     "an event twice": (with_an_event_repeated, "/events: found operation_started of op_"),
     "an event of a number that is not given": (
         lambda parts: parts["head"]["timeline"].update(sequence=1),
@@ -393,38 +415,38 @@ def half_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_state_that_does_not_fit_is_refused_with_its_place(
-    control: EmulatorUnderTest, half_way: bytes, name: str
+    emulator: EmulatorUnderTest, half_way: bytes, name: str
 ) -> None:
     change, complaint = CHANGES[name]
-    control.told("PUT", "/state", content=half_way)
-    before = saved(control)
-    status, code, detail = control.refusal("PUT", "/state", content=rewritten(before, change))
+    emulator.told("PUT", "/state", content=half_way)
+    before = saved(emulator)
+    status, code, detail = emulator.refusal("PUT", "/state", content=rewritten(before, change))
     assert (400, "invalid_request", True) == (status, code, complaint in detail), detail
-    assert before == saved(control)
+    assert before == saved(emulator)
 
 
 @pytest.mark.parametrize("replacement", [b"no picture", picture()])
 def test_a_state_file_with_a_picture_that_was_exchanged_is_refused(
-    control: EmulatorUnderTest, replacement: bytes
+    emulator: EmulatorUnderTest, replacement: bytes
 ) -> None:
-    control.upload(picture_with_subject())
-    before = saved(control)
+    emulator.upload(picture_with_subject())
+    before = saved(emulator)
     members = {name: content if name == STATE else replacement for name, content in members_of(before).items()}
-    status, code, detail = control.refusal("PUT", "/state", content=zipped(members))
+    status, code, detail = emulator.refusal("PUT", "/state", content=zipped(members))
     assert (400, "invalid_request") == (status, code)
     assert re.search(r"pictures/\w{64}: found bytes of another SHA-256; expected those that were saved", detail)
-    assert before == saved(control)
+    assert before == saved(emulator)
 
 
 @pytest.mark.emulator(max_memory=100_000)
-def test_more_pictures_than_the_memory_holds_are_refused(control: EmulatorUnderTest) -> None:
+def test_more_pictures_than_the_memory_holds_are_refused(emulator: EmulatorUnderTest) -> None:
     data = bytes(200_000)
     digest = hashlib.sha256(data).hexdigest()
-    members = members_of(saved(control))
+    members = members_of(saved(emulator))
     parts = parts_of(members[STATE])
     parts["pictures"].append({"key": "large", "recipe": None, "sha256": digest, "scene": None})
     file = zipped({STATE: state_of(parts), f"pictures/{digest}": data})
-    status, code, detail = control.refusal("PUT", "/state", content=file)
+    status, code, detail = emulator.refusal("PUT", "/state", content=file)
     assert (400, "invalid_request", True) == (status, code, "expected --max-memory at most" in detail)
 
 
@@ -442,6 +464,19 @@ def many_members(file: bytes) -> bytes:
     return file[:-22] + b"PK\x01\x02" * 100_001 + file[-22:]
 
 
+def damaged_directory(file: bytes) -> bytes:
+    """Return a file whose directory is said to begin elsewhere."""
+    start = file.rindex(b"PK\x05\x06") + 16
+    found = int.from_bytes(file[start : start + 4], "little")
+    return file[:start] + (found + 10).to_bytes(4, "little") + file[start + 4 :]
+
+
+def damaged_data(file: bytes) -> bytes:
+    """Return a file whose first member cannot be inflated."""
+    start = 30 + sum(struct.unpack_from("<HH", file, 26))  # after the head, the name and the extra field
+    return file[:start] + b"\xff" * 8 + file[start + 8 :]
+
+
 BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "empty arrays": (lambda _: zipped({STATE: b"[" + b"[]," * 5_000_000 + b"[]]"}), "bytes a line"),
     "empty lines": (lambda file: zipped({STATE: members_of(file)[STATE] + b"\n" * 5_000_000}), "state.jsonl: "),
@@ -455,16 +490,20 @@ BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         lambda file: zipped(members_of(file), zipfile.ZIP_LZMA),
         "expected it to be stored or deflated",
     ),
+    "a damaged directory": (damaged_directory, "not a state file"),
+    "damaged data": (damaged_data, "not a state file"),
 }
 """By what they are: what becomes of a state file, and the complaint about it."""
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_file_that_was_made_to_exhaust_is_refused_at_once(control: EmulatorUnderTest, name: str) -> None:
+def test_a_file_that_was_made_to_exhaust_or_is_damaged_is_refused_at_once(
+    emulator: EmulatorUnderTest, name: str
+) -> None:
     make, complaint = BOMBS[name]
-    content = make(saved(control))
+    content = make(saved(emulator))
     tracemalloc.start()
-    status, code, detail = control.refusal("PUT", "/state", content=content)
+    status, code, detail = emulator.refusal("PUT", "/state", content=content)
     _, most_bytes = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (400, "invalid_request", True) == (status, code, complaint in detail), detail
@@ -472,12 +511,12 @@ def test_a_file_that_was_made_to_exhaust_is_refused_at_once(control: EmulatorUnd
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"PK\x05\x06" + bytes(18)])
-def test_a_file_that_is_no_state_file_is_refused(control: EmulatorUnderTest, content: bytes) -> None:
-    assert (400, "invalid_request") == control.refusal("PUT", "/state", content=content)[:2]
+def test_a_file_that_is_no_state_file_is_refused(emulator: EmulatorUnderTest, content: bytes) -> None:
+    assert (400, "invalid_request") == emulator.refusal("PUT", "/state", content=content)[:2]
 
 
-def test_the_loading_of_a_file_ends_wherever_it_is_given_up(control: EmulatorUnderTest) -> None:
-    content, contract, asked = saved(control), control.application.contract, list[int]()
+def test_the_loading_of_a_file_ends_wherever_it_is_given_up(emulator: EmulatorUnderTest) -> None:
+    content, contract, asked = saved(emulator), emulator.application.contract, list[int]()
 
     def go_on() -> None:
         asked[-1] -= 1
@@ -493,32 +532,32 @@ def test_the_loading_of_a_file_ends_wherever_it_is_given_up(control: EmulatorUnd
             state.load(content, "default", 1_000_000, contract, go_on)
 
 
-def test_a_truncated_state_file_is_refused(control: EmulatorUnderTest) -> None:
-    control.upload(picture_with_subject())
-    assert (400, "invalid_request") == control.refusal("PUT", "/state", content=saved(control)[:-200])[:2]
+def test_a_truncated_state_file_is_refused(emulator: EmulatorUnderTest) -> None:
+    emulator.upload(picture_with_subject())
+    assert (400, "invalid_request") == emulator.refusal("PUT", "/state", content=saved(emulator)[:-200])[:2]
 
 
 def test_what_is_wrong_with_the_default_sandbox_stands_in_nobodys_way(
-    control: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = saved(control)
+    file = saved(emulator)
 
     def fail(_sandbox: object, _now: int) -> int:
         raise RuntimeError("this sandbox is broken")
 
-    broken = control.sandbox
+    broken = emulator.sandbox
     settle = engine.settle
     monkeypatch.setattr(engine, "settle", lambda sandbox, now: (fail if sandbox is broken else settle)(sandbox, now))
-    assert [200, 200] == [control.ask("GET", "/health").status, control.ask("PUT", "/state", content=file).status]
+    assert [200, 200] == [emulator.ask("GET", "/health").status, emulator.ask("PUT", "/state", content=file).status]
 
 
-def test_a_long_timeline_takes_no_longer_than_its_length(control: EmulatorUnderTest) -> None:
+def test_a_long_timeline_takes_no_longer_than_its_length(emulator: EmulatorUnderTest) -> None:
     """8,000 changes took 16 s when each went through all of them."""
     changes = [{"at": "1s", "set": {"team": "Demo", "credits": number}} for number in range(8_000)]
-    control.told("PUT", "/scenario", {"scenario": "long", "timeline": changes})
+    emulator.told("PUT", "/scenario", {"scenario": "long", "timeline": changes})
     began_at = time.process_time()
-    assert 8_000 == control.told("POST", "/clock/advance", {"seconds": 1})["fired"]
-    assert control.credits() == 7_999
+    assert 8_000 == emulator.told("POST", "/clock/advance", {"seconds": 1})["fired"]
+    assert emulator.credits() == 7_999
     assert time.process_time() - began_at < 4
 
 
@@ -527,17 +566,17 @@ def png_chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def test_a_picture_that_cannot_be_decoded_stops_no_work_that_uses_it(control: EmulatorUnderTest) -> None:
-    asset = control.upload(picture())
+def test_a_picture_that_cannot_be_decoded_stops_no_work_that_uses_it(emulator: EmulatorUnderTest) -> None:
+    asset = emulator.upload(picture())
     header = struct.pack(">IIBBBBB", asset["width"], asset["height"], 8, 2, 0, 0, 0)
     chunks = [png_chunk(b"IHDR", header), png_chunk(b"IDAT", b"no picture"), png_chunk(b"IEND", b"")]
     data = b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-    members = members_of(saved(control))
+    members = members_of(saved(emulator))
     parts = parts_of(members[STATE])
     digest = hashlib.sha256(data).hexdigest()
     first(parts, "pictures", key=asset["id"])["sha256"] = digest
     file = zipped({STATE: state_of(parts), f"pictures/{digest}": data})
-    control.told("PUT", "/state", content=file)
-    control.photograph(asset_ids=[asset["id"]])
-    control.advance(30)
-    assert control.get("/assets").status == 200
+    emulator.told("PUT", "/state", content=file)
+    emulator.photograph(asset_ids=[asset["id"]])
+    emulator.advance(30)
+    assert emulator.get("/assets").status == 200

@@ -1,12 +1,10 @@
 """Who may speak to the emulator: the names it is called by, the sites that browsers come from, on every surface."""
 
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import FULL, Answer, Call, EmulatorUnderTest, settings_of
+from tests.support.emulator_client import FOLLOWED, FULL, Answer, Call, EmulatorUnderTest, MakeEmulator
 
 SURFACES = ("/v1/team", "/files/default/x.png", "/direct-uploads/default/x/y", "/_emulator/health", "/nowhere", "/")
 OWN_NAMES = [
@@ -72,7 +70,6 @@ UNSOUND = [
     "local\xe9",
 ]
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
-FOLLOWED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 
 
 def ask(
@@ -115,15 +112,14 @@ def test_one_sound_host_is_needed(emulator: EmulatorUnderTest, path: str) -> Non
     assert emulator.send(without).outcome == (400, "invalid_request")
 
 
-def test_names_are_allowed_by_options(tmp_path: Path) -> None:
-    settings = settings_of(
-        tmp_path, public_url="https://emulator.example:8443/base", allowed_hosts=("ci.example.org", "Other.example")
-    )
-    with closing(EmulatorUnderTest(settings)) as emulator:
-        for host in ("emulator.example", "ci.example.org:8038", "other.example", "localhost"):
-            assert ask(emulator, "/v1/team", {"Host": host}).status == 200, host
-        for host in ("example.org", "sub.ci.example.org"):
-            assert ask(emulator, "/v1/team", {"Host": host}).status == 403, host
+@pytest.mark.emulator(
+    public_url="https://emulator.example:8443/base", allowed_hosts=("ci.example.org", "Other.example")
+)
+def test_names_are_allowed_by_options(emulator: EmulatorUnderTest) -> None:
+    for host in ("emulator.example", "ci.example.org:8038", "other.example", "localhost"):
+        assert ask(emulator, "/v1/team", {"Host": host}).status == 200, host
+    for host in ("example.org", "sub.ci.example.org"):
+        assert ask(emulator, "/v1/team", {"Host": host}).status == 403, host
 
 
 def test_refusals_have_request_ids_of_their_own(emulator: EmulatorUnderTest) -> None:
@@ -150,17 +146,17 @@ def test_what_a_browser_sends_for_the_same_site_is_answered(emulator: EmulatorUn
 
 @pytest.mark.parametrize("origin", ["http://localhost:5173", "*"])
 def test_pages_of_an_allowed_origin_may_use_the_service_but_never_the_control_plane(
-    tmp_path: Path, origin: str
+    make_emulator: MakeEmulator, origin: str
 ) -> None:
-    with closing(EmulatorUnderTest(settings_of(tmp_path, cors=(origin,)))) as emulator:
-        program = {**CROSS_SITE, "Origin": "http://localhost:5173"}
-        picture = {"Sec-Fetch-Site": "cross-site", "Referer": "http://localhost:5173/gallery"}
-        assert ask(emulator, "/v1/team", program).status == 200
-        assert ask(emulator, "/files/default/x.png", picture).outcome == (404, "not_found")
-        assert ask(emulator, "/_emulator/teams", program, key=None).outcome == (403, "permission_denied")
-        assert ask(emulator, "/v1/team", {**program, "Host": "evil.com"}).outcome == (403, "permission_denied")
-        stranger = {**CROSS_SITE, "Origin": "http://evil.com"}
-        assert ask(emulator, "/v1/team", stranger).status == (200 if origin == "*" else 403)
+    emulator = make_emulator(cors=(origin,))
+    program = {**CROSS_SITE, "Origin": "http://localhost:5173"}
+    picture = {"Sec-Fetch-Site": "cross-site", "Referer": "http://localhost:5173/gallery"}
+    assert ask(emulator, "/v1/team", program).status == 200
+    assert ask(emulator, "/files/default/x.png", picture).outcome == (404, "not_found")
+    assert ask(emulator, "/_emulator/teams", program, key=None).outcome == (403, "permission_denied")
+    assert ask(emulator, "/v1/team", {**program, "Host": "evil.com"}).outcome == (403, "permission_denied")
+    stranger = {**CROSS_SITE, "Origin": "http://evil.com"}
+    assert ask(emulator, "/v1/team", stranger).status == (200 if origin == "*" else 403)
 
 
 # What browsers ask for by themselves ----------------------------------------------------------------------------------

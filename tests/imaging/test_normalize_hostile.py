@@ -60,6 +60,13 @@ def test_truncated_bytes_are_refused(kind: str, share: float) -> None:
     assert refusal(source[: max(16, int(len(source) * share))], f"image/{kind.lower()}").endswith(".")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_of_which_only_the_beginning_is_right_is_refused(kind: str) -> None:
+    source = encoded(four_corners(), kind)
+    for data in (source[:8], source[:16] + b"\xff" * (len(source) - 16)):
+        assert refusal(data, f"image/{kind.lower()}").endswith(".")
+
+
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 def test_a_missing_end_mark_is_a_truncation(kind: str) -> None:
     assert "it ends " in refusal(encoded(four_corners(), kind)[:-2], f"image/{kind.lower()}")
@@ -171,6 +178,7 @@ def huge_headers() -> dict[str, tuple[bytes, str]]:
     return {
         "jpeg": (bytes(jpeg), "image/jpeg"),
         "png": (png_of(100_000, 100_000, chunk(b"IDAT", zlib.compress(bytes(100)))), "image/png"),
+        "endless png": (png_of(2**31 - 1, 2**31 - 1, chunk(b"IDAT", zlib.compress(bytes(100)))), "image/png"),
         "gif": (bytes(gif), "image/gif"),
         "gif frame": (bytes(stray), "image/gif"),
         "webp": (bytes(webp), "image/webp"),

@@ -3,10 +3,7 @@
 Knows how a person finds things on the page: regions, tabs, buttons and fields by their accessible names.
 """
 
-import json
 import shutil
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +12,7 @@ from typing import Any, Final
 import pytest
 
 from tests.support.pictures import picture
+from tests.support.wire import Wire
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, which `make verify` installs")
 expect = playwright.expect
@@ -118,23 +116,11 @@ class Service:
     def call(self, method: str, path: str, body: Any = None, *, idempotency_key: str | None = None, **more: str) -> Any:
         """Send a request, and return its JSON, also that of a problem."""
         self.requests += 1
-        headers = {
-            "Authorization": f"Bearer {self.key}",
-            **{name.replace("_", "-"): value for name, value in more.items()},
-        }
-        data = None
-        if body is not None:
-            data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            headers.setdefault("Content-Type", "application/json")
+        headers = {"Authorization": f"Bearer {self.key}"} | {name.replace("_", "-"): more[name] for name in more}
         if method == "POST" and path.startswith("/v1"):
             headers["Idempotency-Key"] = idempotency_key or f"key-{self.requests}"
-        request = urllib.request.Request(self.origin + path, data, headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
-                content = answer.read()
-        except urllib.error.HTTPError as refusal:
-            content = refusal.read()
-        return json.loads(content) if content else None
+        answer = Wire(self.origin).request(method, path, body, headers)
+        return answer.json if answer.body else None
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request to the control plane."""
@@ -142,10 +128,8 @@ class Service:
 
     def photoshoot(self, photo: bytes | None = None) -> Any:
         """Admit a photoshoot of a new picture, and return it."""
-        request = urllib.request.Request(
-            f"{self.origin}/_emulator/assets", photo or picture(), {"Content-Type": "image/png"}, method="POST"
+        asset = Wire(self.origin).request(
+            "POST", "/_emulator/assets", photo or picture(), {"Content-Type": "image/png"}
         )
-        with urllib.request.urlopen(request, timeout=20) as answer:
-            asset = json.loads(answer.read())
-        body = {"asset_ids": [asset["id"]], "output_mode": "photoshoot"}
+        body = {"asset_ids": [asset.id], "output_mode": "photoshoot"}
         return self.call("POST", "/v1/generations/product-photography", body)

@@ -1,4 +1,4 @@
-"""What the tests of the page share: a control plane in this process, and a real emulator with a browser before it."""
+"""What the tests of the page share: a real emulator with a browser before it."""
 
 import shutil
 import subprocess
@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.control.conftest import control
 from tests.histories.emulator_process import run_emulator
-
-__all__ = ["control"]
 
 NODE = Path(__file__).with_name("node")
 

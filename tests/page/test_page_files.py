@@ -18,8 +18,8 @@ POLICY = (
 
 
 @pytest.mark.parametrize("path", [*DOCUMENTS, *(f"/page/{name}" for name in FILES)])
-def test_every_file_is_served_under_a_strict_policy(control: EmulatorUnderTest, path: str) -> None:
-    answer = control.ask("GET", path)
+def test_every_file_is_served_under_a_strict_policy(emulator: EmulatorUnderTest, path: str) -> None:
+    answer = emulator.ask("GET", path)
     assert answer.status == 200
     assert answer.headers["content-security-policy"] == POLICY
     assert answer.headers["x-content-type-options"] == "nosniff"
@@ -57,28 +57,22 @@ def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
         "ICON.SVG",
     ],
 )
-def test_nothing_but_the_pages_files_is_served(control: EmulatorUnderTest, name: str) -> None:
-    assert control.ask("GET", f"/page/{name}").outcome == (404, "not_found")
+def test_nothing_but_the_pages_files_is_served(emulator: EmulatorUnderTest, name: str) -> None:
+    assert emulator.ask("GET", f"/page/{name}").outcome == (404, "not_found")
 
 
 @pytest.mark.emulator(control_token="control-secret")
-def test_the_files_need_no_control_token_and_say_that_data_does(control: EmulatorUnderTest) -> None:
+def test_the_files_need_no_control_token_and_say_that_data_does(emulator: EmulatorUnderTest) -> None:
     for path in (*DOCUMENTS, "/page/main.js"):
-        assert control.ask("GET", path).status == 200
-    assert b"<html data-needs-token " in control.ask("GET", "").body
-    assert control.ask("GET", "/teams").status == 401
+        assert emulator.ask("GET", path).status == 200
+    assert b"<html data-needs-token " in emulator.ask("GET", "").body
+    assert emulator.ask("GET", "/teams").status == 401
 
 
-def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(control: EmulatorUnderTest) -> None:
-    first = control.get("/team").headers["request-id"]
-    control.told("POST", "/reset")
+def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(emulator: EmulatorUnderTest) -> None:
+    first = emulator.get("/team").headers["request-id"]
+    emulator.told("POST", "/reset")
     for path in (*DOCUMENTS, *(f"/page/{name}" for name in FILES)):
-        control.ask("GET", path)
-    assert control.told("GET", "/requests")["data"] == []
-    assert control.get("/team").headers["request-id"] == first
-
-
-def test_a_link_on_another_site_leads_to_the_documents_only(control: EmulatorUnderTest) -> None:
-    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
-    found = {path: control.ask("GET", path, headers=link).status for path in (*DOCUMENTS, "/page/main.js", "/teams")}
-    assert found == {"": 200, "/reference": 200, "/page/main.js": 403, "/teams": 403}
+        emulator.ask("GET", path)
+    assert emulator.told("GET", "/requests")["data"] == []
+    assert emulator.get("/team").headers["request-id"] == first

@@ -1,11 +1,19 @@
 """Before the commit nothing has happened; after it everything has, and only the answer is lost or replaced."""
 
-from typing import Any
-
 import pytest
 
 from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
-from tests.support.emulator_client import LAPSED, Call, EmulatorUnderTest, MakeEmulator, control_call
+from tests.support.emulator_client import (
+    JSON,
+    LAPSED,
+    UPLOAD,
+    UPLOAD_CONTENT,
+    Call,
+    EmulatorUnderTest,
+    Json,
+    MakeEmulator,
+    control_call,
+)
 from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepare
 
 NO_RATE = pytest.mark.emulator(rate_limits=False)
@@ -32,22 +40,25 @@ def _calls(service: EmulatorUnderTest) -> dict[str, Call]:
     return calls
 
 
-# Before -------------------------------------------------------------------------------------------------------------
-
-
-@NO_RATE
-@pytest.mark.parametrize("then", [{"network": "reset"}, {"problem": "internal_error"}], ids=["reset", "problem"])
-def test_a_write_that_is_lost_before_the_commit_has_left_nothing(
-    service: EmulatorUnderTest, then: dict[str, Any]
-) -> None:
-    calls = _calls(service)
-    before = service.library_of()
+def _send_all(service: EmulatorUnderTest, calls: dict[str, Call], then: Json) -> None:
+    """Send every write while a rule loses its answer, or replaces it with a problem."""
     service.rule({"operation": ALL_WRITES}, then)
     for call in calls.values():
         if "network" in then:
             _send_lost(service, call)
         else:
             assert (500, "internal_error") == service.send(call).outcome
+
+
+# Before -------------------------------------------------------------------------------------------------------------
+
+
+@NO_RATE
+@pytest.mark.parametrize("then", [{"network": "reset"}, {"problem": "internal_error"}], ids=["reset", "problem"])
+def test_a_write_that_is_lost_before_the_commit_has_left_nothing(service: EmulatorUnderTest, then: Json) -> None:
+    calls = _calls(service)
+    before = service.library_of()
+    _send_all(service, calls, then)
     assert before == service.library_of()
     service.without_scenario()
     answers = {name: service.send(call).status for name, call in calls.items()}
@@ -86,15 +97,10 @@ def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(servi
     "then", [LOST_AFTER, {"problem": "internal_error", "at": "after_commit"}], ids=["reset", "problem"]
 )
 def test_a_write_that_is_lost_after_the_commit_is_done_and_its_key_bound(
-    service: EmulatorUnderTest, then: dict[str, Any]
+    service: EmulatorUnderTest, then: Json
 ) -> None:
     calls = _calls(service)
-    service.rule({"operation": ALL_WRITES}, then)
-    for call in calls.values():
-        if "network" in then:
-            _send_lost(service, call)
-        else:
-            assert (500, "internal_error") == service.send(call).outcome
+    _send_all(service, calls, then)
     service.without_scenario()
     after = service.library_of()
     again = {name: service.send(call).status for name, call in calls.items()}
@@ -161,22 +167,19 @@ def test_what_was_refused_for_its_credential_or_profile_is_so_whatever_a_rule_ha
     service: EmulatorUnderTest,
 ) -> None:
     service.rule({"operation": "createUpload"}, {"problem": "internal_error", "at": "after_commit"})
-    body = {"content_type": "image/png", "size_bytes": 5}
-    assert (403, "subscription_required") == service.post("/uploads", body, LAPSED).outcome
+    assert (403, "subscription_required") == service.post("/uploads", UPLOAD, LAPSED).outcome
     assert (422, "invalid_input") == service.post("/uploads", {}).outcome
 
 
 # A sandbox that begins anew meanwhile ---------------------------------------------------------------------------------
-
-OPENING = b'{"content_type": "image/png", "size_bytes": 5}'
 
 
 def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_beginning(
     service: EmulatorUnderTest,
 ) -> None:
     first_id = service.open_upload(5)["id"]
-    pieces = [OPENING[:5], OPENING[5:]]
-    opening = Call("POST", "/uploads", pieces=pieces, headers={"content-type": "application/json"})
+    pieces = [UPLOAD_CONTENT[:5], UPLOAD_CONTENT[5:]]
+    opening = Call("POST", "/uploads", pieces=pieces, headers=JSON)
     answer, _ = service.together(opening, control_call("POST", "/reset"))
     assert (201, first_id) == (answer.status, answer.id)
 
@@ -184,7 +187,7 @@ def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_begin
 def test_a_request_that_waits_on_the_wire_while_its_sandbox_is_reset_leaves_nothing(service: EmulatorUnderTest) -> None:
     first_id = service.open_upload(5)["id"]
     service.rule({"operation": "createUpload"}, {"network": {"latency": "20ms"}}, {"nth": 1})
-    opening = Call("POST", "/uploads", pieces=[OPENING], headers={"content-type": "application/json"})
+    opening = Call("POST", "/uploads", pieces=[UPLOAD_CONTENT], headers=JSON)
     answer, _ = service.together(opening, control_call("POST", "/reset"))
     assert (500, "internal_error") == answer.outcome
     assert first_id == service.open_upload(5)["id"]  # as after every reset

@@ -8,16 +8,8 @@ from typing import Any
 import pytest
 
 from emulator.domain.problems import CATALOGUE
-from tests.playing_scenarios.player import UPLOAD, upscale_call
-from tests.support.emulator_client import (
-    READ_ONLY,
-    REVOKED,
-    Answer,
-    Call,
-    EmulatorUnderTest,
-    Json,
-    settings_of,
-)
+from tests.playing_scenarios.player import upscale_call
+from tests.support.emulator_client import READ_ONLY, REVOKED, UPLOAD, Answer, Call, EmulatorUnderTest, Json, settings_of
 from tests.support.every_operation import CALLS, KEYED, Things, prepare
 from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.histories.emulator_process import run_emulator
-from tests.playing_scenarios.player import WORKFLOWS, generation_body
-from tests.playing_scenarios.wire import IMPATIENT_SECONDS, Wire
-from tests.support.emulator_client import Answer, ingredient_body
+from tests.playing_scenarios.player import UPLOAD, WORKFLOWS, generation_body
+from tests.support.emulator_client import TERMINAL, Answer, ingredient_body
 from tests.support.pictures import picture
+from tests.support.wire import IMPATIENT_SECONDS, Wire
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ class Persistent:
 @pytest.mark.plays("flaky-network", clock="auto")
 def test_a_client_that_retries_with_the_same_keys_comes_through_a_flaky_network(wire: Wire) -> None:
     client = Persistent(wire)
-    session = client.ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(picture())}, "u").json
+    session = client.ask("POST", "/uploads", UPLOAD, "u").json
     token = wire.send_bytes(session, picture()).json["upload_token"]
     asset = client.ask("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, "c").json
     finished = []
@@ -78,7 +78,7 @@ def test_a_client_that_retries_with_the_same_keys_comes_through_a_flaky_network(
         answer = client.ask("POST", "/generations/upscale", generation_body("upscale", asset["id"]), f"k{number}")
         assert 202 == answer.status
         work = answer.json
-        while work["status"] not in ("completed", "failed"):
+        while work["status"] not in TERMINAL:
             work = client.ask("GET", f"/generations/{answer.id}").json
         finished.append(work)
     assert {"completed"} == {work["status"] for work in finished}
@@ -132,8 +132,7 @@ def test_a_slow_service_is_waited_for_and_polled_no_faster_than_told(wire: Wire)
 @pytest.mark.plays("upload-answer-lost")
 def test_the_same_bytes_are_sent_again_to_the_same_address(wire: Wire) -> None:
     for number in range(2):
-        body = {"content_type": "image/png", "size_bytes": len(picture())}
-        session = wire.ask("POST", "/uploads", body, f"upload {number}").json
+        session = wire.ask("POST", "/uploads", UPLOAD, f"upload {number}").json
         with pytest.raises(ConnectionResetError):
             wire.send_bytes(session, picture())
         token = wire.send_bytes(session, picture()).json["upload_token"]

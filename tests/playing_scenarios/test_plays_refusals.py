@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.playing_scenarios.player import UPLOAD, WORKFLOWS, generation_body, upscale_call
-from tests.support.emulator_client import FULL, INGREDIENT_PATHS, KINDS, OTHER, Call, EmulatorUnderTest
+from tests.playing_scenarios.player import WORKFLOWS, generation_body, upscale_call
+from tests.support.emulator_client import FULL, INGREDIENT_PATHS, KINDS, OTHER, UPLOAD, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 
 # 400 ----------------------------------------------------------------------------------------------------------------
@@ -113,8 +113,7 @@ def test_a_live_product_is_used_in_place_of_one_that_is_gone(service: EmulatorUn
 
 @pytest.mark.plays("upload-not-found")
 def test_a_new_session_takes_the_place_of_one_that_is_gone(service: EmulatorUnderTest) -> None:
-    session = service.open_upload(len(picture()))
-    token = service.send_bytes(session, picture()).json["upload_token"]
+    session, token = service.ready_upload()
     assert (404, "upload_not_found") == service.complete(session, token).outcome
     assert [] == service.items("/assets")
     assert "asset" == service.upload(picture())["object"]
@@ -126,8 +125,7 @@ def test_a_new_session_takes_the_place_of_one_that_is_gone(service: EmulatorUnde
 @pytest.mark.plays("upload-bytes-conflict")
 def test_a_new_session_takes_other_bytes(service: EmulatorUnderTest) -> None:
     other = picture(colour="#102030")
-    session = service.open_upload(len(picture()))
-    token = service.send_bytes(session, picture()).json["upload_token"]
+    session, token = service.ready_upload()
     assert (409, "upload_bytes_conflict") == service.complete(session, token).outcome  # as the rule says
     assert (409, "upload_bytes_conflict") == service.send_bytes(session, other).outcome  # and as caused by the client
     assert [] == service.items("/assets")
@@ -137,8 +135,7 @@ def test_a_new_session_takes_other_bytes(service: EmulatorUnderTest) -> None:
 @pytest.mark.plays("upload-expired")
 def test_a_client_opens_a_few_new_sessions_at_most_and_then_gives_up(service: EmulatorUnderTest) -> None:
     for _ in range(3):
-        session = service.open_upload(len(picture()))
-        token = service.send_bytes(session, picture()).json["upload_token"]
+        session, token = service.ready_upload()
         assert (410, "upload_expired") == service.complete(session, token).outcome
     assert [] == service.items("/assets")
     service.without_scenario()

@@ -3,8 +3,8 @@
 import pytest
 
 from emulator.kernel.timestamps import parse_timestamp
-from tests.playing_scenarios.player import UPLOAD, WORKFLOWS, generation_call, upscale_call
-from tests.support.emulator_client import LISTS, READ_ONLY, Call, EmulatorUnderTest
+from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
+from tests.support.emulator_client import LISTS, READ_ONLY, UPLOAD, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 
 # Credits ------------------------------------------------------------------------------------------------------------
@@ -190,8 +190,7 @@ def test_a_key_in_progress_is_waited_for_and_leads_to_the_one_generation(service
 
 @pytest.mark.plays("upload-window-missed")
 def test_a_missed_window_asks_for_a_new_session(service: EmulatorUnderTest) -> None:
-    session = service.open_upload(len(picture()))
-    token = service.send_bytes(session, picture()).json["upload_token"]
+    session, token = service.ready_upload()
     complete = Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, idempotency_key="k")
     first, second = service.asked_twice(complete, 16 * 60)
     assert [(410, "upload_expired"), (409, "idempotency_in_progress")] == [first.outcome, second.outcome]

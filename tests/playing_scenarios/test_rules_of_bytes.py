@@ -26,15 +26,6 @@ def test_an_upload_whose_answer_is_lost_was_kept_or_not(service: EmulatorUnderTe
     assert service.rules() == {"the rule": (2, 1)}
 
 
-def test_the_same_bytes_can_be_sent_again_after_a_lost_answer(service: EmulatorUnderTest) -> None:
-    service.rule({"bytes": "upload"}, {"network": "reset", "at": "after_commit"}, {"nth": 1})
-    session = service.open_upload(len(PICTURE))
-    with pytest.raises(ConnectionResetError):
-        service.send_bytes(session, PICTURE)
-    token = service.send_bytes(session, PICTURE).json["upload_token"]
-    assert service.complete(session, token).status == 201
-
-
 @pytest.mark.parametrize("code", ["service_unavailable", "internal_error"])
 def test_a_byte_surface_can_answer_with_a_problem(service: EmulatorUnderTest, code: str) -> None:
     url = url_of(service)
@@ -42,9 +33,7 @@ def test_a_byte_surface_can_answer_with_a_problem(service: EmulatorUnderTest, co
     session = service.open_upload(len(PICTURE))
     answers = [service.send_bytes(session, PICTURE), service.fetch(url)]
     assert [answer.code for answer in answers] == [code, code]
-    assert {answer.headers["emulator-rule"] for answer in answers} == {"the%20rule"} or all(
-        answer.headers["emulator-rule"] == "the rule" for answer in answers
-    )
+    assert {answer.headers["emulator-rule"] for answer in answers} == {"the rule"}
     assert service.rules() == {"the rule": (2, 2)}
 
 
@@ -55,10 +44,7 @@ def test_after_a_problem_that_hides_the_commit_the_bytes_are_there(service: Emul
     assert service.send_bytes(session, OTHER_PICTURE).code == "upload_bytes_conflict"
 
 
-def test_every_operation_does_not_mean_bytes_and_bytes_mean_no_operation(service: EmulatorUnderTest) -> None:
-    url = url_of(service)
-    service.rule({"operation": "*"}, {"problem": "internal_error"})
-    assert service.fetch(url).status == 200
+def test_bytes_mean_no_operation(service: EmulatorUnderTest) -> None:
     service.rule({"bytes": "*"}, {"problem": "internal_error"})
     assert service.get("/team").status == 200
 

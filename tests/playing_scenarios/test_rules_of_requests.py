@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.playing_scenarios.player import UPLOAD, upscale_call
-from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, Call, EmulatorUnderTest, Json
+from tests.playing_scenarios.player import upscale_call
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, UPLOAD, Call, EmulatorUnderTest, Json
 
 FAILS: Json = {"problem": "internal_error"}
 TEAM: Json = {"operation": "getTeam"}
@@ -236,6 +236,7 @@ def test_a_rule_does_not_act_on_the_byte_surfaces_or_the_control_plane(service: 
     for path in ("/health", "/clock", "/teams", "/scenario", "/contract"):
         assert 200 == service.ask("GET", path).status
     assert {"the rule": (0, 0)} == service.rules()
+    assert 200 == service.ask("POST", "/reset").status
 
 
 # What else a rule can tell requests by -----------------------------------------------------------------------------

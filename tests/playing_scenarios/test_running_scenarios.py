@@ -1,8 +1,6 @@
 """Scenarios as they run: swapped while requests come in, begun anew by a reset, and the same whenever they are played."""
 
-import pytest
-
-from tests.playing_scenarios.player import UPLOAD, upscale_call
+from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, Json, MakeEmulator, control_call
 
 FAILING: Json = {
@@ -12,31 +10,6 @@ FAILING: Json = {
 }  # fmt: skip
 
 # Swapped ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        "scenario: bad\nrules:\n  - match: {operation: getTeem}\n    then: {problem: internal_error}\n",
-        "scenario: bad\nworld: {teams: {Demo: {credits: 1}}}\nrules: [{match: {operation: getTeam}, then: {problem: x}}]\n",
-        "scenario: bad\nworld: {teams: {Demo: {credits: 1}}}\ntimeline: [{at: 1s, set: {credential: none, state: revoked}}]\n",
-        "scenario: bad\nworld: {teams: {Demo: {credits: 1}}, timings: {queue: never}}\n",
-        '{"use": "none-such"}',
-        "scenario: [",
-        "",
-    ],
-)
-def test_a_bad_file_changes_nothing_of_what_runs(service: EmulatorUnderTest, bad: str) -> None:
-    service.use(FAILING)
-    assert [200, 500] == [service.get("/team").status for _ in range(2)]
-    before, clock = service.told("GET", "/scenario"), service.told("GET", "/clock")
-    refused = service.ask("PUT", "/scenario", content=bad.encode())
-    assert refused.status in (400, 422)
-    assert (before, clock) == (service.told("GET", "/scenario"), service.told("GET", "/clock"))
-    assert 100 == service.credits()
-    assert [500, 200] == [service.get("/team").status for _ in range(2)]
-    service.advance(10)
-    assert 503 == service.post("/uploads", UPLOAD).status
 
 
 def test_a_swap_is_whole_for_every_request_that_comes_with_it(service: EmulatorUnderTest) -> None:

@@ -2,19 +2,19 @@
 
 import pytest
 
-from tests.playing_scenarios.player import UPLOAD, upscale_call
+from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import (
     FULL,
     OTHER,
     READ_ONLY,
     REVOKED,
     START,
+    UPLOAD,
     Call,
     EmulatorUnderTest,
     Json,
     MakeEmulator,
 )
-from tests.support.pictures import picture
 
 
 def _timeline(*changes: tuple[str, Json]) -> Json:
@@ -189,6 +189,7 @@ def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(se
     world: Json = {
         "teams": {
             "Demo": {"credits": 3, "credentials": [{"key": FULL, "name": "Renamed"}, {"key": "iwe_demo_second"}]},
+            "Other": {"subscription": "inactive"},
             "Fresh": {"credits": 9, "credentials": [{"key": "iwe_fresh"}]},
         },
         "timings": {"queue": "2s", "first_output": "8s"},
@@ -196,7 +197,7 @@ def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(se
     service.use({"scenario": "w", "world": world})
     mine, fresh = service.get("/team").json, service.get("/team", "iwe_fresh").json
     assert (3, "Renamed", "full") == (mine["credits"], mine["credential"]["name"], mine["credential"]["profile"])
-    assert (9, "Fresh") == (fresh["credits"], fresh["name"])
+    assert (9, "Fresh", "inactive") == (fresh["credits"], fresh["name"], service.team("Other")["subscription"])
     assert mine["id"] == service.get("/team", "iwe_demo_second").json["id"]
     admitted = service.send(upscale_call(asset_id, "k"))
     service.advance(9.999)
@@ -241,8 +242,7 @@ def test_refused_requests_count_and_the_timeline_tells_when_it_was_done(service:
 
 def test_a_change_after_bytes_closes_the_window_of_a_client(service: EmulatorUnderTest) -> None:
     service.use(_after({"bytes": "upload"}, 1, {"credential": FULL, "state": "revoked"}))
-    session = service.open_upload(len(picture()))
-    token = service.send_bytes(session, picture()).json["upload_token"]
+    session, token = service.ready_upload()
     assert service.complete(session, token).code == "credential_revoked"
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.histories.emulator_process import EmulatorProcess, run_emulator
 from tests.playing_scenarios.player import UPLOAD, generation_body
-from tests.playing_scenarios.wire import IMPATIENT_SECONDS, Wire
 from tests.support.pictures import picture
+from tests.support.wire import IMPATIENT_SECONDS, Wire
 
 Play = Callable[..., Wire]
 """Makes a sandbox in which rules for requests run, each given as its match and what then happens; returns its client."""

@@ -48,17 +48,6 @@ def test_a_generation_is_reserved_in_full_and_then_charged(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_authoring_is_reserved_and_charged_by_kind(emulator: EmulatorUnderTest, kind: str) -> None:
-    """D30: the clean source of the Background costs nothing in the end."""
-    reserved = 0 if kind == "photography_style" else 1
-    charged = 0 if kind == "background" else reserved
-    operation = emulator.post(PATHS[kind], ingredient_body(kind, emulator.assets(SOURCES[kind]))).json
-    assert (operation["credits"], emulator.credits()) == ({"reserved": reserved, "charged": None}, 100 - reserved)
-    done = emulator.wait_for(operation)
-    assert (done["credits"], emulator.credits()) == ({"reserved": reserved, "charged": charged}, 100 - charged)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_team_without_credits_can_only_make_what_is_free(emulator: EmulatorUnderTest, kind: str) -> None:
     body = ingredient_body(kind, emulator.assets(SOURCES[kind], BROKE))
     answer = emulator.post(PATHS[kind], body, BROKE)

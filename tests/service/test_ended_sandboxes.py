@@ -1,7 +1,6 @@
 """What sandboxes held that were reset or deleted."""
 
 import gc
-from contextlib import closing
 from pathlib import Path
 from weakref import ref
 
@@ -9,7 +8,7 @@ from emulator.app import sandbox_options
 from emulator.contract import load_contract
 from emulator.service.images import MemoryBudget
 from emulator.service.sandboxes import Sandboxes
-from tests.support.emulator_client import EmulatorUnderTest, control_call, settings_of
+from tests.support.emulator_client import EmulatorUnderTest, settings_of
 
 MANY = 10_000
 
@@ -26,22 +25,20 @@ def test_a_large_sandbox_is_freed_part_by_part(tmp_path: Path) -> None:
         assert list(sandboxes.free()) == []
 
 
-def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(tmp_path: Path) -> None:
-    with closing(EmulatorUnderTest(settings_of(tmp_path))) as emulator:
-        sandboxes = emulator.application.sandboxes
-        sandboxes.observe(lambda _sandbox, _entry: None)
-        made = emulator.send(control_call("POST", "/sandboxes", {"id": "other"})).json
-        key = made["env"]["IMAGE_WORKFLOW_API_KEY"]
-        emulator.photograph(key)
-        content = emulator.send(control_call("GET", "/state", sandbox="other")).body
-        is_enabled = gc.isenabled()
-        gc.disable()
-        try:
-            for method, path, sent in (("PUT", "/state", content), ("DELETE", "", None)):
-                emulator.get("/team", key)
-                ended = ref(sandboxes.by_id["other"])
-                assert emulator.send(control_call(method, path, sandbox="other", content=sent)).status < 300
-                assert ended() is None
-        finally:
-            if is_enabled:
-                gc.enable()
+def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
+    sandboxes = emulator.application.sandboxes
+    sandboxes.observe(lambda _sandbox, _entry: None)
+    key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"]["IMAGE_WORKFLOW_API_KEY"]
+    emulator.photograph(key)
+    content = emulator.ask("GET", "/state", sandbox="other").body
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for method, path, sent in (("PUT", "/state", content), ("DELETE", "", None)):
+            emulator.get("/team", key)
+            ended = ref(sandboxes.by_id["other"])
+            assert emulator.ask(method, path, sandbox="other", content=sent).status < 300
+            assert ended() is None
+    finally:
+        if is_enabled:
+            gc.enable()

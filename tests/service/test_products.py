@@ -4,12 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import OTHER, EmulatorUnderTest
+from tests.support.emulator_client import GHOST, INVALID_INPUT, INVALID_REFERENCE, OTHER, EmulatorUnderTest
 from tests.support.pictures import picture
-
-GHOST = "ast_" + "0" * 26
-INVALID_INPUT = (422, "invalid_input")
-INVALID_REFERENCE = (422, "invalid_reference")
 
 
 @pytest.fixture
@@ -60,6 +56,7 @@ def test_an_asset_may_belong_to_several_products(emulator: EmulatorUnderTest, ph
         (INVALID_INPUT, {"primary_asset_id": GHOST}),
         (INVALID_INPUT, {"primary_asset_id": "B", "asset_ids": ["A"]}),
         (INVALID_INPUT, {"name": 7}),
+        (INVALID_INPUT, {"description": None}),
         (INVALID_INPUT, {"id": "prd_1"}),
         (INVALID_REFERENCE, {"asset_ids": ["A", GHOST]}),
         (INVALID_REFERENCE, {"asset_ids": ["A", "O"]}),
@@ -95,10 +92,11 @@ def test_a_required_field_that_is_missing_is_refused(
 def test_a_patch_changes_what_it_names_and_nothing_else(emulator: EmulatorUnderTest, photos: list[str]) -> None:
     product = emulator.product(*photos, description="Old")
     emulator.advance(10)
-    changed = emulator.patch(f"/products/{product['id']}", {"name": "New", "dimensions": "small"})
+    changed = emulator.patch(f"/products/{product['id']}", {"name": "New", "description": "", "dimensions": "small"})
     assert changed.status == 200
     assert changed.json == product | {
         "name": "New",
+        "description": "",
         "dimensions": "small",
         "updated_at": "2026-01-01T00:00:10.000Z",
     }

@@ -74,11 +74,3 @@ def test_the_concurrency_shows_unfinished_work_of_all_kinds(emulator: EmulatorUn
     emulator.wait_for(generation)
     used.append(emulator.get("/team").json["capabilities"]["api_concurrency"]["used"])
     assert used == [2, 0]
-
-
-def test_a_credential_that_is_revoked_in_between_is_refused_from_then_on(emulator: EmulatorUnderTest) -> None:
-    generation = emulator.photograph().json
-    emulator.set_credential(FULL, state="revoked")
-    assert emulator.get(f"/generations/{generation['id']}").outcome == (401, "credential_revoked")
-    emulator.advance(60)
-    assert emulator.get(f"/generations/{generation['id']}", READ_ONLY).json["status"] == "completed"

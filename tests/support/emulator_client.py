@@ -52,6 +52,17 @@ PATIENCE: Final = 20
 Json = dict[str, Any]
 Result = TypeVar("Result")
 
+UPLOAD: Final[Json] = {"content_type": "image/png", "size_bytes": 5}
+"""A body that opens an Upload Session."""
+UPLOAD_CONTENT: Final = json_text.dumps(UPLOAD).encode()
+JSON: Final = {"Content-Type": "application/json"}
+GHOST: Final = "ast_" + "0" * 26
+"""An id of an Asset that does not exist."""
+INVALID_INPUT: Final = (422, "invalid_input")
+INVALID_REFERENCE: Final = (422, "invalid_reference")
+FOLLOWED: Final = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+"""What a browser adds to its request when somebody follows a link from another site."""
+
 INGREDIENT_PATHS: Final = {
     "photography_style": "/photography-styles",
     "background": "/backgrounds",
@@ -171,6 +182,11 @@ def control_call(
     return Call(method, prefix + path, json, content=content, headers=headers or {}, key=None, idempotency_key=None)
 
 
+def completion_call(session: Json, token: str, **options: Any) -> Call:
+    """Return a request that exchanges an upload token."""
+    return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, **options)
+
+
 class EmulatorUnderTest:
     """An emulator, and a client of all its surfaces. To be closed."""
 
@@ -254,14 +270,21 @@ class EmulatorUnderTest:
 
     def complete(self, session: Json, token: str, key: str = FULL, **options: Any) -> Answer:
         """Exchange an upload token."""
-        return self.post(f"/uploads/{session['id']}/complete", {"upload_token": token}, key, **options)
+        return self.send(completion_call(session, token, key=key, **options))
 
-    def upload(self, data: bytes, content_type: str = "image/png", key: str = FULL) -> Json:
-        """Bring a file in, and return its Asset."""
+    def ready_upload(
+        self, data: bytes | None = None, content_type: str = "image/png", key: str = FULL
+    ) -> tuple[Json, str]:
+        """Open an Upload Session and send its bytes, those of a small picture if none are given; return it and its token."""
+        data = picture(content_type) if data is None else data
         session = self.open_upload(len(data), content_type, key)
         sent = self.send_bytes(session, data)
         assert sent.status == 200, sent.body
-        answer = self.complete(session, sent.json["upload_token"], key)
+        return session, str(sent.json["upload_token"])
+
+    def upload(self, data: bytes, content_type: str = "image/png", key: str = FULL) -> Json:
+        """Bring a file in, and return its Asset."""
+        answer = self.complete(*self.ready_upload(data, content_type, key), key)
         assert answer.status == 201, answer.body
         return dict(answer.json)
 
@@ -291,6 +314,12 @@ class EmulatorUnderTest:
         if "asset_ids" not in body and "product_ids" not in body:
             body["asset_ids"] = self.assets(1, key)
         return self.post("/generations/product-photography", body, key)
+
+    def upscale(self, asset_id: str | None = None, key: str = FULL, **fields: Any) -> Answer:
+        """Ask for an upscale to 2k: of a new Asset, unless one is named."""
+        source = self.assets(1, key)[0] if asset_id is None else asset_id
+        body = {"asset_id": source, "target_resolution": "2k", "output_format": "png"} | fields
+        return self.post("/generations/upscale", body, key)
 
     def premade(self, kind: str, name: str | None = None) -> Json:
         """Return a global ingredient: the newest, or the one of a name."""
@@ -378,11 +407,7 @@ class EmulatorUnderTest:
 
     def admitted_upscale(self, key: str = FULL) -> Json:
         """Admit work that is finished 6 s later: 1 s in the queue, 5 s for its output."""
-        answer = self.post(
-            "/generations/upscale",
-            {"asset_id": self.assets(1, key)[0], "target_resolution": "2k", "output_format": "png"},
-            key,
-        )
+        answer = self.upscale(key=key)
         assert answer.status == 202, answer.body
         return dict(answer.json)
 

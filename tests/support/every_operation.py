@@ -4,8 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json, ingredient_body
-from tests.support.pictures import picture
+from tests.support.emulator_client import (
+    INGREDIENT_PATHS,
+    KINDS,
+    UPLOAD,
+    Call,
+    EmulatorUnderTest,
+    Json,
+    ingredient_body,
+)
 
 
 @dataclass(slots=True)
@@ -25,8 +32,7 @@ def prepare(emulator: EmulatorUnderTest) -> Things:
     """Fill the Demo Team's Library."""
     asset_ids = emulator.assets(3)
     ingredients = {kind: emulator.author(kind) for kind in KINDS}
-    session = emulator.open_upload(len(picture()))
-    token = emulator.send_bytes(session, picture()).json["upload_token"]
+    session, token = emulator.ready_upload()
     return Things(
         asset_ids=asset_ids,
         product=emulator.product(*asset_ids),
@@ -58,7 +64,7 @@ def _ingredient_calls(kind: str, noun: str) -> dict[str, Build]:
 
 CALLS: Final[Mapping[str, Build]] = {
     "getTeam": lambda _: Call("GET", "/team"),
-    "createUpload": lambda _: Call("POST", "/uploads", {"content_type": "image/png", "size_bytes": 10}),
+    "createUpload": lambda _: Call("POST", "/uploads", UPLOAD),
     "completeUpload": lambda things: Call(
         "POST", f"/uploads/{things.session['id']}/complete", {"upload_token": things.token}
     ),

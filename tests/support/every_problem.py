@@ -8,14 +8,13 @@ from tests.support.emulator_client import (
     LAPSED,
     READ_ONLY,
     REVOKED,
+    UPLOAD,
     Answer,
-    Call,
     EmulatorUnderTest,
+    completion_call,
     ingredient_body,
 )
 from tests.support.pictures import picture
-
-UPLOAD = {"content_type": "image/png", "size_bytes": 10}
 
 
 def twice(emulator: EmulatorUnderTest, first: object, second: object) -> Answer:
@@ -24,10 +23,8 @@ def twice(emulator: EmulatorUnderTest, first: object, second: object) -> Answer:
 
 
 def in_progress(emulator: EmulatorUnderTest) -> Answer:
-    session = emulator.open_upload(len(picture()))
-    token = emulator.send_bytes(session, picture()).json["upload_token"]
-    path, body = f"/uploads/{session['id']}/complete", {"upload_token": token}
-    return emulator.together(*[Call("POST", path, body, idempotency_key="k") for _ in range(2)])[1]
+    call = completion_call(*emulator.ready_upload(), idempotency_key="k")
+    return emulator.together(call, call)[1]
 
 
 def busy(emulator: EmulatorUnderTest) -> Answer:
@@ -49,9 +46,7 @@ def expired_upload(emulator: EmulatorUnderTest) -> Answer:
 
 
 def too_large(emulator: EmulatorUnderTest) -> Answer:
-    asset = emulator.upload(picture(size=(2048, 8)))["id"]
-    body = {"asset_id": asset, "target_resolution": "2k", "output_format": "png"}
-    return emulator.post("/generations/upscale", body)
+    return emulator.upscale(emulator.upload(picture(size=(2048, 8)))["id"])
 
 
 def crowded(emulator: EmulatorUnderTest) -> Answer:

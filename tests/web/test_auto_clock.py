@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.kernel.timestamps import format_timestamp
-from tests.support.emulator_client import FULL, START, EmulatorUnderTest, ingredient_body
+from tests.support.emulator_client import FULL, START, UPLOAD, EmulatorUnderTest, ingredient_body
 
 pytestmark = pytest.mark.emulator(clock="auto")
 
@@ -83,7 +83,7 @@ def test_a_full_budget_is_answered_and_then_waited_for(emulator: EmulatorUnderTe
 
 def test_a_pause_is_answered_and_then_waited_for(emulator: EmulatorUnderTest) -> None:
     emulator.pause(retry_after=7)
-    answer = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1})
+    answer = emulator.post("/uploads", UPLOAD)
     assert (answer.outcome, answer.retry_after, time_of(emulator)[17:23]) == ((503, "service_unavailable"), 0, "07.000")
 
 

@@ -1,57 +1,81 @@
 """Malformed and hostile bodies: the documented 4xx, nothing left behind, and never a 500 (D03 to D05)."""
 
-import json
-import re
 from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import Call, EmulatorUnderTest
+from tests.support.emulator_client import INVALID_INPUT, JSON, UPLOAD, UPLOAD_CONTENT, Call, EmulatorUnderTest, Json
 from tests.support.every_operation import CALLS, KEYED, prepare
 
-JSON = {"Content-Type": "application/json"}
-UPLOAD = b'{"content_type": "image/png", "size_bytes": 10}'
 MEBIBYTE = 1024 * 1024
+MALFORMED, CREATED = (400, "invalid_request"), (201, "upload")
 
 
-def send(emulator: EmulatorUnderTest, content: bytes, content_type: str = "application/json") -> tuple[int, str]:
-    answer = emulator.post("/uploads", content=content, headers={"Content-Type": content_type})
-    return answer.outcome
+def send(emulator: EmulatorUnderTest, content: bytes) -> tuple[int, str]:
+    return emulator.post("/uploads", content=content, headers=JSON).outcome
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        pytest.param(b"", id="nothing"),
-        pytest.param(b" \n", id="white space"),
-        pytest.param(b"{", id="cut off"),
-        pytest.param(b"size_bytes=10", id="a form"),
-        pytest.param(UPLOAD + b"}", id="trailing text"),
-        pytest.param(UPLOAD + UPLOAD, id="two objects"),
-        pytest.param(b"{'size_bytes': 10}", id="single quotes"),
-        pytest.param(b'{"size_bytes": 10,}', id="a trailing comma"),
-        pytest.param(b'{"size_bytes": NaN}', id="NaN"),
-        pytest.param(b'{"size_bytes": Infinity}', id="Infinity"),
-        pytest.param(b'{"size_bytes": -Infinity}', id="-Infinity"),
-        pytest.param(b'{"size_bytes": 010}', id="a leading zero"),
-        pytest.param(b'{"content_type": "image/png\xff"}', id="not UTF-8"),
-        pytest.param('{"content_type": "image/png"}'.encode("utf-16"), id="UTF-16"),
-        pytest.param('{"content_type": "image/png"}'.encode("utf-32-le"), id="UTF-32"),
-        pytest.param(b"\xef\xbb\xbf" + UPLOAD, id="a byte order mark"),
-        pytest.param(b'{"a": "\x00"}', id="a raw control character"),
-        pytest.param(b'{"a": "\\ud800"}', id="half a surrogate pair"),
-        pytest.param(b'{"size_bytes": 10, "size_bytes": 10, "content_type": "image/png"}', id="a key twice"),
-        pytest.param(b'{"size_bytes": 10, "size_byt\\u0065s": 10}', id="a key twice, once as an escape"),
-        pytest.param(b'{"a": {"b": 1, "b": "::"}}', id="a key twice, further in"),
-        pytest.param(b'{"a:": 1, "a\\u003a": 2}', id="a key with a colon twice"),
-        pytest.param(b'{"": 1, "": 1}', id="an empty key twice"),
-        pytest.param(b'[{"a": 1, "a": ":"}]', id="a key twice in an array"),
+        b"",
+        b" \n",
+        b"{",
+        b"size_bytes=10",
+        UPLOAD_CONTENT + b"}",
+        UPLOAD_CONTENT + UPLOAD_CONTENT,
+        b"{'size_bytes': 10}",
+        b'{"size_bytes": 10,}',
+        b'{"size_bytes": NaN}',
+        b'{"size_bytes": Infinity}',
+        b'{"size_bytes": -Infinity}',
+        b'{"size_bytes": 010}',
+        b"[1e999,]",
+        b'{"content_type": "image/png\xff"}',
+        '{"content_type": "image/png"}'.encode("utf-16"),
+        '{"content_type": "image/png"}'.encode("utf-32-le"),
+        b"\xef\xbb\xbf" + UPLOAD_CONTENT,  # a byte order mark
+        b'{"a": "\x00"}',
+        b'{"a": "\\ud800"}',  # half a surrogate pair
+        b'{"name": "\\ud83d", "size_bytes": 1e999}',
+        b'{"size_bytes": 10, "size_bytes": 10, "content_type": "image/png"}',
+        b'{"size_bytes": 10, "size_byt\\u0065s": 10}',
+        b'{"a": 1e999, "a": 1}',
+        b'{"a": {"b": 1, "b": "::"}}',
+        b'{"a:": 1, "a\\u003a": 2}',
+        b'{"": 1, "": 1}',
+        b'[{"a": 1, "a": ":"}]',
         pytest.param(b"[" * 100_000, id="deep and cut off"),
-        pytest.param(b"// a comment\n{}", id="a comment"),
+        b"// a comment\n{}",
     ],
 )
 def test_a_body_that_is_no_json_is_malformed(emulator: EmulatorUnderTest, content: bytes) -> None:
-    assert send(emulator, content) == (400, "invalid_request")
+    """A key twice is none either (D03)."""
+    assert send(emulator, content) == MALFORMED
+
+
+@pytest.mark.parametrize(
+    ("expected", "headers"),
+    [
+        *((MALFORMED, {"Content-Encoding": name}) for name in ("gzip", "br", "identity, gzip")),
+        *((MALFORMED, {"Content-Type": name}) for name in (
+            "text/plain", "", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "text/json", "json",
+            "multipart/form-data", "application/jsonp", "application/octet-stream", "application/problem",
+        )),
+        *((CREATED, {"Content-Type": name}) for name in (
+            "application/json", "APPLICATION/JSON", "application/json; charset=utf-8",
+            'application/json;charset="UTF-8"', "application/vnd.shop+json",
+        )),
+    ],
+)  # fmt: skip
+def test_a_body_has_a_media_type_of_json_and_is_not_compressed(
+    emulator: EmulatorUnderTest, expected: tuple[int, str], headers: dict[str, str]
+) -> None:
+    assert emulator.post("/uploads", content=UPLOAD_CONTENT, headers=JSON | headers).outcome == expected
+
+
+def test_a_body_without_media_type_is_malformed(emulator: EmulatorUnderTest) -> None:
+    assert emulator.post("/uploads", content=UPLOAD_CONTENT).outcome == MALFORMED
 
 
 @pytest.mark.parametrize("depth", [255, 900, 1_000, 1_025, 200_000])
@@ -60,14 +84,14 @@ def test_a_body_nested_too_deeply_is_malformed(emulator: EmulatorUnderTest, dept
         content = opening * depth + middle + closing * depth
         if len(content) <= MEBIBYTE:
             answer = emulator.post("/uploads", content=content, headers=JSON)
-            assert answer.outcome == (400, "invalid_request")
+            assert answer.outcome == MALFORMED
             found = "(body): found arrays and objects nested too deeply; expected at most 254 levels"
             assert answer.json["detail"] == found
 
 
 @pytest.mark.parametrize("number", [b"1e999", b"1" * 400])
 def test_a_number_of_any_size_does_not_make_a_body_deeper(emulator: EmulatorUnderTest, number: bytes) -> None:
-    assert send(emulator, b"[" * 254 + number + b"]" * 254) == (422, "invalid_input")
+    assert send(emulator, b"[" * 254 + number + b"]" * 254) == INVALID_INPUT
     answer = emulator.post("/uploads", content=b"[" * 255 + number + b"]" * 255, headers=JSON)
     assert (answer.status, "nested too deeply" in answer.json["detail"]) == (400, True)
 
@@ -79,7 +103,7 @@ def test_brackets_in_strings_are_no_depth(emulator: EmulatorUnderTest) -> None:
 
 def test_the_first_byte_that_is_not_utf_8_is_told(emulator: EmulatorUnderTest) -> None:
     answer = emulator.post("/uploads", content=b'{"a":"\xff"}', headers=JSON)
-    assert answer.outcome == (400, "invalid_request")
+    assert answer.outcome == MALFORMED
     assert answer.json["detail"] == "(body): found 0xff, which is not UTF-8, at byte 7; expected JSON in UTF-8"
 
 
@@ -113,62 +137,25 @@ def test_what_was_sent_is_shown_in_its_own_characters(emulator: EmulatorUnderTes
 @pytest.mark.parametrize("depth", [2, 100, 254])
 def test_a_body_nested_a_little_less_is_refused_by_the_contract(emulator: EmulatorUnderTest, depth: int) -> None:
     for opening, middle, closing in ((b"[", b"", b"]"), (b'{"a":', b'"\\u003a"', b"}")):
-        assert send(emulator, opening * depth + middle + closing * depth) == (422, "invalid_input")
-
-
-@pytest.mark.parametrize(
-    "media_type",
-    [
-        "text/plain",
-        "",
-        "application/x-www-form-urlencoded",
-        "application/json; charset=utf-16",
-        "multipart/form-data",
-        "application/jsonp",
-        "json",
-        "application/octet-stream",
-        "text/json",
-        "application/problem",
-    ],
-)
-def test_a_media_type_that_is_not_json_is_malformed(emulator: EmulatorUnderTest, media_type: str) -> None:
-    assert send(emulator, UPLOAD, media_type) == (400, "invalid_request")
-
-
-def test_a_body_without_media_type_is_malformed(emulator: EmulatorUnderTest) -> None:
-    assert emulator.post("/uploads", content=UPLOAD).outcome == (400, "invalid_request")
-
-
-@pytest.mark.parametrize(
-    "media_type",
-    [
-        "application/json",
-        "APPLICATION/JSON",
-        "application/json; charset=utf-8",
-        'application/json;charset="UTF-8"',
-        "application/vnd.shop+json",
-    ],
-)
-def test_every_media_type_of_json_is_accepted(emulator: EmulatorUnderTest, media_type: str) -> None:
-    assert send(emulator, UPLOAD, media_type) == (201, "upload")
+        assert send(emulator, opening * depth + middle + closing * depth) == INVALID_INPUT
 
 
 @pytest.mark.parametrize("content", [b"null", b"true", b"0", b'"text"', b"[]", b"[1, 2]", b"1.5"])
 def test_json_that_is_no_object_is_refused_by_the_contract(emulator: EmulatorUnderTest, content: bytes) -> None:
-    assert send(emulator, content) == (422, "invalid_input")
+    assert send(emulator, content) == INVALID_INPUT
 
 
 def padded(size: int) -> bytes:
-    return UPLOAD + b" " * (size - len(UPLOAD))
+    return UPLOAD_CONTENT + b" " * (size - len(UPLOAD_CONTENT))
 
 
 def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_not(emulator: EmulatorUnderTest) -> None:
-    assert send(emulator, padded(MEBIBYTE)) == (201, "upload")
+    assert send(emulator, padded(MEBIBYTE)) == CREATED
     assert send(emulator, padded(MEBIBYTE + 1)) == (413, "invalid_request")
 
 
 def test_a_body_that_comes_in_pieces_is_put_together(emulator: EmulatorUnderTest) -> None:
-    pieces = [UPLOAD[index : index + 1] for index in range(len(UPLOAD))]
+    pieces = [UPLOAD_CONTENT[index : index + 1] for index in range(len(UPLOAD_CONTENT))]
     assert emulator.post("/uploads", pieces=pieces, headers=JSON).status == 201
 
 
@@ -183,27 +170,9 @@ def test_a_large_body_with_a_bad_credential_is_a_bad_credential(emulator: Emulat
 
 
 def test_a_half_sent_body_leaves_nothing_behind(emulator: EmulatorUnderTest) -> None:
-    emulator.leave(Call("POST", "/uploads", pieces=[UPLOAD[:20]], idempotency_key="k", headers=JSON))
-    answer = emulator.post("/uploads", content=UPLOAD, headers=JSON, idempotency_key="k")
+    emulator.leave(Call("POST", "/uploads", pieces=[UPLOAD_CONTENT[:20]], idempotency_key="k", headers=JSON))
+    answer = emulator.post("/uploads", content=UPLOAD_CONTENT, headers=JSON, idempotency_key="k")
     assert answer.status == 201
-
-
-def test_no_body_where_an_operation_takes_one_is_malformed_for_all_of_them(emulator: EmulatorUnderTest) -> None:
-    things = prepare(emulator)
-    for operation in KEYED:
-        call = CALLS[operation](things)
-        call.json, call.headers = None, JSON
-        assert emulator.send(call).outcome == (400, "invalid_request"), operation
-
-
-def test_an_unknown_field_is_refused_everywhere(emulator: EmulatorUnderTest) -> None:
-    things = prepare(emulator)
-    for operation in KEYED:
-        call = CALLS[operation](things)
-        call.json = {**call.json, "colour": "red"}
-        answer = emulator.send(call)
-        assert answer.outcome == (422, "invalid_input"), operation
-        assert "/colour" in answer.json["detail"]
 
 
 def test_null_stands_for_no_field_anywhere(emulator: EmulatorUnderTest) -> None:
@@ -213,7 +182,7 @@ def test_null_stands_for_no_field_anywhere(emulator: EmulatorUnderTest) -> None:
         for name in CALLS[operation](things).json:
             call = CALLS[operation](things)
             call.json = {**call.json, name: None}
-            assert emulator.send(call).outcome == (422, "invalid_input"), (operation, name)
+            assert emulator.send(call).outcome == INVALID_INPUT, (operation, name)
 
 
 WRONG: tuple[Any, ...] = (None, True, 0, -1, 1.5, "", "x", [], [[]], [1], {}, {"type": "x"}, "a" * 1000, 10**30)
@@ -237,42 +206,9 @@ def test_no_value_of_any_field_makes_a_server_error(emulator: EmulatorUnderTest)
 
 
 def test_the_violations_of_a_large_body_are_not_all_looked_for(emulator: EmulatorUnderTest) -> None:
-    detail = emulator.photograph(asset_ids=list(range(5_000))).json["detail"]
-    told = re.search(r"and (\d+) more", detail)
-    assert told is None or int(told[1]) < 1_000
-
-
-@pytest.mark.parametrize("number", ["1e999", "-1e999", "9" * 400, "9" * 5000, "1" + "0" * 30])
-def test_a_number_beyond_all_bounds_is_well_formed_and_refused_by_the_contract(
-    emulator: EmulatorUnderTest, number: str
-) -> None:
-    """D03."""
-    body = f'{{"content_type": "image/png", "size_bytes": {number}}}'.encode()
-    answer = emulator.send(Call("POST", "/uploads", content=body, headers={"content-type": "application/json"}))
-    assert (422, "invalid_input") == answer.outcome
-    assert answer.json["detail"].startswith("/size_bytes: found ")
-
-
-@pytest.mark.parametrize("body", [b'{"name": "\\ud83d", "size_bytes": 1e999}', b'{"a": 1e999, "a": 1}', b"[1e999,]"])
-def test_a_large_number_excuses_nothing_else_that_is_malformed(emulator: EmulatorUnderTest, body: bytes) -> None:
-    answer = emulator.send(Call("POST", "/uploads", content=body, headers={"content-type": "application/json"}))
-    assert (400, "invalid_request") == answer.outcome
-
-
-@pytest.mark.parametrize("encoding", ["gzip", "br", "identity, gzip"])
-def test_a_compressed_body_is_refused(emulator: EmulatorUnderTest, encoding: str) -> None:
-    headers = {"content-type": "application/json", "content-encoding": encoding}
-    body = b'{"content_type": "image/png", "size_bytes": 5}'
-    assert (400, "invalid_request") == emulator.send(Call("POST", "/uploads", content=body, headers=headers)).outcome
-
-
-def test_a_patch_of_nothing_is_refused(emulator: EmulatorUnderTest) -> None:
-    """D05."""
-    things = prepare(emulator)
-    for operation in [name for name in KEYED if name.startswith("update")]:
-        call = CALLS[operation](things)
-        call.json = {}
-        assert emulator.send(call).outcome == (422, "invalid_input"), operation
+    large, small = (emulator.photograph(asset_ids=[0] * count).json["detail"] for count in (5_000, 500))
+    assert (large.count("found"), "more" in large) == (1, False)
+    assert (small.count("found"), small.endswith(". And 91 more")) == (10, True)
 
 
 @pytest.mark.parametrize("name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000"])
@@ -280,7 +216,7 @@ def test_a_blank_name_is_refused(emulator: EmulatorUnderTest, name: str) -> None
     """D04."""
     (asset,) = emulator.assets(1)
     body = {"name": name, "asset_ids": [asset], "primary_asset_id": asset}
-    assert emulator.post("/products", body).outcome == (422, "invalid_input")
+    assert emulator.post("/products", body).outcome == INVALID_INPUT
 
 
 @pytest.mark.parametrize(
@@ -353,23 +289,23 @@ def test_a_problem_names_ten_violations_at_most(emulator: EmulatorUnderTest) -> 
         ("/colorway/name", {"colorway": {}}),
     ],
 )
-def test_a_refusal_points_at_the_field(emulator: EmulatorUnderTest, where: str, fields: dict[str, Any]) -> None:
+def test_a_refusal_points_at_the_field(emulator: EmulatorUnderTest, where: str, fields: Json) -> None:
     """D08."""
-    answer = emulator.photograph(**({"asset_ids": ["a"]} | fields))
-    assert (answer.outcome, answer.json["detail"].split(":")[0]) == ((422, "invalid_input"), where)
+    body: Json = {"asset_ids": ["a"]} | fields
+    answer = emulator.photograph(**body)
+    assert (answer.outcome, answer.json["detail"].split(":")[0]) == (INVALID_INPUT, where)
 
 
-@pytest.mark.parametrize("size", [0, -1, 70 * MEBIBYTE + 1, 1.5, "10", 10**25, 1e300])
-def test_a_size_that_cannot_be_is_refused(emulator: EmulatorUnderTest, size: object) -> None:
-    content = json.dumps({"content_type": "image/png", "size_bytes": size}).encode()
-    assert send(emulator, content) == (422, "invalid_input")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        *({"size_bytes": size} for size in (0, -1, 70 * MEBIBYTE + 1, 1.5, "10", 10**25, 1e300)),
+        *({"content_type": name} for name in ("image/bmp", "image/jpg", "IMAGE/PNG", "image/svg+xml", "", "text/html")),
+    ],
+)
+def test_an_upload_of_what_is_not_accepted_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
+    assert emulator.post("/uploads", UPLOAD | fields).outcome == INVALID_INPUT
 
 
 def test_the_largest_size_is_accepted(emulator: EmulatorUnderTest) -> None:
     assert emulator.open_upload(70 * MEBIBYTE)["status"] == "awaiting_upload"
-
-
-@pytest.mark.parametrize("content_type", ["image/bmp", "image/jpg", "IMAGE/PNG", "image/svg+xml", "", "text/html"])
-def test_a_content_type_that_is_not_accepted_is_refused(emulator: EmulatorUnderTest, content_type: str) -> None:
-    body = {"content_type": content_type, "size_bytes": 1}
-    assert emulator.post("/uploads", body).outcome == (422, "invalid_input")

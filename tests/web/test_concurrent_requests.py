@@ -1,20 +1,11 @@
 """What changes while a request waits in admission: everything after the wait is read again (D13)."""
 
-from typing import Any
-
-from tests.support.emulator_client import Call, EmulatorUnderTest, ingredient_body
-from tests.support.pictures import picture
+from tests.support.emulator_client import Call, EmulatorUnderTest, completion_call, control_call, ingredient_body
 
 
 def completion(emulator: EmulatorUnderTest) -> Call:
     """Return the completion of a session that has its bytes: it waits while they are decoded."""
-    session = emulator.open_upload(len(picture()))
-    token = emulator.send_bytes(session, picture()).json["upload_token"]
-    return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, idempotency_key="k")
-
-
-def control(method: str, path: str, body: Any) -> Call:
-    return Call(method, f"/_emulator{path}", body, key=None, idempotency_key=None)
+    return completion_call(*emulator.ready_upload(), idempotency_key="k")
 
 
 def output(emulator: EmulatorUnderTest) -> str:
@@ -25,20 +16,20 @@ def output(emulator: EmulatorUnderTest) -> str:
 
 def test_a_window_that_closes_while_the_bytes_are_decoded_has_closed(emulator: EmulatorUnderTest) -> None:
     call = completion(emulator)
-    answer, moved = emulator.together(call, control("POST", "/clock/advance", {"seconds": 15 * 60}))
+    answer, moved = emulator.together(call, control_call("POST", "/clock/advance", {"seconds": 15 * 60}))
     assert (moved.status, answer.outcome) == (200, (410, "upload_expired"))
 
 
 def test_a_subscription_that_lapses_while_the_bytes_are_decoded_has_lapsed(emulator: EmulatorUnderTest) -> None:
     call, team = completion(emulator), emulator.account().team.id
-    answer, changed = emulator.together(call, control("PATCH", f"/teams/{team}", {"subscription": "inactive"}))
+    answer, changed = emulator.together(call, control_call("PATCH", f"/teams/{team}", {"subscription": "inactive"}))
     assert (changed.status, answer.outcome) == (200, (403, "subscription_required"))
     emulator.set_team(subscription_active=True)
     assert emulator.send(call).status == 201
 
 
 def test_an_asset_made_during_the_wait_is_created_at_its_end(emulator: EmulatorUnderTest) -> None:
-    answer, _ = emulator.together(completion(emulator), control("POST", "/clock/advance", {"seconds": 60}))
+    answer, _ = emulator.together(completion(emulator), control_call("POST", "/clock/advance", {"seconds": 60}))
     assert answer.json["created_at"] == "2026-01-01T00:01:00.000Z"
 
 

@@ -2,19 +2,18 @@
 
 import pytest
 
-from tests.support.emulator_client import EXPIRED, FULL, REVOKED, EmulatorUnderTest
+from tests.support.emulator_client import EXPIRED, FULL, JSON, REVOKED, UPLOAD, UPLOAD_CONTENT, EmulatorUnderTest
 from tests.support.pictures import picture
 
-UPLOAD = {"content_type": "image/png", "size_bytes": 10}
-JSON = "application/json"
+JSON_TYPE = "application/json"
 
 
-@pytest.mark.parametrize("values", [(JSON, "text/plain"), ("text/plain", JSON), (JSON, JSON)])
+@pytest.mark.parametrize("values", [(JSON_TYPE, "text/plain"), ("text/plain", JSON_TYPE), (JSON_TYPE, JSON_TYPE)])
 def test_a_content_type_that_comes_twice_is_malformed_in_either_order(
     emulator: EmulatorUnderTest, values: tuple[str, str]
 ) -> None:
     headers = [("Content-Type", value) for value in values]
-    answer = emulator.post("/uploads", content=b'{"content_type": "image/png", "size_bytes": 10}', headers=headers)
+    answer = emulator.post("/uploads", content=UPLOAD_CONTENT, headers=headers)
     assert answer.outcome == (400, "invalid_request")
     assert answer.json["detail"] == "Content-Type: found more than one such header; expected application/json"
 
@@ -45,19 +44,21 @@ def test_a_content_type_of_bytes_that_comes_twice_is_malformed_in_either_order(
         ("73400319.999999999999", 422),
         ("1e-400", 422),
         ("1e400", 422),
+        ("-1e999", 422),
+        pytest.param("9" * 5_000, 422, id="5,000 digits"),
         ("123456789012345678901234567890", 422),
     ],
 )
 def test_a_number_is_whole_if_it_is_as_written(emulator: EmulatorUnderTest, number: str, status: int) -> None:
     body = f'{{"content_type": "image/png", "size_bytes": {number}}}'.encode()
-    answer = emulator.post("/uploads", content=body, headers={"Content-Type": JSON})
+    answer = emulator.post("/uploads", content=body, headers=JSON)
     assert answer.status == status
     assert status == 201 or answer.json["detail"].startswith("/size_bytes: ")
 
 
 def test_a_key_twice_is_malformed_beside_a_number_with_many_digits(emulator: EmulatorUnderTest) -> None:
     body = b'{"size_bytes": 5.0000000000000001, "size_bytes": 5}'
-    assert emulator.post("/uploads", content=body, headers={"Content-Type": JSON}).status == 400
+    assert emulator.post("/uploads", content=body, headers=JSON).status == 400
 
 
 @pytest.mark.parametrize("first", ["k\u00e9y", "a b", "~!@#", '"quoted"', "\xff\xfe", "k" * 255])
@@ -76,9 +77,6 @@ def test_an_idempotency_key_may_have_any_character_that_a_header_can_carry(
         (f"bearer {FULL}", 200),
         (f"BEARER   {FULL} ", 200),
         (f"Bearer\t{FULL}", 401),
-        (f"Bearer{FULL}", 401),
-        (f"Basic {FULL}", 401),
-        (FULL, 401),
     ],
 )
 def test_the_credential_is_spelled_with_bearer_in_any_case_and_spaces(
@@ -117,17 +115,6 @@ def test_an_empty_value_in_a_query_is_a_value_like_any_other(emulator: EmulatorU
     assert emulator.get("/operations?after=").outcome == (400, "invalid_cursor")
     for name in ("limit", "status", "type"):
         assert emulator.get(f"/operations?{name}=").outcome == (400, "invalid_request")
-
-
-def test_a_card_lives_until_its_sources_are_replaced_or_its_ingredient_is_deleted(emulator: EmulatorUnderTest) -> None:
-    pose = emulator.author("pose")
-    path, first = f"/poses/{pose['id']}", pose["card_image_url"]
-    assert emulator.fetch(first).status == 200
-    emulator.wait_for(emulator.patch(path, {"asset_id": emulator.assets(1)[0]}).json)
-    second = emulator.get(path).json["card_image_url"]
-    assert [emulator.fetch(url).status for url in (first, second)] == [404, 200]
-    emulator.delete(path)
-    assert emulator.fetch(second).outcome == (404, "not_found")
 
 
 def test_the_retry_after_of_a_pause_is_the_same_however_long_it_lasts(emulator: EmulatorUnderTest) -> None:

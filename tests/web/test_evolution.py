@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import FULL, EmulatorUnderTest, Json, MakeEmulator
+from tests.support.emulator_client import FULL, UPLOAD, EmulatorUnderTest, Json, MakeEmulator
 from tests.support.every_operation import CALLS, SUCCESSES, prepare
 
 evolved = pytest.mark.emulator(evolution=True)
@@ -56,10 +56,7 @@ def test_ids_and_cursors_are_longer(make_emulator: MakeEmulator) -> None:
 
 @evolved
 def test_a_repetition_has_the_same_bytes(emulator: EmulatorUnderTest) -> None:
-    bodies = {
-        emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 5}, idempotency_key="one").body
-        for _ in range(2)
-    }
+    bodies = {emulator.post("/uploads", UPLOAD, idempotency_key="one").body for _ in range(2)}
     assert 1 == len(bodies)
 
 

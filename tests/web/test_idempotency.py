@@ -8,16 +8,18 @@ from tests.support.emulator_client import (
     BROKE,
     FULL,
     INGREDIENT_PATHS,
+    INVALID_INPUT,
+    JSON,
     KINDS,
     OTHER,
+    UPLOAD,
     Call,
     EmulatorUnderTest,
+    completion_call,
     ingredient_body,
 )
 from tests.support.every_operation import CALLS, KEYED, prepare
-from tests.support.pictures import picture
 
-UPLOAD = {"content_type": "image/png", "size_bytes": 10}
 DAY = 24 * 60 * 60
 PHOTOGRAPHY = "/generations/product-photography"
 REUSED = (422, "idempotency_key_reused")
@@ -186,7 +188,7 @@ def test_every_other_refusal_frees_its_key(emulator: EmulatorUnderTest) -> None:
         (403, "subscription_required"),
         (429, "concurrency_limit_reached"),
         (409, "resource_operation_in_progress"),
-        (422, "invalid_input"),
+        INVALID_INPUT,
         (200, "pose"),
     ]
 
@@ -200,51 +202,40 @@ def test_a_refused_rate_frees_its_key(emulator: EmulatorUnderTest) -> None:
 
 
 def test_a_failed_upload_frees_its_key(emulator: EmulatorUnderTest) -> None:
-    session = emulator.open_upload(10)
-    token = emulator.send_bytes(session, b"no picture").json["upload_token"]
-    found = [emulator.complete(session, token, idempotency_key="k").outcome for _ in range(2)]
-    assert found == [(422, "invalid_input"), (404, "upload_not_found")]
-
-
-def ready_session(emulator: EmulatorUnderTest) -> tuple[str, dict[str, str]]:
-    session = emulator.open_upload(len(picture()))
-    token = emulator.send_bytes(session, picture()).json["upload_token"]
-    return f"/uploads/{session['id']}/complete", {"upload_token": token}
+    ready = emulator.ready_upload(b"no picture")
+    found = [emulator.complete(*ready, idempotency_key="k").outcome for _ in range(2)]
+    assert found == [INVALID_INPUT, (404, "upload_not_found")]
 
 
 def test_a_key_is_in_progress_while_its_upload_is_decoded_whatever_the_intent(emulator: EmulatorUnderTest) -> None:
     """D13."""
-    path, body = ready_session(emulator)
-    other = {"upload_token": "another"}
-    first, same, different = emulator.together(
-        Call("POST", path, body, idempotency_key="k"),
-        Call("POST", path, body, idempotency_key="k"),
-        Call("POST", path, other, idempotency_key="k"),
-    )
+    session, token = emulator.ready_upload()
+    calls = [completion_call(session, said, idempotency_key="k") for said in (token, token, "another")]
+    first, same, different = emulator.together(*calls)
     in_progress = (409, "idempotency_in_progress")
     assert (first.status, same.outcome, different.outcome) == (201, in_progress, in_progress)
 
 
 def test_once_it_is_admitted_a_key_that_was_in_progress_gets_the_answer(emulator: EmulatorUnderTest) -> None:
-    path, body = ready_session(emulator)
-    first, _ = emulator.together(*[Call("POST", path, body, idempotency_key="k") for _ in range(2)])
-    assert emulator.post(path, body, idempotency_key="k") == first
+    call = completion_call(*emulator.ready_upload(), idempotency_key="k")
+    first, _ = emulator.together(call, call)
+    assert emulator.send(call) == first
 
 
 def test_a_key_in_progress_holds_up_no_other(emulator: EmulatorUnderTest) -> None:
-    path, body = ready_session(emulator)
+    session, token = emulator.ready_upload()
     answers = emulator.together(
-        Call("POST", path, body, idempotency_key="k"),
+        completion_call(session, token, idempotency_key="k"),
         Call("POST", "/uploads", UPLOAD, idempotency_key="k"),
-        Call("POST", path, {"upload_token": "wrong"}, idempotency_key="another"),
+        completion_call(session, "wrong", idempotency_key="another"),
         Call("GET", "/team"),
     )
     assert [answer.status for answer in answers] == [201, 201, 422, 200]
 
 
 def test_two_keys_cannot_exchange_one_session_twice(emulator: EmulatorUnderTest) -> None:
-    path, body = ready_session(emulator)
-    answers = emulator.together(*[Call("POST", path, body) for _ in range(3)])
+    ready = emulator.ready_upload()
+    answers = emulator.together(*[completion_call(*ready) for _ in range(3)])
     assert sorted(answer.outcome for answer in answers) == [
         (201, "asset"),
         (404, "upload_not_found"),
@@ -342,9 +333,8 @@ def test_two_bodies_that_mean_something_else_are_not(
 
 def test_the_order_of_keys_and_white_space_do_not_matter(emulator: EmulatorUnderTest) -> None:
     first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
-    content = b'{\n  "size_bytes" : 1e1,\t"content_type":"image\\/png" }'
-    json_type = {"Content-Type": "application/json"}
-    assert emulator.post("/uploads", content=content, headers=json_type, idempotency_key="k") == first
+    content = b'{\n  "size_bytes" : 5e0,\t"content_type":"image\\/png" }'
+    assert emulator.post("/uploads", content=content, headers=JSON, idempotency_key="k") == first
 
 
 def test_the_assets_of_a_product_are_a_set(emulator: EmulatorUnderTest) -> None:

@@ -204,8 +204,7 @@ def test_operations_are_filtered_by_status_type_and_target(emulator: EmulatorUnd
 
 def test_generations_are_filtered_by_workflow_and_status(emulator: EmulatorUnderTest) -> None:
     (asset,) = emulator.assets(1)
-    body = {"asset_id": asset, "target_resolution": "2k", "output_format": "png"}
-    upscale = emulator.wait_for(emulator.post("/generations/upscale", body).json)
+    upscale = emulator.wait_for(emulator.upscale(asset).json)
     photo = emulator.photograph(asset_ids=[asset]).json
     assert emulator.items("/generations?workflow=upscale") == [upscale]
     assert emulator.items("/generations?status=queued") == [photo]

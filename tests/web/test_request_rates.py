@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.emulator_client import FULL, OTHER, READ_ONLY, EmulatorUnderTest
+from tests.support.emulator_client import FULL, OTHER, READ_ONLY, UPLOAD, EmulatorUnderTest
 
 LIMITED = (429, "rate_limited")
 SIX_KEYS = "teams: {Demo: {credentials: [" + ", ".join(f"{{key: iwe_demo_{n}}}" for n in range(6)) + "]}}"
@@ -25,16 +25,19 @@ def test_the_refusal_says_how_long_to_wait(emulator: EmulatorUnderTest) -> None:
     assert (answer.outcome, answer.retry_after) == (LIMITED, 48)
 
 
-@pytest.mark.parametrize("gap", [0.001, 0.25, 0.5])
+@pytest.mark.parametrize("gap", [0.001, 0.25, 0.4])
 def test_a_request_sent_when_told_is_let_in(emulator: EmulatorUnderTest, gap: float) -> None:
     """D42."""
+    refusals = 0
     for _ in range(300):
         answer = emulator.get("/team")
         if answer.status == 429:
+            refusals += 1
             assert answer.retry_after
             emulator.advance(answer.retry_after)
             assert emulator.get("/team").status == 200
         emulator.advance(gap)
+    assert refusals
 
 
 def test_a_request_leaves_the_window_after_60_seconds_to_the_millisecond(emulator: EmulatorUnderTest) -> None:
@@ -109,7 +112,7 @@ def test_every_request_to_an_operation_counts_whatever_its_answer(
 
 def test_refused_writes_count_as_well(emulator: EmulatorUnderTest) -> None:
     for status in (400, 403, 422):
-        body = {} if status == 422 else {"content_type": "image/png", "size_bytes": 1}
+        body = {} if status == 422 else UPLOAD
         key = READ_ONLY if status == 403 else FULL
         assert emulator.post("/uploads", body, key, None if status == 400 else "k").status == status
     assert statuses(emulator, 119) == [200] * 118 + [429]

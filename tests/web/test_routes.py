@@ -1,10 +1,12 @@
 """Paths and methods (D06), and the addresses that answers carry."""
 
+from collections.abc import Callable
+
 import pytest
 
 from emulator.web.operations import OPERATIONS
 from emulator.web.v1 import RoutingError
-from tests.support.emulator_client import HOST, Call, EmulatorUnderTest, MakeEmulator
+from tests.support.emulator_client import HOST, UPLOAD, Answer, Call, EmulatorUnderTest, MakeEmulator
 from tests.support.pictures import picture
 
 METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
@@ -79,13 +81,13 @@ def test_a_path_outside_the_api_is_not_found_as_well(emulator: EmulatorUnderTest
 
 
 def test_addresses_begin_with_the_host_that_the_client_used(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1}, headers={"Host": "shop.test:99"})
+    answer = emulator.post("/uploads", UPLOAD, headers={"Host": "shop.test:99"})
     assert answer.json["upload"]["url"].startswith("http://shop.test:99/")
 
 
 @pytest.mark.emulator(public_url="https://public.example/emulator")
 def test_addresses_begin_with_the_public_url_if_there_is_one(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1})
+    answer = emulator.post("/uploads", UPLOAD)
     assert answer.json["upload"]["url"].startswith("https://public.example/emulator/")
 
 
@@ -120,3 +122,27 @@ def test_an_emulator_without_a_handler_for_each_operation_does_not_start(
     monkeypatch.setattr("emulator.web.v1.OPERATIONS", handlers)
     with pytest.raises(RoutingError, match=r"^only one of the contract and the code has: getTeam$"):
         make_emulator()
+
+
+DEFECTS: dict[str, Callable[[EmulatorUnderTest], Answer]] = {
+    "emulator.imaging.helpers.Helpers.run": lambda emulator: emulator.fetch(emulator.premade("pose")["card_image_url"]),
+    "emulator.service.uploads.accept": lambda emulator: emulator.send_bytes(emulator.open_upload(5), b"bytes"),
+    "emulator.control.calls.ControlPlane.find_sandbox": lambda emulator: emulator.ask("GET", "/clock"),
+}
+"""Where a defect is, and a request that meets it."""
+
+
+@pytest.mark.parametrize("place", DEFECTS)
+def test_a_defect_is_answered_with_a_problem_and_told_in_the_log(
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise LookupError("what went wrong")
+
+    with monkeypatch.context() as defect:
+        defect.setattr(place, fail)
+        answer = DEFECTS[place](emulator)
+    assert answer.outcome == (500, "internal_error")
+    assert answer.headers["request-id"] in caplog.text
+    assert "LookupError: what went wrong" in caplog.text
+    assert DEFECTS[place](emulator).status == 200

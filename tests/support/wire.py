@@ -1,15 +1,17 @@
 """A client on the wire that lets every failure of it through as it is: a reset as a reset, half a body as half a body.
 
-Each request has a connection of its own, unless one is handed in. Knows HTTP, and nothing of the emulator.
+Each request has a connection of its own, unless one is handed in. Knows HTTP and where the surfaces of a served emulator
+are, and nothing of what it does.
 """
 
 import json as json_text
+from collections.abc import Mapping
 from contextlib import closing
 from http.client import HTTPConnection
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from tests.support.emulator_client import FULL, Answer
+from tests.support.emulator_client import FULL, JSON, Answer
 
 SECONDS: Final = 20.0
 """After this a request that should have been answered is taken for hung."""
@@ -61,11 +63,18 @@ class Wire:
         with closing(self.connect(seconds)) as own:
             return self.ask(method, path, body, idempotency_key, own)
 
+    def request(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Answer:
+        """Send a request to a path from the root, with no headers but these, and wait for its answer.
+
+        Bytes are sent as they are, anything else as JSON.
+        """
+        with closing(self.connect()) as connection:
+            self._send(connection, method, path, body, headers or {})
+            return self.finish(connection)
+
     def control(self, method: str, path: str, body: Any = None) -> Any:
         """Ask the control plane for something that must succeed."""
-        with closing(self.connect()) as connection:
-            self._send(connection, method, "/_emulator" + path, body, {})
-            answer = self.finish(connection)
+        answer = self.request(method, "/_emulator" + path, body)
         assert answer.status in (200, 201, 204), answer.body
         return answer.json if answer.body else None
 
@@ -79,18 +88,13 @@ class Wire:
 
     def send_bytes(self, session: Any, data: bytes) -> Answer:
         """Send bytes to the signed URL of an Upload Session."""
-        with closing(self.connect()) as connection:
-            connection.request("POST", urlsplit(session["upload"]["url"]).path, data, session["upload"]["headers"])
-            return self.finish(connection)
+        return self.request("POST", urlsplit(session["upload"]["url"]).path, data, session["upload"]["headers"])
 
     def fetch(self, url: str) -> Answer:
         """Get a file by its link."""
-        with closing(self.connect()) as connection:
-            connection.request("GET", urlsplit(url).path)
-            return self.finish(connection)
+        return self.request("GET", urlsplit(url).path)
 
-    def _send(self, connection: HTTPConnection, method: str, path: str, body: Any, headers: dict[str, str]) -> None:
-        content = None
-        if body is not None:
-            content, headers = json_text.dumps(body).encode(), headers | {"Content-Type": "application/json"}
-        connection.request(method, path, content, headers)
+    def _send(self, connection: HTTPConnection, method: str, path: str, body: Any, headers: Mapping[str, str]) -> None:
+        if body is not None and not isinstance(body, bytes):
+            body, headers = json_text.dumps(body).encode(), {**JSON, **headers}
+        connection.request(method, path, body, headers)
