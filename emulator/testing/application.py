@@ -5,15 +5,15 @@ Owns how its control plane is asked without a socket, synchronously, also while 
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import finalize
 
 from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError, read_settings
-from emulator.testing.control import Answer, ControlPlane
+from emulator.testing.control import Answer, ControlPlane, Request, write_into
 from emulator.testing.emulator import Emulator
 from emulator.testing.errors import NOT_STARTED, EmulatorError, unreadable
 from emulator.testing.options import option_texts
@@ -101,24 +101,17 @@ class _InProcess:
         self._run = run
         self.url = application.settings.public_url or f"http://{HOST}"
 
-    def exchange(
-        self,
-        method: str,
-        target: str,
-        headers: Mapping[str, str],
-        content: bytes | BinaryIO | None,
-        seconds: float,
-        into: BinaryIO | None = None,
-    ) -> Answer:
+    def exchange(self, request: Request) -> Answer:
         """Send one request and return the answer."""
-        path, _, query = target.partition("?")
+        path, _, query = request.target.partition("?")
+        content = request.content
         body = content if isinstance(content, bytes) else content.read() if content else b""
-        sent = {**headers, "Host": HOST, "Content-Length": str(len(body))}
+        sent = {**request.headers, "Host": HOST, "Content-Length": str(len(body))}
         scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
             "http_version": "1.1",
-            "method": method,
+            "method": request.method,
             "scheme": "http",
             "path": path,
             "raw_path": path.encode(),
@@ -137,11 +130,11 @@ class _InProcess:
         async def send(message: Any) -> None:
             answered.append(message)
 
-        self._run(self._application(scope, receive, send), seconds)
+        self._run(self._application(scope, receive, send), request.seconds)
         start = dict(answered[0]["headers"])
         told = b"".join(message.get("body", b"") for message in answered[1:])
-        if into is not None and answered[0]["status"] < 400:
-            into.write(told)
+        if request.into is not None and answered[0]["status"] < 400:
+            write_into(request.into, told)
             told = b""
         return Answer(answered[0]["status"], start.get(b"request-id", b"").decode(), told)
 

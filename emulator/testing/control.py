@@ -32,8 +32,21 @@ _PIECE_BYTES: Final = 256 * 1024
 """How much of a file is on its way at once."""
 
 
+class Request(NamedTuple):
+    """What is sent: `target` is a path below the emulator's address, with its query."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    content: bytes | BinaryIO | None
+    seconds: float
+    """How long each silence of the emulator may last."""
+    into: BinaryIO | None
+    """Takes the body of a success, if there is one."""
+
+
 class Answer(NamedTuple):
-    """What came back."""
+    """What came back; `body` is empty where it went into a file."""
 
     status: int
     request_id: str
@@ -47,16 +60,8 @@ class Transport(Protocol):
     def url(self) -> str:
         """The address of the emulator, without a slash at its end."""
 
-    def exchange(
-        self,
-        method: str,
-        target: str,
-        headers: Mapping[str, str],
-        content: bytes | BinaryIO | None,
-        seconds: float,
-        into: BinaryIO | None = None,
-    ) -> Answer:
-        """Send one request, and return the answer; the body of a success goes into a file, if there is one for it.
+    def exchange(self, request: Request) -> Answer:
+        """Send one request, and return the answer.
 
         Raises:
             OSError, HTTPException, ValueError: there is no answer in time.
@@ -82,50 +87,34 @@ class HttpTransport:
         self._connection = self._connect()
         self._lock = Lock()
 
-    def exchange(
-        self,
-        method: str,
-        target: str,
-        headers: Mapping[str, str],
-        content: bytes | BinaryIO | None,
-        seconds: float,
-        into: BinaryIO | None = None,
-    ) -> Answer:
+    def exchange(self, request: Request) -> Answer:
         """Send one request, and return the answer. Raises as the protocol says."""
         with self._lock:
-            if into is not None or not isinstance(content, bytes | None):
+            if request.into is not None or not isinstance(request.content, bytes | None):
                 self._connection.close()  # a file can be sent only once: not where the server may be about to close
             is_kept = self._connection.sock is not None
             try:
-                return self._exchange(method, target, headers, content, seconds, into)
+                return self._exchange(request)
             except ConnectionError:
                 if not is_kept:
                     raise
             # A server closes connections that are idle for a while.
-            return self._exchange(method, target, headers, content, seconds, into)
+            return self._exchange(request)
 
-    def _exchange(
-        self,
-        method: str,
-        target: str,
-        headers: Mapping[str, str],
-        content: bytes | BinaryIO | None,
-        seconds: float,
-        into: BinaryIO | None,
-    ) -> Answer:
+    def _exchange(self, request: Request) -> Answer:
         connection = self._connection
-        connection.timeout = seconds
+        connection.timeout = request.seconds
         if connection.sock is not None:
-            connection.sock.settimeout(seconds)
+            connection.sock.settimeout(request.seconds)
         try:
-            connection.request(method, self._path + target, content, dict(headers))
+            connection.request(request.method, self._path + request.target, request.content, dict(request.headers))
             response = connection.getresponse()
-            if into is None or response.status >= 400:
+            if request.into is None or response.status >= 400:
                 body = response.read()
             else:
                 body = b""
                 while piece := response.read(_PIECE_BYTES):
-                    _write(into, piece)
+                    write_into(request.into, piece)
             return Answer(response.status, response.headers.get("request-id", ""), body)
         except BaseException:
             connection.close()
@@ -198,7 +187,7 @@ class ControlPlane:
             size_bytes = len(content) if isinstance(content, bytes) else os.fstat(content.fileno()).st_size
             headers = {**headers, "Content-Type": content_type, "Content-Length": str(size_bytes)}
         try:
-            answer = self.transport.exchange(method, self.target(path, query), headers, content, seconds, into)
+            answer = self.transport.exchange(Request(method, self.target(path, query), headers, content, seconds, into))
             if not answer.request_id.startswith(REQUEST_ID_KIND):
                 raise ValueError(f"something else answers there, with status {answer.status}")
             problem = json.loads(answer.body) if answer.status >= 400 else None
@@ -230,7 +219,8 @@ class ControlPlane:
         )
 
 
-def _write(file: BinaryIO, piece: bytes) -> None:
+def write_into(file: BinaryIO, piece: bytes) -> None:
+    """Write what was answered. Raises UnwritableError."""
     try:
         file.write(piece)
     except OSError as error:  # which is not one of the connection

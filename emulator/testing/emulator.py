@@ -69,8 +69,9 @@ class Emulator:
         """Make a sandbox. As a context manager it is deleted at the end.
 
         `options` are what POST /_emulator/sandboxes takes: `id`, `seed`, `clock`, `start`, `world`, `scenario`,
-        `rate_limits`. `scenario` may be a name of the library, a mapping or a YAML file, `world` a mapping or a YAML file,
-        `start` a timestamp or an aware datetime. Raises EmulatorError; of a bad scenario file with file, line and column.
+        `rate_limits`, `evolution`. `scenario` may be a name of the library, a mapping or a YAML file, `world` a mapping or a
+        YAML file, `start` a timestamp or an aware datetime. Raises EmulatorError; of a bad scenario file with file, line and
+        column.
         """
         made = create_sandbox(self._plane, options)
         return Sandbox(self._plane.of(made["id"]), made["id"])

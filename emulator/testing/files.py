@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -34,11 +34,11 @@ def read_file(file: "str | PathLike[str]") -> bytes:
 @contextmanager
 def opened(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
     """Open a file, to be sent piece by piece. Raises UnusableFileError `not_found` if it cannot be read."""
-    with ExitStack() as stack:
-        try:
-            stream = stack.enter_context(Path(file).open("rb"))
-        except OSError as error:
-            raise UnusableFileError("not_found", unreadable(error)) from None
+    try:
+        stream = Path(file).open("rb")  # noqa: SIM115 (which the block below closes)
+    except OSError as error:
+        raise UnusableFileError("not_found", unreadable(error)) from None
+    with stream:
         yield stream
 
 
@@ -48,7 +48,15 @@ def put_in_place(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
 
     What is there and no file, such as a device, is written to. Raises OSError.
     """
-    target = Path(file).resolve()
+    try:
+        with _written(Path(file).resolve()) as stream:
+            yield stream
+    except UnwritableError as error:
+        raise error.error from None
+
+
+@contextmanager
+def _written(target: Path) -> Iterator[BinaryIO]:
     if target.exists() and not target.is_file():
         with target.open("wb") as stream:
             yield stream
@@ -60,8 +68,6 @@ def put_in_place(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         beside.replace(target)
-    except UnwritableError as error:
-        raise error.error from None
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)

@@ -2,12 +2,14 @@
 
 import os
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import Outcome, Server, run_command, serving
+from tests.support.pictures import noise
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +102,10 @@ def test_what_is_no_file_is_written_to_as_it_is(server: Server, tmp_path: Path) 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-def test_a_full_disk_is_told(server: Server) -> None:
+@pytest.mark.parametrize("is_large", [False, True])
+def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
+    if is_large:  # more than is buffered
+        asset = urllib.request.Request(f"{server.url}/_emulator/assets", noise(), {"Content-Type": "image/png"})
+        urllib.request.urlopen(asset).close()
     outcome = run_state(server, "save", "/dev/full")
     assert (outcome.status, outcome.complaint) == (1, "image-workflow-emulator: /dev/full: No space left on device\n")

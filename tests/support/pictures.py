@@ -2,6 +2,7 @@
 
 import io
 from functools import cache
+from random import Random
 from typing import Any
 
 from PIL import Image, ImageDraw
@@ -26,6 +27,13 @@ def picture_with_subject(size: tuple[int, int] = (96, 96)) -> bytes:
     width, height = size
     ImageDraw.Draw(image).ellipse((width // 4, height // 4, 3 * width // 4, 3 * height // 4), fill="#702010")
     return encode(image, "image/png")
+
+
+@cache
+def noise(edge: int = 320) -> bytes:
+    """Return a PNG that no compression makes smaller."""
+    size = (edge, edge)
+    return encode(Image.frombytes("RGB", size, Random(0).randbytes(3 * edge * edge)), "image/png")
 
 
 def encode(image: Image.Image, content_type: str, **options: Any) -> bytes:

@@ -2,12 +2,14 @@
 
 import asyncio
 import warnings
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from emulator.testing import EmulatorApplication, EmulatorError, create_app
+from tests.support.pictures import noise
 
 KEY = {"Authorization": "Bearer iwe_demo_full"}
 HOLD = {"scenario": "wait", "rules": [{"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}]}
@@ -80,6 +82,17 @@ def test_a_world_or_a_scenario_can_be_given_as_it_is(option: str) -> None:
     world = {"teams": {"Demo": {"credits": 5}}}
     given = world if option == "world" else {"scenario": "poor", "world": world}
     assert 5 == create_app(**{option: given}).sandbox.team("Demo").credits
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_state_that_finds_no_room_is_an_error_of_the_file() -> None:
+    async def run(app: EmulatorApplication) -> None:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://testserver") as client:
+            await client.post("/_emulator/assets", content=noise(), headers={"Content-Type": "image/png"})
+        with pytest.raises(OSError, match="No space left on device"):
+            app.sandbox.save("/dev/full")
+
+    asyncio.run(run(create_app()))
 
 
 def test_a_lost_answer_is_an_error_of_httpx() -> None:
