@@ -125,15 +125,8 @@ class Sandbox:
             "team": team,
             "idempotency_key": idempotency_key,
             "since": since,
-            "limit": MOST_REQUESTS,
         }
-        found: list[RecordedRequest] = []
-        while True:
-            before = found[-1].sequence if found else None
-            page = self._plane.call("GET", "requests", query={**query, "before": before})["data"]
-            found += [record(RecordedRequest, entry) for entry in page]
-            if len(page) < MOST_REQUESTS:
-                return found[::-1]
+        return [record(RecordedRequest, entry) for entry in recorded(self._plane, query)]
 
     def conduct(self, *, ended: bool = True) -> Conduct:
         """Return what the clients of this sandbox did wrong.
@@ -319,6 +312,17 @@ def _seconds(span: str) -> float:
         return parse_duration_ms(span) / 1000
     except ValueError as error:
         raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
+
+
+def recorded(plane: ControlPlane, query: Mapping[str, Any]) -> list[Any]:
+    """Return all recorded requests that a query selects, as JSON, oldest first."""
+    found: list[Any] = []
+    while True:
+        before = found[-1]["sequence"] if found else None
+        page = plane.call("GET", "requests", query={**query, "before": before, "limit": MOST_REQUESTS})["data"]
+        found += page
+        if len(page) < MOST_REQUESTS:
+            return found[::-1]
 
 
 def explained(plane: ControlPlane, identifier: str) -> Any:

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,10 +116,12 @@ class Server:
 
 
 @contextmanager
-def serving(*arguments: str, root: Path = ROOT, **variables: str) -> Iterator[Server]:
+def serving(
+    *arguments: str, root: Path = ROOT, program: Sequence[str] = ("-m", "emulator"), **variables: str
+) -> Iterator[Server]:
     """Run `serve` on a free port, wait until it is ready, and end it at the end."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "emulator", "serve", "--port", "0", *arguments],
+        [sys.executable, *program, "serve", "--port", "0", *arguments],
         cwd=root,
         env=environment(**variables),
         stdout=subprocess.PIPE,

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -112,6 +113,14 @@ def test_a_request_is_explained_and_told_as_json_and_as_a_command(server: Server
 @contextmanager
 def following(server: Server, *filters: str) -> Iterator[Callable[[], Any]]:
     """Follow requests, and give what reads the next one that is told."""
+    with follower(server, *filters) as process:
+        assert process.stdout is not None
+        lines = process.stdout
+        yield lambda: json.loads(lines.readline())
+
+
+@contextmanager
+def follower(server: Server, *filters: str) -> Iterator["subprocess.Popen[str]"]:
     process = subprocess.Popen(
         [sys.executable, "-m", "emulator", "requests", "--follow", "--format", "json", "--url", server.url, *filters],
         cwd=ROOT,
@@ -119,10 +128,8 @@ def following(server: Server, *filters: str) -> Iterator[Callable[[], Any]]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None
-    lines = process.stdout
     try:
-        yield lambda: json.loads(lines.readline())
+        yield process
     finally:
         process.kill()
         process.communicate()
@@ -140,6 +147,23 @@ def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Serv
         assert [(1, "listPoses"), (2, "getTeam")] == [
             (entry["sequence"], entry["operation"]) for entry in (told_next(), told_next())
         ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no signal there to stop a process")
+def test_requests_whose_events_were_missed_are_followed_all_the_same() -> None:
+    forgetful = (
+        "from emulator.cli.main import main; from emulator.service import feed; feed.MAXIMUM_CHANGES = 4; main()"
+    )
+    with serving(program=("-c", forgetful)) as server, follower(server) as process:
+        assert process.stdout is not None
+        ask(server, "/v1/team")
+        told = [process.stdout.readline()]
+        process.send_signal(signal.SIGSTOP)
+        for _ in range(120):  # more than a list shows unless it is asked for more
+            ask(server, "/v1/poses")
+        process.send_signal(signal.SIGCONT)
+        told += [process.stdout.readline() for _ in range(120)]
+    assert list(range(1, 122)) == [json.loads(line)["sequence"] for line in told]
 
 
 @pytest.mark.parametrize(

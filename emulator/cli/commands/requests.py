@@ -4,8 +4,8 @@ import json
 import shlex
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from emulator.cli.arguments import add_verbs
@@ -17,7 +17,7 @@ from emulator.kernel.signing import without_signature
 from emulator.settings import UsageError
 from emulator.testing.control import ControlPlane
 from emulator.testing.records import RecordedRequest, record, request_line
-from emulator.testing.sandbox import explained
+from emulator.testing.sandbox import MOST_REQUESTS, explained, recorded
 
 LOOK_AGAIN_SECONDS: Final = 0.2
 """How long to wait after a stream of events has ended."""
@@ -95,7 +95,10 @@ def _cells(request: RecordedRequest) -> tuple[Any, ...]:
 def _follow(control: ControlPlane, options: Namespace, style: Style) -> None:
     if options.format == "har":
         raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
-    for entry in _answered(control, _query(options)):
+    query = _query(options)
+    for entry in _answered(control, query):
+        if not _is_wanted(entry, query):
+            continue
         request = record(RecordedRequest, entry)
         line = (
             json.dumps(entry, ensure_ascii=False)
@@ -106,28 +109,67 @@ def _follow(control: ControlPlane, options: Namespace, style: Style) -> None:
 
 
 def _answered(control: ControlPlane, query: dict[str, str]) -> Iterator[Any]:
-    """Go through requests once they are answered, without end; those that are in flight meanwhile come when they are."""
-    told = set[int]()
+    """Go through those requests once they are answered that a query lists now, and then through all others, without end.
+
+    Left out are those that a reset makes the emulator forget before it has sent their events.
+    """
+    events = open_events(control)  # before the lists, so that nothing falls between them
+    seen = _Seen.of(control)
+    for entry in reversed(control.call("GET", "requests", query=query)["data"]):
+        if entry["duration_ms"] is not None and entry["sequence"] <= seen.last:  # events tell of the later ones
+            seen.in_flight.discard(entry["sequence"])
+            yield entry
     while True:
-        events = open_events(control)  # before the list, so that nothing falls between them
-        listed = control.call("GET", "requests", query=query)["data"]
-        for entry in chain(reversed(listed), _left(events, told)):
-            if entry["duration_ms"] is not None and entry["sequence"] not in told and _is_wanted(entry, query):
-                told.add(entry["sequence"])
-                yield entry
+        for kind, data in events:
+            match kind:
+                case "request":
+                    if seen.is_news(data):
+                        yield data
+                case "reset":
+                    seen = _Seen(0, set())
+                case "gap":
+                    yield from seen.missed(control)
         time.sleep(LOOK_AGAIN_SECONDS)  # noqa: TID251 (the stream ended; clients of the emulator go on, in real time)
+        events = open_events(control)
+        if _Seen.of(control).last < seen.last:  # the emulator was started anew
+            seen = _Seen(0, set())
+        yield from seen.missed(control)
 
 
-def _left(events: Iterator[tuple[str, Any]], told: set[int]) -> Iterator[Any]:
-    """Go through the entries of events until some are missed; a reset counts anew."""
-    for kind, data in events:
-        match kind:
-            case "request":
-                yield data
-            case "reset":
-                told.clear()
-            case "gap":
-                return
+@dataclass(slots=True)
+class _Seen:
+    """Which requests are known: all up to a sequence number; `in_flight` are those of them that were not answered then."""
+
+    last: int
+    in_flight: set[int]
+
+    @classmethod
+    def of(cls, control: ControlPlane) -> "_Seen":
+        """Know all requests that have come."""
+        unanswered = control.call("GET", "requests", query={"status": NONE, "limit": MOST_REQUESTS})
+        return cls(unanswered["last_sequence"], _in_flight(unanswered["data"]))
+
+    def is_news(self, entry: Mapping[str, Any]) -> bool:
+        """Take note of a request, and tell whether it has been answered since."""
+        number = entry["sequence"]
+        if number > self.last:
+            self.last = number
+            self.in_flight.add(number)
+        if entry["duration_ms"] is None or number not in self.in_flight:
+            return False
+        self.in_flight.remove(number)
+        return True
+
+    def missed(self, control: ControlPlane) -> list[Any]:
+        """Return the requests that have been answered since, though no event told of them."""
+        entries = recorded(control, {"since": min(self.in_flight, default=self.last + 1) - 1})
+        news = [entry for entry in entries if self.is_news(entry)]
+        self.in_flight = _in_flight(entries)
+        return news
+
+
+def _in_flight(entries: Iterable[Mapping[str, Any]]) -> set[int]:
+    return {entry["sequence"] for entry in entries if entry["duration_ms"] is None}
 
 
 def _is_wanted(entry: Mapping[str, Any], query: Mapping[str, str]) -> bool:
