@@ -1,13 +1,11 @@
 """Which running emulator a command addresses, and which of its sandboxes."""
 
-import re
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
 
+from emulator.cli.addresses import local_url
 from emulator.settings import DEFAULT_URL, SettingError, read_settings
 from emulator.testing.control import ControlPlane, HttpTransport, emulator_address
-
-_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def add_connection(parser: ArgumentParser) -> None:
@@ -54,7 +52,4 @@ def _address(environment: Mapping[str, str]) -> tuple[str, str]:
         raise SettingError(
             "EMULATOR_PORT", "0", "the port of a running emulator (0 is for `serve`, which picks a free one)"
         )
-    host = _ANY_ADDRESS.get(served.host, served.host)
-    if re.fullmatch(r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*", host):
-        host = f"[{host}]"
-    return "EMULATOR_HOST", f"http://{host}:{served.port}"
+    return "EMULATOR_HOST", local_url(served.host, served.port)

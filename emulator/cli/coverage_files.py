@@ -2,15 +2,23 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from emulator.examiner.coverage import Document, DocumentError, read
+from emulator.cli.errors import unreadable
 from emulator.settings import UsageError
 
+if TYPE_CHECKING:
+    from emulator.examiner.coverage import Document
 
-def read_coverage(name: str) -> Document:
-    """Read a file. Raises UsageError for one that is not a coverage document, OSError for one that cannot be read."""
+
+def read_coverage(name: str) -> "Document":
+    """Read a file. Raises UsageError for one that cannot be read, or is not a coverage document."""
+    from emulator.examiner.coverage import DocumentError, read
+
     try:
         return read(json.loads(Path(name).read_bytes()))
+    except OSError as error:
+        raise unreadable(error) from None
     except (DocumentError, ValueError, RecursionError) as error:
         raise UsageError(f"{name}: {error}") from None
 

@@ -1,10 +1,16 @@
-"""The errors that only commands raise."""
+"""The errors that only commands raise, and the files that commands write."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
-from emulator.settings import UsageError
+from emulator.settings import SettingError, UsageError
 from emulator.testing import errors
+
+REFUSED_VALUES: Final = (400, 413, 422)
+"""The statuses by which a running emulator refuses a value."""
 
 
 class CommandError(Exception):
@@ -27,3 +33,23 @@ def naming_scenario(scenario: str | None) -> Iterator[None]:
 def unreadable(error: OSError) -> UsageError:
     """The complaint about a file that was named and cannot be read."""
     return UsageError(errors.unreadable(error))
+
+
+def writable_file(flag: str, name: str | None) -> Path | None:
+    """Make sure that a file can be written before anything else is done. Raises SettingError."""
+    if name is None:
+        return None
+    file = Path(name)
+    target = file if file.exists() else file.parent
+    if not os.access(target, os.W_OK) or file.is_dir() or (target is not file and not target.is_dir()):
+        raise SettingError(flag, name, "a file that can be written")
+    return file
+
+
+@contextmanager
+def writing(file: str | Path) -> Iterator[None]:
+    """Report a file that takes no more by its name. Raises CommandError."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandError(f"{file}: {error.strerror}") from error

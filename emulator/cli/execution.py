@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
 from emulator.cli.connections import WatchedServer
+from emulator.cli.errors import writable_file
 from emulator.cli.garbage import collect_with_small_pauses
-from emulator.cli.junit import junit_text
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
 from emulator.cli.report import Report
@@ -103,11 +103,11 @@ class _Files(NamedTuple):
     def of(cls, options: Namespace) -> Self:
         """Find the files that options name. Raises SettingError for one that cannot be written."""
         return cls(
-            _writable_file("--report", options.report),
-            _writable_file("--journal", options.journal),
-            _writable_file("--save-state", options.save_state),
-            _writable_file("--junit", options.junit),
-            _writable_file("--coverage", options.coverage),
+            writable_file("--report", options.report),
+            writable_file("--journal", options.journal),
+            writable_file("--save-state", options.save_state),
+            writable_file("--junit", options.junit),
+            writable_file("--coverage", options.coverage),
         )
 
 
@@ -140,9 +140,15 @@ def _report(
         _write(
             files.coverage, lambda file: file.write_text(coverage_text(coverage or {}, file.suffix), encoding="utf-8")
         ),
-        _write(files.junit, lambda file: file.write_text(junit_text(report), encoding="utf-8")),
+        _write(files.junit, lambda file: file.write_text(_junit_text(report), encoding="utf-8")),
     ]
     return status or max(failures)
+
+
+def _junit_text(report: Report) -> str:
+    from emulator.cli.junit import junit_text
+
+    return junit_text(report)
 
 
 class _Run(WatchedServer):
@@ -249,17 +255,6 @@ def _variables(address: str, application: "Application", settings: Settings) -> 
     if settings.control_token is not None:
         variables["EMULATOR_CONTROL_TOKEN"] = settings.control_token
     return variables
-
-
-def _writable_file(flag: str, name: str | None) -> Path | None:
-    """Make sure that a file can be written before anything else is done. Raises SettingError."""
-    if name is None:
-        return None
-    file = Path(name)
-    target = file if file.exists() else file.parent
-    if not os.access(target, os.W_OK) or file.is_dir() or (target is not file and not target.is_dir()):
-        raise SettingError(flag, name, "a file that can be written")
-    return file
 
 
 def _write(file: Path | None, write: Callable[[Path], object]) -> int:

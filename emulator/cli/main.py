@@ -9,15 +9,13 @@ import os
 import sys
 
 from emulator.cli.arguments import PROGRAM, build_parser, module_of, parse_arguments
-from emulator.cli.errors import CommandError
+from emulator.cli.errors import REFUSED_VALUES, CommandError
 from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError
 from emulator.testing.errors import EmulatorError, UnusableFileError
 
 FAILURE = 1
 BAD_USAGE = 2
-REFUSED_VALUES = (400, 413, 422)
-"""The statuses by which a running emulator refuses a value."""
 
 
 def main(arguments: list[str] | None = None) -> int:

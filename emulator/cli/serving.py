@@ -15,7 +15,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from emulator import __version__
-from emulator.cli.connections import IDLE_SECONDS, WatchedServer
+from emulator.cli.addresses import local_url
+from emulator.cli.connections import WatchedServer
 from emulator.cli.errors import CommandError, unreadable
 from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
@@ -37,7 +38,6 @@ TRANSFER_GRACE_SECONDS = 7
 """How long what is still on its way may take to arrive; then the connection is cut, and its request ends by itself."""
 IMAGE_GRACE_SECONDS = 4
 """How much of this their image work may take, so that its clients still get their answers: usual images need a tenth."""
-_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class StartUpSummary(Protocol):
@@ -140,7 +140,6 @@ def server_config(application: Application) -> Config:
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        timeout_keep_alive=int(IDLE_SECONDS),
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
 
@@ -209,8 +208,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
 def address_of(listener: socket.socket) -> str:
     """The address under which this machine reaches the socket."""
     host, port = listener.getsockname()[:2]
-    host = _ANY_ADDRESS.get(host, host)
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return local_url(host, port)
 
 
 def _start_up_message(address: str, summary: StartUpSummary) -> str:

@@ -50,6 +50,13 @@ def test_a_mistake_is_told_in_one_line_and_ends_with_status_2(
     assert outcome.complaint == f"image-workflow-emulator: {complaint}\n"
 
 
+def test_exec_starts_without_what_only_its_files_need() -> None:
+    script = "import sys, emulator.cli.commands.exec as command; print('emulator.examiner.coverage' in sys.modules); "
+    script += "import emulator.cli.execution; print('xml.sax' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, check=True)
+    assert b"False\nFalse\n" == found.stdout
+
+
 def test_a_world_file_that_cannot_be_used_is_told_with_line_and_column(tmp_path: Path) -> None:
     world = tmp_path / "world.yaml"
     world.write_text("teams:\n  Demo:\n    credit: 5\n    credentials: []\n")

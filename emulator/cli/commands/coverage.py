@@ -2,10 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from pathlib import Path
 
 from emulator.cli.coverage_files import least_percent, read_coverage
-from emulator.cli.errors import unreadable
+from emulator.cli.errors import writable_file, writing
 from emulator.cli.output import add_format, out, print_json, print_table
 
 _MOST_GAPS = 3
@@ -22,16 +21,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Merge and show. Raises UsageError for files that cannot be used."""
+    """Merge and show. Raises UsageError for files that cannot be used, CommandError for one that takes no more."""
     from emulator.examiner.coverage import merged, rows
     from emulator.examiner.coverage_page import coverage_page
 
-    try:
-        coverage = merged([read_coverage(name) for name in options.files])
-        if options.html:
-            Path(options.html).write_text(coverage_page(coverage), encoding="utf-8")
-    except OSError as error:
-        raise unreadable(error) from None
+    page = writable_file("--html", options.html)
+    coverage = merged([read_coverage(name) for name in options.files])
+    if page is not None:
+        with writing(page):
+            page.write_text(coverage_page(coverage), encoding="utf-8")
     if options.format == "json":
         print_json(coverage)
     else:

@@ -8,7 +8,7 @@ from typing import IO
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.connection import add_connection, control_plane
-from emulator.cli.errors import CommandError
+from emulator.cli.errors import REFUSED_VALUES, writing
 from emulator.settings import UsageError
 from emulator.testing.control import STATE_SECONDS, ZIP, ControlPlane
 from emulator.testing.errors import EmulatorError
@@ -39,12 +39,9 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _save(control: ControlPlane, file: str) -> None:
-    try:
-        with put_in_place(file) as written:
-            control.exchange("GET", "state", seconds=STATE_SECONDS, into=written)
-            size_bytes = written.tell()
-    except OSError as error:
-        raise CommandError(f"{file}: {error.strerror}") from error
+    with writing(file), put_in_place(file) as written:
+        control.exchange("GET", "state", seconds=STATE_SECONDS, into=written)
+        size_bytes = written.tell()
     print(f"saved {file} ({size_bytes} bytes)")
 
 
@@ -54,7 +51,7 @@ def _load(control: ControlPlane, file: str) -> None:
             _check(read, file)
             control.exchange("PUT", "state", read, ZIP, seconds=STATE_SECONDS)
     except EmulatorError as error:
-        if error.status in (400, 413, 422):
+        if error.status in REFUSED_VALUES:
             raise UsageError(f"{file}: {error.detail.removeprefix(_BODY)}") from error
         raise
     print(f"loaded {file}")
