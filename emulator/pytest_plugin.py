@@ -24,8 +24,6 @@ INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
-SWEEP: Final = "IMAGE_WORKFLOW_SWEEP"
-"""The variable by which `sweep` names the folder of a run."""
 SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
 
@@ -65,10 +63,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """In a run of a sweep, leave out the tests that its fault cannot strike."""
-    file = Path(os.environ.get(SWEEP, ""), "wanted-tests.json")
-    if not os.environ.get(SWEEP) or not file.exists():
+    from emulator.testing.sweep_files import FOLDER_VARIABLE, WANTED_TESTS
+
+    folder = os.environ.get(FOLDER_VARIABLE)
+    if not folder or not Path(folder, WANTED_TESTS).exists():
         return
-    tests = set(json.loads(file.read_bytes()))
+    tests = set(json.loads(Path(folder, WANTED_TESTS).read_bytes()))
     wanted = [item for item in items if item.nodeid in tests]
     if wanted:  # else this is another suite than the one that is struck
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in tests])
@@ -77,9 +77,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _note_test(node: pytest.Item, sandbox: "Sandbox") -> None:
     """Note for a sweep which sandbox a test has."""
-    folder = os.environ.get(SWEEP)
+    from emulator.testing.sweep_files import FOLDER_VARIABLE, NOTED_TESTS
+
+    folder = os.environ.get(FOLDER_VARIABLE)
     if folder:
-        with Path(folder, "noted-tests").open("a", encoding="utf-8") as file:
+        with Path(folder, NOTED_TESTS).open("a", encoding="utf-8") as file:
             file.write(json.dumps([sandbox.id, node.nodeid]) + "\n")
 
 

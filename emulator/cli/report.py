@@ -24,13 +24,14 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from emulator import __version__
 from emulator.domain.problems import count_of
 from emulator.examiner.examiner import Totals
+from emulator.scenario.matching import BYTE_SURFACES
 from emulator.scenario.playbook import RuleCounts
-from emulator.service.journal import ByteSurface, Outcome
+from emulator.service.journal import Outcome
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally, TeamTally
 
@@ -39,7 +40,6 @@ VERSION = 1
 
 _NO_OPERATION = "(no operation)"
 _NO_ANSWER = "no answer"
-_BYTE_SURFACES = get_args(ByteSurface)
 _SEVERITIES = ("error", "warning", "note")
 _SHOWN_REQUESTS = 10
 
@@ -70,7 +70,7 @@ class Report:
             "requests": [
                 {
                     "operation": place if place in self.operations else None,
-                    "bytes": place if place in _BYTE_SURFACES else None,
+                    "bytes": place if place in BYTE_SURFACES else None,
                     "status": status,
                     "count": counts.total(),
                     **_fates(counts),
@@ -117,7 +117,7 @@ class Report:
         for outcome, count in self.tally.requests.items():
             statuses = found.setdefault(outcome.operation or outcome.byte_surface or _NO_OPERATION, {})
             statuses.setdefault(outcome.status, Counter())[outcome] += count
-        for place in (*self.operations, *_BYTE_SURFACES, _NO_OPERATION):
+        for place in (*self.operations, *BYTE_SURFACES, _NO_OPERATION):
             if place in found:
                 yield place, sorted(found[place].items(), key=lambda row: row[0] or 0)
 

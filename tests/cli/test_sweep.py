@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from emulator.cli.sweep.runs import Run
 from tests.cli.command import PATIENCE_SECONDS, ROOT, Outcome, environment, run_command
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
@@ -211,6 +212,20 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert "damaged" == outcomes(report)[row["cell"]]
     assert 4 == len(resume.read_text().splitlines())
     assert sweep(["--resume", str(resume)], client(HASTY)).status == 2
+
+
+def test_a_file_that_a_sweep_cannot_be_resumed_from_is_told_before_anything_is_run(tmp_path: Path) -> None:
+    mark, binary = tmp_path / "run", tmp_path / "binary"
+    binary.write_bytes(b"\xff\n")
+    for file in (binary, tmp_path):
+        found = sweep(["--resume", str(file)], client(f"open({str(mark)!r}, 'w')"))
+        assert (2, False) == (found.status, mark.exists())
+        assert f"--resume: found {str(file)!r}" in found.complaint
+
+
+def test_what_a_run_could_not_say_at_its_end_is_not_made_up() -> None:
+    assert "no end in time, 41.0 s" == Run("getTeam#1:rate_limited", "hung", None, 41, struck=False).end
+    assert "status 0, 1.0 s, the call was not made" == Run("getTeam#1:internal_error", "survived", 0, 1, (), False).end
 
 
 def test_the_report_is_a_page_by_its_suffix(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
 
 _EPILOG = f"""\
 A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit. A run survives a fault if the command still succeeds, and
-is hung if it does not end in time. Exit status: 1 if a run hung or did damage, else 0. {ENVIRONMENT}"""
+is hung if it does not end in time. Exit status: 1 if a run hung or did damage, with --strict also if one failed; 2 if the clean run
+fails; else 0. {ENVIRONMENT}"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

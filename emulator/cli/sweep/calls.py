@@ -11,6 +11,7 @@ from typing import Any
 
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
+from emulator.scenario.matching import BYTE_SURFACES
 from emulator.service.journal import Entry, Journal
 from emulator.service.sandbox import Sandbox
 from emulator.web.files import BYTE_CODES
@@ -100,7 +101,7 @@ class Calls:
         """Return everything as JSON, in the order of the contract. No call follows."""
         for _, counts in self._counts.values():
             counts.end()
-        order = {name: place for place, name in enumerate((*self._contract.operations, "upload", "download"))}
+        order = order_of(self._contract)
         return {
             "calls": [
                 {
@@ -152,6 +153,11 @@ def _possible(entry: Entry, is_read: bool, codes: Iterable[str]) -> Iterable[str
         is_due_at_operation = reaches_operation and (is_read or code == "internal_error")
         if entry.is_committed or check in _ENTRANCE or (is_passed and code != "internal_error") or is_due_at_operation:
             yield code
+
+
+def order_of(contract: Contract) -> dict[str, int]:
+    """Return the place of each operation in the order of the contract; byte surfaces come last."""
+    return {name: place for place, name in enumerate((*contract.operations, *BYTE_SURFACES))}
 
 
 def calls_of(noted: Mapping[str, Any]) -> tuple[list[Call], list[Work]]:

@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
+from emulator.cli.sweep.calls import order_of
 from emulator.cli.sweep.cells import LOST_AFTER, LOST_BEFORE, Cell, LeftOut
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
-from emulator.contract import load_contract
+from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE, count_of
 
 SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
@@ -37,6 +38,7 @@ _COLOURS: Final[Mapping[str, str]] = {".": GREEN, "F": YELLOW, "H": RED, "D": RE
 class Sweep:
     """The whole report of a sweep. `repeat` holds the options that a repetition has to have."""
 
+    contract: Contract
     clean: Run
     runs: Sequence[Run]
     left_out: Sequence[LeftOut]
@@ -64,7 +66,7 @@ class Sweep:
     @property
     def calls(self) -> list[str]:
         """The rows of the matrix: operations in the order of the contract, each with its calls, but for those left out."""
-        order = {name: place for place, name in enumerate((*load_contract().operations, "upload", "download"))}
+        order = order_of(self.contract)
         cells = [Cell.read(run.cell) for run in self.runs]
         cells.sort(key=lambda cell: (order[cell.operation], cell.number))
         return list(dict.fromkeys(cell.call for cell in cells))
@@ -73,7 +75,8 @@ class Sweep:
     def columns(self) -> list[tuple[str, list[str]]]:
         """The columns of the matrix under their headings; codes in the order of the catalogue."""
         order = [*CATALOGUE, LOST_BEFORE, LOST_AFTER]
-        met = dict.fromkeys(cell.fault for cell, _ in self._cells() if cell.call in self.calls)
+        calls = set(self.calls)
+        met = dict.fromkeys(cell.fault for cell, _ in self._cells() if cell.call in calls)
         faults = sorted(met, key=lambda fault: order.index(fault) if fault in order else len(order))
         columns = [
             ("A client can recover", [fault for fault in faults if fault in RECOVERABLE]),
@@ -86,6 +89,14 @@ class Sweep:
     def signs(self) -> dict[tuple[str, str], str]:
         """The cells of the matrix by call and fault."""
         return {(cell.call, cell.fault): sign for cell, sign in self._cells()}
+
+    @property
+    def left_out_by_reason(self) -> dict[str, list[Cell]]:
+        """The cells that were left out, by why they were."""
+        cells: dict[str, list[Cell]] = {}
+        for left in self.left_out:
+            cells.setdefault(left.why, []).append(left.cell)
+        return cells
 
     def summary(self) -> str:
         """Return the number of runs by outcome, in words."""
@@ -121,25 +132,17 @@ def as_text(sweep: Sweep, style: Style) -> str:
     lines += ["", ". survived   F failed   H hung   D damaged   - left out: it cannot differ from another", ""]
     for run in sweep.broken:
         lines += _lines_of(sweep, run, style)
-    lines += ["", *_left_out_lines(sweep.left_out), sweep.summary()]
+    reasons = sweep.left_out_by_reason.items()
+    lines += ["", *(f"left out {count_of(len(cells), 'cell')}: {why}" for why, cells in reasons), sweep.summary()]
     return "\n".join(lines) + "\n"
 
 
 def _lines_of(sweep: Sweep, run: Run, style: Style) -> Iterator[str]:
-    end = "no end in time" if run.status is None else f"status {run.status}"
     word = style(f"{run.outcome:8}", _COLOURS[SIGNS[run.outcome]])
-    yield f"{word}  {run.cell}  ({end}, {run.seconds:.1f} s{'' if run.struck else ', the call was not made'})"
+    yield f"{word}  {run.cell}  ({run.end})"
     for finding in run.findings:
         yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
     yield f"  {sweep.line_to_repeat(run)}"
-
-
-def _left_out_lines(left_out: Sequence[LeftOut]) -> Iterator[str]:
-    reasons: dict[str, int] = {}
-    for left in left_out:
-        reasons[left.why] = reasons.get(left.why, 0) + 1
-    for why, count in reasons.items():
-        yield f"left out {count_of(count, 'cell')}: {why}"
 
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -148,18 +148,14 @@ def _details(sweep: Sweep, run: Run) -> str:
 
 
 def _end(run: Run) -> str:
-    end = "no end in time" if run.status is None else f"status {run.status}"
     tag = f'<span class="tag">{run.outcome}</span>'
-    return f"{tag}<code>{escape(run.cell)}</code> <small>{end}, {run.seconds:.1f} s</small>"
+    return f"{tag}<code>{escape(run.cell)}</code> <small>{run.end}</small>"
 
 
 def _left_out(sweep: Sweep) -> Iterator[str]:
     if not sweep.left_out:
         return
-    by_reason: dict[str, list[str]] = {}
-    for left in sweep.left_out:
-        by_reason.setdefault(left.why, []).append(str(left.cell))
     yield "<h2>What was left out, since it cannot differ from another</h2>"
-    for why, cells in by_reason.items():
-        listed = ", ".join(f"<code>{escape(cell)}</code>" for cell in cells)
+    for why, cells in sweep.left_out_by_reason.items():
+        listed = ", ".join(f"<code>{escape(str(cell))}</code>" for cell in cells)
         yield f"<details><summary>{len(cells)}: {escape(why)}</summary><p>{listed}</p></details>"

@@ -28,6 +28,7 @@ from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
 from emulator.cli.sweep.calls import Calls
 from emulator.cli.sweep.cells import Cell
+from emulator.testing.sweep_files import FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -36,13 +37,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["survived", "failed", "hung", "damaged"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("survived", "failed", "hung", "damaged")
-"""From the best to the worst, but for `hung`, which is not compared."""
-FOLDER_VARIABLE: Final = "IMAGE_WORKFLOW_SWEEP"
-"""Names the folder of the run to the pytest plugin."""
-NOTED_TESTS: Final = "noted-tests"
-"""The file in it for lines with a sandbox's id and its test, as JSON."""
-WANTED_TESTS: Final = "wanted-tests.json"
-"""The file in it with the tests that are to be run; there is none if all are."""
+"""From the best to the worst."""
 LEAST_TIMEOUT_SECONDS: Final = 10.0
 _TIMEOUT_FACTOR: Final = 3
 _BACKSTOP_SECONDS: Final = 30.0
@@ -102,6 +97,13 @@ class Run:
     seconds: float
     findings: Sequence[Mapping[str, Any]] = ()
     struck: bool = True
+
+    @property
+    def end(self) -> str:
+        """How it ended, in words."""
+        if self.status is None:  # it may have ended before it could say whether the fault fired
+            return f"no end in time, {self.seconds:.1f} s"
+        return f"status {self.status}, {self.seconds:.1f} s{'' if self.struck else ', the call was not made'}"
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a row of the report."""

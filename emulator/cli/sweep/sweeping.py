@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -21,15 +21,17 @@ from types import FrameType
 from typing import Any, Final
 
 from emulator.cli.child import signalled_status
+from emulator.cli.errors import unreadable, writable_file, writing
 from emulator.cli.output import out
-from emulator.cli.sweep.calls import calls_of
+from emulator.cli.sweep.calls import Call, Work, calls_of
 from emulator.cli.sweep.cells import GROUPS, Cell, LeftOut, plan, sandboxes_of
 from emulator.cli.sweep.matrix import Sweep, as_text
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import Patience, Run, Runner
-from emulator.contract import load_contract
+from emulator.contract import Contract, load_contract
 from emulator.documents.complaints import nearest
 from emulator.domain.problems import CATALOGUE
+from emulator.scenario.matching import BYTE_SURFACES
 from emulator.settings import OPTIONS, SettingError, UsageError, read_settings
 from emulator.web.files import BYTE_CODES
 
@@ -72,57 +74,61 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     """Sweep the command of `options.words` and return the exit status.
 
     Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and cells that
-    there are none of; CommandError if the runs cannot be started.
+    there are none of; CommandError if the runs cannot be started, or a file takes no more.
     """
     choice = _Choice.of(options)
-    report_file = _report_file(options.report)
+    report_file = writable_file("--report", options.report)
     arguments = _exec_options(options, environment)
     if _has_fixed_port(options, environment):
         choice = _Choice(1, choice.only, choice.groups, choice.timeout_seconds)
+    known = _Known(writable_file("--resume", options.resume), [*arguments, "--", *options.words], choice)
     runner = Runner(arguments, options.words)
     try:
         with _stopping_by_signals():
-            swept = _sweep(runner, choice, options, environment)
+            swept = _sweep(runner, choice, known, options, environment)
     except _Stopped as stopped:
         return signalled_status(stopped.number)
     finally:
         runner.close()
     print(as_text(swept, out(environment)), end="")
     if report_file is not None:
-        report_file.write_text(_report_text(swept, report_file), encoding="utf-8")
+        with writing(report_file):
+            report_file.write_text(_report_text(swept, report_file), encoding="utf-8")
     worst = {run.outcome for run in swept.runs}
     return int(bool(worst & {"hung", "damaged"}) or (options.strict and "failed" in worst))
 
 
-def _sweep(runner: Runner, choice: _Choice, options: Namespace, environment: Mapping[str, str]) -> Sweep:
+def _sweep(
+    runner: Runner, choice: _Choice, known: "_Known", options: Namespace, environment: Mapping[str, str]
+) -> Sweep:
     clean, noted, output = runner.clean(choice.timeout_seconds)
     if clean.status != 0:
         end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
         sys.stderr.write(output)
         raise UsageError(f"the command must succeed without a fault; its clean run {end}")
-    cells, left_out = _chosen(choice, noted)
-    counted = calls_of(noted)
+    contract = load_contract()
+    calls, works = calls_of(noted)
+    cells, left_out = _chosen(choice, calls, works, contract)
     repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
     patience = Patience(clean, choice.timeout_seconds)
-    known = _Known(options.resume, [*runner.options, "--", *options.words], choice)
     runs = {cell: known.runs[str(cell)] for cell in cells if str(cell) in known.runs}
-    struck = {cell: sandboxes_of(cell, *counted) for cell in cells if cell not in runs}
+    struck = {cell: sandboxes_of(cell, calls, works) for cell in cells if cell not in runs}
     is_shown = len(cells) == 1
-    with Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment) as progress, known.writing() as write:
+    with Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment) as progress, known.noting() as note:
         for cell, run in _run_all(runner, struck, choice.jobs, patience, is_shown=is_shown):
             runs[cell] = run
             patience.note(run)
-            write(run)
+            note(run)
             progress.note(run)
-    return Sweep(clean, [runs[cell] for cell in cells], left_out, options.words, repeat)
+    return Sweep(contract, clean, [runs[cell] for cell in cells], left_out, options.words, repeat)
 
 
-def _chosen(choice: _Choice, noted: Mapping[str, Any]) -> tuple[list[Cell], list[LeftOut]]:
+def _chosen(
+    choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contract: Contract
+) -> tuple[list[Cell], list[LeftOut]]:
     """Return the cells to run, and those that were meant too and left out. Raises UsageError."""
-    calls, works = calls_of(noted)
-    contract = load_contract()
     codes = {operation: contract.operations[operation].all_codes for operation in contract.operations}
-    codes |= dict.fromkeys(("upload", "download"), BYTE_CODES)
+    codes |= dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
     cells, left_out = plan(
         calls, works, {name: sorted(known, key=list(CATALOGUE).index) for name, known in codes.items()}
     )
@@ -171,16 +177,16 @@ def _run_all(
 class _Known:
     """The file that a sweep is resumed from: a line that says what is swept, and one for each run that has ended."""
 
-    def __init__(self, name: str | None, command: Sequence[str], choice: _Choice) -> None:
-        """Read what there is of it. Raises SettingError if it belongs to another sweep."""
-        self._file = None if name is None else Path(name)
+    def __init__(self, file: Path | None, command: Sequence[str], choice: _Choice) -> None:
+        """Read what there is of it. Raises UsageError if it cannot be read, or belongs to another sweep."""
+        self._file = file
         self._head = {"format": _RESUME_FORMAT, "command": list(command), "timeout_seconds": choice.timeout_seconds}
         self.runs: dict[str, Run] = {}
-        if self._file is None or not self._file.exists() or not self._file.stat().st_size:
+        if file is None or not file.exists() or not file.stat().st_size:
             return
-        rows = list(_rows(self._file))
+        rows = list(_rows(file))
         if not rows or rows[0] != self._head:
-            raise SettingError("--resume", str(name), "a file of a sweep with this command and these options")
+            raise SettingError("--resume", str(file), "a file of a sweep with this command and these options")
         for row in rows[1:]:
             with contextlib.suppress(TypeError):
                 run = Run(**row)
@@ -188,24 +194,32 @@ class _Known:
                     self.runs[run.cell] = run
 
     @contextmanager
-    def writing(self) -> "Iterator[Any]":
-        """Hand out what writes a run down. What is known already is written anew, without a line that was broken off."""
-        if self._file is None:
+    def noting(self) -> Iterator[Callable[[Run], None]]:
+        """Hand out what notes a run. What is known already is written anew, without a line that was broken off."""
+        name = self._file
+        if name is None:
             yield lambda _run: None
             return
-        with self._file.open("w", encoding="utf-8") as file:
 
-            def write(row: Mapping[str, Any]) -> None:
+        def write(row: Mapping[str, Any]) -> None:
+            with writing(name):
                 file.write(json.dumps(row) + "\n")
                 file.flush()
 
+        with writing(name):
+            file = name.open("w", encoding="utf-8")
+        with file:
             for row in (self._head, *(run.as_json() for run in self.runs.values())):
                 write(row)
             yield lambda run: write(run.as_json())
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    for line in file.read_text(encoding="utf-8").splitlines():
+    try:
+        lines = file.read_bytes().splitlines()
+    except OSError as error:
+        raise unreadable(error) from None
+    for line in lines:
         try:
             row = json.loads(line)
         except ValueError:
@@ -243,15 +257,6 @@ def _exec_options(options: Namespace, environment: Mapping[str, str]) -> list[st
 def _has_fixed_port(options: Namespace, environment: Mapping[str, str]) -> bool:
     """Whether all runs want the same port, and so must come one after another."""
     return (options.port or environment.get("EMULATOR_PORT") or "0") != "0"
-
-
-def _report_file(name: str | None) -> Path | None:
-    if name is None:
-        return None
-    file = Path(name)
-    if file.is_dir() or not file.parent.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise SettingError("--report", name, "a file that can be written")
-    return file
 
 
 def _report_text(swept: Sweep, file: Path) -> str:
