@@ -8,6 +8,7 @@ Owns how a change is worded.
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Any, Final
 
 import orjson
@@ -113,7 +114,10 @@ def _render_changes(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> byte
     """Return changes as events; those of what is no longer there are left out."""
     masks = Masks(sandbox)
     parts = []
-    for number, (kind, subject) in changes:
+    following = [change for _, change in changes[1:]]
+    for (number, (kind, subject)), next_change in zip_longest(changes, following):
+        if kind == "team" and next_change == (kind, subject):
+            continue  # a Team is described as it is now: the next event says the same
         data = _REPORTS[kind](sandbox, subject, masks)
         if data is not None:
             parts.append(_written(number, _KINDS.get(kind, kind), data))

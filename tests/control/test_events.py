@@ -98,10 +98,18 @@ def test_changes_of_teams_and_credentials_are_told(emulator: EmulatorUnderTest, 
     credential = emulator.team()["credentials"][0]["id"]
     stream = watch()
     emulator.told("PATCH", "/teams/Demo", {"credits": 7})
+    assert [(event.kind, event.data["credits"]) for event in stream.read(1)] == [("team", 7)]
     emulator.told("PATCH", f"/credentials/{credential}", {"state": "revoked"})
+    assert [(event.kind, event.data) for event in stream.read(1)] == [("team", emulator.team())]
+
+
+def test_a_new_team_is_told_once_with_its_credentials(emulator: EmulatorUnderTest, watch: Watch) -> None:
+    stream = watch()
+    made = emulator.told("POST", "/teams", {"name": "New", "credits": 7})
+    emulator.told("POST", "/clock/advance", {"seconds": 1})
     told = stream.read(2)
-    assert kinds(told) == ["team", "team"]
-    assert told[1].data == emulator.team()
+    assert kinds(told) == ["team", "clock"]
+    assert told[0].data == made
 
 
 def test_what_scenarios_change_is_told(emulator: EmulatorUnderTest, watch: Watch) -> None:
