@@ -57,7 +57,7 @@ from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
 
 FORMAT = "image-workflow-emulator state"
-VERSION = 2
+VERSION = 3
 MAXIMUM_STATE_BYTES = 256 * 1024 * 1024
 """Of `state.jsonl`."""
 MAXIMUM_LINE_BYTES = 4 * 1024 * 1024
@@ -368,6 +368,7 @@ def _read(
                 raise StateError(str(error)) from None
             except ValueError as error:
                 raise StateError(f"{where}: {error}") from None
+    sandbox.record.has_failed = bool(sandbox.record.notes)  # one of them may have, and be repeated from now on
     _rename_keys(sandbox, original_id)
     return sandbox, pictures
 

@@ -272,7 +272,7 @@ def without_cards(parts: Parts) -> None:
 
 CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "another format": (of_head(format="other"), "expected the format"),
-    "another version": (of_head(version=1), "/version: found 1; this emulator reads version 2 alone"),
+    "another version": (of_head(version=1), "/version: found 1; this emulator reads version 3 alone"),
     "a field too many": (of_head(more=1), "/more: expected the fields"),
     "a field too few": (lambda parts: parts["head"].pop("seed"), "/seed: expected the fields"),
     "a row of nothing": (lambda parts: parts.update(others=[1]), "expected one of accounts, "),

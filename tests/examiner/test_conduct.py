@@ -50,6 +50,15 @@ def test_findings_and_what_is_still_open_are_saved_with_the_state(service: Emula
     assert "abandoned-upload" in open_matters
 
 
+def test_the_repetition_of_a_read_that_failed_before_the_state_was_saved_is_seen(service: EmulatorUnderTest) -> None:
+    service.rule({"operation": "getTeam"}, {"problem": "rate_limited"}, {"nth": 1})
+    service.get("/team")
+    service.ask("PUT", "/state", content=service.ask("GET", "/state").body)
+    service.advance(60)
+    service.get("/team")
+    assert [] == rules_found(service, "?ended=true")
+
+
 def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulator: MakeEmulator) -> None:
     service = make_emulator(clock="auto")
     for example in (BREAKS, poll_before_retry_after.RULE.breaks):
