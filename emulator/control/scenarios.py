@@ -22,7 +22,7 @@ from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox, SandboxOptions
 
 _TEXT: Final = "scenario"
-"""The file name, in complaints, of a scenario that came in a request."""
+"""What complaints and explanations call a scenario that came in a request without the name of a file."""
 
 
 def show_scenario(call: Call) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def reset_with_scenarios(call: Call) -> None:
     call.plane.sandboxes.register(sandbox)
 
 
-def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str) -> Scenario:
+def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str | None) -> Scenario:
     """Read the scenario that a JSON value names or is: a name of the library, a text, an object, or `{"use": NAME}`.
 
     `file` is what complaints and explanations call one that is whole; a text from a file is never a name.
@@ -99,9 +99,9 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str)
         return _from_library(plane, value, names)
     try:
         if not isinstance(value, str):
-            return scenario_of(value, file, plane.facts, names)
-        if ":" in value or file != _TEXT:
-            return parse_scenario(value, file, plane.facts, names)
+            return scenario_of(value, file or _TEXT, plane.facts, names)
+        if ":" in value or file is not None:
+            return parse_scenario(value, file or _TEXT, plane.facts, names)
         return plane.library.load(value, names)
     except ScenarioError as error:
         raise _refusal(error) from None
@@ -111,7 +111,7 @@ def _read_body(call: Call) -> Scenario:
     """Read the body of a PUT: YAML or JSON, whatever its media type says."""
     if not call.body.strip():
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    names, file = _names(call.sandbox), file_name(call)
+    names, file = _names(call.sandbox), file_name(call) or _TEXT
     try:
         node = read_document(call.body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
@@ -121,9 +121,10 @@ def _read_body(call: Call) -> Scenario:
         raise _refusal(error) from None
 
 
-def file_name(call: Call) -> str:
-    """Return the name of the scenario in the body for complaints and explanations: that of its file, if the query has it."""
-    name: str = read_fields("ScenarioQuery", {"file": call.query.get("file", _TEXT)}, 0)["file"]
+def file_name(call: Call) -> str | None:
+    """Return the name of the file that the scenario in the body is from; None if the query names none."""
+    query = {name: value for name, value in call.query.items() if name == "file"}
+    name: str | None = read_fields("ScenarioQuery", query, 0).get("file")
     return name
 
 
