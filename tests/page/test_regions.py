@@ -49,6 +49,18 @@ def test_a_row_opens_by_keyboard_alone_and_closes_by_escape(visit: Visit, servic
     expect(region.get_by_role("button", name="Close")).to_be_hidden()
 
 
+def test_an_empty_journal_shows_a_first_request_with_the_key_that_clients_have_now(
+    visit: Visit, service: Service
+) -> None:
+    region = visit.region("Requests")
+    expect(region).to_contain_text("curl -H 'Authorization: Bearer iwe_demo_full'")
+    team = service.control("GET", "/teams")["data"][0]
+    added = service.control("POST", f"/teams/{team['id']}/credentials", {"profile": "full"})
+    service.control("PATCH", f"/credentials/{team['credentials'][0]['id']}", {"state": "revoked"})
+    visit.press("Requests", "Clear")
+    expect(region).to_contain_text(f"curl -H 'Authorization: Bearer {added['key']}'")
+
+
 def test_the_fields_narrow_the_list_down(visit: Visit, service: Service) -> None:
     service.call("GET", "/v1/team")
     service.call("POST", "/v1/products", {})
@@ -368,6 +380,17 @@ def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(vis
     visit.complaints.clear()  # the browser's own note of the 500
 
 
+def test_a_photoshoot_as_a_client_is_of_the_chosen_team_by_a_key_that_is_active(visit: Visit, service: Service) -> None:
+    service.photoshoot()  # of a picture of the first Demo
+    other = service.control("POST", "/teams", {"name": "Demo"})
+    service.control("PATCH", f"/credentials/{other['credentials'][0]['id']}", {"state": "revoked"})
+    service.control("POST", f"/teams/{other['id']}/credentials", {"profile": "full"})
+    visit.region("Gallery").get_by_label("Team").select_option(other["id"])
+    visit.press("Gallery", "Photoshoot as a client")
+    visit.region("Gallery").get_by_role("link", name="Watch them in Work").click()
+    assert service.control("GET", "/work")["data"][0]["team"]["id"] == other["id"]
+
+
 def test_an_operation_is_tried_in_the_reference_and_explained_on_the_page(visitor: Any) -> None:
     visit = visitor("/_emulator/reference#createPose")
     part = visit.page.get_by_role("article", name="createPose", exact=True)
@@ -379,6 +402,17 @@ def test_an_operation_is_tried_in_the_reference_and_explained_on_the_page(visito
     expect(visit.region("Requests")).to_contain_text("createPose")
     expect(visit.region("Requests")).to_contain_text("Remedy")
     visit.complaints.clear()  # the browser's own note of the 422
+
+
+def test_a_trial_that_admits_an_operation_leads_to_its_work(visitor: Any, service: Service) -> None:
+    service.photoshoot()
+    visit = visitor("/_emulator/reference#createBackground")
+    part = visit.page.get_by_role("article", name="createBackground", exact=True)
+    part.get_by_text("Try it").click()
+    part.get_by_role("button", name="Send").click()
+    part.get_by_role("link", name="Show the work").click()
+    work = visit.page.get_by_role("region", name="Work", exact=True).get_by_role("article").filter(has_text="op_")
+    expect(work).to_be_focused()
 
 
 def test_a_trial_names_assets_that_exist_and_is_replayed_with_the_same_key(visitor: Any, service: Service) -> None:
@@ -418,5 +452,7 @@ def test_coverage_tells_what_is_covered_and_what_closes_each_gap(visit: Visit, s
     points = region.get_by_role("listitem")
     expect(points.filter(has_text="200")).to_contain_text("covered 1 time")
     expect(points.filter(has_text="rate_limited")).to_contain_text("use the scenario rate-limited")
+    expect(region.locator(".dots").first).to_have_attribute("aria-hidden", "true")
     service.call("GET", "/v1/team")
     expect(points.filter(has_text="200")).to_contain_text("covered 2 times")
+    expect(region.locator("summary").filter(has_text="getTeam")).to_be_focused()

@@ -72,6 +72,24 @@ export class Contract {
   }
 
   /**
+   * The parameters of an operation, those that all operations of its path share first.
+   * @param {Part} operation
+   * @returns {Part[]}
+   */
+  parametersOf(operation) {
+    return [...(operation.shared ?? []), ...(operation.parameters ?? [])].map((one) => this.resolve(one));
+  }
+
+  /**
+   * What the body of an operation may be; undefined for an operation without one.
+   * @param {Part} operation
+   * @returns {Part | undefined}
+   */
+  contentOf(operation) {
+    return operation.requestBody && Object.values(this.resolve(operation.requestBody).content)[0];
+  }
+
+  /**
    * The problem codes that an operation can answer.
    * @param {Part} operation
    * @returns {string[]}

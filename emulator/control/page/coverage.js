@@ -1,6 +1,6 @@
 /** The region `Coverage`: how much of the contract the clients of the sandbox have covered, and what closes each gap. */
 
-import { element, fill, setText } from "./dom.js";
+import { element, fill, follow, setText } from "./dom.js";
 import { ask } from "./service.js";
 import { counted } from "./words.js";
 
@@ -22,8 +22,6 @@ export function create(panel) {
   const bar = element("span", {});
   const operations = element("div", { class: "coverage" });
   const meter = element("div", { class: "meter", "aria-hidden": "true" }, bar);
-  /** @type {Set<string>} */
-  const open = new Set();
   panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), meter, operations);
 
   async function refresh() {
@@ -31,37 +29,39 @@ export function create(panel) {
     const shown = await ask("GET", "coverage");
     setText(count, `${shown.percent} % of what the contract declares is covered`);
     meter.style.setProperty("--share", String(shown.percent / 100));
-    fill(
-      operations,
-      Object.entries(shown.operations).map(([operation, { points }]) => details(operation, points)),
-    );
-  }
-
-  /**
-   * @param {string} operation
-   * @param {Point[]} points
-   */
-  function details(operation, points) {
-    const met = points.filter((point) => point.met > 0).length;
-    return element(
-      "details",
-      {
-        open: open.has(operation),
-        toggle: (/** @type {Event} */ event) =>
-          /** @type {HTMLDetailsElement} */ (event.target).open ? open.add(operation) : open.delete(operation),
-      },
-      element(
-        "summary",
-        {},
-        element("code", {}, operation),
-        element("span", { class: "dots", "aria-hidden": true }, points.map(dot)),
-        element("span", { class: "share" }, `${met} of ${points.length}`),
-      ),
-      element("ul", { class: "points" }, points.map(line)),
-    );
+    follow(operations, Object.entries(shown.operations), ([operation]) => operation, make, update);
   }
 
   return { refresh };
+}
+
+/** @param {[string, {points: Point[]}]} named */
+function make([operation]) {
+  return element(
+    "details",
+    {},
+    element(
+      "summary",
+      {},
+      element("code", {}, operation),
+      element("span", { class: "dots", "aria-hidden": "true" }),
+      element("span", { class: "share" }),
+    ),
+    element("ul", { class: "points" }),
+  );
+}
+
+/**
+ * @param {HTMLDetailsElement} made
+ * @param {[string, {points: Point[]}]} named
+ */
+function update(made, [, { points }]) {
+  const met = points.filter((point) => point.met > 0).length;
+  const [summary, list] = made.children;
+  const [, dots, share] = summary.children;
+  fill(dots, points.map(dot));
+  setText(share, `${met} of ${points.length}`);
+  fill(list, points.map(line));
 }
 
 /** @param {Point} point */

@@ -18,13 +18,20 @@ const TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif
 /**
  * @typedef {object} Asset
  * @property {string} id
- * @property {{name: string}} team
+ * @property {{id: string, name: string}} team
  * @property {string} source
  * @property {string} format
  * @property {number | null} width
  * @property {number | null} height
  * @property {number | null} size_bytes
  * @property {string} url
+ */
+
+/**
+ * @typedef {object} Team
+ * @property {string} id
+ * @property {string} name
+ * @property {{key: string, profile: string, state: string}[]} credentials
  */
 
 /** @param {HTMLElement} panel */
@@ -109,11 +116,12 @@ export function create(panel) {
 
   /** Photograph the newest Asset of the Team, or a sample, by a request to the service. */
   async function photoshootAsClient() {
-    const [{ data: teams }, { data: assets }] = await Promise.all([ask("GET", "teams"), ask("GET", "assets")]);
-    const { name: owner, credentials } = teams.find((/** @type {any} */ one) => one.id === team.value) ?? teams[0];
-    const key = credentials.find((/** @type {any} */ one) => one.profile === "full")?.key;
-    if (!key) throw new Error(`The Team ${owner} has no full credential`);
-    const asset = assets.find((/** @type {Asset} */ one) => one.team.name === owner) ?? (await addSample());
+    const [teams, assets] = await Promise.all([listTeams(), listAssets()]);
+    const owner = teams.find((one) => one.id === team.value) ?? teams[0];
+    const full = owner.credentials.filter((one) => one.profile === "full");
+    const key = (full.find((one) => one.state === "active") ?? full[0])?.key;
+    if (!key) throw new Error(`The Team ${owner.name} has no full credential`);
+    const asset = assets.find((one) => one.team.id === owner.id) ?? (await addSample());
     const body = JSON.stringify({ asset_ids: [asset.id], output_mode: "photoshoot" });
     const headers = { "Idempotency-Key": newIdempotencyKey() };
     const answer = await sendAsClient({ method: "POST", path: "/generations/product-photography", key, headers, body });
@@ -122,7 +130,8 @@ export function create(panel) {
     const reason = answer.status ? `${answer.status} ${answer.body?.code ?? ""}` : "no answer";
     const place = answer.entry ? `requests/${answer.entry.sequence}` : "requests";
     tell("refused", `The request failed: ${reason}. `, element("a", { href: `#${place}` }, "See why in Requests"));
-    throw new Refusal(answer.status ?? 0, reason, `${reason}: ${answer.body?.detail ?? "the connection was cut"}`);
+    const code = answer.body?.code ?? "";
+    throw new Refusal(answer.status ?? 0, code, `${reason}: ${answer.body?.detail ?? "the connection was cut"}`);
   }
 
   async function addSample() {
@@ -131,23 +140,20 @@ export function create(panel) {
     drawing.fillStyle = "#4f46e5";
     drawing.roundRect(180, 120, 240, 360, 40);
     drawing.fill();
-    const query = { team: team.value || undefined };
-    return ask("POST", "assets", {
-      body: await canvas.convertToBlob(),
-      headers: { "Content-Type": "image/png" },
-      query,
-    });
+    return addAsset(await canvas.convertToBlob());
+  }
+
+  /** @param {Blob} file @returns {Promise<Asset>} */
+  function addAsset(file) {
+    const headers = { "Content-Type": file.type || "application/octet-stream" };
+    return ask("POST", "assets", { body: file, headers, query: { team: team.value || undefined } });
   }
 
   /** @param {File[]} files */
   async function add(files) {
     for (const file of files) {
       try {
-        await ask("POST", "assets", {
-          body: file,
-          headers: { "Content-Type": file.type || "application/octet-stream" },
-          query: { team: team.value || undefined },
-        });
+        await addAsset(file);
       } catch (error) {
         throw error instanceof Refusal
           ? new Refusal(error.status, error.code, `${file.name}: ${error.message}`)
@@ -159,21 +165,28 @@ export function create(panel) {
   }
 
   async function refresh() {
-    const [{ data }, { data: teams }] = await Promise.all([
-      ask("GET", "assets", { query: { limit: LIMIT } }),
-      ask("GET", "teams"),
-    ]);
+    const [assets, teams] = await Promise.all([listAssets(), listTeams()]);
     follow(
       team,
       teams,
-      (/** @type {{id: string, name: string}} */ one) => one.id,
+      (one) => one.id,
       (one) => element("option", { value: one.id }, one.name),
     );
-    setText(count, data.length ? counted(data.length, "Asset") : "");
-    empty.hidden = data.length > 0;
-    follow(pictures, data, (asset) => asset.id, make, update);
+    setText(count, assets.length ? counted(assets.length, "Asset") : "");
+    empty.hidden = assets.length > 0;
+    follow(pictures, assets, (asset) => asset.id, make, update);
   }
   return { refresh };
+}
+
+/** @returns {Promise<Asset[]>} newest first */
+async function listAssets() {
+  return (await ask("GET", "assets", { query: { limit: LIMIT } })).data;
+}
+
+/** @returns {Promise<Team[]>} */
+async function listTeams() {
+  return (await ask("GET", "teams")).data;
 }
 
 /** @param {Asset} asset */

@@ -6,7 +6,7 @@
 import { announce, byId, element, fill, setText } from "./dom.js";
 import { listen } from "./events.js";
 import { REGIONS } from "./regions.js";
-import { ask, onTokenNeeded, referenceAddress, sandboxId } from "./service.js";
+import { ask, onTokenNeeded, referenceAddress, sandboxId, shownSandbox } from "./service.js";
 import { askForToken } from "./token.js";
 
 const SHORTEST_PAUSE_MS = 400;
@@ -142,10 +142,7 @@ function showConnection(reason) {
 }
 
 async function showFacts() {
-  const [{ version }, { base_url: baseUrl }] = await Promise.all([
-    ask("GET", "/health"),
-    ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`),
-  ]);
+  const [{ version }, { base_url: baseUrl }] = await Promise.all([ask("GET", "/health"), shownSandbox()]);
   const sandbox = sandboxId() === "default" ? null : element("span", { class: "chip" }, `Sandbox ${sandboxId()}`);
   fill(byId("facts"), element("code", {}, baseUrl), sandbox, element("span", { class: "faint" }, version));
 }

@@ -142,8 +142,8 @@ function table(caption, rows) {
  * @param {Part} operation
  */
 function describeOperation(contract, operation) {
-  const parameters = [...(operation.shared ?? []), ...(operation.parameters ?? [])].map((one) => contract.resolve(one));
-  const body = operation.requestBody && Object.values(contract.resolve(operation.requestBody).content)[0];
+  const parameters = contract.parametersOf(operation);
+  const body = contract.contentOf(operation);
   const example = body && Object.values(body.examples ?? {})[0];
   const cost = operation["x-service-credit-cost"];
   return element(
@@ -399,5 +399,5 @@ function reveal() {
 }
 
 onTokenNeeded(askForToken);
-byId("page-link").setAttribute("href", pageAddress());
+byId("page-link").setAttribute("href", pageAddress().href);
 show().then(reveal, (error) => fill(byId("reference"), element("p", { role: "alert" }, error.message)));

@@ -4,7 +4,7 @@ import { actButton, copy } from "./acts.js";
 import { element, fill } from "./dom.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
-import { ask, Refusal, referenceAddress, sandboxId } from "./service.js";
+import { ask, Refusal, referenceAddress, shownSandbox } from "./service.js";
 import { counted, duration, sentence } from "./words.js";
 
 const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
@@ -271,10 +271,7 @@ function section(title, content) {
  * @param {any} entry
  */
 async function curlOf(entry) {
-  const [{ base_url: base }, { data: teams }] = await Promise.all([
-    ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`),
-    ask("GET", "teams"),
-  ]);
+  const [{ base_url: base }, { data: teams }] = await Promise.all([shownSandbox(), ask("GET", "teams")]);
   const keys = new Map(
     teams.flatMap((/** @type {any} */ team) =>
       team.credentials.map((/** @type {any} */ credential) => [credential.id, credential.key]),

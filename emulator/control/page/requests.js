@@ -5,7 +5,7 @@ import { element, fill, setText } from "./dom.js";
 import { Grid } from "./grid.js";
 import { ending, Journal } from "./journal.js";
 import { createDetails } from "./request-details.js";
-import { ask, referenceAddress, sandboxId } from "./service.js";
+import { ask, referenceAddress, shownSandbox } from "./service.js";
 import { counted, duration, fraction, timeOfDay } from "./words.js";
 
 export const name = "Requests";
@@ -59,7 +59,7 @@ export function create(panel) {
         async () => {
           await ask("DELETE", "requests");
           journal.clear();
-          show();
+          await refresh();
           return "The journal is empty";
         },
         { class: "quiet" },
@@ -102,7 +102,6 @@ export function create(panel) {
 
   /** Read the newest at once, and the older ones after them. */
   async function refresh() {
-    client ??= (await ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`)).env;
     const known = journal.newest;
     const first = await ask("GET", "requests", { query: { limit: FIRST_LOOK } });
     if (first.last_sequence < known) journal.clear();
@@ -118,6 +117,7 @@ export function create(panel) {
       if (isKnown || oldest <= 1 || journal.size >= 10_000) break;
       entries = (await ask("GET", "requests", { query: { limit: LONGEST_LOOK, before: oldest } })).data;
     }
+    if (journal.size === 0) client = (await shownSandbox()).env;
     await details.refresh();
     show();
   }
@@ -230,5 +230,5 @@ function firstSteps(client) {
       element("a", { href: "#gallery" }, "first photoshoot"),
       ".",
     ),
-  ].filter(Boolean);
+  ];
 }

@@ -46,10 +46,7 @@ export function address(path, query = {}) {
  * @param {string} [part] an operation, a code or a decision
  */
 export function referenceAddress(part = "") {
-  const url = address("/reference");
-  if (sandboxId() !== "default") url.searchParams.set("sandbox", sandboxId());
-  url.hash = part;
-  return url;
+  return documentAddress("reference", part);
 }
 
 /**
@@ -57,10 +54,18 @@ export function referenceAddress(part = "") {
  * @param {string} [place] such as `requests/12`
  */
 export function pageAddress(place = "") {
-  const url = new URL("../_emulator", ROOT);
+  return documentAddress("../_emulator", place);
+}
+
+/**
+ * @param {string} path
+ * @param {string} hash
+ */
+function documentAddress(path, hash) {
+  const url = new URL(path, ROOT);
   if (sandboxId() !== "default") url.searchParams.set("sandbox", sandboxId());
-  url.hash = place;
-  return url.href;
+  url.hash = hash;
+  return url;
 }
 
 /** The headers that let a request in. */
@@ -154,4 +159,12 @@ async function refusalOf(response) {
 export async function ask(method, path, options) {
   const response = await send(method, path, options);
   return response.status === 204 ? null : response.json();
+}
+
+/**
+ * The sandbox that the page shows, with its base URL and the variables for its clients.
+ * @returns {Promise<{base_url: string, env: Record<string, string>}>}
+ */
+export function shownSandbox() {
+  return ask("GET", `/sandboxes/${encodeURIComponent(sandboxId())}`);
 }

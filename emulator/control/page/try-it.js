@@ -42,7 +42,7 @@ async function form(contract, operation) {
   const id = (/** @type {string} */ name) => `try-${operation.id}-${name}`;
   const fields = {
     key: element("select", { id: id("credential") }, teams.flatMap(keysOf)),
-    parameters: parametersOf(contract, operation).map((parameter) => ({
+    parameters: contract.parametersOf(operation).map((parameter) => ({
       parameter,
       input: element("input", {
         id: id(parameter.name),
@@ -101,15 +101,6 @@ function keysOf(team) {
 }
 
 /**
- * @param {import("./contract.js").Contract} contract
- * @param {Part} operation
- * @returns {Part[]}
- */
-function parametersOf(contract, operation) {
-  return [...(operation.shared ?? []), ...(operation.parameters ?? [])].map((one) => contract.resolve(one));
-}
-
-/**
  * What a parameter's field begins with: what there is if it is needed, else nothing.
  * @param {Part} parameter
  * @param {string[]} assetIds
@@ -117,7 +108,7 @@ function parametersOf(contract, operation) {
 function firstValue({ name, required, example, schema }, assetIds) {
   if (name === "Idempotency-Key") return newIdempotencyKey();
   if (!required) return "";
-  return String(fitted(example ?? schema.example ?? "", assetIds));
+  return fitted(String(example ?? schema.example ?? ""), assetIds);
 }
 
 /**
@@ -128,7 +119,7 @@ function firstValue({ name, required, example, schema }, assetIds) {
  * @param {string[]} assetIds
  */
 function bodyOf(contract, operation, id, assetIds) {
-  const content = operation.requestBody && Object.values(contract.resolve(operation.requestBody).content)[0];
+  const content = contract.contentOf(operation);
   if (!content) return null;
   const examples = Object.values(content.examples ?? {}).map((example) => contract.resolve(example).value);
   const texts = examples.map((value) => JSON.stringify(value, null, 2)).sort((one, other) => one.length - other.length);
@@ -142,8 +133,8 @@ function bodyOf(contract, operation, id, assetIds) {
  * @param {string[]} assetIds newest first
  */
 function fitted(text, assetIds) {
-  const named = [...new Set(String(text).match(/\bast_\w+/g) ?? [])];
-  return named.reduce((fit, name, index) => fit.replaceAll(name, assetIds[index] ?? name), String(text));
+  const named = [...new Set(text.match(/\bast_\w+/g) ?? [])];
+  return named.reduce((fit, name, index) => fit.replaceAll(name, assetIds[index] ?? name), text);
 }
 
 /**
@@ -182,7 +173,7 @@ function describeAnswer({ status, body, entry }) {
         { class: "button", href: pageAddress(entry ? `requests/${entry.sequence}` : "requests") },
         "Explain in Requests",
       ),
-      body?.object === "generation" &&
+      ["generation", "operation"].includes(body?.object) &&
         element("a", { class: "button", href: pageAddress(`work/${body.id}`) }, "Show the work"),
     ),
     body !== null && json(body, "Answer"),
