@@ -3,6 +3,7 @@
 Registered with the sandboxes when the emulator starts. Must not know any rule, nor what reads the results.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -30,8 +31,8 @@ class Examiner:
 
     keeps_conduct: bool = False
     _kept: list[tuple[str, Finding]] = field(default_factory=list)
-    _checked: dict[str, int] = field(default_factory=dict)
-    _met: dict[str, int] = field(default_factory=dict)
+    _checked: Counter[str] = field(default_factory=Counter)
+    _met: Counter[str] = field(default_factory=Counter)
     _loaded: dict[str, int] = field(default_factory=dict)
     """By sandbox that was loaded from a state file: the number of its last request at that time."""
 
@@ -52,42 +53,38 @@ class Examiner:
 
     def conclude(self, sandbox: Sandbox) -> None:
         """Keep what was found in a sandbox that is about to forget what was done in it."""
-        self._count_met(sandbox)
+        self._met.update(sandbox.record.met)
         if self.keeps_conduct:
-            self._add(sandbox.id, _examined(sandbox))
+            self._kept, self._checked = self._kept_and([sandbox])
         self._loaded.pop(sandbox.id, None)
 
     def discount(self, sandbox: Sandbox) -> None:
         """Exclude what a loaded state file holds: it belongs to other runs."""
         self._loaded[sandbox.id] = sandbox.journal.last_sequence
-        for point, number in sandbox.record.met.items():
-            self._met[point] = self._met.get(point, 0) - number
-        for rule, number in _examined(sandbox, has_ended=False).checked.items():
-            self._checked[rule] = self._checked.get(rule, 0) - number
+        self._met.subtract(sandbox.record.met)
+        self._checked.subtract(_examined(sandbox, has_ended=False).checked)
 
     def conclude_all(self, sandboxes: Iterable[Sandbox]) -> "Totals":
         """Return the findings of all sandboxes, deleted ones included; no more requests will come."""
-        for sandbox in sandboxes:
-            self._add(sandbox.id, _examined(sandbox))
-        return Totals(tuple(self._kept), self._checked)
+        findings, checked = self._kept_and(sandboxes)
+        return Totals(tuple(findings), checked)
 
-    def met(self, sandboxes: Iterable[Sandbox]) -> dict[str, int]:
+    def met(self, sandboxes: Iterable[Sandbox]) -> Counter[str]:
         """Return how often each point of the coverage was reached, in all sandboxes, deleted ones included."""
+        met = self._met.copy()
         for sandbox in sandboxes:
-            self._count_met(sandbox)
-        return self._met
+            met.update(sandbox.record.met)
+        return met
 
-    def _count_met(self, sandbox: Sandbox) -> None:
-        for point, number in sandbox.record.met.items():
-            self._met[point] = self._met.get(point, 0) + number
-
-    def _add(self, sandbox_id: str, conduct: "Conduct") -> None:
-        room = max(MAXIMUM_KEPT - len(self._kept), 0)
-        loaded = self._loaded.get(sandbox_id, 0)
-        found = [finding for finding in conduct.findings if finding.requests[-1] > loaded]
-        self._kept += [(sandbox_id, finding) for finding in found[:room]]
-        for rule, number in conduct.checked.items():
-            self._checked[rule] = self._checked.get(rule, 0) + number
+    def _kept_and(self, sandboxes: Iterable[Sandbox]) -> tuple[list[tuple[str, Finding]], Counter[str]]:
+        """Return what is kept together with what some sandboxes give: the findings, and how often rules were checked."""
+        findings, checked = self._kept.copy(), self._checked.copy()
+        for sandbox in sandboxes:
+            conduct, loaded = _examined(sandbox), self._loaded.get(sandbox.id, 0)
+            found = [(sandbox.id, finding) for finding in conduct.findings if finding.requests[-1] > loaded]
+            findings += found[: max(MAXIMUM_KEPT - len(findings), 0)]
+            checked.update(conduct.checked)
+        return findings, checked
 
 
 def _examined(sandbox: Sandbox, has_ended: bool = True) -> "Conduct":

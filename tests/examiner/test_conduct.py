@@ -93,6 +93,12 @@ def test_notes_are_bounded_and_what_they_gave_is_kept(service: EmulatorUnderTest
     assert before == conduct(service)["findings"][: len(before)]
 
 
+def test_totals_of_all_sandboxes_are_the_same_however_often_they_are_asked_for(service: EmulatorUnderTest) -> None:
+    ExampleClient(service).play(BREAKS)
+    for totals in (service.application.final_conduct, service.application.coverage):
+        assert totals() == totals()
+
+
 def test_other_words_than_true_and_false_are_refused(service: EmulatorUnderTest) -> None:
     status, code, detail = service.refusal("GET", "/conduct?ended=soon")
     assert (400, "invalid_request") == (status, code)
