@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 def read_coverage(name: str) -> "Document":
     """Read a file. Raises UsageError for one that cannot be read, or is not a coverage document."""
-    from emulator.examiner.coverage import DocumentError, read
+    from emulator.examiner.coverage import read
 
     try:
         return read(json.loads(Path(name).read_bytes()))
     except OSError as error:
         raise unreadable(error) from None
-    except (DocumentError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{name}: {error}") from None
 
 

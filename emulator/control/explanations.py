@@ -96,7 +96,7 @@ def _describe_cause(entry: Entry) -> dict[str, Any] | None:
     cause = entry.problem.cause if entry.problem else None
     if cause is None:
         return None
-    return {"file": cause.file if cause.line else None, "line": cause.line or None, "at": format_timestamp(cause.at)}
+    return _describe_place(cause) | {"at": format_timestamp(cause.at)}
 
 
 # What would have helped, and what happened ----------------------------------------------------------------------------
@@ -212,8 +212,13 @@ def rules_that_acted(entry: Entry) -> list[Rule]:
 
 
 def describe_rule(rule: Rule) -> dict[str, Any]:
-    """Return where a rule stands: nowhere, if its scenario came as an object within a request."""
-    return {"name": rule.name, "file": rule.file if rule.line else None, "line": rule.line or None}
+    """Return the name of a rule, and where it stands."""
+    return {"name": rule.name} | _describe_place(rule)
+
+
+def _describe_place(part: Rule | Cause) -> dict[str, Any]:
+    """Return where a part of a scenario stands: nowhere, if the scenario came as an object within a request."""
+    return {"file": part.file, "line": part.line} if part.line else {"file": None, "line": None}
 
 
 def _what_rules_did(entry: Entry) -> Iterator[tuple[Rule, str]]:

@@ -1,6 +1,7 @@
 """Sandboxes: created, shown, reset and deleted."""
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, Final
 
 from emulator.contract import BASE_PATH
@@ -31,8 +32,8 @@ def create_sandbox(call: Call) -> JsonResponse:
         "seed": optional(fields, "seed", int),
         "clock": optional(fields, "clock", lambda clock: clock_of(clock, "/clock")),
         "start": optional(fields, "start", parse_timestamp),
-        "rate_limits": optional(fields, "rate_limits", lambda switch: switch in (True, "on")),
-        "evolution": optional(fields, "evolution", lambda switch: switch in (True, "on")),
+        "rate_limits": optional(fields, "rate_limits", _is_on),
+        "evolution": optional(fields, "evolution", _is_on),
         "world": optional(fields, "world", _world),
     }
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -89,23 +90,26 @@ def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
 
 
 def _environment(call: Call, sandbox: Sandbox, now: int) -> dict[str, str]:
-    """Return the variables for a client of a sandbox. The key is Demo's, else the first that may write, else empty.
-
-    If Demo's key is revoked or expired it stays Demo's: the client gets that refusal, and no other Team pays.
-    """
-    teams = sorted(
-        (account.team for account in sandbox.accounts.values()), key=lambda team: team.name != PREFERRED_TEAM
-    )
-    usable = [key for team in teams for key in full_keys(sandbox, team.id, now)]
-    if teams and teams[0].name == PREFERRED_TEAM and not full_keys(sandbox, teams[0].id, now):
-        credentials = sandbox.credentials_of(teams[0].id)
-        usable = [credential.key for credential in credentials if credential.profile == "full"] + usable
+    """Return the variables for a client of a sandbox."""
     return {
         "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
-        "IMAGE_WORKFLOW_API_KEY": next(iter(usable), ""),
+        "IMAGE_WORKFLOW_API_KEY": next(_keys_for_clients(sandbox, now), ""),
         "EMULATOR_URL": call.origin,
         "EMULATOR_SANDBOX": sandbox.id,
     }
+
+
+def _keys_for_clients(sandbox: Sandbox, now: int) -> Iterator[str]:
+    """Go through the keys that may write: Demo's first, then those of the other Teams.
+
+    If Demo's key is revoked or expired it stays Demo's: the client gets that refusal, and no other Team pays.
+    """
+    teams = (account.team for account in sandbox.accounts.values())
+    for team in sorted(teams, key=lambda team: team.name != PREFERRED_TEAM):
+        yield from full_keys(sandbox, team.id, now)
+        if team.name == PREFERRED_TEAM:
+            credentials = sandbox.credentials_of(team.id)
+            yield from (credential.key for credential in credentials if credential.profile == "full")
 
 
 def _free_identifier(call: Call) -> str:
@@ -115,6 +119,10 @@ def _free_identifier(call: Call) -> str:
         identifier = f"sandbox-{plane.sandboxes_named}"
         if identifier not in plane.sandboxes.by_id:
             return identifier
+
+
+def _is_on(switch: bool | str) -> bool:
+    return switch in (True, "on")
 
 
 def _world(value: Any) -> WorldFile:

@@ -141,9 +141,9 @@ def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_
     """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
     ending, name = _NAMES[profile]
     slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_LONGEST_SLUG] or "team"
-    sandbox, callers, number = call.sandbox, call.plane.sandboxes.callers, 1
+    sandbox, number = call.sandbox, 1
     key = f"iwe_{slug}_{ending}"
-    while sandbox.key_of(key) in callers:
+    while call.plane.sandboxes.find_caller(sandbox.key_of(key)) is not None:
         number += 1
         key = f"iwe_{slug}_{ending}_{number}"
     added = sandbox.add_credential(account, WorldCredential(key, name, profile, expires_at=expires_at), call.now)

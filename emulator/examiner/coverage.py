@@ -15,10 +15,6 @@ Document = dict[str, Any]
 _MAXIMUM_MET: Final = 2**53
 
 
-class DocumentError(ValueError):
-    """A file that is not a coverage document; the text says where, what was found, what was expected."""
-
-
 def document(contract: Contract, closing: Closing, met: Mapping[str, int]) -> Document:
     """Return the coverage document of some counts."""
     operations = {
@@ -56,7 +52,7 @@ def read(value: object) -> Document:
     """Check that a JSON value is a coverage document, and return it.
 
     Raises:
-        DocumentError: it is not.
+        ValueError: it is not; the text says where, and what was expected.
     """
     _check(isinstance(value, dict) and isinstance(value.get("operations"), dict), "", "an object with operations")
     assert isinstance(value, dict)
@@ -83,7 +79,7 @@ def _is_point(value: object) -> bool:
 
 def _check(holds: bool, where: str, expected: str) -> None:
     if not holds:
-        raise DocumentError(f"{where or '(the file)'}: expected {expected}")
+        raise ValueError(f"{where or '(the file)'}: expected {expected}")
 
 
 def rows(coverage: Document) -> Iterator[tuple[str, int, int, list[str]]]:
@@ -92,10 +88,3 @@ def rows(coverage: Document) -> Iterator[tuple[str, int, int, list[str]]]:
         points = operation["points"]
         gaps = [point["point"] for point in points if not point["met"]]
         yield name, len(points) - len(gaps), len(points), gaps
-
-
-def closed_by_words(closed_by: Mapping[str, Any]) -> str:
-    """Say in a few words what closes a gap."""
-    if "scenario" in closed_by:
-        return f"scenario {closed_by['scenario']}"
-    return "a rule" if "rule" in closed_by else "the call itself"

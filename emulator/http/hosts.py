@@ -5,16 +5,18 @@ here. So the Host of a request must be a name that nobody else can register, and
 another site. Knows no surface.
 """
 
+import re
 from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.http.requests import HOST_SYNTAX, Scope
+from emulator.http.requests import Scope
 
 PRIVATE_SUFFIXES: Final = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """Names under these cannot be registered (RFC 2606, 6762, 8375)."""
 EVERY_ORIGIN: Final = "*"
+_SYNTAX: Final = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 _OWN_SITES: Final = (b"same-origin", b"same-site", b"none")
 _KNOWN_HOSTS: Final = 100
 """Limit of the accepted values of `Host` that are cached."""
@@ -60,7 +62,7 @@ class Hosts:
     def _check_hosts(self, hosts: list[bytes], http_version: str) -> None:
         if not hosts and http_version == "1.0":
             return
-        if len(hosts) != 1 or not HOST_SYNTAX.fullmatch(hosts[0]):
+        if len(hosts) != 1 or not _SYNTAX.fullmatch(hosts[0]):
             found = excerpt(hosts[0].decode("latin-1")) if len(hosts) == 1 else str(len(hosts) or "none")
             expected = "expected one, the emulator's name or address"
             raise Problem("invalid_request", f"Host: found {found}; {expected}", check=Check.ROUTE)

@@ -32,7 +32,7 @@ MAXIMUM_DEPTH = 254
 DRAIN_LIMIT_BYTES = 80 * 1024 * 1024
 """How much of a refused body is read and dropped, so that its sender sees the answer instead of a reset."""
 
-_SINGLE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type", b"emulator-fault", b"host"})
+_SINGLE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type"})
 
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
@@ -46,8 +46,6 @@ _LONGEST_INTEGER = 19
 """Characters of an integer that is read as one, in 64 bits."""
 _LONGEST_POWER = 20
 """Characters of an exponent that are read: more say nothing more."""
-
-HOST_SYNTAX = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 
 
 class ClientDisconnectedError(Exception):

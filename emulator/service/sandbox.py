@@ -149,7 +149,7 @@ class Sandbox(SandboxState):
         self.causes: dict[tuple[str, str], Cause] = {}
         """By field (such as `credits`) and id: the timeline change that set it last."""
         self.strike: Playbook | None = None
-        """The one fault of a sweep's run, which begins anew whenever the sandbox does (`Sandboxes.strike_with`)."""
+        """The one fault of a sweep's run, which starts again whenever the sandbox does (`Sandboxes.strike_with`)."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule: the counts of scenarios that have ended."""
 

@@ -59,7 +59,7 @@ class Sandboxes:
 
     @property
     def callers(self) -> Mapping[str, Caller]:
-        """A caller for each key: the one lookup that a request makes."""
+        """The caller of each key, to look at; a request is looked up by `find_caller`."""
         return MappingProxyType(self._callers)
 
     @property
@@ -85,14 +85,19 @@ class Sandboxes:
         """Let the rules of a scenario act in every sandbox, future ones included."""
         self._strike = strike
         for sandbox in self.by_id.values():
-            sandbox.strike = Playbook(strike, sandbox.began_at, sandbox.seed)
+            self._begin_to_strike(sandbox)
 
-    def _begin_to_observe(self, sandbox: Sandbox) -> None:
+    def _begin_to_strike(self, sandbox: Sandbox) -> None:
         if self._strike is not None:
             sandbox.strike = Playbook(self._strike, sandbox.began_at, sandbox.seed)
+
+    def _take_in(self, sandbox: Sandbox) -> None:
+        """Let a sandbox that has begun be struck, observed and found, as all are."""
+        self._begin_to_strike(sandbox)
         sandbox.journal.watchers.extend(_watcher(observer, sandbox) for observer in self._observers)
         if self.examiner is not None:
             sandbox.journal.examiner = partial(self.examiner.note, sandbox)
+        self.register(sandbox)
 
     def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
         """Make a sandbox. Raises SandboxConflictError."""
@@ -107,8 +112,7 @@ class Sandboxes:
             sandbox.images.close()
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self.by_id[identifier] = sandbox
-        self._begin_to_observe(sandbox)
-        self.register(sandbox)
+        self._take_in(sandbox)
         return sandbox
 
     def reset(self, sandbox: Sandbox) -> None:
@@ -119,8 +123,7 @@ class Sandboxes:
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
         sandbox.feed.restart()
-        self._begin_to_observe(sandbox)
-        self.register(sandbox)
+        self._take_in(sandbox)
 
     def replace(self, sandbox: Sandbox) -> None:
         """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises SandboxConflictError."""
@@ -140,8 +143,7 @@ class Sandboxes:
         sandbox.adopt(self.memory)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_over(old.feed)
-        self._begin_to_observe(sandbox)
-        self.register(sandbox)
+        self._take_in(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:
         """Delete a sandbox and free its memory."""

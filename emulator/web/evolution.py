@@ -14,7 +14,7 @@ from emulator.kernel.json_bytes import json_bytes
 HEADERS: Final[tuple[Header, ...]] = ((b"service-region", b"local-1"), (b"server-timing", b"admission;dur=1"))
 ADDED: Final = {"evolved": {"since": "1.1", "tags": ["new", "optional"], "note": None}}
 """The first field of every object: one that no client knows, with every kind of value inside."""
-_AS_IT_IS: Final = frozenset({"request", "headers", "body", "dimensions"})
+_AS_IT_IS: Final = frozenset({"request", "headers", "body"})
 """Fields whose objects repeat what the client sent, or say what it is to send: nothing may be added there."""
 
 

@@ -10,7 +10,7 @@ is an excuse, and so is a client that was shut out or that ended with a failure.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from emulator.examiner.history import History, intent_of, is_answered, is_success, shows_end
+from emulator.examiner.history import History, is_answered, is_success, request_of, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
@@ -54,7 +54,7 @@ def _judge(history: History, subject: str, notes: Sequence[Note], admitted: Note
 
 def _was_asked_again(history: History, admitted: Note) -> bool:
     """Whether the same request had come again when its admission was answered: its client had hung up."""
-    same = history.by_request[*intent_of(admitted), admitted.key]
+    same = history.by_request[request_of(admitted)]
     return any(admitted.sequence < note.sequence <= admitted.left_before for note in same)
 
 

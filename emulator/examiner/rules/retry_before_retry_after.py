@@ -14,9 +14,9 @@ from typing import Final
 from emulator.examiner.history import (
     History,
     has_waited,
-    intent_of,
     is_answered,
     is_wait_measured,
+    request_of,
     subject_of,
     title_of,
 )
@@ -42,7 +42,7 @@ def _judge(history: History, note: Note, notes: Sequence[Note]) -> Iterator[Verd
 
 
 def _repetition(history: History, note: Note, notes: Sequence[Note]) -> Note | None:
-    same_key = history.by_request[*intent_of(note), note.key]
+    same_key = history.by_request[request_of(note)]
     if note.key is not None and len(same_key) > 1:
         return history.next_knowing(same_key, note)
     return history.next_knowing(notes, note) if note.status == 429 or note.key is None else None

@@ -23,7 +23,7 @@ from emulator.examiner.rules.base import (
 from emulator.service.record import Note
 
 
-def is_late(note: Note) -> bool:
+def _is_late(note: Note) -> bool:
     """Whether a request came after the window of its Upload Session, and was refused for it."""
     return note.code == "upload_expired" and not note.is_injected and note.due is not None and note.at >= note.due
 
@@ -34,7 +34,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         if note.subject is None or not (note.surface == "upload" or note.operation == "completeUpload"):
             continue
         attempts = (note.subject, note.operation)
-        if not is_late(note):
+        if not _is_late(note):
             in_time.add(attempts)
         message = f"the window of {note.subject} had passed when its {'bytes' if note.surface else 'completion'} came"
         yield Breach(note.subject, (note.sequence,), message) if attempts not in in_time else KEPT

@@ -75,7 +75,6 @@ def _breach(history: History, chain: Sequence[Attempts]) -> Breach:
             subject_of(first),
             tuple(note.sequence for note in notes),
             f"{message}: it was carried out {len(spent)} times, and each time reserved Credits",
-            severity="error",
             rule=DOUBLE_SPEND,
         )
     return Breach(subject_of(first), tuple(note.sequence for note in notes), message)
