@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from emulator.contract import BASE_PATH, Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
-from emulator.documents import shipped_path
 from emulator.domain.problems import Problem
 from emulator.examiner.examiner import Examiner, Totals
 from emulator.http.cors import Cors
@@ -154,12 +153,10 @@ class Application:
     def coverage(self) -> "Document":
         """Return the coverage of the contract by the clients of all sandboxes, deleted ones included."""
         from emulator.examiner import closing, coverage
-        from emulator.scenario.library import ScenarioLibrary
+        from emulator.scenario.library import shipped_library
 
-        library = ScenarioLibrary(shipped_path("scenarios"), self.contract.facts())
-        scenarios = map(library.load, library.names())
-        met = self.examiner.met(self.sandboxes.by_id.values())
-        return coverage.document(self.contract, closing.Closing(self.contract, scenarios), met)
+        closed_by = closing.Closing(self.contract, shipped_library(self.contract.facts()).scenarios())
+        return coverage.document(self.contract, closed_by, self.examiner.met(self.sandboxes.by_id.values()))
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""
@@ -235,14 +232,12 @@ def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) ->
     if name_or_file is None:
         return NO_SCENARIO
     from emulator.scenario.format import parse_scenario
-    from emulator.scenario.library import ScenarioLibrary
+    from emulator.scenario.library import shipped_library
 
     path = Path(name_or_file)
     if path.suffix or path.is_file():
         return parse_scenario(path.read_bytes(), name_or_file, contract.facts(), world_names(world))
-
-    library = ScenarioLibrary(shipped_path("scenarios"), contract.facts())
-    return library.load(name_or_file, world_names(world))
+    return shipped_library(contract.facts()).load(name_or_file, world_names(world))
 
 
 def create_application(

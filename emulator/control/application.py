@@ -32,13 +32,12 @@ from emulator.control import (
     work,
 )
 from emulator.control.calls import Action, ControlPlane, Pictures, endpoint, head_of
-from emulator.documents import shipped_path
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http import requests
 from emulator.http.problems import not_allowed, problem_response
 from emulator.http.requests import Body, ClientDisconnectedError
 from emulator.http.stopping import Stop
-from emulator.scenario.library import ScenarioLibrary
+from emulator.scenario.library import shipped_library
 from emulator.service.sandbox import SandboxOptions
 from emulator.service.sandboxes import Sandboxes
 from emulator.settings import Settings
@@ -111,7 +110,7 @@ def create_control(
 ) -> ASGIApp:
     """Build the control plane. `options` are those of the process: the defaults of a new sandbox."""
     facts = contract.facts()
-    library = ScenarioLibrary(shipped_path("scenarios"), facts)
+    library = shipped_library(facts)
     plane = ControlPlane(sandboxes, contract, settings, options, library, facts, pictures, stop=stop)
     plane.created_with[sandboxes.default] = options
     paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}

@@ -101,7 +101,7 @@ class ControlPlane:
     def closing(self) -> Closing:
         """What closes the gaps of a coverage; reads the library once."""
         if self._closing is None:
-            self._closing = Closing(self.contract, map(self.library.load, self.library.names()))
+            self._closing = Closing(self.contract, self.library.scenarios())
         return self._closing
 
     @property

@@ -137,8 +137,8 @@ class CardRecipe(_Picture):
 
 
 Recipe = PhotographRecipe | EditRecipe | UpscaleRecipe | PremadeRecipe | CardRecipe
-
-_KINDS: Mapping[str, type[Recipe]] = {kind.__name__: kind for kind in get_args(Recipe)}
+RECIPE_KINDS: Mapping[str, type[Recipe]] = {kind.__name__: kind for kind in get_args(Recipe)}
+"""By the name under which helper processes and state files know each kind."""
 
 
 def recipe_to_dict(recipe: Recipe) -> dict[str, object]:
@@ -148,9 +148,9 @@ def recipe_to_dict(recipe: Recipe) -> dict[str, object]:
 
 def recipe_from_dict(plain: Mapping[str, object]) -> Recipe:
     """The recipe that `recipe_to_dict` wrote. Raises ValueError for anything else."""
-    kind = _KINDS.get(str(plain.get("recipe")))
+    kind = RECIPE_KINDS.get(str(plain.get("recipe")))
     if kind is None:
-        raise ValueError(f"recipe {plain.get('recipe')!r}: expected one of {', '.join(_KINDS)}")
+        raise ValueError(f"recipe {plain.get('recipe')!r}: expected one of {', '.join(RECIPE_KINDS)}")
     values: dict[str, object] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in plain.items() if name != "recipe"
     }

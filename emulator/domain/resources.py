@@ -23,6 +23,13 @@ INGREDIENT_KINDS = ("photography_style", "background", "pose", "fashion_model")
 OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
 
 
+def operation_admitting(work: str) -> str:
+    """Return the id of the operation that admits a workflow or an Operation type."""
+    subject, _, verb = work.partition(".")
+    name = "".join(word.capitalize() for word in subject.split("_"))
+    return verb + name if verb else f"create{name}Generation"
+
+
 class RenderedOnce:
     """A resource that looks the same to every caller: its JSON is rendered once, and kept with it.
 

@@ -92,10 +92,12 @@ def _loss(entry: Entry) -> str | None:
     """Return how the answer was lost; None if it was not."""
     if entry.outcome == "abandoned":
         return "abandoned"
-    fault = entry.rule.fault if entry.rule is not None and entry.has_rule_acted else None
-    if fault is not None and fault.loses_answer:
-        return str(getattr(fault, "kind", "lost"))
-    return "lost" if entry.outcome == "lost" else None
+    if entry.rule is None or not entry.is_answer_lost:
+        return None
+    from emulator.scenario.faults.loss import LossFault  # a server without such a rule does not load it
+
+    assert isinstance(entry.rule.fault, LossFault), "no other fault loses an answer"
+    return entry.rule.fault.kind
 
 
 def _query(query: bytes) -> str:

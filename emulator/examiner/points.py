@@ -7,13 +7,13 @@ look-ups in a dict.
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, get_args
+from typing import Final
 
 from emulator.contract import Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
-from emulator.domain.resources import WORKFLOWS, Generation
-from emulator.scenario.outcomes import FailureCode
+from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, Generation, operation_admitting
+from emulator.scenario.outcomes import FAILURE_CODES
 from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox
 
@@ -21,7 +21,6 @@ REPLAY: Final = "replay"
 LOST: Final = "lost"
 LOST_BEFORE: Final = "lost before commit"
 LOST_AFTER: Final = "lost after commit"
-FAILURES: Final = get_args(FailureCode)
 _UPLOAD_PROBLEMS: Final = (
     "400 invalid_request",
     "404 upload_not_found",
@@ -45,26 +44,12 @@ BYTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 """The points of the byte surfaces."""
 
 
+_WORK: Final = MappingProxyType({operation_admitting(work): work for work in (*WORKFLOWS, *OPERATION_TYPES)})
+
+
 def work_of(operation: str) -> str | None:
     """Return the workflow or Operation type that an operation admits, as scenarios name it; None if it admits none."""
-    for workflow in WORKFLOWS:
-        if operation == f"create{_camel(workflow)}Generation":
-            return workflow
-    for kind in ("photography_style", "background", "pose", "fashion_model"):
-        for act in ("create", "update"):
-            if operation == act + _camel(kind):
-                return f"{kind}.{act}"
-    return None
-
-
-def _operation_of(work: str) -> str:
-    """Return the operation that admits a workflow or an Operation type."""
-    kind, _, act = work.partition(".")
-    return f"{act}{_camel(kind)}" if act else f"create{_camel(kind)}Generation"
-
-
-def _camel(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("_"))
+    return _WORK.get(operation)
 
 
 def all_points(contract: Contract) -> dict[str, tuple[str, ...]]:
@@ -77,10 +62,10 @@ def _points(operation: OperationContract) -> Iterator[str]:
     work = work_of(operation.id)
     if work is not None:
         yield "work completed"
-        yield from ("work failed",) if work in WORKFLOWS else (f"work failed with {code}" for code in FAILURES)
+        yield from ("work failed",) if work in WORKFLOWS else (f"work failed with {code}" for code in FAILURE_CODES)
     if work in WORKFLOWS:
         yield "output completed"
-        yield from (f"output failed with {code}" for code in FAILURES)
+        yield from (f"output failed with {code}" for code in FAILURE_CODES)
     if operation.is_idempotent:
         yield REPLAY
     codes = sorted(operation.all_codes, key=lambda code: (CATALOGUE[code].status, code))
@@ -96,18 +81,13 @@ def count(sandbox: Sandbox, entry: Entry) -> None:
     is_plain = entry.outcome == "answered" and entry.rule is None
     point = f"{name} {entry.status if is_plain else _point(entry)}"
     met[point] = met.get(point, 0) + 1
-    if entry.status == 200 and name in ("getOperation", "getGeneration") and not _is_lost(entry):
+    if entry.status == 200 and name in ("getOperation", "getGeneration") and not entry.is_answer_lost:
         for point in _ends(sandbox, entry.path.rpartition("/")[2]):
             met[point] = met.get(point, 0) + 1
 
 
-def _is_lost(entry: Entry) -> bool:
-    is_hit = entry.rule is not None and entry.has_rule_acted and entry.rule.fault.loses_answer
-    return is_hit or entry.outcome == "lost"
-
-
 def _point(entry: Entry) -> str:
-    if _is_lost(entry):
+    if entry.is_answer_lost:
         if entry.method in ("GET", "HEAD"):
             return LOST
         return LOST_AFTER if entry.is_committed or entry.replay_of else LOST_BEFORE
@@ -123,9 +103,10 @@ def _ends(sandbox: Sandbox, identifier: str) -> Iterator[str]:
     if work is None or work.status not in TERMINAL:
         return
     if isinstance(work, Generation):
-        operation = _operation_of(work.workflow)
+        operation = operation_admitting(work.workflow)
         yield f"{operation} work {work.status}"
         for output in work.outputs:
             yield f"{operation} output {f'failed with {output.error.code}' if output.error else output.status}"
     else:
-        yield f"{_operation_of(work.type)} work {f'failed with {work.error.code}' if work.error else work.status}"
+        end = f"failed with {work.error.code}" if work.error else work.status
+        yield f"{operation_admitting(work.type)} work {end}"

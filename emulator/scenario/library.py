@@ -1,9 +1,11 @@
-"""The library: the scenario files that are shipped, found by name. The caller passes the folder."""
+"""The library: the scenario files that are shipped, found by name. The caller passes which operations there are."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from emulator.documents import shipped_path
 from emulator.documents.complaints import Complaint, nearest, one_of
 from emulator.domain.problems import excerpt
 from emulator.scenario.format import ScenarioError, parse_scenario
@@ -39,8 +41,15 @@ class ScenarioLibrary:
         Raises:
             ScenarioError: a file cannot be used.
         """
-        scenarios = [self.load(name) for name in self.names()]
-        return [LibraryEntry(scenario.name, scenario.description) for scenario in scenarios]
+        return [LibraryEntry(scenario.name, scenario.description) for scenario in self.scenarios()]
+
+    def scenarios(self) -> Iterator[Scenario]:
+        """Read every scenario, in the order of their names.
+
+        Raises:
+            ScenarioError: a file cannot be used.
+        """
+        return map(self.load, self.names())
 
     def text(self, name: str) -> str:
         """Return the text of a scenario's file.
@@ -66,3 +75,8 @@ class ScenarioLibrary:
 
     def _files(self) -> dict[str, Path]:
         return {file.stem: file for file in self._folder.iterdir() if file.suffix == _SUFFIX}
+
+
+def shipped_library(operations: OperationFacts) -> ScenarioLibrary:
+    """Return the library that this installation ships."""
+    return ScenarioLibrary(shipped_path("scenarios"), operations)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, get_args
 
 from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.resources import Scene
 
 FailureCode = Literal["processing_failed", "timed_out", "content_rejected"]
-
 """How work and outputs can fail (D31)."""
+FAILURE_CODES: Final[tuple[FailureCode, ...]] = get_args(FailureCode)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,6 @@ class IngredientKind:
     """One kind: its class, the prefix of its ids, its source field, and how the other fields of a body become its own."""
 
     resource: Callable[..., Ingredient]
-    body: str
-    """How the contract's schemas of its bodies begin: with `Write` it is made, with `Patch` changed."""
     prefix: str
     sources: str
     fields: Mapping[str, str]
@@ -47,11 +45,10 @@ class IngredientKind:
 
 KINDS: Mapping[str, IngredientKind] = {
     "photography_style": IngredientKind(
-        PhotographyStyle, "Style", "sty", "asset_ids", {"name": "name", "description": "description"}
+        PhotographyStyle, "sty", "asset_ids", {"name": "name", "description": "description"}
     ),
     "background": IngredientKind(
         Background,
-        "Background",
         "bkg",
         "asset_id",
         {"name": "name", "kind": "background_kind"},
@@ -59,14 +56,13 @@ KINDS: Mapping[str, IngredientKind] = {
     ),
     "pose": IngredientKind(
         Pose,
-        "Pose",
         "pos",
         "asset_id",
         {"name": "name", "supported_camera_distances": "supported_camera_distances"},
         "A pose read from a picture.",
     ),
     "fashion_model": IngredientKind(
-        FashionModel, "FashionModel", "fmd", "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
+        FashionModel, "fmd", "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
     ),
 }
 

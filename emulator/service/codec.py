@@ -20,7 +20,7 @@ from cattrs.gen import make_dict_structure_fn
 from cattrs.strategies import configure_tagged_union
 
 from emulator.domain.problems import excerpt, pointer
-from emulator.domain.recipes import Recipe
+from emulator.domain.recipes import RECIPE_KINDS, Recipe
 from emulator.kernel.clock import Clock, ClockSetting
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service.journal import Journal
@@ -129,9 +129,9 @@ def _array_reader(factory: Any) -> Any:
 
 
 def _tagged(data: Any) -> Any:
-    kinds = [kind.__name__ for kind in get_args(Recipe)]
     tag = data.get("recipe") if isinstance(data, dict) else None
-    _check(isinstance(tag, str) and tag in kinds, data if tag is None else tag, f"a recipe, one of {', '.join(kinds)}")
+    is_kind = isinstance(tag, str) and tag in RECIPE_KINDS
+    _check(is_kind, data if tag is None else tag, f"a recipe, one of {', '.join(RECIPE_KINDS)}")
     return data
 
 

@@ -169,17 +169,16 @@ def _check_camera_distance(call: Call, intent: Intent) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """One workflow: the contract's schema of its body, how it is planned, and the recipe of what it makes."""
+    """One workflow: how it is planned, and the recipe of what it makes."""
 
-    body: str
     plan: Callable[[Call], Plan]
     recipe: type[Recipe]
 
 
 BY_WORKFLOW: Mapping[str, Workflow] = {
-    "product_photography": Workflow("ProductPhotography", _plan_photography, PhotographRecipe),
-    "edit_images": Workflow("EditImages", _plan_edit, EditRecipe),
-    "upscale": Workflow("Upscale", _plan_upscale, UpscaleRecipe),
+    "product_photography": Workflow(_plan_photography, PhotographRecipe),
+    "edit_images": Workflow(_plan_edit, EditRecipe),
+    "upscale": Workflow(_plan_upscale, UpscaleRecipe),
 }
 
 

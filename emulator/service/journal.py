@@ -15,6 +15,7 @@ import orjson
 from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Credential
 from emulator.kernel.clock import host_elapsed_ms, host_now
+from emulator.scenario.matching import ByteSurface
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.service.feed import Feed
 from emulator.service.teams import TeamAccount
@@ -28,7 +29,6 @@ MAXIMUM_BODY_BYTES = 64 * 1024
 EntryOutcome = Literal["in flight", "answered", "replayed", "refused", "replaced", "failed", "lost", "abandoned"]
 """How a request ended. `replaced`: a scenario hid what was done behind a problem. `lost`: a scenario lost it before
 anything was done. `failed`: by a defect of the emulator. `abandoned`: its client left before it was whole."""
-ByteSurface = Literal["upload", "download"]
 
 
 class Identity(Protocol):
@@ -124,7 +124,7 @@ class Entry:
         """What is counted of it."""
         is_replayed = self.replay_of is not None
         code = self.code if self.status is None or self.status >= 400 else None
-        is_lost = self.outcome == "lost" or (self.rule is not None and self.is_answer_lost)
+        is_lost = self.rule is not None and self.is_answer_lost  # most requests meet no rule: no call for them
         return Outcome(self.operation, self.status, code, self.byte_surface, is_replayed, is_lost)
 
     @property

@@ -5,15 +5,13 @@ Another Team's resource is refused like one that does not exist (section 5, rule
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic
 
 from emulator.domain.problems import Check, Problem, excerpt, invalid_reference
 from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Ingredient, Operation, Product
 from emulator.service import remedies
 from emulator.service.calls import Call
-from emulator.service.store import Collection, Owned, Store
-
-Resource = TypeVar("Resource", bound=Owned)
+from emulator.service.store import Collection, Resource, Store
 
 
 @dataclass(frozen=True, slots=True)

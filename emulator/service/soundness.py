@@ -39,6 +39,7 @@ from emulator.domain.resources import (
     Operation,
     Product,
     UploadSession,
+    operation_admitting,
 )
 from emulator.imaging.containers import BrokenFile, contents_of
 from emulator.kernel.clock import HIGHEST_RATE, ClockSetting
@@ -48,7 +49,7 @@ from emulator.service.authoring import KINDS
 from emulator.service.generations import BY_WORKFLOW
 from emulator.service.sandbox import Sandbox
 from emulator.service.scenarios import CHANGE_EVENT
-from emulator.service.store import Owned
+from emulator.service.store import Resource
 
 MOST_CREDITS = LARGEST_INTEGER
 MOST_PIXELS = 100_000_000
@@ -65,7 +66,6 @@ _HEADER_VALUE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*")
 _STARTS = ("operation_started", "generation_started")
 
 Item = TypeVar("Item")
-Resource = TypeVar("Resource", bound=Owned)
 Work = TypeVar("Work", Operation, Generation)
 _Due = tuple[str, str, int, int]
 """Kind, subject, detail and instant of an event."""
@@ -255,15 +255,13 @@ def _check_resources(sandbox: Sandbox) -> None:
 def _check_product(sandbox: Sandbox, row: _Row[Product]) -> None:
     members = row.item.asset_ids
     row.expect(members and len(set(members)) == len(members), "asset_ids", "some, none of them twice")
-    for asset_id in members:
-        _expect(_has_asset(sandbox, row.item, asset_id), f"{row.where}/asset_ids", asset_id, "an Asset of the Team")
+    _check_assets(sandbox, f"{row.where}/asset_ids", row.item.team_id, members)
     row.expect(row.item.primary_asset_id in members, "primary_asset_id", "a member")
 
 
-def _has_asset(sandbox: Sandbox, resource: Owned, asset_id: str) -> bool:
-    """Whether an Asset exists that the owner of a resource has."""
-    asset = sandbox.store.assets.items.get(asset_id)
-    return asset is not None and asset.team_id == resource.team_id
+def _check_assets(sandbox: Sandbox, where: str, team_id: str, asset_ids: Iterable[str]) -> None:
+    for asset_id in asset_ids:
+        _expect(sandbox.store.assets.visible(team_id, asset_id), where, asset_id, "an Asset of the Team")
 
 
 def _check_picture(sandbox: Sandbox, where: str, key: str) -> None:
@@ -359,7 +357,10 @@ def _check_progress(sandbox: Sandbox, row: _Row[Work]) -> None:
     _check_instants(row.where, instants, sandbox.clock.now())
 
 
-def _check_intent(where: str, name: str, request: Intent, contract: Contract) -> None:
+def _check_intent(where: str, work: str, request: Intent, contract: Contract) -> None:
+    """Check the request of work against the body of the operation that admits it."""
+    name = contract.operations[operation_admitting(work)].body
+    assert name is not None, "what admits work has a body"
     violations = contract.violations(name, request, first_only=True)
     if violations:
         raise StateError(f"{where}{violations[0].where}: expected {violations[0].expected}")
@@ -373,8 +374,7 @@ def _check_operation(sandbox: Sandbox, row: _Row[Operation], contract: Contract)
     store, operation = sandbox.store, row.item
     row.expect(operation.type in OPERATION_TYPES, "type", f"one of {', '.join(OPERATION_TYPES)}")
     kind, creates = operation.ingredient_kind, operation.type.endswith(".create")
-    schema = KINDS[kind].body + ("Write" if creates else "Patch")
-    _check_intent(f"{row.where}/request", schema, operation.request, contract)
+    _check_intent(f"{row.where}/request", operation.type, operation.request, contract)
     sources = operation.request.get(KINDS[kind].sources, ())
     sources = (sources,) if isinstance(sources, str) else tuple(sources)
     row.expect(sources and sources == operation.outcome.source_keys, "outcome/source_keys", "those of the request")
@@ -386,9 +386,7 @@ def _check_operation(sandbox: Sandbox, row: _Row[Operation], contract: Contract)
     )
     if operation.status in TERMINAL:
         return
-    for asset_id in sources:
-        is_own = _has_asset(sandbox, operation, asset_id)
-        _expect(is_own, f"{row.where}/outcome/source_keys", asset_id, "an Asset of the Team")
+    _check_assets(sandbox, f"{row.where}/outcome/source_keys", operation.team_id, sources)
     if operation.target_id is not None:
         target: Ingredient | None = store.ingredients[kind].items.get(operation.target_id)
         is_own = target is not None and target.team_id == operation.team_id
@@ -400,7 +398,7 @@ def _check_operation(sandbox: Sandbox, row: _Row[Operation], contract: Contract)
 def _check_generation(row: _Row[Generation], contract: Contract) -> None:
     generation, slots = row.item, len(row.item.plan)
     row.expect(generation.workflow in BY_WORKFLOW, "workflow", f"one of {', '.join(BY_WORKFLOW)}")
-    _check_intent(f"{row.where}/request", BY_WORKFLOW[generation.workflow].body, generation.request, contract)
+    _check_intent(f"{row.where}/request", generation.workflow, generation.request, contract)
     is_planned = 1 <= slots <= _MOST_SLOTS and slots == len(generation.outputs)
     _expect(is_planned, f"{row.where}/plan", slots, "a plan for each output")
     row.expect(generation.reserved_credits > 0, "reserved_credits", "what its admission reserved")

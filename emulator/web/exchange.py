@@ -27,13 +27,13 @@ from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.scenario.faults.base import NO_FAULT, Fault
-from emulator.scenario.matching import RequestFacts
+from emulator.scenario.matching import ByteSurface, RequestFacts
 from emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
 from emulator.service import admission, engine, scenarios
 from emulator.service.accounts import Caller
 from emulator.service.calls import Call, Commit
 from emulator.service.injection import injected_problem
-from emulator.service.journal import ByteSurface, Entry
+from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web import holding

@@ -17,11 +17,10 @@ from emulator.kernel.timestamps import seconds_up
 from emulator.service import authoring, engine, generations, library, lookups, uploads
 from emulator.service.calls import Call, Commit
 from emulator.service.lookups import Lookup, find
-from emulator.service.store import Collection, Owned
+from emulator.service.store import Collection, Resource
 from emulator.web.exchange import Exchange
 from emulator.web.requests import page_limit
 
-Resource = TypeVar("Resource", bound=Owned)
 Work = TypeVar("Work", Operation, Generation)
 
 
