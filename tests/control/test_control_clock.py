@@ -226,23 +226,21 @@ def _held_upscale(emulator: EmulatorUnderTest) -> Call:
     return Call("POST", "/generations/upscale", body)
 
 
-@pytest.mark.parametrize(("steps", "now"), [(1, "2026-01-01T00:00:10.000Z"), (2, "2026-01-01T00:00:16.000Z")])
-def test_a_move_until_idle_takes_no_more_steps_than_it_may(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, now: str
+@pytest.mark.parametrize(
+    ("steps", "body", "now"),
+    [
+        (1, {"until_idle": True}, "2026-01-01T00:00:10.000Z"),
+        (2, {"until_idle": True}, "2026-01-01T00:00:16.000Z"),
+        (1, {"seconds": 60}, "2026-01-01T00:01:00.000Z"),
+    ],
+)
+def test_a_move_takes_no_more_steps_than_it_may_and_gets_there_where_one_is_said(
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, body: Any, now: str
 ) -> None:
     monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", steps)
     call = _held_upscale(emulator)
-    admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
+    admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", body))
     assert (admitted.status, moved.json["now"]) == (202, now)
-
-
-def test_a_move_that_takes_as_many_steps_as_it_may_gets_there(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", 1)
-    call = _held_upscale(emulator)
-    admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
-    assert (admitted.status, moved.json["now"]) == (202, "2026-01-01T00:01:00.000Z")
 
 
 def test_a_move_waits_for_an_image_only_so_long(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:

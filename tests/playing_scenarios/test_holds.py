@@ -12,13 +12,17 @@ UPSCALE: Json = {"operation": "createUpscaleGeneration"}
 IN_PROGRESS = (409, "idempotency_in_progress")
 
 
+def _held(service: EmulatorUnderTest, span: str = "10s") -> Call:
+    """Return an upscale that is held once, for so long."""
+    service.rule(UPSCALE, {"hold": span}, {"nth": 1})
+    return upscale_call(service.assets(1)[0], "k")
+
+
 # Manual -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
-    call = upscale_call(asset_id, "k")
+    call = _held(service)
     first, early, moved, late, end = service.together(call, call, advance_call(9.999), call, advance_call(0.001))
     assert [IN_PROGRESS, IN_PROGRESS] == [early.outcome, late.outcome]
     assert (202, "2026-01-01T00:00:10.000Z") == (first.status, first.json["created_at"])
@@ -27,9 +31,7 @@ def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: EmulatorUnde
 
 
 def test_a_hold_ends_at_its_own_instant_in_the_middle_of_a_longer_move(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
-    first, moved = service.together(upscale_call(asset_id, "k"), advance_call(60))
+    first, moved = service.together(_held(service), advance_call(60))
     assert "2026-01-01T00:00:10.000Z" == first.json["created_at"]
     done = service.get(f"/generations/{first.id}").json
     assert ("completed", "2026-01-01T00:00:16.000Z") == (done["status"], done["finished_at"])
@@ -87,9 +89,7 @@ def test_requests_without_a_key_can_be_held_too(service: EmulatorUnderTest) -> N
 
 
 def test_a_reset_lets_the_held_request_go_without_leaving_anything(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
-    first, reset = service.together(upscale_call(asset_id, "k"), control_call("POST", "/reset"))
+    first, reset = service.together(_held(service), control_call("POST", "/reset"))
     assert [(500, "internal_error"), 200] == [first.outcome, reset.status]
     assert (100, 0) == (service.credits(), service.count("/generations"))
     assert [] == service.items("/assets")
@@ -103,9 +103,7 @@ def test_on_an_auto_clock_a_hold_ends_with_the_answer_to_a_second_request(
     service: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(holding, "_AUTO_SECONDS", 3600.0)
-    (asset_id,) = service.assets(1)
-    service.rule(UPSCALE, {"hold": "10m"}, {"nth": 1})
-    call = upscale_call(asset_id, "k")
+    call = _held(service, "10m")
     first, second = service.together(call, call)
     assert [(202, "generation"), IN_PROGRESS] == [first.outcome, second.outcome]
     assert ("2026-01-01T00:10:00.000Z", 1) == (first.json["created_at"], service.count("/generations"))
@@ -146,9 +144,7 @@ def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_by_itself(
 
 @pytest.mark.emulator(clock="x10")
 def test_on_a_real_clock_a_hold_takes_its_time(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
-    call, began, at = upscale_call(asset_id, "k"), time.monotonic(), service.now()
+    call, began, at = _held(service), time.monotonic(), service.now()
     first, second = service.together(call, call)
     assert time.monotonic() - began >= 0.99
     assert [(202, "generation"), IN_PROGRESS] == [first.outcome, second.outcome]
@@ -156,8 +152,5 @@ def test_on_a_real_clock_a_hold_takes_its_time(service: EmulatorUnderTest) -> No
 
 
 def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    service.rule(UPSCALE, {"hold": "1h"}, {"nth": 1})
-    run = control_call("PUT", "/clock", {"mode": "x100000"})
-    first, _ = service.together(upscale_call(asset_id, "k"), run)
+    first, _ = service.together(_held(service, "1h"), control_call("PUT", "/clock", {"mode": "x100000"}))
     assert 202 == first.status
