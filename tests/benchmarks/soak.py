@@ -19,8 +19,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from emulator.testing import Emulator
-from tests.cli.command import serving
 from tests.support.pictures import picture
+from tests.support.served import serving
 
 ROUNDS_PER_HOUR = 60
 HOURS_TO_FILL = 24

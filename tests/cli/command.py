@@ -1,44 +1,58 @@
 """Runs the real command: in a process of its own where signals, streams or children are its matter, and otherwise in this one."""
 
+import http.client
 import io
+import json
 import os
-import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import redirect_stderr, redirect_stdout
+from typing import Any, TextIO
 from unittest.mock import patch
 
 from emulator.cli.main import main
+from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, Server, environment, run_program
 
-ROOT = Path(__file__).parents[2]
-PATIENCE_SECONDS = 20
 OF_A_PROCESS = ("serve", "exec", "sweep")
 """The commands that take over their process: its signals, its log and its garbage."""
+ASK = """
+import http.client, json, os, sys
+for method, path, body in json.loads(sys.argv[1]):
+    headers = {} if body is None else {"Content-Type": "application/json", "Idempotency-Key": path + str(body)}
+    if path.startswith("/v1"):
+        headers["Authorization"] = "Bearer " + os.environ["IMAGE_WORKFLOW_API_KEY"]
+    connection = http.client.HTTPConnection(os.environ["EMULATOR_URL"].removeprefix("http://"))
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    connection.getresponse().read()
+"""
+"""A program for `exec` that sends requests, one after another: a list of method, path and body."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a command ended."""
-
-    status: int
-    output: str
-    complaint: str
+def asking(*requests: tuple[str, str, Any]) -> list[str]:
+    """The command that sends these requests."""
+    return [sys.executable, "-c", ASK, json.dumps(requests)]
 
 
-def environment(**variables: str) -> dict[str, str]:
-    """The environment of the tests without a trace of an emulator, and with these variables."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("EMULATOR_")}
-    return {**kept, **variables}
+def reading(*paths: str) -> list[str]:
+    """The command that reads these paths."""
+    return asking(*(("GET", path, None) for path in paths))
+
+
+def ask(server: Server, path: str, key: str | None = "iwe_demo_full", body: Any = None, method: str = "GET") -> Any:
+    """Send a request; return the JSON that is answered."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_SECONDS)
+    headers = {"Content-Type": "application/json", "Idempotency-Key": "it's one"}
+    headers |= {} if key is None else {"Authorization": f"Bearer {key}"}
+    connection.request(method, path, None if body is None else json.dumps(body), headers)
+    answer = connection.getresponse().read()
+    connection.close()
+    return json.loads(answer) if answer else None
 
 
 def run_command(*arguments: str, **variables: str) -> Outcome:
     """Run the command to its end, if that can be in this process."""
     if arguments[:1] in [(name,) for name in OF_A_PROCESS]:
-        return run_process(*arguments, **variables)
+        return run_program(*EMULATOR, *arguments, folder=ROOT, seconds=PATIENCE_SECONDS, **variables)
     output, complaint = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
     with (
         patch.dict(os.environ, environment(**variables), clear=True),
@@ -52,104 +66,24 @@ def run_command(*arguments: str, **variables: str) -> Outcome:
     return Outcome(status, *(stream.buffer.getvalue().decode() for stream in (output, complaint)))
 
 
-def run_process(*arguments: str, **variables: str) -> Outcome:
-    """Run the command to its end in a process of its own."""
-    finished = subprocess.run(
-        [sys.executable, "-m", "emulator", *arguments],
-        cwd=ROOT,
-        env=environment(**variables),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=PATIENCE_SECONDS,
-        check=False,
-    )
-    return Outcome(finished.returncode, finished.stdout, finished.stderr)
-
-
 def run_unread(*arguments: str) -> tuple[int, str]:
     """Run the command where nobody reads its output any more, and return its status and what it complains of."""
     reader, writer = os.pipe()
     os.close(reader)
-    try:
-        finished = subprocess.run(
-            [sys.executable, "-m", "emulator", *arguments],
-            cwd=ROOT,
-            env=environment(PYTHONUNBUFFERED=""),  # which would leave nothing for the end
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-    finally:
-        os.close(writer)
-    return finished.returncode, finished.stderr
+    with os.fdopen(writer, "w") as unread:
+        return run_writing_to(unread, *arguments)
 
 
-@dataclass(slots=True)
-class Server:
-    """A running `serve` that has said that it is ready."""
-
-    process: "subprocess.Popen[str]"
-    start_up: list[str]
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return self.start_up[-1].removeprefix("ready ").removesuffix("/v1")
-
-    @property
-    def port(self) -> int:
-        """The port it listens on."""
-        return int(self.url.rpartition(":")[2])
-
-    def connect(self) -> socket.socket:
-        """Open a connection to it."""
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
-
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> Outcome:
-        """Send it a signal and wait for its end."""
-        self.process.send_signal(number)
-        output, complaint = self.process.communicate(timeout=PATIENCE_SECONDS)
-        return Outcome(self.process.returncode, output, complaint)
-
-
-@contextmanager
-def serving(
-    *arguments: str, root: Path = ROOT, program: Sequence[str] = ("-m", "emulator"), **variables: str
-) -> Iterator[Server]:
-    """Run `serve` on a free port, wait until it is ready, and end it at the end."""
-    process = subprocess.Popen(
-        [sys.executable, *program, "serve", "--port", "0", *arguments],
-        cwd=root,
-        env=environment(**variables),
-        stdout=subprocess.PIPE,
+def run_writing_to(output: TextIO, *arguments: str) -> tuple[int, str]:
+    """Run the command with an output of its own, and return its status and what it complains of."""
+    finished = subprocess.run(
+        [*EMULATOR, *arguments],
+        cwd=ROOT,
+        env=environment(PYTHONUNBUFFERED=""),  # which would leave nothing for the end
+        stdout=output,
         stderr=subprocess.PIPE,
         text=True,
-        encoding="utf-8",
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
-    try:
-        yield Server(process, _start_up(process))
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def _start_up(process: "subprocess.Popen[str]") -> list[str]:
-    assert process.stdout is not None
-    lines: list[str] = []
-    for line in process.stdout:
-        lines.append(line.rstrip("\n"))
-        if line.startswith("ready "):
-            return lines
-    raise AssertionError(f"serve ended before it was ready: {process.communicate()[1]}")
-
-
-def read_answer(connection: socket.socket) -> bytes:
-    """Read from a connection until the other side closes it."""
-    answer = b""
-    while piece := connection.recv(65536):
-        answer += piece
-    return answer
+    return finished.returncode, finished.stderr

@@ -1,18 +1,17 @@
 """The lines that `serve` writes about requests, and what it says of variables that mean nothing."""
 
 import json
+import subprocess
 
 import pytest
 
-from tests.cli.command import Server, read_answer, serving
+from tests.support.served import Server, serving
 
 
 def ask(server: Server, *keys: str) -> None:
     for key in keys:
-        with server.connect() as connection:
-            head = f"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
-            connection.sendall(head.encode())
-            read_answer(connection)
+        head = f"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
+        server.converse(head.encode())
 
 
 def test_each_request_is_a_line_with_the_remedy_of_what_was_refused() -> None:
@@ -40,10 +39,8 @@ def test_the_lines_are_json_where_the_log_is() -> None:
 
 def test_the_signature_of_a_link_is_not_in_its_line() -> None:
     with serving() as server:
-        with server.connect() as connection:
-            head = f"GET /files/default/ast_1-{'0' * 32}.png HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-            connection.sendall(head.encode())
-            read_answer(connection)
+        head = f"GET /files/default/ast_1-{'0' * 32}.png HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        server.converse(head.encode())
         assert "  404  GET /files/default/ast_1-….png  not_found  " in server.stop().complaint
 
 
@@ -55,8 +52,8 @@ def test_they_can_be_silenced() -> None:
 
 @pytest.mark.slow
 def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
-    with serving("--rate-limits", "off") as server, server.connect() as connection:
-        connection.settimeout(20)
+    unread = subprocess.PIPE
+    with serving("--rate-limits", "off", stderr=unread) as server, server.connect() as connection:
         for _ in range(30):  # more lines than a pipe holds
             connection.sendall(100 * b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer nothing\r\n\r\n")
             answered = b""

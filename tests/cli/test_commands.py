@@ -2,7 +2,6 @@
 
 import json
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +9,8 @@ import pytest
 
 from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
-from tests.cli.command import ROOT, environment, run_command, run_unread
+from tests.cli.command import run_command, run_unread
+from tests.support.served import Outcome, run_program, run_script, unused_port
 
 
 def test_the_version_is_told() -> None:
@@ -32,9 +32,12 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
     [
         (["serve", "--clock", "x0"], {}, "--clock: found 'x0', expected real, manual, auto, or a rate such as x60"),
         (["serve"], {"EMULATOR_PORT": "tcp://10.0.0.1"}, "EMULATOR_PORT: found 'tcp://10.0.0.1', expected a number from 0 to 65535"),
-        (["serve", "--world", "no/such.yaml"], {}, "cannot read no/such.yaml: no such file or directory"),
+        (["serve", "--port", "0", "--world", "no/such.yaml"], {}, "cannot read no/such.yaml: no such file or directory"),
         (["wait", "--timeout", "soon"], {}, "--timeout: found 'soon', expected seconds, such as 30 or 0.5"),
-        (["wait"], {"EMULATOR_URL": "8038"}, "EMULATOR_URL: found '8038', expected the address of a running emulator, such as http://127.0.0.1:8038"),
+        (["scenarios", "check", "no/such.yaml"], {}, "cannot read no/such.yaml: no such file or directory"),
+        (["wait"], {"EMULATOR_URL": "127.0.0.1:8038"}, "EMULATOR_URL: found '127.0.0.1:8038', expected the address of a running emulator, such as http://127.0.0.1:8038"),
+        (["clock"], {"EMULATOR_PORT": "abc"}, "EMULATOR_PORT: found 'abc', expected a number from 0 to 65535"),
+        (["clock"], {"EMULATOR_PORT": "0"}, "EMULATOR_PORT: found '0', expected the port of a running emulator (0 is for `serve`, which picks a free one)"),
         (["clock", "advance"], {}, "clock advance: expected a span such as 90s, 250ms, 2m or 1h after it"),
         (["clock", "advance", "soon"], {}, "clock advance: found 'soon', expected a span such as 90s, 250ms, 2m or 1h"),
         (["clock", "to", "noon"], {}, "clock to: found 'noon', expected a timestamp such as 2026-01-01T00:01:00.000Z"),
@@ -53,14 +56,13 @@ def test_a_mistake_is_told_in_one_line_and_ends_with_status_2(
 def test_exec_starts_without_what_only_its_files_need() -> None:
     script = "import sys, emulator.cli.commands.exec as command; print('emulator.examiner.coverage' in sys.modules); "
     script += "import emulator.cli.execution; print('xml.sax' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, check=True)
-    assert b"False\nFalse\n" == found.stdout
+    assert "False\nFalse\n" == run_script(script)
 
 
 def test_a_world_file_that_cannot_be_used_is_told_with_line_and_column(tmp_path: Path) -> None:
     world = tmp_path / "world.yaml"
     world.write_text("teams:\n  Demo:\n    credit: 5\n    credentials: []\n")
-    outcome = run_command("serve", "--world", str(world))
+    outcome = run_command("serve", "--port", "0", "--world", str(world))
     assert outcome.status == 2
     assert f"{world}:3:5: " in outcome.complaint
     assert "Traceback" not in outcome.complaint
@@ -78,8 +80,7 @@ def test_a_port_in_use_is_told_in_one_line_and_ends_with_status_1() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "reason"),
-    [("fe80::1%nowhere", "Name or service not known"), ("a..b", "invalid host name")],
+    ("host", "reason"), [("fe80::1%nowhere", "Name or service not known"), ("a..b", "invalid host name")]
 )
 def test_a_host_that_does_not_exist_is_told_in_one_line(host: str, reason: str) -> None:
     outcome = run_command("serve", "--host", host, "--port", "0")
@@ -93,8 +94,7 @@ def test_a_reader_that_has_left_is_a_failure_without_a_word() -> None:
 
 def test_without_standard_output_a_command_does_what_it_does() -> None:
     script = f"exec {sys.executable} -m emulator scenarios check scenarios/rate-limited.yaml >&-"
-    finished = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment(), stderr=subprocess.PIPE, check=False)
-    assert (finished.returncode, finished.stderr) == (0, b"")
+    assert run_program("sh", "-c", script) == Outcome(0, "", "")
 
 
 def test_the_contract_is_printed_as_it_is_shipped() -> None:
@@ -123,12 +123,6 @@ def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_colum
     assert outcome.complaint.startswith(f"image-workflow-emulator: {bad}:2:1: /rulez: found an unknown field")
 
 
-def test_a_scenario_file_that_cannot_be_read_is_told() -> None:
-    outcome = run_command("scenarios", "check", "no/such.yaml")
-    assert (outcome.status, outcome.output) == (2, "")
-    assert outcome.complaint == ("image-workflow-emulator: cannot read no/such.yaml: no such file or directory\n")
-
-
 def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> None:
     world, scenario = tmp_path / "world.yaml", tmp_path / "scenario.yaml"
     world.write_text("teams:\n  Ours:\n    credentials: [{key: ours_full, name: Full, profile: full}]\n")
@@ -140,9 +134,8 @@ def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("command", [["reset"], ["clock"], ["wait", "--timeout", "0.1"]])
 def test_where_no_emulator_answers_the_status_is_1(command: list[str]) -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    with unused_port() as port:
+        url = f"http://127.0.0.1:{port}"
         outcome = run_command(*command, "--url", url)
     assert outcome.status == 1
     assert url in outcome.complaint
@@ -154,7 +147,4 @@ IMPORT = "import emulator.cli.server_parts, uvicorn; print(uvicorn.run.__module_
 
 @pytest.mark.parametrize("script", [IMPORT, f"import uvicorn; {IMPORT}"], ids=["afterwards", "before"])
 def test_who_asks_for_the_server_library_has_the_whole_of_it(script: str) -> None:
-    finished = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=True
-    )
-    assert finished.stdout == "uvicorn.main uvicorn.config\n"
+    assert run_script(script) == "uvicorn.main uvicorn.config\n"

@@ -2,12 +2,10 @@
 
 import asyncio
 import gc
-import os
-import signal
-import socket
-import subprocess
+import re
 import sys
 import weakref
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,31 +14,41 @@ from emulator.cli import connections
 from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
 from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.serving import server_config
-from tests.cli.command import ROOT, serving
+from tests.cli.command import run_command, run_writing_to
 from tests.fuzzing.wire import _Transport, converse
 from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.served import PATIENCE_SECONDS, Server, started, unused_port
 
 GET = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n\r\n"
 POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
 
 
+async def _opened(application: Any, sent: bytes = b"") -> _Transport:
+    """A connection to a server, over which some bytes have come."""
+    loop = asyncio.get_running_loop()
+    transport = _Transport(loop)
+    transport.protocol = PatientHttpProtocol(server_config(application), Connections(), {}, loop)
+    transport.protocol.connection_made(transport)
+    if sent:
+        transport.protocol.data_received(sent)
+    await _turns()
+    return transport
+
+
+async def _turns() -> None:
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
 async def _silence(application: Any, sent: bytes, seconds: float) -> tuple[bool, bytes]:
     """What a server does with a connection that falls silent after some bytes: whether it closes it, and what it says."""
-    loop = asyncio.get_running_loop()
-    protocol = PatientHttpProtocol(server_config(application), Connections(), {}, loop)
-    transport = _Transport(loop)
-    transport.protocol = protocol
-    protocol.connection_made(transport)
-    if sent:
-        protocol.data_received(sent)
-    for _ in range(100):
-        await asyncio.sleep(0)
+    transport = await _opened(application, sent)
+    assert transport.protocol is not None
     written = len(transport.written)
-    was_closed = protocol.end_if_overdue(loop.time() + seconds)
+    was_closed = transport.protocol.end_if_overdue(asyncio.get_running_loop().time() + seconds)
     said = bytes(transport.written[written:])
     transport.close()
-    for _ in range(100):
-        await asyncio.sleep(0)
+    await _turns()
     return was_closed, said
 
 
@@ -82,20 +90,14 @@ def test_pipelined_requests_are_answered_whatever_protocol_one_of_them_offers(em
 
 async def _closed(application: Any) -> "weakref.ref[PatientHttpProtocol]":
     """A connection that answered a request and was closed."""
-    loop = asyncio.get_running_loop()
-    protocol = PatientHttpProtocol(server_config(application), Connections(), {}, loop)
-    transport = _Transport(loop)
-    transport.protocol = protocol
-    protocol.connection_made(transport)
-    protocol.data_received(GET)
-    for _ in range(100):
-        await asyncio.sleep(0)
+    transport = await _opened(application, GET)
     assert transport.written.startswith(b"HTTP/1.1 200 ")
+    assert transport.protocol is not None
+    protocol = weakref.ref(transport.protocol)
     transport.close()
-    for _ in range(100):
-        await asyncio.sleep(0)
+    await _turns()
     transport.protocol = None  # as a real one does
-    return weakref.ref(protocol)
+    return protocol
 
 
 def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
@@ -123,46 +125,24 @@ def test_the_host_of_an_absolute_target_counts(
     assert [status] == [response.status for response in conversation.responses()]
 
 
-def test_bytes_that_are_no_request_have_a_request_id_each() -> None:
-    with serving() as server:
-        host, port = server.url.removeprefix("http://").split(":")
-        ids = set()
-        for _ in range(3):
-            with socket.create_connection((host, int(port))) as connection:
-                connection.sendall(b"\x00\r\n\r\n")
-                answer = b"".join(iter(lambda: connection.recv(65536), b""))
-            ids.add(next(line for line in answer.split(b"\r\n") if line.startswith(b"request-id: req_")))
-    assert 3 == len(ids)
+def test_bytes_that_are_no_request_have_a_request_id_each(server: Server) -> None:
+    answers = b"".join(server.converse(b"\x00\r\n\r\n") for _ in range(3))
+    assert 3 == len(set(re.findall(rb"request-id: (req_\w+)", answers)))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_a_server_without_standard_streams_serves_and_stops() -> None:
-    command = [sys.executable, "-m", "emulator", "wait", "--timeout", "30"]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    script = f"exec {sys.executable} -m emulator serve --port {port} <&- >&- 2>&-"
-    server = subprocess.Popen(["sh", "-c", script], cwd=ROOT)
-    try:
-        waited = subprocess.run([*command, "--url", f"http://127.0.0.1:{port}"], cwd=ROOT, check=False)
-        assert 0 == waited.returncode
-    finally:
-        server.send_signal(signal.SIGTERM)
-    assert 0 == server.wait(timeout=15)
+    script = f"exec {sys.executable} -m emulator serve --port $PORT <&- >&- 2>&-"
+    with unused_port() as port, started("sh", "-c", script, PORT=str(port)) as server:
+        assert 0 == run_command("wait", "--timeout", "30", EMULATOR_PORT=str(port)).status
+        server.terminate()
+        assert 0 == server.wait(PATIENCE_SECONDS)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_output_that_cannot_be_written_is_a_message() -> None:
-    with open("/dev/full", "w") as full:  # noqa: PTH123
-        run = subprocess.run(
-            [sys.executable, "-m", "emulator", "scenarios", "list"],
-            cwd=ROOT,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
+    with Path("/dev/full").open("w") as full:
+        assert run_writing_to(full, "scenarios", "list") == (
+            1,
+            "image-workflow-emulator: cannot write the output: No space left on device\n",
         )
-    assert (1, "image-workflow-emulator: cannot write the output: No space left on device\n") == (
-        run.returncode,
-        run.stderr,
-    )

@@ -17,31 +17,24 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import PATIENCE_SECONDS, ROOT, Outcome, environment, read_answer, run_command
+from emulator.cli.serving import TRANSFER_GRACE_SECONDS
+from tests.cli.command import asking, run_command
+from tests.support.served import (
+    EMULATOR,
+    PATIENCE_SECONDS,
+    ROOT,
+    Outcome,
+    environment,
+    next_line,
+    read_answer,
+    run_program,
+    started,
+    unused_port,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
 
-PROMPT_SECONDS = 4
-"""Far less than a server that waits for its requests takes to stop, and far more than one that does not."""
-
-ASK = """
-import http.client, json, os, sys
-for method, path, body in json.loads(sys.argv[1]):
-    headers = {"Content-Type": "application/json", "Idempotency-Key": path + str(body)}
-    if path.startswith("/v1"):
-        headers["Authorization"] = "Bearer " + os.environ["IMAGE_WORKFLOW_API_KEY"]
-    connection = http.client.HTTPConnection(os.environ["EMULATOR_URL"].removeprefix("http://"))
-    connection.request(method, path, None if body is None else json.dumps(body), headers)
-    connection.getresponse().read()
-"""
-"""A command that sends requests, one after another: a list of method, path and body."""
-
 UPLOAD = {"content_type": "image/png", "size_bytes": 5}
-
-
-def asking(*requests: tuple[str, str, Any]) -> list[str]:
-    """The command that sends these requests."""
-    return [sys.executable, "-c", ASK, json.dumps(requests)]
 
 
 def run_exec(options: Sequence[str], command: Sequence[str], **variables: str) -> Outcome:
@@ -52,23 +45,9 @@ def run_exec(options: Sequence[str], command: Sequence[str], **variables: str) -
 @contextmanager
 def running(options: Sequence[str], command: Sequence[str]) -> Iterator["subprocess.Popen[str]"]:
     """Run `exec` with a command that says `ready`, and have it go on."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "emulator", "exec", *options, "--", *command],
-        cwd=ROOT,
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with started(*EMULATOR, "exec", *options, "--", *command) as process:
+        assert next_line(process) == "ready\n"
         yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
 
 
 def shell(script: str) -> list[str]:
@@ -104,13 +83,12 @@ def test_the_command_is_given_the_addresses_and_a_key() -> None:
 
 
 def test_the_port_is_free_or_the_one_that_is_asked_for() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        port = str(unused.getsockname()[1])
-    for outcome in (
-        run_exec(["--port", port], PRINT_VARIABLES),
-        run_exec([], PRINT_VARIABLES, EMULATOR_PORT=port),
-    ):
-        assert outcome.output.split()[2] == f"http://127.0.0.1:{port}"
+    with unused_port() as port:
+        for outcome in (
+            run_exec(["--port", str(port)], PRINT_VARIABLES),
+            run_exec([], PRINT_VARIABLES, EMULATOR_PORT=str(port)),
+        ):
+            assert outcome.output.split()[2] == f"http://127.0.0.1:{port}"
 
 
 def test_the_command_is_given_the_control_token() -> None:
@@ -208,78 +186,53 @@ def test_a_signal_reaches_the_whole_process_group_of_the_command() -> None:
 
 def test_a_signal_that_was_ignored_at_the_start_is_ignored_by_the_command_too() -> None:
     report_hangup = f'{sys.executable} -m emulator exec --quiet -- sh -c "kill -HUP \\$\\$; echo alive"'
-    told = subprocess.run(
-        ["sh", "-c", f"trap '' HUP; {report_hangup}"], cwd=ROOT, env=environment(), capture_output=True, check=True
-    )
-    assert told.stdout == b"alive\n"
+    assert run_program("sh", "-c", f"trap '' HUP; {report_hangup}").output == "alive\n"
 
 
-def with_signal_ignored(number: signal.Signals, *command: str) -> list[str]:
-    """A command that is started, as some parents do, with a signal ignored."""
-    script = f"import os, signal, sys; signal.signal({number}, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
-    return [sys.executable, "-c", script, sys.executable, "-m", "emulator", "exec", *command]
+def exec_after(preparation: str, *command: str) -> list[str]:
+    """A quiet `exec` that is started by a parent which has done something before."""
+    script = f"import os, signal, sys; {preparation}; os.execv(sys.executable, sys.argv[1:])"
+    return [sys.executable, "-c", script, *EMULATOR, "exec", "--quiet", "--", *command]
 
 
 def test_an_interrupt_that_was_ignored_at_the_start_ends_neither_of_both() -> None:
-    process = subprocess.Popen(
-        with_signal_ignored(signal.SIGINT, "--quiet", "--", *shell("echo ready; read line; echo $line; exit 3")),
-        cwd=ROOT,
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
-    assert process.communicate("alive\n", timeout=PATIENCE_SECONDS)[0] == "alive\n"
+    command = shell("echo ready; read line; echo $line; exit 3")
+    with started(*exec_after("signal.signal(signal.SIGINT, signal.SIG_IGN)", *command)) as process:
+        assert next_line(process) == "ready\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate("alive\n", timeout=PATIENCE_SECONDS)[0] == "alive\n"
     assert process.returncode == 3
 
 
 def test_where_the_end_of_children_was_ignored_the_command_is_waited_for_all_the_same() -> None:
-    command = with_signal_ignored(signal.SIGCHLD, "--quiet", "--", *shell("exit 3"))
-    assert subprocess.run(command, cwd=ROOT, env=environment(), timeout=PATIENCE_SECONDS, check=False).returncode == 3
+    command = exec_after("signal.signal(signal.SIGCHLD, signal.SIG_IGN)", *shell("exit 3"))
+    assert run_program(*command).status == 3
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_the_command_is_started_ends_it_at_once(number: signal.Signals, tmp_path: Path) -> None:
     world = tmp_path / "world.yaml"
     os.mkfifo(world)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "emulator", "exec", "--world", str(world), "--", "echo", "started"],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with world.open("w"):  # waits until it is being read
+    command = (*EMULATOR, "exec", "--world", str(world), "--", "echo", "started")
+    with started(*command) as process, world.open("w"):  # which waits until it is being read
         process.send_signal(number)
         told = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, told) == (128 + number, (b"", b""))
+    assert (process.returncode, told) == (128 + number, ("", ""))
 
 
 def test_without_standard_error_nothing_is_said_elsewhere() -> None:
     script = f"exec {sys.executable} -m emulator exec -- echo said 2>&-"
-    told = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment(), stdout=subprocess.PIPE, check=True)
-    assert told.stdout == b"said\n"
+    assert run_program("sh", "-c", script) == Outcome(0, "said\n", "")
 
 
 def test_a_command_that_is_stopped_is_waited_for() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "emulator", "exec", "--quiet", "--", *shell("echo $$; kill -STOP $$; exit 3")],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # without a terminal
-    )
-    assert process.stdout is not None
-    command = int(process.stdout.readline())
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(0.5)
-    os.kill(command, signal.SIGCONT)
-    assert process.wait(PATIENCE_SECONDS) == 3
-    process.stdout.close()
+    leave_the_terminal = "os.setsid()"
+    with started(*exec_after(leave_the_terminal, *shell("echo $$; kill -STOP $$; exit 3"))) as process:
+        command = int(next_line(process))
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        os.kill(command, signal.SIGCONT)
+        assert process.wait(PATIENCE_SECONDS) == 3
 
 
 def test_what_the_command_leaves_running_is_ended() -> None:
@@ -292,15 +245,23 @@ def test_what_the_command_leaves_running_is_ended() -> None:
 def test_what_does_not_end_when_it_is_asked_to_is_killed() -> None:
     stubborn = "trap '' TERM; echo left; while :; do sleep 1; done"
     with running([], shell(f"(echo ready; {stubborn}) & read line")) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "left\n"
+        assert next_line(process) == "left\n"
         output, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
     assert (output, process.returncode) == ("", 0)
     assert "image-workflow-emulator: the command left processes behind; they were ended\n" in complaint
 
 
+EXEC_WITH_PATIENCE = """
+import sys
+from emulator.cli import child, main
+child.FINISH_SECONDS = 60
+sys.exit(main.main(["exec", "--", *sys.argv[1:]]))
+"""
+
+
 def test_what_the_command_leaves_running_may_finish_what_it_does() -> None:
-    outcome = run_exec([], shell("(sleep 0.1; echo late) & echo early"))
+    late = "while kill -0 $$ 2>&-; do sleep 0.01; done; echo late"  # once the command itself has ended
+    outcome = run_program(sys.executable, "-c", EXEC_WITH_PATIENCE, *shell(f"({late}) & echo early"))
     assert outcome.output == "early\nlate\n"
     assert "left processes behind" not in outcome.complaint
 
@@ -327,9 +288,7 @@ HEAD = "Host: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: held\
 
 
 @pytest.mark.parametrize(
-    "request_line_and_body",
-    [("GET /v1/team", ""), ("POST /v1/uploads", json.dumps(UPLOAD))],
-    ids=["stalled", "held"],
+    "request_line_and_body", [("GET /v1/team", ""), ("POST /v1/uploads", json.dumps(UPLOAD))], ids=["stalled", "held"]
 )
 def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(
     request_line_and_body: tuple[str, str], tmp_path: Path
@@ -337,16 +296,17 @@ def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(
     line, body = request_line_and_body
     scenario = tmp_path / "patience.yaml"
     scenario.write_text(STALLED)
-    with running(["--scenario", str(scenario)], shell(TELL_PORT)) as process:
-        assert process.stdout is not None
-        with socket.create_connection(("127.0.0.1", int(process.stdout.readline())), PATIENCE_SECONDS) as connection:
-            connection.sendall(f"{line} HTTP/1.1\r\n{HEAD}Content-Length: {len(body)}\r\n\r\n{body}".encode())
-            began_at = time.monotonic()
-            _, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
-            took_seconds = time.monotonic() - began_at
-            with contextlib.suppress(ConnectionResetError):
-                assert read_answer(connection) == b""
-    assert took_seconds < PROMPT_SECONDS
+    with (
+        running(["--scenario", str(scenario)], shell(TELL_PORT)) as process,
+        socket.create_connection(("127.0.0.1", int(next_line(process))), PATIENCE_SECONDS) as connection,
+    ):
+        connection.sendall(f"{line} HTTP/1.1\r\n{HEAD}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+        began_at = time.monotonic()
+        _, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
+        took_seconds = time.monotonic() - began_at
+        with contextlib.suppress(ConnectionResetError):
+            assert read_answer(connection) == b""
+    assert took_seconds < TRANSFER_GRACE_SECONDS  # which `serve` gives requests
     assert process.returncode == 5
     assert "Traceback" not in complaint
     assert "rror" not in complaint
@@ -371,12 +331,9 @@ rules:
 """
 INGREDIENT = {"name": "Arm out", "asset_id": "asset_none"}
 SOME_REQUESTS = (
-    ("GET", "/v1/team", None),
-    ("POST", "/v1/uploads", UPLOAD),
-    ("POST", "/v1/uploads?", {**UPLOAD, "size_bytes": 6}),
-    ("POST", "/v1/poses", INGREDIENT),
-    ("GET", "/v1/nothing", None),
-)
+    ("GET", "/v1/team", None), ("POST", "/v1/uploads", UPLOAD), ("POST", "/v1/uploads?", {**UPLOAD, "size_bytes": 6}),
+    ("POST", "/v1/poses", INGREDIENT), ("GET", "/v1/nothing", None),
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -416,12 +373,12 @@ def test_the_report_as_json_has_documented_keys(half: str, tmp_path: Path) -> No
     assert (report["format"], report["version"]) == ("image-workflow-emulator report", 1)
     assert report["command"] == command
     assert (report["exit_status"], report["emulator_time_ms"], report["requests_total"]) == (0, 0, 5)
-    assert report["requests"] == [
-        {"operation": "getTeam", "bytes": None, "status": 200, "count": 1, "replayed": 0, "lost": 0},
-        {"operation": "createUpload", "bytes": None, "status": 201, "count": 1, "replayed": 0, "lost": 0},
-        {"operation": "createUpload", "bytes": None, "status": 503, "count": 1, "replayed": 0, "lost": 0},
-        {"operation": "createPose", "bytes": None, "status": 422, "count": 1, "replayed": 0, "lost": 0},
-        {"operation": None, "bytes": None, "status": 404, "count": 1, "replayed": 0, "lost": 0},
+    assert [(row["operation"], row["status"]) for row in report["requests"]] == [
+        ("getTeam", 200),
+        ("createUpload", 201),
+        ("createUpload", 503),
+        ("createPose", 422),
+        (None, 404),
     ]
     assert report["problems"] == {"invalid_reference": 1, "not_found": 1, "service_unavailable": 1}
     assert report["rules"] == [

@@ -1,9 +1,6 @@
 """What a served process does about garbage: a collection is never long for what has lived long."""
 
-import subprocess
-import sys
-
-from tests.cli.command import ROOT, environment
+from tests.support.served import run_script
 
 COLLECT = """
 import gc
@@ -18,7 +15,4 @@ print(gc.get_freeze_count() - frozen >= 1000)
 
 
 def test_what_a_collection_has_found_alive_is_not_looked_at_again() -> None:
-    finished = subprocess.run(
-        [sys.executable, "-c", COLLECT], cwd=ROOT, env=environment(), capture_output=True, text=True, check=True
-    )
-    assert finished.stdout.split() == ["False", "True"]
+    assert run_script(COLLECT).split() == ["False", "True"]

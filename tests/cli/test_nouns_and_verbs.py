@@ -1,43 +1,19 @@
 """The commands that look at a running emulator and change it: `requests`, `scenario`, `teams`, `credentials`, `sandboxes`."""
 
-import http.client
 import json
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from emulator.cli.arguments import with_verb
-from tests.cli.command import ROOT, Outcome, Server, environment, run_command, run_process, serving
-
-
-@pytest.fixture(scope="module")
-def emulator() -> Iterator[Server]:
-    with serving("--clock", "manual") as running:
-        yield running
-
-
-@pytest.fixture
-def server(emulator: Server) -> Server:
-    """The running emulator, back at its start."""
-    ask(emulator, "/_emulator/reset", None, method="POST")
-    return emulator
-
-
-def ask(server: Server, path: str, key: str | None = "iwe_demo_full", body: Any = None, method: str = "GET") -> Any:
-    """Send a request; return the JSON that is answered."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-    headers = {"Content-Type": "application/json", "Idempotency-Key": "it's one"}
-    headers |= {} if key is None else {"Authorization": f"Bearer {key}"}
-    connection.request(method, path, None if body is None else json.dumps(body), headers)
-    answer = connection.getresponse().read()
-    connection.close()
-    return json.loads(answer) if answer else None
+from tests.cli.command import ask, run_command
+from tests.support.served import EMULATOR, ROOT, Outcome, Server, next_line, run_program, serving, started, unused_port
 
 
 def run(server: Server, line: str, **variables: str) -> Outcome:
@@ -114,25 +90,12 @@ def test_a_request_is_explained_and_told_as_json_and_as_a_command(server: Server
 def following(server: Server, *filters: str) -> Iterator[Callable[[], Any]]:
     """Follow requests, and give what reads the next one that is told."""
     with follower(server, *filters) as process:
-        assert process.stdout is not None
-        lines = process.stdout
-        yield lambda: json.loads(lines.readline())
+        yield lambda: json.loads(next_line(process))
 
 
-@contextmanager
-def follower(server: Server, *filters: str) -> Iterator["subprocess.Popen[str]"]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "emulator", "requests", "--follow", "--format", "json", "--url", server.url, *filters],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
+def follower(server: Server, *filters: str) -> AbstractContextManager["subprocess.Popen[str]"]:
+    options = ("--follow", "--format", "json", "--url", server.url, *filters)
+    return started(*EMULATOR, "requests", *options)
 
 
 def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Server) -> None:
@@ -154,15 +117,14 @@ def test_requests_whose_events_were_missed_are_followed_all_the_same() -> None:
     forgetful = (
         "from emulator.cli.main import main; from emulator.service import feed; feed.MAXIMUM_CHANGES = 4; main()"
     )
-    with serving(program=("-c", forgetful)) as server, follower(server) as process:
-        assert process.stdout is not None
+    with serving(program=(sys.executable, "-c", forgetful)) as server, follower(server) as process:
         ask(server, "/v1/team")
-        told = [process.stdout.readline()]
+        told = [next_line(process)]
         process.send_signal(signal.SIGSTOP)
         for _ in range(120):  # more than a list shows unless it is asked for more
             ask(server, "/v1/poses")
         process.send_signal(signal.SIGCONT)
-        told += [process.stdout.readline() for _ in range(120)]
+        told += [next_line(process) for _ in range(120)]
     assert list(range(1, 122)) == [json.loads(line)["sequence"] for line in told]
 
 
@@ -263,6 +225,9 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("sandboxes create --world none", 2, "cannot read none: no such file"),
         ("sandboxes create --world README.md", 2, "README.md:"),
         ("state load README.md", 2, "README.md: the file is not a state file: it is not a zip file\n"),
+        ("state load no/such.zip", 2, "cannot read no/such.zip: no such file or directory\n"),
+        ("state load /dev/zero", 2, "/dev/zero: expected a file, not a device or a pipe\n"),
+        ("state save no/such.zip", 1, "no/such.zip: No such file or directory\n"),
         ("teams set Demo credits=lots", 2, '/credits: found "lots"'),
         ("teams set Demo credits", 2, "teams set: found 'credits', expected NAME=VALUE"),
         ("teams set Nobody credits=1", 1, '"Nobody": there is no such Team'),
@@ -283,28 +248,13 @@ def test_what_cannot_be_used_ends_with_2_and_what_the_emulator_does_not_have_wit
 
 def test_the_address_is_that_of_host_and_port_where_no_url_is_given(server: Server) -> None:
     assert 0 == run_command("clock", EMULATOR_HOST="0.0.0.0", EMULATOR_PORT=str(server.port)).status
-    assert 1 == run_command("clock", "--url", "http://127.0.0.1:9", EMULATOR_PORT=str(server.port)).status
+    with unused_port() as port:
+        assert 1 == run_command("clock", "--url", f"http://127.0.0.1:{port}", EMULATOR_PORT=str(server.port)).status
 
 
 @pytest.mark.parametrize("path", ["/", "/v1", "/_emulator"])
 def test_a_base_url_or_the_address_of_the_page_names_the_emulator_too(server: Server, path: str) -> None:
     assert 0 == run_command("clock", EMULATOR_URL=server.url + path).status
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "expected"),
-    [
-        ("EMULATOR_PORT", "abc", "a number from 0 to 65535"),
-        ("EMULATOR_PORT", "0", "the port of a running emulator (0 is for `serve`, which picks a free one)"),
-        ("EMULATOR_URL", "127.0.0.1:8038", "the address of a running emulator, such as http://127.0.0.1:8038"),
-    ],
-)
-def test_an_address_that_cannot_be_one_is_told_by_its_variable(variable: str, value: str, expected: str) -> None:
-    outcome = run_command("clock", **{variable: value})
-    assert (2, f"image-workflow-emulator: {variable}: found {value!r}, expected {expected}\n") == (
-        outcome.status,
-        outcome.complaint,
-    )
 
 
 def test_operations_are_listed_without_an_emulator() -> None:
@@ -332,11 +282,7 @@ def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> 
 )
 def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tmp_path: Path) -> None:
     file, line = tmp_path / "completions", f"image-workflow-emulator {typed}"
-    variables = {
-        "_ARGCOMPLETE": "1",
-        "_ARGCOMPLETE_STDOUT_FILENAME": str(file),
-        "COMP_LINE": line,
-        "COMP_POINT": str(len(line)),
-    }
-    run_process(**variables)
+    run_program(
+        *EMULATOR, _ARGCOMPLETE="1", _ARGCOMPLETE_STDOUT_FILENAME=str(file), COMP_LINE=line, COMP_POINT=str(len(line))
+    )
     assert completions == file.read_text()

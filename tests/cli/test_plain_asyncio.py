@@ -1,26 +1,18 @@
 """The served tests once more without uvloop: on Windows there is none."""
 
-import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from tests.cli.command import ROOT
+from tests.support.served import run_program
 
 SERVED = ["tests/cli/test_connections.py", "tests/cli/test_serve.py", "tests/packaging/test_curl_tour.py"]
 
 
 @pytest.mark.verify
-def test_what_is_served_by_uvloop_is_served_by_plain_asyncio(tmp_path: object) -> None:
-    blocked = f"{tmp_path}/uvloop.py"
-    with open(blocked, "w", encoding="utf-8") as module:  # noqa: PTH123
-        module.write("raise ImportError('this run is without uvloop')\n")
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SERVED],
-        cwd=ROOT,
-        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout[-3000:]
+def test_what_is_served_by_uvloop_is_served_by_plain_asyncio(tmp_path: Path) -> None:
+    (tmp_path / "uvloop.py").write_text("raise ImportError('this run is without uvloop')\n")
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SERVED)
+    run = run_program(*command, seconds=600, PYTHONPATH=str(tmp_path))
+    assert run.status == 0, run.output[-3000:]

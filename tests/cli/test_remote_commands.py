@@ -1,10 +1,7 @@
 """`wait`, `clock` and `reset`: the commands that speak to a running emulator."""
 
-import http.client
-import json
 import signal
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import PATIENCE_SECONDS, ROOT, Outcome, Server, environment, run_command, run_unread, serving
+from tests.cli.command import ask, run_command, run_unread
+from tests.support.served import EMULATOR, PATIENCE_SECONDS, Outcome, Server, serving, started
 
 START = "2026-01-01T00:00:00.000Z"
 
@@ -57,7 +55,7 @@ def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
 
 def test_the_next_event_is_shown_if_there_is_one(server: Server) -> None:
     run(server, "reset")
-    send(server, "/v1/uploads", {"content_type": "image/png", "size_bytes": 5})
+    ask(server, "/v1/uploads", body={"content_type": "image/png", "size_bytes": 5}, method="POST")
     clock = shown(run(server, "clock"))
     assert (clock["pending"], clock["next"]) == ("1", "2026-01-01T00:15:00.000Z")
     run(server, "reset")
@@ -71,7 +69,8 @@ def test_a_clock_that_would_run_backwards_is_refused_in_the_emulator_s_words(ser
 
 
 def test_another_sandbox_has_a_clock_of_its_own(server: Server) -> None:
-    create_sandbox(server, {"id": "other", "clock": "manual", "start": "2030-01-01T00:00:00.000Z"})
+    sandbox = {"id": "other", "clock": "manual", "start": "2030-01-01T00:00:00.000Z"}
+    ask(server, "/_emulator/sandboxes", "open sesame", sandbox, "POST")
     assert shown(run(server, "clock", "advance", "1s", "--sandbox", "other"))["now"] == "2030-01-01T00:00:01.000Z"
     assert shown(run(server, "clock"))["now"] == START
     assert run(server, "reset", "--sandbox", "other").status == 0
@@ -104,15 +103,10 @@ def something_else(answer: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("command", ["clock", "clock next", "reset", "state save {folder}/state.zip"])
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"HTTP/1.1 200 OK\r\n\r\nhello",
-        b'HTTP/1.1 200 OK\r\n\r\n{"now": 1}',
-        b"HTTP/1.1 404 Not Found\r\n\r\nhello",
-        b"hello\r\n",
-    ],
-)
+@pytest.mark.parametrize("answer", [
+    b"HTTP/1.1 200 OK\r\n\r\nhello", b'HTTP/1.1 200 OK\r\n\r\n{"now": 1}', b"HTTP/1.1 404 Not Found\r\n\r\nhello",
+    b"hello\r\n",
+])  # fmt: skip
 def test_something_else_that_answers_is_no_emulator(answer: bytes, command: str, tmp_path: Path) -> None:
     with something_else(answer) as url:
         outcome = run_command(*command.format(folder=tmp_path).split(), "--url", url)
@@ -132,28 +126,7 @@ def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> N
 def test_an_interrupt_ends_a_command_that_waits_without_a_word() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        process = subprocess.Popen(
-            [sys.executable, "-m", "emulator", "wait", "--url", url, "--timeout", "60"],
-            cwd=ROOT,
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        connection, _ = silent.accept()
-        with connection:
+        with started(*EMULATOR, "wait", "--url", url, "--timeout", "60") as process, silent.accept()[0]:
             process.send_signal(signal.SIGINT)
             told = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, told) == (1, (b"", b""))
-
-
-def create_sandbox(server: Server, body: dict[str, str]) -> None:
-    send(server, "/_emulator/sandboxes", body, "open sesame")
-
-
-def send(server: Server, path: str, body: object, key: str = "iwe_demo_full") -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}", "Idempotency-Key": "one"}
-    connection.request("POST", path, json.dumps(body), headers)
-    status = connection.getresponse().status
-    connection.close()
-    assert status == 201
+    assert (process.returncode, told) == (1, ("", ""))

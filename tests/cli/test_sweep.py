@@ -2,17 +2,19 @@
 
 import json
 import os
+import select
 import signal
-import subprocess
 import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from emulator.cli.sweep.runs import Run
-from tests.cli.command import PATIENCE_SECONDS, ROOT, Outcome, environment, run_command
+from tests.cli.command import run_command
+from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, started
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
 
@@ -51,10 +53,11 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 try:
     send("GET", "/team")
 except OSError:
-    open("{mark}", "w") if "/" in "{mark}" else None
+    mark = open("{mark}", "w")
+    print("refused", file=mark, flush=True)
     time.sleep(600)
 """
-"""It never ends once it was refused, not even when it is asked to; its command line has a mark, which may be a file to be written."""
+"""It never ends once it was refused, not even when it is asked to; it then tells so in a file, which it holds open."""
 
 
 PHOTOSHOOT = f"""
@@ -103,12 +106,7 @@ def test_a_client_that_asks_once_fails_where_one_that_persists_survives(tmp_path
     assert {"failed"} == set(outcomes(report).values())
     assert sweep(options, client(SOUND)).status == 0
     survived = {cell.partition(":")[2] for cell, outcome in outcomes(report).items() if outcome == "survived"}
-    assert {
-        "rate_limited",
-        "service_unavailable",
-        "lost-before-commit",
-        "lost-after-commit",
-    } == survived
+    assert {"rate_limited", "service_unavailable", "lost-before-commit", "lost-after-commit"} == survived
 
 
 def test_each_run_that_did_not_survive_comes_with_the_line_that_repeats_it() -> None:
@@ -123,12 +121,31 @@ def test_strict_also_refuses_runs_that_failed() -> None:
     assert sweep(["--only", "getTeam#1:lost-*", "--strict"], client(HASTY)).status == 1
 
 
+@contextmanager
+def pipe(path: Path) -> Iterator[int]:
+    """Make a named pipe, and read it."""
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        yield reader
+    finally:
+        os.close(reader)
+
+
+def heard(reader: int) -> bytes:
+    """What is written next to a pipe; nothing once nobody is left who holds it open."""
+    assert select.select([reader], [], [], PATIENCE_SECONDS)[0]
+    return os.read(reader, 4096)
+
+
 def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(tmp_path: Path) -> None:
-    report, mark = tmp_path / "report.json", f"left-behind-{os.getpid()}"
+    report, mark = tmp_path / "report.json", tmp_path / "refused"
     options = ["--only", "getTeam#1:authentication_required", "--timeout", "3", "--report", str(report)]
-    assert sweep(options, client(STUBBORN.format(mark=mark))).status == 1
+    with pipe(mark) as reader:
+        assert sweep(options, client(STUBBORN.format(mark=mark))).status == 1
+        assert {b"refused"} == set(heard(reader).split())
+        assert b"" == heard(reader)
     assert {"getTeam#1:authentication_required": "hung"} == outcomes(report)
-    assert mark not in processes()
 
 
 def test_a_run_that_was_only_slow_is_tried_again_and_not_hung(tmp_path: Path) -> None:
@@ -255,25 +272,9 @@ def test_what_cannot_be_swept_is_told(options: list[str], script: str, complaint
 
 def test_a_signal_ends_the_sweep_and_all_of_its_runs(tmp_path: Path) -> None:
     mark = tmp_path / "refused"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "emulator", "sweep", "--jobs", "1", "--", *client(STUBBORN.format(mark=mark))],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    wait_until(mark.exists)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
-    wait_until(lambda: str(mark) not in processes())
-
-
-def wait_until(holds: Any) -> None:
-    gives_up_at = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < gives_up_at
-        time.sleep(0.02)
-
-
-def processes() -> str:
-    return subprocess.run(["ps", "-ef", "-ww"], capture_output=True, text=True, check=True).stdout
+    command = (*EMULATOR, "sweep", "--jobs", "1", "--", *client(STUBBORN.format(mark=mark)))
+    with pipe(mark) as reader, started(*command) as process:
+        assert b"refused\n" == heard(reader)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+        assert b"" == heard(reader)

@@ -9,7 +9,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,11 +16,10 @@ from typing import Any
 
 import pytest
 
-from tests.histories import sample_pictures
-from tests.histories.emulator_process import run_emulator
+from tests.support.pictures import photo
+from tests.support.served import ROOT, run_program, serving
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-CONTRACT = CHECKOUT / "contract" / "openapi.yaml"
+CONTRACT = ROOT / "contract" / "openapi.yaml"
 CLIENTS = Path(__file__).parent
 TOURS = CLIENTS / "tours"
 TYPESCRIPT = CLIENTS / "typescript"
@@ -40,17 +38,9 @@ def need(*programs: str) -> None:
 
 def run(command: Sequence[str | Path], folder: Path, **variables: str) -> str:
     """Run a program in a folder, which must succeed; return what it wrote to standard output."""
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=folder,
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=TIME_LIMIT_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command[0]} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    done = run_program(*map(str, command), folder=folder, seconds=TIME_LIMIT_SECONDS, **variables)
+    assert done.status == 0, f"{command[0]} ended with {done.status}\n{done.output}\n{done.complaint}"
+    return done.output
 
 
 def tool(name: str) -> Path:
@@ -63,7 +53,7 @@ def tool(name: str) -> Path:
 
 def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None:
     """Make a client in a folder, by the command of docs/clients.md that begins with these words."""
-    text = (CHECKOUT / "docs" / "clients.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    text = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8").replace("\\\n", " ")
     commands = [shlex.split(line) for line in re.findall(rf"^{' '.join(words)} .*$", text, re.MULTILINE)]
     assert len(commands) == 1, words
     ((_, *arguments),) = commands
@@ -92,15 +82,15 @@ def npm_folder(folder: Path) -> Path:
 
 def take_tour(command: Sequence[str | Path], folder: Path, **variables: str) -> Mapping[str, Any]:
     """Take a tour against a fresh emulator whose clock takes the waits; return what the tour tells."""
-    photo = folder / "photo.jpg"
-    photo.write_bytes(sample_pictures.photo("image/jpeg", (640, 480)))
-    with run_emulator("--clock", "auto") as emulator:
+    file = folder / "photo.jpg"
+    file.write_bytes(photo("image/jpeg"))
+    with serving("--clock", "auto") as emulator:
         told = run(
             command,
             folder,
             IMAGE_WORKFLOW_BASE_URL=emulator.base_url,
             IMAGE_WORKFLOW_API_KEY=KEY,
-            TOUR_PHOTO=str(photo),
+            TOUR_PHOTO=str(file),
             **variables,
         )
     report: Mapping[str, Any] = json.loads(told)

@@ -7,17 +7,16 @@ which goes through all that could differ; its client is the same each time.
 import dataclasses
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from tests.clients.generated import CHECKOUT, TIME_LIMIT_SECONDS, run
+from tests.clients.generated import run
 from tests.histories import transcript
-from tests.histories.emulator_process import run_emulator
 from tests.histories.transcript import Exchange
+from tests.support.served import EMULATOR, ROOT, run_program, serving
 
 pytestmark = pytest.mark.verify
 
@@ -36,10 +35,7 @@ those of RFC 9110. They mean nothing to HTTP."""
 
 def description(python: str) -> str:
     """Ask an interpreter for its version and that of its zlib; nothing if it does not run."""
-    asked = subprocess.run(
-        [python, "-c", ABOUT], capture_output=True, text=True, timeout=TIME_LIMIT_SECONDS, check=False
-    )
-    return asked.stdout
+    return run_program(python, "-c", ABOUT).output
 
 
 def candidates(version: str) -> Iterator[str]:
@@ -56,27 +52,24 @@ def environment(version: str, folder: Path) -> str:
     python = next((path for path in candidates(version) if description(path).startswith(version)), None)
     if python is None:
         pytest.skip(f"needs CPython {version}, which this machine does not have")
-    run([python, "-m", "venv", "--without-pip", folder], CHECKOUT)
+    run([python, "-m", "venv", "--without-pip", folder], ROOT)
     options = ("--disable-pip-version-check", "--python", str(folder))
-    lock = ("--quiet", "--only-binary=:all:", "--require-hashes", "-r", str(CHECKOUT / "requirements.lock"))
-    run([sys.executable if has_pip(sys.executable) else "python3", "-m", "pip", *options, "install", *lock], CHECKOUT)
+    lock = ("--quiet", "--only-binary=:all:", "--require-hashes", "-r", str(ROOT / "requirements.lock"))
+    run([sys.executable if has_pip(sys.executable) else "python3", "-m", "pip", *options, "install", *lock], ROOT)
     return str(folder / "bin" / "python")
 
 
 def has_pip(python: str) -> bool:
     """Tell whether an interpreter can install: that of `make verify` cannot, and is installed into from outside."""
-    done = subprocess.run(
-        [python, "-m", "pip", "--version"], capture_output=True, timeout=TIME_LIMIT_SECONDS, check=False
-    )
-    return done.returncode == 0
+    return run_program(python, "-m", "pip", "--version").status == 0
 
 
 def played_on(python: str) -> list[Exchange]:
     """Hold the conversation with a fresh server of an interpreter."""
-    with run_emulator(
-        "--public-url", transcript.PUBLIC_URL, "--clock", "auto", "--seed", "7", python=python
+    with serving(
+        "--public-url", transcript.PUBLIC_URL, "--clock", "auto", "--seed", "7", program=(python, *EMULATOR[1:])
     ) as emulator:
-        return transcript.play(emulator.origin)
+        return transcript.play(emulator.url)
 
 
 def assert_equal_but_for_the_reason(expected: Exchange, found: Exchange) -> None:
@@ -107,10 +100,10 @@ def test_another_interpreter_answers_with_the_same_bytes(own_transcript: Sequenc
 def test_a_state_that_is_saved_half_way_goes_on_in_another_interpreter_with_the_same_bytes(other_python: str) -> None:
     options = ("--public-url", transcript.PUBLIC_URL, "--seed")
     with (
-        run_emulator(*options, "7", "--clock", "auto") as here,
-        run_emulator(*options, "8", python=other_python) as there,
+        serving(*options, "7", "--clock", "auto") as here,
+        serving(*options, "8", program=(other_python, *EMULATOR[1:])) as there,
     ):
-        for stays, moves in zip(*transcript.play_with_a_move(here.origin, there.origin), strict=True):
+        for stays, moves in zip(*transcript.play_with_a_move(here.url, there.url), strict=True):
             assert_equal_but_for_the_reason(stays, moves)
 
 
@@ -123,7 +116,7 @@ def test_another_zlib_makes_the_same_bytes(
         "import sys\nfrom zlib_ng import zlib_ng\nsys.modules['zlib'] = zlib_ng\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    run([sys.executable, "-c", "import zlib; assert zlib.__name__ == 'zlib_ng.zlib_ng'"], CHECKOUT)
+    run([sys.executable, "-c", "import zlib; assert zlib.__name__ == 'zlib_ng.zlib_ng'"], ROOT)
     assert list(own_transcript) == played_on(sys.executable)
 
 

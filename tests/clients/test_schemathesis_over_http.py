@@ -13,8 +13,8 @@ import pytest
 from tests.clients.served_service import ServedService
 from tests.contract_runs.running import run_schemathesis
 from tests.contract_runs.test_links import FEWEST_OUTCOMES, Guide, walk_along_links
-from tests.histories.emulator_process import run_emulator
 from tests.support.contract_check import shipped_checker
+from tests.support.served import serving
 
 pytestmark = pytest.mark.verify
 
@@ -29,8 +29,8 @@ STEPS = 12
 def run_over_http(folder: Path, *options: str, **variables: str) -> dict[str, Any]:
     """Run it against a fresh server; return what its hooks tell."""
     report = folder / "report.json"
-    with run_emulator("--clock", "manual", "--seed", "0") as emulator:
-        variables |= {"SERVED_ORIGIN": emulator.origin, "SERVED_REPORT": str(report)}
+    with serving("--clock", "manual", "--seed", "0") as emulator:
+        variables |= {"SERVED_ORIGIN": emulator.url, "SERVED_REPORT": str(report)}
         run = run_schemathesis(
             folder,
             "tests.clients.served_hooks",
@@ -40,7 +40,7 @@ def run_over_http(folder: Path, *options: str, **variables: str) -> dict[str, An
             url=emulator.base_url,
             seconds=TIME_LIMIT_SECONDS,
         )
-    assert run.returncode == 0, run.stdout[-20_000:] + run.stderr[-5_000:]
+    assert run.status == 0, run.output[-20_000:] + run.complaint[-5_000:]
     told: dict[str, Any] = json.loads(report.read_text())
     return told
 
@@ -75,8 +75,8 @@ def test_with_request_rates_every_121st_request_of_a_minute_is_refused_whatever_
 
 
 def test_walks_along_the_links_keep_to_the_contract_over_the_wire() -> None:
-    with run_emulator("--clock", "manual", "--rate-limits", "off") as emulator:
-        guide = Guide(ServedService(emulator.origin))
+    with serving("--clock", "manual", "--rate-limits", "off") as emulator:
+        guide = Guide(ServedService(emulator.url))
         walk_along_links(guide, WALKS, STEPS, base_url=emulator.base_url)
     assert len(guide.outcomes) >= FEWEST_OUTCOMES
     print(f"outcomes: {len(guide.outcomes)}")

@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from tests.clients.generated import CONTRACT, TIME_LIMIT_SECONDS
-from tests.histories.emulator_process import run_emulator
 from tests.support.emulator_client import FRESH, FULL, Answer, Call, EmulatorUnderTest
 from tests.support.every_operation import CALLS, SUCCESSES, prepare
+from tests.support.served import serving
 
 pytestmark = pytest.mark.verify
 
@@ -52,7 +52,7 @@ class Proxied(EmulatorUnderTest):
 
 @pytest.fixture(scope="module")
 def proxied(typescript: Path) -> Iterator[Proxied]:
-    with run_emulator("--clock", "auto", "--rate-limits", "off") as emulator:
+    with serving("--clock", "auto", "--rate-limits", "off") as emulator:
         command = ["node_modules/.bin/prism", "proxy", "--port", "0", "--cors", "false", str(CONTRACT)]
         with subprocess.Popen(
             [*command, emulator.base_url], cwd=typescript, stdout=subprocess.PIPE, text=True

@@ -1,12 +1,10 @@
 """Runs Schemathesis over the contract, in a process of its own: it keeps its hooks for the whole process."""
 
-import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.support.contract_check import ROOT
+from tests.support.served import ROOT, Outcome, run_program
 
 IN_PROCESS = "http://emulator.test/v1"
 """The base URL of an application that the hooks call directly."""
@@ -19,17 +17,10 @@ def run_schemathesis(
     *options: str,
     url: str = IN_PROCESS,
     seconds: float = 300,
-) -> "subprocess.CompletedProcess[str]":
+) -> Outcome:
     """Run it as a person would from the command line, in a folder where it has never run, with a module of hooks and their variables."""
     configuration = ROOT / "tests" / "contract_runs" / "schemathesis.toml"
-    command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration), "run"]
+    command = (sys.executable, "-m", "schemathesis.cli", "--config-file", str(configuration), "run")
     own = {"SCHEMATHESIS_HOOKS": hooks, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
-    return subprocess.run(
-        [*command, str(ROOT / "contract" / "openapi.yaml"), "--url", url, *options],
-        cwd=folder,
-        env={**os.environ, **own, **variables},
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        check=False,
-    )
+    contract = str(ROOT / "contract" / "openapi.yaml")
+    return run_program(*command, contract, "--url", url, *options, folder=folder, seconds=seconds, **own, **variables)

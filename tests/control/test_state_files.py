@@ -8,7 +8,6 @@ import time
 import tracemalloc
 import warnings
 import zipfile
-import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -18,7 +17,7 @@ import pytest
 
 from emulator.service import engine, state
 from tests.support.emulator_client import FULL, UPLOAD, Answer, EmulatorUnderTest, MakeEmulator, settings_of
-from tests.support.pictures import picture, picture_with_subject
+from tests.support.pictures import picture, picture_with_subject, png_chunk, png_of
 from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, zipped
 
 SCENARIO = """
@@ -561,16 +560,9 @@ def test_a_long_timeline_takes_no_longer_than_its_length(emulator: EmulatorUnder
     assert time.process_time() - began_at < 4
 
 
-def png_chunk(kind: bytes, data: bytes) -> bytes:
-    """Return a whole chunk of a PNG."""
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
 def test_a_picture_that_cannot_be_decoded_stops_no_work_that_uses_it(emulator: EmulatorUnderTest) -> None:
     asset = emulator.upload(picture())
-    header = struct.pack(">IIBBBBB", asset["width"], asset["height"], 8, 2, 0, 0, 0)
-    chunks = [png_chunk(b"IHDR", header), png_chunk(b"IDAT", b"no picture"), png_chunk(b"IEND", b"")]
-    data = b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    data = png_of(asset["width"], asset["height"], png_chunk(b"IDAT", b"no picture"))
     members = members_of(saved(emulator))
     parts = parts_of(members[STATE])
     digest = hashlib.sha256(data).hexdigest()

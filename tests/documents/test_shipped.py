@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import emulator
 import emulator.documents.shipped
 from emulator.documents import COMPILED_DOCUMENTS, compile_documents, shipped_document, shipped_path
 from emulator.documents.complaints import DocumentError
+from tests.support.served import ROOT, run_program, run_script
 
 CONTRACT = "contract/openapi.yaml"
 
@@ -28,8 +28,11 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_python(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], cwd=checkout, capture_output=True, text=True, check=False)
+def compile_in(checkout: Path) -> list[str]:
+    """Compile the documents of a checkout; return the files that the command tells."""
+    outcome = run_program(sys.executable, "-m", "emulator.documents", folder=checkout)
+    assert outcome.status == 0, outcome.complaint
+    return outcome.output.split()
 
 
 def read_contract(checkout: Path) -> tuple[object, bool]:
@@ -38,9 +41,7 @@ def read_contract(checkout: Path) -> tuple[object, bool]:
         "import json, sys; from emulator.documents import shipped_document; "
         f"document = shipped_document({CONTRACT!r}); print(json.dumps([document, 'yaml' in sys.modules]))"
     )
-    finished = run_python(checkout, "-c", script)
-    assert finished.returncode == 0, finished.stderr
-    document, was_parsed = json.loads(finished.stdout)
+    document, was_parsed = json.loads(run_script(script, checkout))
     return document, was_parsed
 
 
@@ -52,12 +53,12 @@ def test_without_its_compiled_form_a_document_is_parsed(checkout: Path) -> None:
 
 
 def test_the_compiled_form_is_read_instead_of_the_yaml(checkout: Path) -> None:
-    assert run_python(checkout, "-m", "emulator.documents").returncode == 0
+    compile_in(checkout)
     assert read_contract(checkout) == (CONTENT, False)
 
 
 def test_a_compiled_form_that_is_out_of_date_is_passed_over(checkout: Path) -> None:
-    run_python(checkout, "-m", "emulator.documents")
+    compile_in(checkout)
     (checkout / CONTRACT).write_text("openapi: 3.1.1\n")
     assert read_contract(checkout) == ({"openapi": "3.1.1"}, True)
 
@@ -82,8 +83,7 @@ def test_a_document_that_is_not_well_formed_is_not_compiled(
 
 
 def test_the_command_tells_what_it_has_compiled() -> None:
-    finished = run_python(Path(__file__).parents[2], "-m", "emulator.documents")
-    compiled = [json.loads(Path(name).read_bytes().partition(b"\n")[2]) for name in finished.stdout.split()]
+    compiled = [json.loads(Path(name).read_bytes().partition(b"\n")[2]) for name in compile_in(ROOT)]
     assert compiled == [shipped_document(name) for name in COMPILED_DOCUMENTS]
 
 

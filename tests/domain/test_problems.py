@@ -1,9 +1,6 @@
 """The catalogue of errors against the table of the specification, and the texts of problems."""
 
-from pathlib import Path
-
 import pytest
-import yaml
 
 from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt, invalid_input, invalid_reference
 from tests.support.specification import STATUSES
@@ -11,11 +8,6 @@ from tests.support.specification import STATUSES
 
 def test_the_catalogue_has_the_codes_and_statuses_of_the_specification() -> None:
     assert {code: kind.status for code, kind in CATALOGUE.items()} == STATUSES
-
-
-def test_the_catalogue_and_the_contract_have_the_same_codes() -> None:
-    contract = yaml.safe_load((Path(__file__).parents[2] / "contract" / "openapi.yaml").read_text(encoding="utf-8"))
-    assert sorted(CATALOGUE) == sorted(contract["components"]["schemas"]["ProblemCode"]["enum"])
 
 
 def test_every_code_has_a_title_and_a_way_out() -> None:
@@ -47,10 +39,7 @@ def test_a_refused_body_is_told_as_such() -> None:
 
 def test_a_refused_reference_has_its_own_code() -> None:
     problem = invalid_reference("/asset_ids/0", "ast_1", "a live Asset")
-    assert (problem.code, problem.detail) == (
-        "invalid_reference",
-        '/asset_ids/0: found "ast_1"; expected a live Asset',
-    )
+    assert (problem.code, problem.detail) == ("invalid_reference", '/asset_ids/0: found "ast_1"; expected a live Asset')
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from emulator.testing import Sandbox
-from tests.cli.command import ROOT
+from tests.support.served import ROOT
 
 SOURCE: Final = (ROOT / "examples/python/image_workflow_client.py").read_text(encoding="utf-8")
 PHOTO: Final = (ROOT / "examples/python/photo.png").read_bytes()
@@ -128,12 +128,7 @@ MUTANTS: Final = (
         ),
         strikes(LOST),
     ),
-    Mutant(
-        "makes a key for each attempt",
-        "double-spend",
-        (SEND, f"            {KEY}\n{SEND}"),
-        strikes(LOST),
-    ),
+    Mutant("makes a key for each attempt", "double-spend", (SEND, f"            {KEY}\n{SEND}"), strikes(LOST)),
     Mutant(
         "makes a key for each attempt, and is lucky",
         "write-retried-with-new-key",

@@ -6,8 +6,10 @@ from typing import Any, Final
 from emulator.examiner.rules.base import Ask, Example, Wait
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
 from tests.support.pictures import picture
+from tests.support.served import ROOT
 
-KEYED: Final = ("POST", "PATCH")
+LIBRARY: Final = sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml"))
+"""The names of all scenarios that are shipped."""
 
 
 class ExampleClient:

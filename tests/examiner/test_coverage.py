@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ from emulator.documents import shipped_path
 from emulator.examiner.points import BYTES, all_points
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.library import ScenarioLibrary
-from tests.cli.command import run_command
-from tests.examiner.test_exec_conduct import CLIENT
+from tests.cli.command import reading, run_command
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Call, EmulatorUnderTest
 
@@ -113,12 +111,12 @@ def test_all_points_are_distinct() -> None:
 
 def run(folder: Path, file: str, *paths: str, least: str = "0") -> int:
     options = ("--coverage", str(folder / file), "--coverage-fail-under", least, "--quiet")
-    return run_command("exec", *options, "--", sys.executable, "-c", CLIENT, *paths).status
+    return run_command("exec", *options, "--", *reading(*paths)).status
 
 
 def test_shards_are_merged_shown_and_held_to_a_threshold(tmp_path: Path) -> None:
-    assert [0, 0] == [run(tmp_path, "one.json", "/team"), run(tmp_path, "two.json", "/team", "/assets")]
-    assert 1 == run(tmp_path, "page.html", "/team", least="50")
+    assert [0, 0] == [run(tmp_path, "one.json", "/v1/team"), run(tmp_path, "two.json", "/v1/team", "/v1/assets")]
+    assert 1 == run(tmp_path, "page.html", "/v1/team", least="50")
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     files = [str(tmp_path / "one.json"), str(tmp_path / "two.json")]
     shown = run_command("coverage", *files, "--html", str(tmp_path / "both.html"))

@@ -1,28 +1,19 @@
 """`exec` tells what its command did wrong, and fails it where that is asked for. Each test runs the real command."""
 
 import json
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from tests.cli.command import Outcome, run_command
+from tests.cli.command import reading, run_command
+from tests.support.served import Outcome
 
-CLIENT = """
-import os, sys, urllib.error, urllib.request
-base, key = os.environ["IMAGE_WORKFLOW_BASE_URL"], os.environ["IMAGE_WORKFLOW_API_KEY"]
-for path in sys.argv[1:]:
-    try:
-        urllib.request.urlopen(urllib.request.Request(base + path, headers={"Authorization": "Bearer " + key}))
-    except urllib.error.HTTPError:
-        pass
-"""
-HAMMERING = ["/team"] * 7
+HAMMERING = ["/v1/team"] * 7
 """Two more than the scenario `rate-limited` lets through, the second at once."""
 RULE = "retry-before-retry-after"
 
 
 def run(*options: str, paths: list[str] = HAMMERING) -> Outcome:
-    return run_command("exec", "--scenario", "rate-limited", *options, "--", sys.executable, "-c", CLIENT, *paths)
+    return run_command("exec", "--scenario", "rate-limited", *options, "--", *reading(*paths))
 
 
 def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(tmp_path: Path) -> None:
@@ -41,7 +32,7 @@ def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(tmp
 def test_an_error_fails_a_run_where_that_is_asked_for_and_not_ignored() -> None:
     assert 1 == run("--conduct", "fail").status
     assert 0 == run("--conduct", "fail", "--ignore", RULE).status
-    assert 0 == run("--conduct", "fail", paths=["/team"]).status
+    assert 0 == run("--conduct", "fail", paths=["/v1/team"]).status
 
 
 def test_nothing_is_told_where_nobody_wants_to_know(tmp_path: Path) -> None:
@@ -73,12 +64,12 @@ def test_what_a_state_file_brings_with_it_is_not_held_against_this_run(tmp_path:
 
     def found(*paths: str, begin: tuple[str, str] = ("--state", state)) -> list[str]:
         options = (*begin, "--report", report, "--coverage", coverage)
-        run_command("exec", *options, "--", sys.executable, "-c", CLIENT, *paths)
+        run_command("exec", *options, "--", *reading(*paths))
         return [finding["rule"] for finding in json.loads(Path(report).read_text())["conduct"]["findings"]]
 
-    loop = ["/assets/none"] * 3
+    loop = ["/v1/assets/none"] * 3
     assert ["retry-of-the-hopeless"] == found(*loop, begin=("--save-state", state))
-    assert [] == found("/team")
+    assert [] == found("/v1/team")
     assert 0 == json.loads(Path(report).read_text())["conduct"]["checked"]["retry-of-the-hopeless"]
     operations = json.loads(Path(coverage).read_text())["operations"]
     met = {(name, point["point"]) for name, one in operations.items() for point in one["points"] if point["met"]}

@@ -61,8 +61,10 @@ def test_an_unsound_client_is_found(service: EmulatorUnderTest, rule: str, examp
 
 
 @pytest.mark.parametrize(("share", "found"), [(1.0, []), (0.5, ["poll-before-retry-after"])])
-def test_each_of_two_workers_that_watch_the_same_work_is_judged_by_itself(share: float, found: list[str]) -> None:
-    with Emulator.start() as emulator, emulator.sandbox(clock="manual") as sandbox:
+def test_each_of_two_workers_that_watch_the_same_work_is_judged_by_itself(
+    server: Emulator, share: float, found: list[str]
+) -> None:
+    with server.sandbox(clock="manual") as sandbox:
         path = admitted(sandbox)
         workers = [httpx.Client(base_url=sandbox.base_url, headers=credential(sandbox)) for _ in range(2)]
         due, now = [0.0, 0.7], 0.0

@@ -111,24 +111,12 @@ _NAMES = (
     *(b"Content-Type", b"Content-Encoding", b"Accept", b"Range", b"If-Range", b"If-None-Match", b"X-Upload-Binding"),
 )
 _VALUES = (
-    *(
-        b"",
-        b"0",
-        b"-1",
-        b"10",
-        b"99999999999999999999999",
-        b"0x10",
-        b"1e3",
-        b"+5",
-        b"5, 5",
-        b"bytes=0-",
-        b"\r\n folded",
-    ),
-    *(b"chunked", b"Chunked", b"identity", b"gzip, chunked", b"chunked, identity", b"100-continue", b"close"),
-    *(b"h2c", b"websocket", b"keep-alive, Upgrade", b"\xff\xfe", b"a\0b", b"a\tb", b"x" * 3_000, b"x" * 70_000),
-    *(b"Bearer \xe9", b"Bearer", b"Bearer  iwe_demo_full ", b"rate_limited", b"emulator.test\x80", b"[::1", b"null"),
-    *(b"multipart/form-data; boundary=x", b"application/json; charset=\xff", b"http://other.test"),
-)
+    b"", b"0", b"-1", b"10", b"99999999999999999999999", b"0x10", b"1e3", b"+5", b"5, 5", b"bytes=0-", b"\r\n folded",
+    b"chunked", b"Chunked", b"identity", b"gzip, chunked", b"chunked, identity", b"100-continue", b"close", b"h2c",
+    b"websocket", b"keep-alive, Upgrade", b"\xff\xfe", b"a\0b", b"a\tb", b"x" * 3_000, b"x" * 70_000, b"Bearer \xe9",
+    b"Bearer", b"Bearer  iwe_demo_full ", b"rate_limited", b"emulator.test\x80", b"[::1", b"null",
+    b"multipart/form-data; boundary=x", b"application/json; charset=\xff", b"http://other.test",
+)  # fmt: skip
 SEPARATORS = (
     *(b"\r\n", b"\n", b"\r", b"\0", b" ", b":", b"%", b"\xff", b";ext=1\r\n", b"0\r\n\r\n", b"0\r\nA: b\r\n\r\n"),
     *(b"ffffffffffffffff\r\n", b"-1\r\n", b"GET / HTTP/1.1\r\n\r\n", b"Transfer-Encoding: chunked\r\n"),

@@ -4,7 +4,6 @@ together again so that lengths and check sums hold, for otherwise a decoder neve
 What is changed: numbers of headers, the parts' order and number, bits of the compressed picture, and lengths.
 """
 
-import io
 import struct
 import zlib
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from tests.fuzzing.cases import changed_bytes
-from tests.support.pictures import encode
+from tests.support.pictures import encode, png_chunk
 
 Part = tuple[bytes, bytes]
 """Kind and body of a part of a file."""
@@ -132,10 +131,7 @@ def _png_parts(data: bytes) -> list[Part]:
 
 
 def _png_file(parts: list[Part]) -> bytes:
-    chunks = [
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts
-    ]
-    return _PNG_START + b"".join(chunks)
+    return _PNG_START + b"".join(png_chunk(*part) for part in parts)
 
 
 def _png_change(kind: bytes, body: bytes, chance: Random) -> Part:
@@ -193,25 +189,9 @@ def _jpeg_change(kind: bytes, body: bytes, chance: Random) -> Part:
         return kind, with_field(body, place, size, chance)
     if chance.random() < 0.2:
         markers = (
-            0xC0,
-            0xC1,
-            0xC2,
-            0xC3,
-            0xC4,
-            0xC9,
-            0xDA,
-            0xDB,
-            0xDC,
-            0xDD,
-            0xDE,
-            0xE0,
-            0xE1,
-            0xE2,
-            0xEE,
-            0xFE,
-            0xF0,
+            0xC0, 0xC1, 0xC2, 0xC3, 0xC4, 0xC9, 0xDA, 0xDB, 0xDC, 0xDD, 0xDE, 0xE0, 0xE1, 0xE2, 0xEE, 0xFE, 0xF0,
             0x01,
-        )
+        )  # fmt: skip
         return bytes((0xFF, chance.choice(markers))), body
     if kind == b"\xff\xda" and chance.random() < 0.5:
         place = chance.randrange(len(body) + 1)
@@ -332,8 +312,7 @@ def _box_change(kind: bytes, body: bytes, chance: Random) -> Part:
 
 
 FORMATS: Mapping[
-    str,
-    tuple[Callable[[bytes], list[Part]], Callable[[list[Part]], bytes], Callable[[bytes, bytes, Random], Part]],
+    str, tuple[Callable[[bytes], list[Part]], Callable[[list[Part]], bytes], Callable[[bytes, bytes, Random], Part]]
 ] = {
     "image/jpeg": (_jpeg_parts, _jpeg_file, _jpeg_change),
     "image/png": (_png_parts, _png_file, _png_change),
@@ -342,10 +321,3 @@ FORMATS: Mapping[
     "image/avif": (_boxes, _boxes_file, _box_change),
 }
 """By content type: how a file is taken apart, put together, and how one part of it is changed."""
-
-
-def decoded(data: bytes) -> Image.Image:
-    """Read a file whole."""
-    image = Image.open(io.BytesIO(data))
-    image.load()
-    return image

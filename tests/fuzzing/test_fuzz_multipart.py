@@ -11,41 +11,20 @@ from tests.support.every_operation import CALLS, KEYED, Things, prepare
 from tests.support.pictures import picture
 
 BOUNDARIES = (
-    b"x",
-    b"----WebKitFormBoundary7MA4YWxkTrZu0gW",
-    b"",
-    b"a b",
-    b"'()+_,-./:=?",
-    b"x" * 200,
-    b"\xff",
-    b"--",
-    b"\r\n",
-)
+    b"x", b"----WebKitFormBoundary7MA4YWxkTrZu0gW", b"", b"a b", b"'()+_,-./:=?", b"x" * 200, b"\xff", b"--", b"\r\n",
+)  # fmt: skip
 DISPOSITIONS = (
-    *(b'form-data; name="file"; filename="a.png"', b'form-data; name="size_bytes"', b"form-data", b"attachment", b""),
-    *(
-        b"form-data; name=\"a\"; filename*=UTF-8''%ff",
-        b'form-data; name="' + b"a" * 5_000 + b'"',
-        b'form-data; name="\xff\0"',
-    ),
-)
+    b'form-data; name="file"; filename="a.png"', b'form-data; name="size_bytes"', b"form-data", b"attachment", b"",
+    b"form-data; name=\"a\"; filename*=UTF-8''%ff", b'form-data; name="' + b"a" * 5_000 + b'"',
+    b'form-data; name="\xff\0"',
+)  # fmt: skip
 PART_HEADERS = (
-    b"Content-Type: image/png",
-    b"Content-Transfer-Encoding: base64",
-    b"Content-Length: -1",
-    b": x",
-    b"x",
-    b"\0: \0",
-)
+    b"Content-Type: image/png", b"Content-Transfer-Encoding: base64", b"Content-Length: -1", b": x", b"x", b"\0: \0",
+)  # fmt: skip
 SEPARATORS = (b"\r\n", b"\n", b"\r\n\r\n", b"--", b"\0", b"\xff", b"Content-Disposition: ", b"; ")
 MEDIA_TYPES = (
-    "multipart/form-data",
-    "multipart/mixed",
-    "multipart/related",
-    "multipart/",
-    "MULTIPART/FORM-DATA",
-    "multipart/x",
-)
+    "multipart/form-data", "multipart/mixed", "multipart/related", "multipart/", "MULTIPART/FORM-DATA", "multipart/x",
+)  # fmt: skip
 CONTROL_PATHS = (
     *(("POST", "/sandboxes"), ("POST", "/reset"), ("PUT", "/clock"), ("POST", "/clock/advance"), ("POST", "/teams")),
     *(("PUT", "/scenario"), ("PUT", "/state"), ("PATCH", "/teams/Demo")),

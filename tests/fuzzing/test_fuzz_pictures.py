@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from tests.fuzzing.cases import amounts, cases
-from tests.fuzzing.spoiled_pictures import FORMATS, decoded, sources, spoiled
+from tests.fuzzing.spoiled_pictures import FORMATS, sources, spoiled
 from tests.support.emulator_client import EmulatorUnderTest, Json
+from tests.support.pictures import decode
 
 STORED_AS: Mapping[str, tuple[str, ...]] = {
     "image/jpeg": ("jpeg",),
@@ -21,7 +22,7 @@ STORED_AS: Mapping[str, tuple[str, ...]] = {
 def test_a_file_taken_apart_and_put_together_is_the_same_picture(content_type: str) -> None:
     take_apart, put_together, _ = FORMATS[content_type]
     for source in sources(content_type):
-        assert decoded(source).tobytes() == decoded(put_together(take_apart(source))).tobytes()
+        assert decode(source).tobytes() == decode(put_together(take_apart(source))).tobytes()
 
 
 @pytest.mark.parametrize("amount", amounts(25, 2_000))
@@ -62,7 +63,7 @@ def bring_in(control: EmulatorUnderTest, data: bytes, content_type: str) -> Json
 def check(control: EmulatorUnderTest, asset: Json, content_type: str) -> None:
     """Hold an Asset against its file."""
     answer = control.fetch(asset["url"])
-    image = decoded(answer.body)
+    image = decode(answer.body)
     assert len(answer.body) == asset["size_bytes"]
     assert asset["format"] in STORED_AS[content_type]
     assert (asset["format"].upper(), asset["width"], asset["height"]) == (image.format, image.width, image.height)

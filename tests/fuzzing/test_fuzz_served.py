@@ -16,8 +16,8 @@ from tests.fuzzing.cases import cases, in_pieces
 from tests.fuzzing.requests_as_bytes import Surfaces
 from tests.fuzzing.spoiled_pictures import FORMATS, spoiled
 from tests.fuzzing.test_fuzz_connections import spoiled_bytes
-from tests.histories.emulator_process import EmulatorProcess, run_emulator
 from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.served import Server, serving
 
 pytestmark = pytest.mark.verify
 
@@ -34,8 +34,8 @@ LASTING_MEGABYTES = 300
 
 def test_a_server_goes_on_serving_whatever_is_sent(control: EmulatorUnderTest) -> None:
     surfaces = Surfaces(control)
-    with run_emulator("--clock", "manual", "--rate-limits", "off") as emulator:
-        with httpx.Client(base_url=emulator.origin, timeout=PATIENCE_SECONDS, trust_env=False) as client:
+    with serving("--clock", "manual", "--rate-limits", "off") as emulator:
+        with httpx.Client(base_url=emulator.url, timeout=PATIENCE_SECONDS, trust_env=False) as client:
             begin_like(client, control)
             for case in cases("served connections", CONNECTIONS):
                 sent = spoiled_bytes(case, surfaces)
@@ -48,9 +48,9 @@ def test_a_server_goes_on_serving_whatever_is_sent(control: EmulatorUnderTest) -
 
 
 def test_a_server_goes_on_serving_whatever_picture_is_brought() -> None:
-    with run_emulator("--clock", "manual", "--rate-limits", "off") as emulator:
+    with serving("--clock", "manual", "--rate-limits", "off") as emulator:
         credential = {"Authorization": "Bearer iwe_demo_full"}
-        with httpx.Client(base_url=emulator.origin, timeout=PATIENCE_SECONDS, trust_env=False) as client:
+        with httpx.Client(base_url=emulator.url, timeout=PATIENCE_SECONDS, trust_env=False) as client:
             for content_type in FORMATS:
                 for case in cases(f"served {content_type}", PICTURES):
                     data = spoiled(content_type, case.chance)
@@ -65,9 +65,9 @@ def begin_like(client: httpx.Client, control: EmulatorUnderTest) -> None:
     assert client.put("/_emulator/state", content=control.ask("GET", "/state").body).status_code == 200
 
 
-def converse(emulator: EmulatorProcess, pieces: list[bytes]) -> bytes:
+def converse(emulator: Server, pieces: list[bytes]) -> bytes:
     """Send pieces over a connection of their own, end it, and return all that comes back until the server ends it."""
-    address = urlsplit(emulator.origin)
+    address = urlsplit(emulator.url)
     received = b""
     with socket.create_connection((address.hostname or "", address.port), PATIENCE_SECONDS) as connection:
         try:
@@ -93,7 +93,7 @@ def bring_in(client: httpx.Client, data: bytes, content_type: str, key: str) -> 
     return client.post(f"/v1/uploads/{session['id']}/complete", json=token, headers=headers).status_code
 
 
-def assert_memory(emulator: EmulatorProcess) -> None:
+def assert_memory(emulator: Server) -> None:
     """Look at the memory of the server, where the system tells."""
     if sys.platform != "linux":
         return

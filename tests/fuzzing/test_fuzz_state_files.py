@@ -107,17 +107,7 @@ def spoiled_zip(whole: bytes, members: dict[str, Any], chance: Random) -> bytes:
             return whole[:field] + number[:size] + whole[field + size :]
         case 2:
             name = chance.choice(list(members))
-            others = (
-                "",
-                "../" + name,
-                "/" + name,
-                name + "/",
-                name.upper(),
-                "pictures/",
-                "x" * 5_000,
-                "a\0b",
-                STATE,
-            )
+            others = ("", "../" + name, "/" + name, name + "/", name.upper(), "pictures/", "x" * 5_000, "a\0b", STATE)
             renamed = {(chance.choice(others) if key == name else key): value for key, value in members.items()}
             return zipped(renamed, chance.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)))
         case _:

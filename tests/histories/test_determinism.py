@@ -10,8 +10,8 @@ from typing import TypeVar
 import pytest
 
 from tests.histories import transcript
-from tests.histories.emulator_process import run_emulator
 from tests.histories.transcript import Exchange, Recorder
+from tests.support.served import serving
 
 END = "2026-01-01T00:01:00.000Z"
 """When all work of the transcript is done, counted from the start of a clock that stands still."""
@@ -21,8 +21,8 @@ Result = TypeVar("Result")
 
 def play_on_fresh_process(play: Callable[[str], Result], *options: str) -> Result:
     """Start a server, hold a conversation with it, stop it."""
-    with run_emulator("--public-url", transcript.PUBLIC_URL, *options) as emulator:
-        return play(emulator.origin)
+    with serving("--public-url", transcript.PUBLIC_URL, *options) as emulator:
+        return play(emulator.url)
 
 
 def test_two_processes_answer_one_transcript_with_the_same_bytes() -> None:
@@ -41,8 +41,8 @@ def test_two_processes_answer_one_transcript_with_the_same_bytes() -> None:
 
 def test_a_state_that_is_saved_half_way_goes_on_in_another_process_with_the_same_bytes() -> None:
     options = ("--public-url", transcript.PUBLIC_URL, "--seed")
-    with run_emulator(*options, "7", "--clock", "auto") as here, run_emulator(*options, "8") as there:
-        stays, moves = transcript.play_with_a_move(here.origin, there.origin)
+    with serving(*options, "7", "--clock", "auto") as here, serving(*options, "8") as there:
+        stays, moves = transcript.play_with_a_move(here.url, there.url)
     assert len(stays) > 100
     for one, other in zip(stays, moves, strict=True):
         assert one == other

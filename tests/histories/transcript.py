@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.histories import sample_pictures
+from emulator.imaging.normalize import CONTENT_TYPES
 from tests.support import contract_check
 from tests.support.contract_check import shipped_checker
+from tests.support.emulator_client import FULL
+from tests.support.pictures import photo
 
 PUBLIC_URL = "http://emulator.test"
 """How links start, so that a free port does not show in them: `serve --public-url`."""
 
-KEY = "iwe_demo_full"
 WORK = ("/operations", "/generations")
 FAULTS = {
     "scenario": "faults of the transcript",
@@ -84,7 +85,7 @@ class Recorder:
         return exchange
 
     def call(
-        self, method: str, path: str, body: Any = None, idempotency_key: str | None = None, key: str = KEY
+        self, method: str, path: str, body: Any = None, idempotency_key: str | None = None, key: str = FULL
     ) -> Exchange:
         """Call an operation of the API."""
         headers = {"Authorization": f"Bearer {key}"}
@@ -147,8 +148,8 @@ class Library:
 def bring_in(recorder: Recorder) -> Library:
     """Upload a file of each format, and group some of them."""
     assets = [
-        recorder.upload(content_type, sample_pictures.photo(content_type, (320, 240), (40 * number, 90, 60)))
-        for number, content_type in enumerate(sample_pictures.EXTENSIONS)
+        recorder.upload(content_type, photo(content_type, (320, 240), f"rgb({40 * number}, 90, 60)"))
+        for number, content_type in enumerate(CONTENT_TYPES)
     ]
     body = {"name": "Mug", "description": "Blue", "asset_ids": assets[:3], "primary_asset_id": assets[1]}
     product = recorder.call("POST", "/products", body)
@@ -196,7 +197,9 @@ def order_work(recorder: Recorder, library: Library) -> list[str]:
 def provoke(recorder: Recorder, library: Library) -> None:
     """Make mistakes of every kind, for the words of the answers."""
     recorder.send("GET", "/v1/team")
-    recorder.send("POST", "/v1/products", b"{}", {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json"})
+    recorder.send(
+        "POST", "/v1/products", b"{}", {"Authorization": f"Bearer {FULL}", "Content-Type": "application/json"}
+    )
     for key in ("iwe_demo_expired", "iwe_demo_revoked", "nobody's"):
         recorder.call("GET", "/team", key=key)
     recorder.call("DELETE", f"/products/{library.product}", key="iwe_demo_read")

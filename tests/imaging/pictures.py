@@ -1,26 +1,15 @@
 """Pictures that the tests make: encoded sources and simple scenes."""
 
-import io
-
 from PIL import Image, ImageChops, ImageDraw, ImageStat
+
+from tests.support.pictures import encode
 
 RED, GREEN, BLUE, WHITE = (200, 40, 40), (40, 160, 60), (30, 60, 200), (250, 250, 250)
 
 
 def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
     """The file of an image, `kind` as Pillow names it."""
-    if kind == "AVIF":
-        import pillow_avif  # noqa: F401 (registers the writer)
-    buffer = io.BytesIO()
-    image.save(buffer, kind, **options)
-    return buffer.getvalue()
-
-
-def decoded(data: bytes) -> Image.Image:
-    """The image of a file, decoded whole."""
-    image = Image.open(io.BytesIO(data))
-    image.load()
-    return image
+    return encode(image, f"image/{kind.lower()}", **options)
 
 
 def four_corners(width: int = 48, height: int = 32, mode: str = "RGB") -> Image.Image:

@@ -1,12 +1,10 @@
 """Large blocks of memory: they go back to the system."""
 
 import platform
-import subprocess
-import sys
 
 import pytest
 
-from tests.cli.command import ROOT
+from tests.support.served import run_script
 
 FREE_LARGE_BLOCKS = """
 from emulator.imaging.memory import give_back_large_blocks
@@ -22,7 +20,4 @@ print(int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20)
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries decide by themselves")
 def test_freed_blocks_between_small_ones_go_back_to_the_system() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", FREE_LARGE_BLOCKS], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
-    )
-    assert int(run.stdout) < 60
+    assert int(run_script(FREE_LARGE_BLOCKS)) < 60

@@ -2,26 +2,25 @@ import contextlib
 import struct
 import time
 import zlib
+from collections.abc import Iterator
+from itertools import permutations
 
 import pytest
 from PIL import Image
 
 from emulator.imaging.normalize import HeavyImageError, UnusableImage, normalize
-from tests.imaging.pictures import checkered, decoded, encoded, four_corners
-
-PATIENCE = 5.0
-"""Seconds; far more than a refusal takes, far less than a bomb would."""
+from tests.imaging.pictures import checkered, encoded, four_corners
+from tests.support.pictures import decode, png_chunk, png_of
 
 KINDS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF")
 
 
-def chunk(kind: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-
-def png_of(width: int, height: int, *chunks: bytes, depth: int = 8, color: int = 0) -> bytes:
-    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, 0))
-    return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunks) + chunk(b"IEND", b"")
+@contextlib.contextmanager
+def within(seconds: float = 5.0) -> Iterator[None]:
+    """Processor time that the block may take: by itself far more than a refusal takes, and far less than a bomb would."""
+    began = time.process_time()
+    yield
+    assert time.process_time() - began < seconds
 
 
 def refusal(data: bytes, content_type: str) -> str:
@@ -30,11 +29,8 @@ def refusal(data: bytes, content_type: str) -> str:
     return caught.value.reason
 
 
-@pytest.mark.parametrize("declared", KINDS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "declared"), list(permutations(KINDS, 2)))
 def test_bytes_of_another_format_than_declared_are_refused(kind: str, declared: str) -> None:
-    if kind == declared:
-        return
     reason = refusal(encoded(four_corners(), kind), f"image/{declared.lower()}")
     assert f"The bytes are {kind}; expected {declared}, as declared by image/{declared.lower()}." == reason
 
@@ -93,7 +89,7 @@ def test_fill_bytes_before_markers_are_skipped() -> None:
     source = encoded(four_corners(), "JPEG")
     table = source.index(b"\xff\xdb")
     filled = source[:table] + b"\xff\xff" + source[table:-2] + b"\xff\xff" + source[-2:]
-    assert decoded(source).tobytes() == decoded(normalize(filled, "image/jpeg").data).tobytes()
+    assert decode(source).tobytes() == decode(normalize(filled, "image/jpeg").data).tobytes()
 
 
 @pytest.mark.parametrize(
@@ -103,14 +99,13 @@ def test_fill_bytes_before_markers_are_skipped() -> None:
 def test_filling_of_any_length_is_read_in_linear_time(filling: bytes, before: bytes) -> None:
     source = encoded(four_corners(), "JPEG")
     place = source.rindex(before)
-    began = time.perf_counter()
-    filled = normalize(source[:place] + filling * (40_000_000 // len(filling)) + source[place:], "image/jpeg")
-    assert decoded(source).tobytes() == decoded(filled.data).tobytes()
-    assert 2 * PATIENCE > time.perf_counter() - began
+    with within(10):
+        filled = normalize(source[:place] + filling * (40_000_000 // len(filling)) + source[place:], "image/jpeg")
+    assert decode(source).tobytes() == decode(filled.data).tobytes()
 
 
 def test_a_broken_profile_is_ignored() -> None:
-    source = png_of(4, 4, chunk(b"iCCP", b"name\0\0no zlib"), chunk(b"IDAT", zlib.compress(bytes(20))))
+    source = png_of(4, 4, png_chunk(b"iCCP", b"name\0\0no zlib"), png_chunk(b"IDAT", zlib.compress(bytes(20))))
     assert 4 == normalize(source, "image/png").width
 
 
@@ -177,8 +172,8 @@ def huge_headers() -> dict[str, tuple[bytes, str]]:
     avif[extent + 8 : extent + 16] = struct.pack(">II", 15_000, 15_000)
     return {
         "jpeg": (bytes(jpeg), "image/jpeg"),
-        "png": (png_of(100_000, 100_000, chunk(b"IDAT", zlib.compress(bytes(100)))), "image/png"),
-        "endless png": (png_of(2**31 - 1, 2**31 - 1, chunk(b"IDAT", zlib.compress(bytes(100)))), "image/png"),
+        "png": (png_of(100_000, 100_000, png_chunk(b"IDAT", zlib.compress(bytes(100)))), "image/png"),
+        "endless png": (png_of(2**31 - 1, 2**31 - 1, png_chunk(b"IDAT", zlib.compress(bytes(100)))), "image/png"),
         "gif": (bytes(gif), "image/gif"),
         "gif frame": (bytes(stray), "image/gif"),
         "webp": (bytes(webp), "image/webp"),
@@ -191,17 +186,16 @@ def huge_headers() -> dict[str, tuple[bytes, str]]:
 @pytest.mark.parametrize("name", huge_headers())
 def test_too_many_pixels_are_refused_from_the_header(name: str) -> None:
     data, content_type = huge_headers()[name]
-    began = time.perf_counter()
-    reason = refusal(data, content_type)
-    assert reason.endswith("expected at most 100 megapixels.") or name == "avif"
-    assert PATIENCE > time.perf_counter() - began
+    with within():
+        reason = refusal(data, content_type)
+    assert reason.endswith("expected at most 100 megapixels.")
 
 
 def test_the_limit_is_exact() -> None:
     rows = zlib.compress(bytes(1251 * 10_000))
-    exact = png_of(10_000, 10_000, chunk(b"IDAT", rows), depth=1)
+    exact = png_of(10_000, 10_000, png_chunk(b"IDAT", rows), depth=1)
     assert 10_000 == normalize(exact, "image/png").width
-    above = png_of(10_001, 10_000, chunk(b"IDAT", rows), depth=1)
+    above = png_of(10_001, 10_000, png_chunk(b"IDAT", rows), depth=1)
     assert "The image has 10001 x 10000 pixels; expected at most 100 megapixels." == refusal(above, "image/png")
 
 
@@ -228,25 +222,24 @@ def test_what_is_too_large_to_be_decoded_here_is_told_from_the_header(kind: str)
 
 @pytest.mark.parametrize("size", [(0, 10), (10, 0)])
 def test_no_pixels_are_refused(size: tuple[int, int]) -> None:
-    assert refusal(png_of(*size, chunk(b"IDAT", zlib.compress(b""))), "image/png").endswith("expected at least one.")
+    assert refusal(png_of(*size, png_chunk(b"IDAT", zlib.compress(b""))), "image/png").endswith(
+        "expected at least one."
+    )
 
 
 @pytest.mark.parametrize("kind", [b"zTXt", b"iTXt", b"iCCP"])
 def test_compressed_metadata_does_no_harm(kind: bytes) -> None:
     bomb = zlib.compress(bytes(100_000_000), 9)
     start = b"name\0\1\0\0\0" if kind == b"iTXt" else b"name\0\0"
-    rows = chunk(b"IDAT", zlib.compress(bytes(20)))
-    began = time.perf_counter()
-    assert 4 == normalize(png_of(4, 4, chunk(kind, start + bomb), rows), "image/png").width
-    assert PATIENCE > time.perf_counter() - began
+    rows = png_chunk(b"IDAT", zlib.compress(bytes(20)))
+    with within():
+        assert 4 == normalize(png_of(4, 4, png_chunk(kind, start + bomb), rows), "image/png").width
 
 
 def test_picture_data_beyond_the_picture_is_not_inflated() -> None:
-    bomb = chunk(b"IDAT", zlib.compress(bytes(50_000_000), 9))
-    began = time.perf_counter()
-    with contextlib.suppress(UnusableImage):  # keeping it and refusing it are both right
+    bomb = png_chunk(b"IDAT", zlib.compress(bytes(50_000_000), 9))
+    with within(), contextlib.suppress(UnusableImage):  # keeping it and refusing it are both right
         normalize(png_of(4, 4, bomb), "image/png")
-    assert PATIENCE > time.perf_counter() - began
 
 
 def test_a_picture_of_endless_scans_is_refused() -> None:
@@ -259,7 +252,7 @@ def test_a_picture_of_endless_scans_is_refused() -> None:
     ("kind", "position", "part"),
     [
         ("JPEG", 2, b"\xff\xfe\x00\x02"),
-        ("PNG", 33, chunk(b"abCd", b"")),
+        ("PNG", 33, png_chunk(b"abCd", b"")),
         ("GIF", None, b"\x21\xfe\x00"),
         ("WEBP", 12, b"abcd\0\0\0\0"),
     ],
@@ -277,6 +270,5 @@ def test_a_comment_as_long_as_an_upload_does_no_harm() -> None:
     source = encoded(four_corners().quantize(8), "GIF")
     place = 13 + (3 << (source[10] & 7) + 1)
     comment = b"\x21\xfe" + (b"\xff" + bytes(255)) * 20_000 + b"\0"
-    began = time.perf_counter()
-    assert 48 == normalize(source[:place] + comment + source[place:], "image/gif").width
-    assert PATIENCE > time.perf_counter() - began
+    with within():
+        assert 48 == normalize(source[:place] + comment + source[place:], "image/gif").width

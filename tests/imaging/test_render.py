@@ -17,7 +17,8 @@ from emulator.domain.recipes import (
     UpscaleRecipe,
 )
 from emulator.imaging.render import render
-from tests.imaging.pictures import checkered, decoded, encoded, four_corners, product
+from tests.imaging.pictures import checkered, encoded, four_corners, product
+from tests.support.pictures import decode
 
 FORMATS: tuple[PictureFormat, ...] = ("jpeg", "png", "webp")
 KINDS: tuple[PremadeKind, ...] = ("photography_style", "background", "pose", "fashion_model")
@@ -60,7 +61,7 @@ def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_every_picture_has_exactly_the_size_and_format_asked_for(size: tuple[int, int], target: PictureFormat) -> None:
     for recipe, inputs in recipes(*size, target):
-        image = decoded(render(recipe, inputs))
+        image = decode(render(recipe, inputs))
         assert (target.upper(), size) == (image.format, image.size)
 
 
@@ -73,7 +74,7 @@ def test_the_same_recipe_and_inputs_give_the_same_bytes(target: PictureFormat) -
 @pytest.mark.parametrize("target", FORMATS)
 def test_pictures_carry_no_metadata(target: PictureFormat) -> None:
     for recipe, inputs in recipes(96, 96, target):
-        image = decoded(render(recipe, inputs))
+        image = decode(render(recipe, inputs))
         assert set() == image.info.keys() & {"exif", "icc_profile", "xmp", "comment", "dpi"}
 
 
@@ -88,7 +89,7 @@ def test_inputs_must_be_pictures_as_many_as_the_recipe_names(inputs: list[bytes]
 @pytest.mark.parametrize("size", [(1, 1), (1, 700), (700, 1), (4096, 2), (3, 4096)], ids=str)
 def test_extreme_sizes_are_drawn_too(size: tuple[int, int]) -> None:
     for recipe, inputs in recipes(*size, "png"):
-        assert size == decoded(render(recipe, inputs)).size
+        assert size == decode(render(recipe, inputs)).size
 
 
 @pytest.mark.parametrize("size", [("RGB", 1, 1), ("L", 1, 900), ("RGBA", 3, 3)], ids=str)
@@ -96,21 +97,14 @@ def test_extreme_inputs_are_drawn_too(size: tuple[str, int, int]) -> None:
     mode, width, height = size
     file = encoded(Image.new(mode, (width, height)), "PNG")
     for recipe, inputs in recipes(90, 90, "png"):
-        assert (90, 90) == decoded(render(recipe, [file] * len(inputs))).size
+        assert (90, 90) == decode(render(recipe, [file] * len(inputs))).size
 
 
 TEXTS = [
-    "",
-    " ",
-    "\0\x01\x1b[31m\u202e\u200b\ufeff",
-    "line\nafter\r\nline\ttab",
-    "\ud800 lone surrogate",
-    "日本語 العربية עברית हिन्दी ไทย",
-    "👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301\u0301\u0301\u0301",
-    "a" * 100_000,
-    "word " * 50_000,
+    "", " ", "\0\x01\x1b[31m\u202e\u200b\ufeff", "line\nafter\r\nline\ttab", "\ud800 lone surrogate",
+    "日本語 العربية עברית हिन्दी ไทย", "👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301\u0301\u0301\u0301", "a" * 100_000, "word " * 50_000,
     "\U0010ffff\ue000",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: ascii(text[:12]))
@@ -124,15 +118,15 @@ def test_any_text_can_be_written(text: str) -> None:
         *((PremadeRecipe(**size, kind=kind, name=text, attributes=(text,)), []) for kind in KINDS),
     ]
     for recipe, inputs in plain:
-        assert (200, 200) == decoded(render(recipe, inputs)).size
+        assert (200, 200) == decode(render(recipe, inputs)).size
 
 
 def test_a_jpeg_in_bands_is_the_jpeg_in_one_piece() -> None:
     source = encoded(checkered(700, 13).resize((700, 523)), "PNG")
     whole = io.BytesIO()
-    decoded(source).save(whole, "JPEG", quality=90)
+    decode(source).save(whole, "JPEG", quality=90)
     banded = render(UpscaleRecipe(width=700, height=523, format="jpeg", inputs=("one",)), [source])
-    assert decoded(whole.getvalue()).tobytes() == decoded(banded).tobytes()
+    assert decode(whole.getvalue()).tobytes() == decode(banded).tobytes()
 
 
 @pytest.mark.parametrize("height", [1, 16, 500, 530])
@@ -140,7 +134,7 @@ def test_a_jpeg_in_bands_is_the_jpeg_in_one_piece() -> None:
 @pytest.mark.parametrize("target", FORMATS)
 def test_bands_join_without_a_seam(width: int, height: int, target: PictureFormat) -> None:
     source = Image.linear_gradient("L").resize((width, height)).convert("RGB")
-    found = decoded(
+    found = decode(
         render(UpscaleRecipe(width=width, height=height, format=target, inputs=("one",)), [encoded(source, "PNG")])
     )
     difference = max(abs(a - b) for a, b in zip(source.tobytes(), found.tobytes(), strict=True))

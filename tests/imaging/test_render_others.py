@@ -13,20 +13,20 @@ from tests.imaging.pictures import (
     box_of,
     corner_colors,
     count_of,
-    decoded,
     difference,
     encoded,
     four_corners,
     is_near,
     pixel,
 )
+from tests.support.pictures import decode
 
 SOURCE = four_corners(200, 120)
 
 
 def upscaled(source: Image.Image, width: int, height: int, target: PictureFormat) -> Image.Image:
     recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
-    return decoded(render(recipe, [encoded(source, "PNG")]))
+    return decode(render(recipe, [encoded(source, "PNG")]))
 
 
 @pytest.mark.parametrize("target", ["jpeg", "png", "webp"])
@@ -53,7 +53,7 @@ def test_upscaling_to_jpeg_lays_transparency_on_white() -> None:
 def edited(*sources: Image.Image, instructions: str = "Make it so.") -> Image.Image:
     keys = tuple(f"key {number}" for number in range(len(sources)))
     recipe = EditRecipe(width=512, height=512, format="png", inputs=keys, instructions=instructions)
-    return decoded(render(recipe, [encoded(source, "PNG") for source in sources]))
+    return decode(render(recipe, [encoded(source, "PNG") for source in sources]))
 
 
 @pytest.mark.parametrize("count", range(1, 9))
@@ -73,7 +73,7 @@ def test_long_instructions_cover_no_input(size: tuple[int, int]) -> None:
     recipe = EditRecipe(
         width=size[0], height=size[1], format="png", inputs=("one",), instructions="every word of this matters " * 400
     )
-    image = decoded(render(recipe, [encoded(Image.new("RGB", (90, 60), RED), "PNG")]))
+    image = decode(render(recipe, [encoded(Image.new("RGB", (90, 60), RED), "PNG")]))
     left, top, right, bottom = box_of(image, RED)
     assert 1.5 == pytest.approx((right - left) / (bottom - top), rel=0.05)
     assert count_of(image, RED, 6) == (right - left) * (bottom - top)
@@ -83,7 +83,7 @@ def premade(kind: PremadeKind, name: str, *attributes: str, index: int = 0) -> I
     recipe = PremadeRecipe(
         width=256, height=320, format="png", kind=kind, name=name, attributes=attributes, index=index
     )
-    return decoded(render(recipe, []))
+    return decode(render(recipe, []))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_premade_fashion_model_shows_its_words() -> None:
 def card(kind: PremadeKind, *sources: Image.Image, index: int = 0, name: str = "Mine") -> Image.Image:
     keys = tuple(f"key {number}" for number in range(len(sources)))
     recipe = CardRecipe(width=256, height=320, format="png", kind=kind, name=name, inputs=keys, index=index)
-    return decoded(render(recipe, [encoded(source, "PNG") for source in sources]))
+    return decode(render(recipe, [encoded(source, "PNG") for source in sources]))
 
 
 def test_a_background_card_is_its_source_without_words() -> None:

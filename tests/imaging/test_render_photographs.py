@@ -8,7 +8,8 @@ from PIL import Image
 from emulator.domain.pixels import output_size
 from emulator.domain.recipes import PhotographRecipe, PictureFormat
 from emulator.imaging.render import render
-from tests.imaging.pictures import box_of, count_of, decoded, difference, encoded, four_corners, is_near, pixel
+from tests.imaging.pictures import box_of, count_of, difference, encoded, four_corners, is_near, pixel
+from tests.support.pictures import decode
 
 EDGE = 480
 RATIOS = ("21:9", "16:9", "3:2", "4:3", "5:4", "1:1", "4:5", "3:4", "2:3", "9:16")
@@ -35,7 +36,7 @@ def photograph(*inputs: bytes, **fields: object) -> Image.Image:
     asked: dict[str, object] = {"width": EDGE, "height": EDGE, "format": "png", "subject_count": 1}
     asked |= {} if "background_kind" in fields else {"background_kind": "color", "background_hex": "#ffffff"}
     keys = tuple(f"key {number}" for number in range(len(inputs)))
-    return decoded(render(PhotographRecipe(inputs=keys, **(asked | fields)), list(inputs)))  # type: ignore[arg-type]
+    return decode(render(PhotographRecipe(inputs=keys, **(asked | fields)), list(inputs)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("target", ["jpeg", "png", "webp"])

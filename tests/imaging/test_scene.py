@@ -5,7 +5,8 @@ from emulator.domain.recipes import PremadeRecipe
 from emulator.imaging.normalize import normalize
 from emulator.imaging.render import render
 from emulator.imaging.scene import examine_scene, examine_scene_of
-from tests.imaging.pictures import RED, WHITE, checkered, decoded, encoded, gradient, product
+from tests.imaging.pictures import RED, WHITE, checkered, encoded, gradient, product
+from tests.support.pictures import decode
 
 RADIAL = Image.radial_gradient("L").resize((300, 300))
 
@@ -18,7 +19,7 @@ def cut_out() -> Image.Image:
 
 def premade(name: str) -> Image.Image:
     recipe = PremadeRecipe(kind="background", name=name, width=400, height=400, format="png")
-    return decoded(render(recipe, []))
+    return decode(render(recipe, []))
 
 
 def someone_on_a_beach() -> Image.Image:

@@ -94,9 +94,9 @@ def schemathesis(folder: Path, fault: str | None) -> None:
         variables["PLANTED_FAULT"] = fault
     options = ("--phases", "examples,coverage", "--max-failures", "1")
     run = run_schemathesis(folder, "tests.mutants.mutant_hooks", variables, *options)
-    assert "Test Phases" in run.stdout, f"it did not run: {run.stdout[-2000:]}{run.stderr[-2000:]}"
-    if run.returncode != 0:
-        raise AssertionError(run.stdout[-2000:])
+    assert "Test Phases" in run.output, f"it did not run: {run.output[-2000:]}{run.complaint[-2000:]}"
+    if run.status != 0:
+        raise AssertionError(run.output[-2000:])
 
 
 def test_nothing_is_found_where_nothing_is_planted(patch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-import subprocess
 import sys
 
 import pytest
@@ -11,7 +10,7 @@ import yaml
 
 from emulator.cli.arguments import parse_arguments
 from emulator.settings import OPTIONS
-from tests.cli.command import ROOT, environment, serving
+from tests.support.served import ROOT, run_program, serving
 
 FOLDER = ROOT / "examples" / "container"
 DOCUMENTS = [path for path in sorted(FOLDER.iterdir()) if path.suffix in (".yaml", ".yml")]
@@ -50,7 +49,5 @@ def test_the_application_of_the_compose_file_reads_its_team() -> None:
     (_, *arguments), given = services["application"]["command"], services["application"]["environment"]
     with serving(**services["emulator"]["environment"]) as server:
         variables = {name: value.replace("http://emulator:8038", server.url) for name, value in given.items()}
-        printed = subprocess.run(
-            [sys.executable, *arguments], env=environment(**variables), capture_output=True, check=True, timeout=20
-        )
-    assert "Demo" == json.loads(printed.stdout)["name"]
+        outcome = run_program(sys.executable, *arguments, **variables)
+    assert "Demo" == json.loads(outcome.output)["name"]

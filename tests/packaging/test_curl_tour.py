@@ -6,7 +6,6 @@ On a manual clock the tour's `sleep` moves the clock: it waits exactly as long a
 import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +14,14 @@ import pytest
 from PIL import Image
 
 from emulator.settings import DEFAULT_URL
-from tests.cli.command import ROOT, environment, serving
+from tests.packaging.pages import fences, pattern_of
+from tests.support.served import ROOT, run_program, serving
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("bash") and shutil.which("curl")), reason="the tour is one for bash and curl"
 )
 
-PATIENCE_SECONDS = 60
 END_OF_STEP = "\036\n"
-ANYTHING = "…"
 SLEEP = """\
 #!/bin/sh
 echo "$1" >>"{log}"
@@ -46,9 +44,8 @@ class Step:
 
 def tour_steps() -> list[Step]:
     """The steps of the tour."""
-    tour = (ROOT / "docs/tour.md").read_text(encoding="utf-8")
     steps: list[Step] = []
-    for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", tour, re.MULTILINE | re.DOTALL):
+    for language, text in fences(ROOT / "docs/tour.md"):
         if language == "bash":
             steps.append(Step(text, ""))
         else:
@@ -85,20 +82,13 @@ def tour(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         sleep.write_text(SLEEP.format(log=log, url=server.url))
         sleep.chmod(0o755)
         path = os.pathsep.join([str(sleep.parent), str(Path(sys.executable).parent), os.environ["PATH"]])
-        finished = subprocess.run(
-            ["bash", "-eu", "-o", "pipefail"],
-            input=SCRIPT.replace(DEFAULT_URL, server.url),
-            env=environment(PATH=path, TMPDIR=str(temporary)),
-            cwd=place,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
+        script = SCRIPT.replace(DEFAULT_URL, server.url)
+        shell = ("bash", "-eu", "-o", "pipefail")
+        outcome = run_program(*shell, folder=place, given=script, PATH=path, TMPDIR=str(temporary))
     return Tour(
         request.param,
-        finished.stdout.split(END_OF_STEP),
-        finished.stderr,
+        outcome.output.split(END_OF_STEP),
+        outcome.complaint,
         sorted(temporary.glob("*/picture-*")),
         [int(line) for line in log.read_text().split()],
     )
@@ -116,8 +106,7 @@ def test_every_step_succeeds_without_a_complaint(tour: Tour) -> None:
 @pytest.mark.parametrize("number", range(len(STEPS)), ids=[step.name for step in STEPS])
 def test_a_step_prints_what_is_promised(number: int, tour: Tour) -> None:
     promise, printed = STEPS[number].promise, tour.printed[number]
-    pattern = ".*".join(re.escape(part) for part in promise.split(ANYTHING))
-    assert re.fullmatch(pattern, printed), f"expected:\n{promise}\nfound:\n{printed}"
+    assert re.fullmatch(pattern_of(promise), printed), f"expected:\n{promise}\nfound:\n{printed}"
 
 
 def test_the_tour_ends_with_four_pictures_of_a_photoshoot(tour: Tour) -> None:

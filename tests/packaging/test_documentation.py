@@ -17,7 +17,6 @@ from emulator.cli.arguments import build_parser, parse_arguments
 from emulator.contract import load_contract
 from emulator.control import PREFIX
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
-from emulator.documents.yaml_nodes import read_document
 from emulator.domain.problems import CATALOGUE, CONTROL_CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from emulator.kernel.clock import CLOCK_MODES
@@ -26,11 +25,12 @@ from emulator.scenario.world import BUILT_IN_WORLD, WorldCredential, world_names
 from emulator.scenario.world_format import parse_world
 from emulator.settings import OPTIONS
 from emulator.testing import Emulator, Rule, create_app
-from tests.cli.command import ROOT
+from tests.packaging.pages import DOCUMENTATION, fences
 from tests.support.contract_words import DOCUMENTS as DERIVED
 from tests.support.contract_words import contract
+from tests.support.served import ROOT
 
-PAGES = {path: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+PAGES = {path: path.read_text(encoding="utf-8") for path in DOCUMENTATION}
 EVERYTHING = "\n".join(PAGES.values())
 CODE = re.compile(r"`([^`]+)`")
 
@@ -48,10 +48,8 @@ def rows(text: str) -> list[list[str]]:
     return [cells for number, cells in enumerate(table) if number not in rules and number + 1 not in rules]
 
 
-def fences(*languages: str) -> list[str]:
-    """The blocks in some languages."""
-    found = re.findall(r"^```(\w+)\n(.*?)^```$", EVERYTHING, re.MULTILINE | re.DOTALL)
-    return [text for language, text in found if language in languages]
+SHOWN = [text for path in DOCUMENTATION for _, text in fences(path, "yaml")]
+"""The scenarios and the worlds that the documentation shows."""
 
 
 # Options and commands ---------------------------------------------------------------------------------------------------
@@ -191,19 +189,14 @@ def operation_facts() -> Mapping[str, frozenset[str]]:
     return load_contract().facts()
 
 
-@pytest.mark.parametrize("text", [text for text in fences("yaml") if text.startswith("scenario:")])
+@pytest.mark.parametrize("text", [text for text in SHOWN if text.startswith("scenario:")])
 def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
     assert parse_scenario(text, "README.md", operation_facts(), world_names(BUILT_IN_WORLD)).rules
 
 
-@pytest.mark.parametrize("text", [text for text in fences("yaml") if not text.startswith("scenario:")])
+@pytest.mark.parametrize("text", [text for text in SHOWN if not text.startswith("scenario:")])
 def test_a_world_that_is_shown_can_be_used(text: str) -> None:
     assert parse_world(text, "README.md").teams != BUILT_IN_WORLD.teams
-
-
-def test_every_yaml_block_is_a_scenario_or_a_world() -> None:
-    for text in fences("yaml"):
-        read_document(text, "README.md")
 
 
 def state_of(credential: WorldCredential) -> str:
@@ -288,13 +281,3 @@ def test_every_file_that_the_design_notes_name_exists() -> None:
     notes = (ROOT / "emulator/README.md").read_text(encoding="utf-8")
     named = {span for span in CODE.findall(notes) if re.fullmatch(r"[a-z_/]+\.\w+|\w+/", span)}
     assert set() == {name for name in named if not any((ROOT / base / name).exists() for base in ("", "emulator"))}
-
-
-def test_the_documents_that_teach_the_rest_are_named() -> None:
-    documents = (
-        "contract/openapi.yaml",
-        "contract/decisions.yaml",
-        "contract/scenario.schema.json",
-        "emulator/README.md",
-    )
-    assert set() == {document for document in documents if f"]({document})" not in EVERYTHING.replace("../", "")}

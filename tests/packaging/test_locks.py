@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.cli.command import ROOT
+from tests.support.served import ROOT
 
 LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock", "requirements-verify.lock")
 

@@ -1,11 +1,10 @@
 """What Windows has not: every module can be imported without it, and what needs it asks for the system first."""
 
-import subprocess
 import sys
 
 import pytest
 
-from tests.cli.command import ROOT
+from tests.support.served import run_script
 
 IMPORT_ALL = """
 import asyncio, concurrent.futures.process, importlib, multiprocessing.connection, os, pkgutil, pytest, signal, subprocess
@@ -30,8 +29,4 @@ print(len(names))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there it is so anyway")
 def test_every_module_can_be_imported_where_posix_is_not() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", IMPORT_ALL], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert run.returncode == 0, run.stderr
-    assert int(run.stdout) > 100
+    assert int(run_script(IMPORT_ALL)) > 100

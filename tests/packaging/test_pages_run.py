@@ -7,7 +7,6 @@ call; what cannot be run here is listed with its reason. The tour has a test of 
 import os
 import re
 import shutil
-import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
@@ -18,7 +17,8 @@ import pytest
 
 from emulator.cli.arguments import PROGRAM
 from emulator.settings import DEFAULT_URL
-from tests.cli.command import ROOT, Server, environment, serving
+from tests.packaging.pages import ANYTHING, DOCUMENTATION, fences, pattern_of
+from tests.support.served import ROOT, Server, run_program, run_pytest, serving
 
 NOT_RUN = {
     "make": "starts what the other tests test, and these tests themselves",
@@ -96,20 +96,8 @@ def test_the_team_is_read(image_workflow):
     headers = {"Authorization": f"Bearer {image_workflow.api_key}"}
     urllib.request.urlopen(urllib.request.Request(image_workflow.base_url + "/team", headers=headers))
 """
-ANYTHING = "…"
 END_OF_STEP = "\036"
-
-
-def blocks(page: Path) -> list[tuple[str, str]]:
-    """The language and the text of each block of a page."""
-    return re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-
-
-PAGES = {
-    path.name: blocks(path)
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "SECURITY.md"]
-    if path.name != "tour.md"
-}
+PAGES = {path.name: fences(path) for path in (*DOCUMENTATION, ROOT / "SECURITY.md") if path.name != "tour.md"}
 
 
 def commands(text: str) -> str:
@@ -179,21 +167,13 @@ def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: 
     is_begun = any(language == "bash" for language, _ in PAGES[page])
     script = "" if is_begun else EARLIER_REQUEST
     script += "".join(f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page))
-    finished = subprocess.run(
-        ["bash", "-eu", "-o", "pipefail"],
-        input=script.replace("{url}", emulator.url),
-        env=environment(PATH=f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}", EMULATOR_URL=emulator.url),
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=180,
-        check=False,
-    )
-    assert 0 == finished.returncode, finished.stdout[-1000:] + finished.stderr[-1000:]
-    assert [] == re.findall(rf"^(?:{PROGRAM}|curl|bash): .*", finished.stderr, re.MULTILINE)
-    for (_, promise), printed in zip(steps(page), finished.stdout.split(END_OF_STEP)[:-1], strict=True):
-        pattern = ".*".join(re.escape(part) for part in promise.split(ANYTHING))
-        assert re.fullmatch(pattern, printed.rstrip(), re.DOTALL), printed
+    script = script.replace("{url}", emulator.url)
+    variables = {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "EMULATOR_URL": emulator.url}
+    outcome = run_program("bash", "-eu", "-o", "pipefail", folder=folder, given=script, seconds=180, **variables)
+    assert 0 == outcome.status, outcome.output[-1000:] + outcome.complaint[-1000:]
+    assert [] == re.findall(rf"^(?:{PROGRAM}|curl|bash): .*", outcome.complaint, re.MULTILINE)
+    for (_, promise), printed in zip(steps(page), outcome.output.split(END_OF_STEP)[:-1], strict=True):
+        assert re.fullmatch(pattern_of(promise), printed.rstrip(), re.DOTALL), printed
 
 
 def test_what_is_not_run_is_in_the_documentation() -> None:
@@ -223,16 +203,8 @@ def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
     for number, (page, text) in enumerate(SUITES):
         (tmp_path / f"test_{Path(page).stem}_{number}.py").write_text(PRELUDE + text)
     shown = sum(text.count("def test_") for _, text in SUITES)
-    finished = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "emulator.pytest_plugin", "-p", "no:cacheprovider"],
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )
-    assert f"{shown} passed" in finished.stdout, finished.stdout + finished.stderr
+    outcome = run_pytest(tmp_path, "-q", seconds=180, PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}")
+    assert f"{shown} passed" in outcome.output, outcome.output + outcome.complaint
 
 
 @pytest.mark.parametrize("text", [text for page, text in PYTHON if (page, text) not in SUITES])

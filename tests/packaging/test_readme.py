@@ -7,14 +7,10 @@ import pytest
 
 from emulator.cli.arguments import PROGRAM, build_parser
 from emulator.scenario.world import BUILT_IN_WORLD
-from tests.cli.command import ROOT
+from tests.packaging.pages import fences
+from tests.support.served import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    """The blocks of the README in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
 def test_it_has_at_most_8_kb() -> None:
@@ -22,7 +18,8 @@ def test_it_has_at_most_8_kb() -> None:
 
 
 def test_a_clone_is_served_and_tested_by_two_commands() -> None:
-    assert re.findall(r"^make \w+", "".join(blocks("sh")), re.MULTILINE) == ["make serve", "make test"]
+    shown = "".join(text for _, text in fences(ROOT / "README.md", "sh"))
+    assert re.findall(r"^make \w+", shown, re.MULTILINE) == ["make serve", "make test"]
 
 
 def test_the_package_the_help_and_the_readme_describe_it_alike() -> None:
@@ -39,19 +36,11 @@ def test_the_table_of_keys_has_those_of_the_built_in_world() -> None:
     assert {credential.key for team in BUILT_IN_WORLD.teams for credential in team.credentials} == found
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
-        *(f"contract/{path.name}" for path in sorted((ROOT / "contract").iterdir())),
-        *(f"examples/{path.name}" for path in sorted((ROOT / "examples").iterdir())),
-        "docs/page.png",
-        "emulator/README.md",
-        "tests/README.md",
-        "SECURITY.md",
-        "CHANGELOG.md",
-        "LICENSE",
-    ],
-)
+@pytest.mark.parametrize("document", [
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+    *(f"contract/{path.name}" for path in sorted((ROOT / "contract").iterdir())),
+    *(f"examples/{path.name}" for path in sorted((ROOT / "examples").iterdir())), "docs/page.png",
+    "emulator/README.md", "tests/README.md", "SECURITY.md", "CHANGELOG.md", "LICENSE",
+])  # fmt: skip
 def test_it_links_to_every_other_document(document: str) -> None:
     assert f"]({document})" in README

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -10,16 +9,15 @@ from pathlib import Path
 import pytest
 
 from emulator import __version__
-from tests.cli.command import ROOT, environment, serving
+from tests.support.served import EMULATOR, ROOT, run_program, run_script, serving
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from this checkout without an isolated environment."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stderr
+    outcome = run_program(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    assert outcome.status == 0, outcome.complaint
     (built,) = folder.glob("*.whl")
     return built
 
@@ -51,10 +49,7 @@ def test_it_carries_the_documents_compiled_from_its_own_sources(installation: Pa
         "import sys; from emulator.documents import COMPILED_DOCUMENTS, shipped_document; "
         "[shipped_document(name) for name in COMPILED_DOCUMENTS]; print('yaml' in sys.modules)"
     )
-    finished = subprocess.run(
-        [sys.executable, "-c", script], cwd=installation, capture_output=True, text=True, check=True
-    )
-    assert finished.stdout == "False\n"
+    assert run_script(script, installation) == "False\n"
 
 
 def test_it_carries_nothing_else(wheel: Path) -> None:
@@ -82,27 +77,17 @@ def test_it_names_the_command_and_the_plugin(installation: Path) -> None:
 
 
 def test_it_serves_without_a_checkout(installation: Path) -> None:
-    with serving("--clock", "manual", root=installation) as server, server.connect() as connection:
-        connection.sendall(
-            b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nConnection: close\r\n\r\n"
-        )
-        answer = b""
-        while piece := connection.recv(65536):
-            answer += piece
+    head = b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nConnection: close\r\n\r\n"
+    with serving("--clock", "manual", folder=installation) as server:
+        answer = server.converse(head)
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["name"] == "Demo"
 
 
 def test_it_prints_contract_and_scenarios_without_a_checkout(installation: Path) -> None:
     for command in (["contract"], ["scenarios", "list"]):
-        finished = subprocess.run(
-            [sys.executable, "-m", "emulator", *command],
-            cwd=installation,
-            env=environment(),
-            capture_output=True,
-            check=False,
-        )
-        assert (finished.returncode, finished.stderr) == (0, b"")
-        assert finished.stdout
+        outcome = run_program(*EMULATOR, *command, folder=installation)
+        assert (outcome.status, outcome.complaint) == (0, "")
+        assert outcome.output
 
 
 def names(folder: Path) -> list[str]:

@@ -4,7 +4,7 @@ Knows how a person finds things on the page: regions, tabs, buttons and fields b
 """
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -100,9 +100,6 @@ class Visit:
     def lost(self) -> Any:
         """Return the sign of a lost connection."""
         return self.page.get_by_role("status")
-
-
-Visitor = Callable[..., Visit]
 
 
 @dataclass(slots=True)

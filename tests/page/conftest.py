@@ -1,14 +1,13 @@
 """What the tests of the page share: a real emulator with a browser before it."""
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.histories.emulator_process import run_emulator
+from tests.support.served import run_program, serving
 
 NODE = Path(__file__).with_name("node")
 
@@ -17,8 +16,8 @@ NODE = Path(__file__).with_name("node")
 def origin(request: pytest.FixtureRequest) -> Iterator[str]:
     """The address of an emulator with a manual clock; the marker `served` gives it other options."""
     marker = request.node.get_closest_marker("served")
-    with run_emulator(*(marker.args if marker else ("--clock", "manual"))) as emulator:
-        yield emulator.origin
+    with serving(*(marker.args if marker else ("--clock", "manual"))) as emulator:
+        yield emulator.url
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +71,6 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from emulator.control import page
 
     shutil.copytree(Path(page.__file__).with_name("page"), folder / "page")
-    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    done = run_program("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=folder, seconds=300)
+    assert done.status == 0, done.complaint
     return folder

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from tests.histories.emulator_process import run_emulator
 from tests.page.browser import Service, Visit, chromium, expect
 from tests.support.pictures import encode
+from tests.support.served import serving
 
 START = "2026-05-12T14:20:00.000Z"
 SIZE = {"width": 1440, "height": 900}
@@ -68,10 +68,10 @@ def play(service: Service) -> int:
 
 def main(folder: Path) -> None:
     """Write the pictures."""
-    with run_emulator(*OPTIONS) as emulator, chromium() as browser:
-        refused = play(Service(emulator.origin))
+    with serving(*OPTIONS) as emulator, chromium() as browser:
+        refused = play(Service(emulator.url))
         context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
-        visit = Visit(context.new_page(), emulator.origin).open(f"/_emulator#requests/{refused}")
+        visit = Visit(context.new_page(), emulator.url).open(f"/_emulator#requests/{refused}")
         expect(visit.page.get_by_text("Remedy")).to_be_visible()
         expect(visit.region("Scenario").get_by_role("listitem")).to_contain_text("fired 1")
         visit.page.screenshot(path=folder / "page.png")

@@ -1,9 +1,10 @@
 """The page's JavaScript holds to its types and to one style."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.support.served import run_program
 
 pytestmark = pytest.mark.verify
 
@@ -15,5 +16,5 @@ pytestmark = pytest.mark.verify
 )
 def test_the_pages_files_pass(node: Path, command: list[str]) -> None:
     program = node / "node_modules" / ".bin" / command[0]
-    done = subprocess.run([program, *command[1:]], cwd=node, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_program(str(program), *command[1:], folder=node, seconds=300)
+    assert done.status == 0, done.output + done.complaint

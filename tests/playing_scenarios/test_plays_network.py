@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.histories.emulator_process import run_emulator
 from tests.playing_scenarios.player import UPLOAD, WORKFLOWS, generation_body
 from tests.support.emulator_client import TERMINAL, Answer, ingredient_body
 from tests.support.pictures import picture
+from tests.support.served import serving
 from tests.support.wire import IMPATIENT_SECONDS, Wire
 
 
@@ -20,7 +20,7 @@ def wire(request: pytest.FixtureRequest) -> Iterator[Wire]:
     """A client of a real server, which runs the scenario that the test plays."""
     plays = request.node.get_closest_marker("plays")
     assert plays
-    with run_emulator("--scenario", plays.args[0], "--clock", plays.kwargs.get("clock", "manual")) as server:
+    with serving("--scenario", plays.args[0], "--clock", plays.kwargs.get("clock", "manual")) as server:
         wire = Wire(server.base_url)
         yield wire
         rules = wire.control("GET", "/scenario")["rules"]

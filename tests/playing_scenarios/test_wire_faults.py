@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.histories.emulator_process import EmulatorProcess, run_emulator
 from tests.playing_scenarios.player import UPLOAD, generation_body
 from tests.support.pictures import picture
+from tests.support.served import Server, serving
 from tests.support.wire import IMPATIENT_SECONDS, Wire
 
 Play = Callable[..., Wire]
@@ -21,8 +21,8 @@ NEVER: dict[str, Any] = {"network": {"latency": "1h"}}
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[EmulatorProcess]:
-    with run_emulator("--clock", "manual") as server:
+def server() -> Iterator[Server]:
+    with serving("--clock", "manual") as server:
         yield server
 
 
@@ -32,7 +32,7 @@ def names() -> Iterator[int]:
 
 
 @pytest.fixture
-def play(server: EmulatorProcess, names: Iterator[int]) -> Play:
+def play(server: Server, names: Iterator[int]) -> Play:
     operator = Wire(server.base_url)
 
     def make(*rules: tuple[str, Any]) -> Wire:

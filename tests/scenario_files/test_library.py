@@ -19,8 +19,8 @@ from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import GENERATIONS, OperationFacts
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
+from tests.support.served import ROOT
 
-ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "scenarios"
 NAMES = sorted(file.stem for file in FOLDER.iterdir())
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS

@@ -16,8 +16,8 @@ from emulator.scenario.faults.registry import FAULTS
 from emulator.scenario.format import ScenarioError, parse_scenario
 from emulator.scenario.outcomes import FAILURE_CODES, OUTCOME_WORDS
 from emulator.scenario.vocabulary import OperationFacts
+from tests.support.served import ROOT
 
-ROOT = Path(__file__).parents[2]
 SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "scenario.schema.json").read_text())
 WORLD_SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "world.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)

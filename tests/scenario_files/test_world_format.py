@@ -1,7 +1,6 @@
 """World files: what one says, what holds where it is silent, and how its mistakes are told."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,7 @@ from emulator.scenario.world import (
     WorldTeam,
 )
 from emulator.scenario.world_format import WorldError, parse_world, world_of
-
-ROOT = Path(__file__).parents[2]
+from tests.support.served import ROOT
 
 
 def test_the_shipped_file_says_what_the_built_in_world_is() -> None:

@@ -1,10 +1,13 @@
 """Small pictures of every format that can be uploaded, made on the spot."""
 
 import io
+import struct
+import zlib
 from functools import cache
 from random import Random
 from typing import Any
 
+import pillow_avif  # noqa: F401 (writes AVIF with every build of Pillow)
 from PIL import Image, ImageDraw
 
 from emulator.imaging.normalize import CONTENT_TYPES
@@ -36,6 +39,14 @@ def noise(edge: int = 320) -> bytes:
     return encode(Image.frombytes("RGB", size, Random(0).randbytes(3 * edge * edge)), "image/png")
 
 
+def photo(content_type: str, size: tuple[int, int] = (640, 480), subject: str = "#c8283c") -> bytes:
+    """Return a picture as a photographer would upload it: a subject of some colour in front of a ground."""
+    image = Image.new("RGB", size, "#ecece8")
+    width, height = size
+    ImageDraw.Draw(image).ellipse((width // 4, height // 6, width * 3 // 4, height * 5 // 6), fill=subject)
+    return encode(image, content_type, quality=90)
+
+
 def encode(image: Image.Image, content_type: str, **options: Any) -> bytes:
     """Return the file of an image."""
     buffer = io.BytesIO()
@@ -56,3 +67,14 @@ def decode(data: bytes) -> Image.Image:
     image = Image.open(io.BytesIO(data))
     image.load()
     return image
+
+
+def png_chunk(kind: bytes, body: bytes) -> bytes:
+    """Return a whole chunk of a PNG."""
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png_of(width: int, height: int, *chunks: bytes, depth: int = 8) -> bytes:
+    """Return a PNG that announces a grey picture of any size, and has some chunks."""
+    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, 0, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + b"".join(chunks) + png_chunk(b"IEND", b"")

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from emulator.testing import Emulator, EmulatorError, Sandbox
-from tests.cli.command import read_answer
+from tests.support.served import read_answer
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BAD_SCENARIO = """\
@@ -113,13 +113,14 @@ def test_a_key_that_the_world_does_not_have_is_told_with_those_that_it_has(sandb
     assert "not_found" == error.value.code
 
 
-def test_the_key_is_of_the_first_full_credential_where_no_team_is_demo(server: Emulator) -> None:
+def test_the_key_is_of_the_first_full_credential_that_can_be_used(server: Emulator) -> None:
     credentials = [
+        {"key": "iwe_demo_full", "state": "revoked"},
         {"key": "old", "name": "Old", "profile": "full", "expires_at": "2020-01-01T00:00:00.000Z"},
         {"key": "new", "name": "New", "profile": "full"},
     ]
-    with server.sandbox(id="worldly", world={"teams": {"Mine": {"credentials": credentials}}}) as sandbox:
-        assert sandbox.api_key in ("new_worldly", "iwe_demo_full_worldly")  # Demo stays where a world is a change
+    with server.sandbox(id="worldly", world={"teams": {"Demo": {"credentials": credentials}}}) as sandbox:
+        assert "new_worldly" == sandbox.api_key
 
 
 def test_the_default_sandbox_outlives_its_context(server: Emulator) -> None:

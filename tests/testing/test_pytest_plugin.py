@@ -2,15 +2,12 @@
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from emulator.testing import Emulator
-from tests.cli.command import ROOT, environment
+from tests.support.served import run_pytest, run_script, unused_port
 
 HEAD = """
 import urllib.error, urllib.request
@@ -25,21 +22,11 @@ def ask(sandbox, key=None):
 """
 
 
-def run_pytest(folder: Path, text: str, *arguments: str, **variables: str) -> str:
+def told(folder: Path, text: str, *arguments: str, **variables: str) -> str:
     """Run pytest on a file of tests and return what it prints."""
     (folder / "test_mine.py").write_text(HEAD + text)
-    command: Sequence[str] = (sys.executable, "-m", "pytest", "-p", "emulator.pytest_plugin", "-p", "no:cacheprovider")
-    finished = subprocess.run(
-        [*command, "-W", "error", "--strict-markers", *arguments],
-        cwd=folder,
-        # Without the plugins that happen to be installed: some take seconds to import.
-        env=environment(PYTHONPATH=str(ROOT), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **variables),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    return finished.stdout + finished.stderr
+    outcome = run_pytest(folder, "-W", "error", "--strict-markers", *arguments, seconds=120, **variables)
+    return outcome.output + outcome.complaint
 
 
 def test_each_test_has_a_sandbox_that_begins_as_its_markers_say(tmp_path: Path) -> None:
@@ -66,7 +53,7 @@ class TestGroup:
         assert image_workflow.team("Demo").credits == 7
         assert image_workflow_emulator.default.requests() == []
 """
-    assert " 3 passed in " in run_pytest(tmp_path, text)
+    assert " 3 passed in " in told(tmp_path, text)
 
 
 def test_each_worker_of_xdist_has_an_emulator_of_its_own(tmp_path: Path) -> None:
@@ -75,7 +62,7 @@ def test_it(image_workflow):
     assert ask(image_workflow) == 200
     assert image_workflow.id == "sandbox-1"
 """
-    assert "2 passed in " in run_pytest(tmp_path, text, "-p", "xdist", "-n", "2", "--dist", "each")
+    assert "2 passed in " in told(tmp_path, text, "-p", "xdist", "-n", "2", "--dist", "each")
 
 
 def test_a_failed_test_tells_its_requests_and_what_would_have_helped(tmp_path: Path) -> None:
@@ -87,7 +74,7 @@ def test_fails(image_workflow):
 def test_passes(image_workflow):
     assert ask(image_workflow) == 200
 """
-    output = run_pytest(tmp_path, text)
+    output = told(tmp_path, text)
     section = output.partition("- image workflow requests -")[2]
     first, second, why, remedy = section.splitlines()[1:5]
     assert first.split()[1:3] == ["200", "getTeam"]
@@ -107,7 +94,7 @@ def test_it(image_workflow, image_workflow_emulator):
 """
     given = {"EMULATOR_URL": server.url} if variable else {}
     arguments = [] if variable else ["--image-workflow-url", server.url]
-    assert " 1 passed in " in run_pytest(tmp_path, text, *arguments, EMULATOR_CONTROL_TOKEN="open sesame", **given)
+    assert " 1 passed in " in told(tmp_path, text, *arguments, EMULATOR_CONTROL_TOKEN="open sesame", **given)
 
 
 def test_a_bad_scenario_fails_the_test_with_file_line_and_column(tmp_path: Path) -> None:
@@ -119,7 +106,7 @@ def test_a_file(image_workflow): ...
 @pytest.mark.image_workflow("rate-limited")
 def test_by_place(image_workflow): ...
 """
-    output = run_pytest(tmp_path, text)
+    output = told(tmp_path, text)
     place = r"\n  in @pytest\.mark\.image_workflow of test_a_file \(test_mine\.py, line \d+\)"
     assert re.search(rf'\nmine\.yaml:3:24: .*did you mean "getTeam"\?{place}', output)
     assert "ERROR test_mine.py::test_a_file - Failed: mine.yaml:" in output  # cut off at the width of a terminal
@@ -132,10 +119,7 @@ def test_a_run_that_does_not_use_it_imports_next_to_nothing(tmp_path: Path) -> N
         "import sys, pytest; before = set(sys.modules); import emulator.pytest_plugin; "
         "print(sorted(set(sys.modules) - before))"
     )
-    finished = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, env=environment(), capture_output=True, text=True, check=True
-    )
-    assert finished.stdout == "['emulator', 'emulator.pytest_plugin']\n"
+    assert run_script(script) == "['emulator', 'emulator.pytest_plugin']\n"
 
 
 MISBEHAVING = """
@@ -165,10 +149,10 @@ def test_is_clean(image_workflow):
     use(image_workflow)
 """
     )
-    told = run_pytest(tmp_path, text)
-    assert "1 failed, 2 passed" in told
-    assert "the client under test misbehaved:" in told
-    assert "error: retry-before-retry-after: getTeam was sent again" in told
+    output = told(tmp_path, text)
+    assert "1 failed, 2 passed" in output
+    assert "the client under test misbehaved:" in output
+    assert "error: retry-before-retry-after: getTeam was sent again" in output
 
 
 def test_the_ini_option_says_what_follows_from_misdeeds(tmp_path: Path) -> None:
@@ -182,10 +166,10 @@ def test_misbehaves(image_workflow):
 """
     )
     passing, failing = text.format(end="''"), text.format(end="'@'")
-    assert "1 failed" in run_pytest(tmp_path, passing, "-o", "image_workflow_conduct=fail")
-    assert "- image workflow conduct -" in run_pytest(tmp_path, failing)
-    assert "- image workflow conduct -" not in run_pytest(tmp_path, failing, "-o", "image_workflow_conduct=off")
-    assert "expected one of off, report, fail" in run_pytest(tmp_path, passing, "-o", "image_workflow_conduct=loud")
+    assert "1 failed" in told(tmp_path, passing, "-o", "image_workflow_conduct=fail")
+    assert "- image workflow conduct -" in told(tmp_path, failing)
+    assert "- image workflow conduct -" not in told(tmp_path, failing, "-o", "image_workflow_conduct=off")
+    assert "expected one of off, report, fail" in told(tmp_path, passing, "-o", "image_workflow_conduct=loud")
 
 
 def test_the_coverage_of_all_sandboxes_is_written_as_one(tmp_path: Path) -> None:
@@ -197,16 +181,18 @@ def test_other(image_workflow):
     assert ask(image_workflow, image_workflow.key("iwe_demo_revoked")) == 401
 """
     workers = ("-p", "xdist", "-n", "2")
-    assert "2 passed" in run_pytest(tmp_path, text, *workers, "--image-workflow-coverage", "coverage.json")
+    assert "2 passed" in told(tmp_path, text, *workers, "--image-workflow-coverage", "coverage.json")
     points = json.loads((tmp_path / "coverage.json").read_text())["operations"]["getTeam"]["points"]
     assert {"200": 1, "401 credential_revoked": 1} == {point["point"]: point["met"] for point in points if point["met"]}
-    assert "2 passed" in run_pytest(tmp_path, text, "--image-workflow-coverage", "coverage.html")
+    assert "2 passed" in told(tmp_path, text, "--image-workflow-coverage", "coverage.html")
     assert (tmp_path / "coverage.html").read_text().startswith("<!doctype html>")
 
 
 def test_an_emulator_that_does_not_answer_is_told_without_a_traceback(tmp_path: Path) -> None:
-    output = run_pytest(tmp_path, "def test_it(image_workflow): ...", EMULATOR_URL="http://127.0.0.1:1")
-    assert "\nno emulator answers at http://127.0.0.1:1 (" in output
+    with unused_port() as port:
+        url = f"http://127.0.0.1:{port}"
+        output = told(tmp_path, "def test_it(image_workflow): ...", EMULATOR_URL=url)
+    assert f"\nno emulator answers at {url} (" in output
     assert "\n  (--image-workflow-url or EMULATOR_URL names it)\n" in output
     assert "Traceback" not in output
     assert "control.py" not in output
@@ -217,5 +203,5 @@ def test_a_client_with_the_key_of_another_sandbox_is_told_which_to_use(tmp_path:
 def test_it(image_workflow):
     assert ask(image_workflow, "iwe_demo_full") == 402
 """
-    output = run_pytest(tmp_path, text)
+    output = told(tmp_path, text)
     assert "\nnone: no request came with a key of this sandbox, such as iwe_demo_full_sandbox-1\n" in output

@@ -201,11 +201,20 @@ def test_files_do_not_count_as_requests(emulator: EmulatorUnderTest, asset: Json
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_pictures_of_ingredients_can_be_fetched(emulator: EmulatorUnderTest, kind: str) -> None:
-    for ingredient in [*emulator.items(INGREDIENT_PATHS[kind] + "?scope=global"), emulator.author(kind)]:
-        urls = ingredient["preview_image_urls"] if kind == "photography_style" else [ingredient["card_image_url"]]
-        for url in urls:
-            assert decode(emulator.fetch(url).body).size > (100, 100)
+def test_the_pictures_of_ingredients_can_be_fetched_and_each_premade_one_shows_something_else(
+    emulator: EmulatorUnderTest, kind: str
+) -> None:
+    premade = emulator.items(INGREDIENT_PATHS[kind] + "?scope=global")
+    *shown, own = [
+        [emulator.fetch(url).body for url in ingredient.get("preview_image_urls") or [ingredient["card_image_url"]]]
+        for ingredient in [*premade, emulator.author(kind)]
+    ]
+    assert {(512, 640)} == {decode(file).size for file in own}
+    files = [file for pictures in shown for file in pictures]
+    assert len(files) == len(set(files))
+    for image in map(decode, files):
+        assert image.size > (100, 100)
+        assert len(image.getcolors(image.width * image.height) or ()) > 1
 
 
 def test_a_deleted_ingredients_pictures_are_gone(emulator: EmulatorUnderTest) -> None:

@@ -1,0 +1,22 @@
+"""One served emulator for the tests of a worker, each of which finds it at its start."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.command import run_command
+from tests.support.served import Server, serving
+
+
+@pytest.fixture(scope="session")
+def manual_server() -> Iterator[Server]:
+    """A server whose clock stands still."""
+    with serving("--clock", "manual") as server:
+        yield server
+
+
+@pytest.fixture
+def server(manual_server: Server) -> Server:
+    """The server, back at its start."""
+    assert run_command("reset", EMULATOR_URL=manual_server.url).status == 0
+    return manual_server

@@ -1,0 +1,183 @@
+"""Programs in processes of their own: commands of the emulator, servers, Python and pytest. Knows nothing of the API."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_SECONDS = 60
+"""How long anything may take on a busy machine before the test fails instead of hanging."""
+EMULATOR = (sys.executable, "-m", "emulator")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a program ended."""
+
+    status: int
+    output: str
+    complaint: str
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The environment of the tests without a trace of an emulator, and with these variables."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("EMULATOR_")}
+    return {**kept, **variables}
+
+
+def run_program(
+    *command: str, folder: Path = ROOT, given: str | None = None, seconds: float = PATIENCE_SECONDS, **variables: str
+) -> Outcome:
+    """Run a program to its end; `given` is what it reads from its standard input."""
+    finished = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(**variables),
+        input=given,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=seconds,
+        check=False,
+    )
+    return Outcome(finished.returncode, finished.stdout, finished.stderr)
+
+
+def run_script(script: str, folder: Path = ROOT) -> str:
+    """Run a Python script, which must succeed; return what it prints."""
+    outcome = run_program(sys.executable, "-c", script, folder=folder)
+    assert outcome.status == 0, outcome.complaint
+    return outcome.output
+
+
+def run_pytest(folder: Path, *arguments: str, seconds: float = PATIENCE_SECONDS, **variables: str) -> Outcome:
+    """Run pytest in a folder, with this checkout's plugin and none that happens to be installed: some take seconds."""
+    command = (sys.executable, "-m", "pytest", "-p", "emulator.pytest_plugin", "-p", "no:cacheprovider", *arguments)
+    variables = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables}
+    return run_program(*command, folder=folder, seconds=seconds, **variables)
+
+
+@contextmanager
+def started(
+    *command: str, folder: Path = ROOT, stderr: int | IO[str] = subprocess.PIPE, **variables: str
+) -> Iterator["subprocess.Popen[str]"]:
+    """Start a program with pipes as its streams, and kill it at the end of the block if it still runs."""
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment(**variables),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        encoding="utf-8",
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def next_line(process: "subprocess.Popen[str]") -> str:
+    """The next line that a started program prints, or nothing after its end."""
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+@contextmanager
+def unused_port() -> Iterator[int]:
+    """A port of this machine at which nobody listens: kept from all but a server that is told to listen at it."""
+    with socket.socket() as kept:
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("127.0.0.1", 0))
+        yield kept.getsockname()[1]
+
+
+@dataclass(slots=True)
+class Server:
+    """A running `serve` that has said that it is ready."""
+
+    process: "subprocess.Popen[str]"
+    log: IO[str]
+    start_up: list[str] = field(default_factory=list)
+
+    @property
+    def base_url(self) -> str:
+        """The address of the API."""
+        return self.start_up[-1].removeprefix("ready ")
+
+    @property
+    def url(self) -> str:
+        """Its address, without the path of the API."""
+        return self.base_url.removesuffix("/v1")
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(self.url.rpartition(":")[2])
+
+    def connect(self) -> socket.socket:
+        """Open a connection to it."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
+
+    def converse(self, sent: bytes) -> bytes:
+        """Send bytes over a connection of their own, and read what comes until the server closes it."""
+        with self.connect() as connection:
+            connection.sendall(sent)
+            return read_answer(connection)
+
+    def read_log(self) -> str:
+        """What it has written to standard error until now."""
+        self.log.seek(0)
+        return self.log.read()
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> Outcome:
+        """Send it a signal and wait for its end."""
+        self.process.send_signal(number)
+        output, _ = self.process.communicate(timeout=PATIENCE_SECONDS)
+        return Outcome(self.process.returncode, output, self.read_log())
+
+
+@contextmanager
+def serving(
+    *options: str, program: Sequence[str] = EMULATOR, folder: Path = ROOT, stderr: int | None = None, **variables: str
+) -> Iterator[Server]:
+    """Serve while the block runs, on a free port if none is named; then stop, which must be a success without a defect.
+
+    The log takes all that is written to standard error, unless `stderr` is something else.
+    """
+    command = (*program, "serve", "--port", "0", *options)
+    with (
+        tempfile.TemporaryFile("a+", encoding="utf-8") as log,
+        started(*command, folder=folder, stderr=log if stderr is None else stderr, **variables) as process,
+    ):
+        server = Server(process, log)
+        _wait_until_ready(server)
+        yield server
+        status = server.stop().status if process.poll() is None else process.returncode
+        assert (status, "Traceback" in server.read_log()) == (0, False), server.read_log()
+
+
+def _wait_until_ready(server: Server) -> None:
+    """Read the start-up message."""
+    guard = threading.Timer(PATIENCE_SECONDS, server.process.kill)
+    guard.start()
+    try:
+        while not (server.start_up and server.start_up[-1].startswith("ready ")):
+            line = next_line(server.process)
+            assert line, f"serve ended, or hung, before it was ready: {server.read_log()}"
+            server.start_up.append(line.rstrip("\n"))
+    finally:
+        guard.cancel()
+
+
+def read_answer(connection: socket.socket) -> bytes:
+    """Read from a connection until the other side closes it."""
+    return b"".join(iter(lambda: connection.recv(65536), b""))
