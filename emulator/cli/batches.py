@@ -73,9 +73,9 @@ class HoldingTransport:
             self._batch.write(self)
 
     def write_held(self) -> None:
-        """Write what is held back."""
-        if self._held:
-            held, self._held = self._held, b""
+        """Write what is held back, unless the client has left meanwhile: uvloop's transport would raise an error."""
+        held, self._held = self._held, b""
+        if held and not self.is_closing():
             self._transport.write(held)
 
     def close(self) -> None:

@@ -7,10 +7,12 @@ import sys
 import weakref
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from emulator.cli import connections
+from emulator.cli.batches import Batch, HoldingTransport
 from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
 from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.serving import server_config
@@ -106,6 +108,20 @@ def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(e
         assert asyncio.run(_closed(emulator.application))() is None
     finally:
         gc.enable()
+
+
+async def _written_beside_one_that_has_left() -> Mock:
+    batch, gone, there = Batch(), Mock(), Mock()
+    gone.is_closing.return_value, there.is_closing.return_value = True, False
+    gone.write.side_effect = RuntimeError("the handler is closed")
+    for transport in (gone, there):
+        HoldingTransport(transport, batch).write(b"answer")
+    await _turns()
+    return there
+
+
+def test_a_client_that_leaves_takes_no_answer_from_those_of_the_same_turn() -> None:
+    asyncio.run(_written_beside_one_that_has_left()).write.assert_called_once_with(b"answer")
 
 
 @pytest.mark.parametrize(
