@@ -92,12 +92,26 @@ def with_verb(given: Sequence[str]) -> list[str]:
     return [given[0], command.verb, *given[1:]]
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Asks for the width of the terminal when help is written: argparse makes a formatter for each option (2 ms)."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=80)
+
+    def format_help(self) -> str:
+        import shutil
+
+        self._width = shutil.get_terminal_size().columns - 2
+        return super().format_help()
+
+
 def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
     """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
         description="A local, deterministic emulator of the Image Workflow Service API v1.",
         allow_abbrev=False,
+        formatter_class=_Formatter,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -117,7 +131,7 @@ def _add(parsers: "_Parsers[argparse.ArgumentParser]", name: str, summary: str) 
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
     )
 
 
