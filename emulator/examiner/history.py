@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
@@ -125,9 +125,9 @@ class History:
     def next_knowing(self, notes: Sequence[Note], earlier: Note) -> Note | None:
         """Return the first note of a group whose client knew the answer to an earlier one."""
         index = bisect_right(notes, earlier.left_before, key=_sequence_of)
-        for later in islice(notes, index, index + _MOST_AT_ONCE):
-            if self.knows(later, earlier):
-                return later
+        for position in range(index, min(index + _MOST_AT_ONCE, len(notes))):
+            if self.knows(notes[position], earlier):
+                return notes[position]
         return None
 
     def by_worker(self, notes: Sequence[Note]) -> Sequence[Sequence[Note]]:
