@@ -155,7 +155,7 @@ MUTANTS: Final = (
     Mutant(
         "has pauses that do not grow", "no-backoff", _paused(PAUSE, "1"), strikes({"problem": "internal_error"}, "1-6")
     ),
-    Mutant("has no pauses", "no-backoff", _paused(PAUSE, ""), strikes({"network": "reset"}, "1-6")),
+    Mutant("has no pauses", "no-backoff", _paused(PAUSE, ""), strikes({"network": "reset"}, "1-7")),
     Mutant(
         "repeats whatever fails",
         "retry-of-the-hopeless",
