@@ -5,8 +5,9 @@ from typing import Any
 
 from schemathesis import Case, Response
 
-from tests.contract_runs.seeded_service import Json, SeededService
+from tests.contract_runs.seeded_service import SeededService
 from tests.support.contract_check import Exchange, shipped_checker
+from tests.support.emulator_client import Json
 
 
 def direct(case: Case[Any], service: SeededService, resolved_path: Callable[[Json], Json]) -> None:

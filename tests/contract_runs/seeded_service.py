@@ -13,10 +13,8 @@ from emulator.kernel.clock import ClockSetting
 from emulator.service import state
 from emulator.service.store import Collection, Store
 from emulator.settings import Settings
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_client import EmulatorUnderTest, Json
 from tests.support.pictures import picture
-
-Json = dict[str, Any]
 
 ASSETS = 8
 """As many as any request may name."""
@@ -81,9 +79,7 @@ class SeededService:
         emulator.advance(60)
         self.operations = dict(zip(INGREDIENTS, work, strict=True))
         made = {name: self._result_of(operation) for name, operation in self.operations.items()}
-        data = picture()
-        session = emulator.open_upload(len(data))
-        self.upload_token = emulator.send_bytes(session, data).json["upload_token"]
+        session, self.upload_token = emulator.ready_upload()
         self.ids = {
             "asset_id": self.assets[0],
             "product_id": self.products[0],

@@ -16,9 +16,9 @@ from schemathesis import Case, GenerationMode, Response
 from emulator.contract import enforcing_unique_items, load_contract
 from tests.contract_runs.directed_cases import check_answer, direct
 from tests.contract_runs.running import IN_PROCESS
-from tests.contract_runs.seeded_service import Json, SeededService
+from tests.contract_runs.seeded_service import SeededService
 from tests.support.contract_check import shipped_checker
-from tests.support.emulator_client import Answer, Call
+from tests.support.emulator_client import Answer, Call, Json
 from tests.support.pictures import picture
 
 WALKS = 20

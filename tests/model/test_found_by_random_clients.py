@@ -1,16 +1,14 @@
 """What random clients have found wrong with the emulator, as the fewest requests that showed it."""
 
-from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.pictures import picture
+from tests.support.emulator_client import UPLOAD, EmulatorUnderTest
 
 
 def test_a_state_with_bytes_that_were_never_completed_can_be_loaded(emulator: EmulatorUnderTest) -> None:
-    session = emulator.open_upload(len(picture()))
-    token = emulator.send_bytes(session, picture()).json["upload_token"]
+    ready = emulator.ready_upload()
     emulator.advance(15 * 60)
     saved = emulator.ask("GET", "/state").body
     assert emulator.ask("PUT", "/state", content=saved).status == 200
-    assert emulator.complete(session, token).outcome == (410, "upload_expired")
+    assert emulator.complete(*ready).outcome == (410, "upload_expired")
 
 
 def test_an_auto_clock_does_not_wait_for_the_end_of_a_pause_that_will_not_come(emulator: EmulatorUnderTest) -> None:
@@ -21,5 +19,5 @@ def test_an_auto_clock_does_not_wait_for_the_end_of_a_pause_that_will_not_come(e
     assert 200 == emulator.get("/team").status
     emulator.ask("DELETE", "/scenario")
     before = emulator.now()
-    refused = emulator.post("/uploads", {"content_type": "image/png", "size_bytes": 1})
+    refused = emulator.post("/uploads", UPLOAD)
     assert ((503, "service_unavailable"), 7000) == (refused.outcome, emulator.now() - before)
