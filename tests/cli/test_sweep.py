@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from emulator.cli.sweep.matrix import RECOVERABLE
 from emulator.cli.sweep.runs import Run
 from tests.cli.command import run_command
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, started
@@ -115,6 +116,15 @@ def test_each_run_that_did_not_survive_comes_with_the_line_that_repeats_it() -> 
         found.output.replace("'getTeam#1:credential_revoked'", "getTeam#1:credential_revoked")
     )
     assert "1 run: 0 survived, 1 failed, 0 hung, 0 damaged" in found.output
+
+
+def test_what_a_client_could_have_survived_is_told_first() -> None:
+    found = sweep(["--only", "getTeam#1:*_*"], client(HASTY))
+    faults = [line.split()[1].partition(":")[2] for line in found.output.splitlines() if line.startswith("failed ")]
+    mendable = [fault for fault in faults if fault in RECOVERABLE]
+    assert "rate_limited" in mendable
+    assert mendable == faults[: len(mendable)] != faults
+    assert f"{len(faults)} runs to go, about " in found.complaint
 
 
 def test_strict_also_refuses_runs_that_failed() -> None:

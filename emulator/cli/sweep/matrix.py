@@ -60,8 +60,8 @@ class Sweep:
 
     @property
     def broken(self) -> list[Run]:
-        """The runs that did not survive, the worst first."""
-        return sorted((run for run in self.runs if run.outcome != "survived"), key=_severity)
+        """The runs that did not survive, the worst first; of equal ones, those first that a client could have survived."""
+        return sorted((run for run in self.runs if run.outcome != "survived"), key=_place)
 
     @property
     def calls(self) -> list[str]:
@@ -111,8 +111,8 @@ class Sweep:
         yield from ((left.cell, LEFT_OUT) for left in self.left_out)
 
 
-def _severity(run: Run) -> int:
-    return -OUTCOMES.index(run.outcome)
+def _place(run: Run) -> tuple[int, bool]:
+    return -OUTCOMES.index(run.outcome), Cell.read(run.cell).fault not in RECOVERABLE
 
 
 def as_text(sweep: Sweep, style: Style) -> str:

@@ -1,4 +1,4 @@
-"""The progress of a sweep: one line on a terminal, and nothing elsewhere."""
+"""The progress of a sweep: one line on a terminal, which goes with the last run; elsewhere one at the beginning."""
 
 import sys
 from collections import Counter
@@ -8,6 +8,7 @@ from typing import Self
 
 from emulator.cli.output import Style
 from emulator.cli.sweep.runs import OUTCOMES, Run
+from emulator.domain.problems import count_of
 from emulator.kernel.clock import host_elapsed_ms
 
 
@@ -23,7 +24,11 @@ class Progress:
         self._began_ms = host_elapsed_ms()
 
     def __enter__(self) -> Self:
-        self._show()
+        if self._is_shown:
+            self._show()
+        elif self._total > 1 and sys.stderr is not None:
+            runs = count_of(self._total - self._known, "run")
+            print(f"{runs} to go, about {self._left()}", file=sys.stderr, flush=True)
         return self
 
     def note(self, run: Run) -> None:
