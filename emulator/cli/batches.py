@@ -13,6 +13,8 @@ from typing import Final
 _LOGGER = logging.getLogger("emulator.server")
 _SMALL_BYTES: Final = 16 * 1024
 """More is written at once: only then does the transport tell when it has too much."""
+_MOST_HELD: Final = 32
+"""So many answers wait for each other at most, where very many requests come at once."""
 
 
 class Batch:
@@ -45,7 +47,12 @@ class Batch:
                 answer()
             except Exception:
                 _LOGGER.exception("a request was not answered")
+            if len(self._holding) >= _MOST_HELD:
+                self._write()
         self._is_due = False
+        self._write()
+
+    def _write(self) -> None:
         holding, self._holding = self._holding, []
         for transport in holding:
             transport.write_held()
