@@ -8,6 +8,7 @@ import json
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from itertools import accumulate
 from typing import Any
@@ -31,9 +32,6 @@ MAXIMUM_DEPTH = 254
 """Levels of arrays and objects in JSON: as many as can be written again (D56)."""
 DRAIN_LIMIT_BYTES = 80 * 1024 * 1024
 """How much of a refused body is read and dropped, so that its sender sees the answer instead of a reset."""
-
-_SINGLE_HEADERS = frozenset({b"authorization", b"idempotency-key", b"content-type"})
-
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
@@ -148,8 +146,7 @@ def _path(raw_path: bytes) -> str:
 
 
 def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
-    names = [name for name, _ in pairs if name in _SINGLE_HEADERS]
-    return frozenset(name for name in names if names.count(name) > 1)
+    return frozenset(name for name, number in Counter(name for name, _ in pairs).items() if number > 1)
 
 
 class Body:

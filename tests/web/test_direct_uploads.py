@@ -156,6 +156,14 @@ def test_a_missing_header_is_refused(emulator: EmulatorUnderTest, session: Json,
     assert name.lower() in answer.json["detail"].lower()
 
 
+@pytest.mark.parametrize("name", ["Content-Type", "X-Upload-Binding"])
+def test_a_header_that_comes_twice_is_refused(emulator: EmulatorUnderTest, session: Json, name: str) -> None:
+    headers = session["upload"]["headers"]
+    answer = emulator.send_bytes(session, DATA, headers={name.upper(): "another", **headers})
+    assert answer.outcome == (400, "invalid_request")
+    assert f"{name.lower()}: found more than one" in answer.json["detail"]
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -6,7 +6,7 @@
 import { announce, byId, element, fill, setText } from "./dom.js";
 import { listen } from "./events.js";
 import { REGIONS } from "./regions.js";
-import { ask, onTokenNeeded, referenceAddress, sandboxId, shownSandbox } from "./service.js";
+import { ask, onTokenNeeded, Refusal, referenceAddress, sandboxId, shownSandbox } from "./service.js";
 import { askForToken } from "./token.js";
 
 const SHORTEST_PAUSE_MS = 400;
@@ -59,7 +59,7 @@ class Shown {
     try {
       await this.region.refresh();
     } catch (error) {
-      if (!(error instanceof Error && error.name === "Refusal")) console.warn(error);
+      if (!(error instanceof Refusal)) console.warn(error);
     }
     await pause;
     this.isAtIt = false;
