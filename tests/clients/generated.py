@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.emulator_client import FULL
 from tests.support.pictures import photo
 from tests.support.served import ROOT, run_program, serving
 
@@ -26,7 +27,6 @@ TYPESCRIPT = CLIENTS / "typescript"
 PACKAGE = "service_client"
 """How the generated Python clients are called."""
 TIME_LIMIT_SECONDS = 300
-KEY = "iwe_demo_full"
 
 
 def need(*programs: str) -> None:
@@ -89,7 +89,7 @@ def take_tour(command: Sequence[str | Path], folder: Path, **variables: str) -> 
             command,
             folder,
             IMAGE_WORKFLOW_BASE_URL=emulator.base_url,
-            IMAGE_WORKFLOW_API_KEY=KEY,
+            IMAGE_WORKFLOW_API_KEY=FULL,
             TOUR_PHOTO=str(file),
             **variables,
         )
