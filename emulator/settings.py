@@ -253,7 +253,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         _one_of(_SWITCH),
         "on or off",
         "on|off",
-        "on; off for exec",
+        "on; off for exec and sweep",
         "log each request to standard error",
     ),
     Option("state", _parse_text, "a state file", "FILE", "none", "start from a state file"),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import unreadable
 from emulator.cli.output import add_format, print_bytes, print_json
-from emulator.documents import shipped_path
 from emulator.documents.complaints import Complaint, DocumentError
 
 if TYPE_CHECKING:
@@ -75,9 +74,9 @@ def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
 
 
 def _library() -> "ScenarioLibrary":
-    from emulator.scenario.library import ScenarioLibrary
+    from emulator.scenario.library import shipped_library
 
-    return ScenarioLibrary(shipped_path("scenarios"), _operation_facts())
+    return shipped_library(_operation_facts())
 
 
 def _operation_facts() -> dict[str, frozenset[str]]:

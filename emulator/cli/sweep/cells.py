@@ -5,14 +5,14 @@ Pure functions of what `calls` noted. Owns the notation of a cell: `OPERATION#N:
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Self, get_args
+from typing import Final, NamedTuple, Self
 
 from emulator.cli.sweep.calls import Call, Work
 from emulator.scenario.faults.base import Fault
 from emulator.scenario.faults.loss import LossFault
 from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.matching import BYTE_SURFACES, Nth, RequestMatch, When, WorkMatch
-from emulator.scenario.outcomes import FailureCode, WorkOutcome
+from emulator.scenario.outcomes import FAILURE_CODES, WorkOutcome
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.scenario import Scenario
 
@@ -22,7 +22,6 @@ LOST_BEFORE: Final = "lost-before-commit"
 LOST_AFTER: Final = "lost-after-commit"
 _FAIL: Final = "fail-"
 _FIRST_OUTPUT: Final = "output-1-"
-_FAILURES: Final[tuple[FailureCode, ...]] = get_args(FailureCode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class Cell:
         return LossFault("reset", "before_commit" if self.fault == LOST_BEFORE else "after_commit")
 
     def _outcome(self) -> WorkOutcome:
-        for code in _FAILURES:
+        for code in FAILURE_CODES:
             if self.fault == _FAIL + code:
                 return WorkOutcome(fail=code)
             if self.fault == _FIRST_OUTPUT + code:
@@ -122,8 +121,8 @@ def _of_calls(calls: Sequence[Call], all_codes: dict[str, list[str]]) -> Iterato
 
 def _of_works(works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:
     for work in works:
-        for code in _FAILURES:
+        for code in FAILURE_CODES:
             yield Cell(work.operation, work.number, _FAIL + code), ""
-        for code in _FAILURES if work.outputs else ():
+        for code in FAILURE_CODES if work.outputs else ():
             same = f"it is the only output: that is {_FAIL}{code}" if work.outputs == 1 else ""
             yield Cell(work.operation, work.number, _FIRST_OUTPUT + code), same
