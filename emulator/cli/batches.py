@@ -74,16 +74,19 @@ class HoldingTransport:
         """Write bytes behind those that were written before."""
         if self._held or len(data) > _SMALL_BYTES:
             self.write_held()
-            self._transport.write(data)
+            self._write(data)
         else:
             self._held = data
             self._batch.write(self)
 
     def write_held(self) -> None:
-        """Write what is held back, unless the client has left meanwhile: uvloop's transport would raise an error."""
+        """Write what is held back."""
         held, self._held = self._held, b""
-        if held and not self.is_closing():
-            self._transport.write(held)
+        self._write(held)
+
+    def _write(self, data: bytes) -> None:
+        if data and not self.is_closing():  # uvloop's transport raises an error where the client has left meanwhile
+            self._transport.write(data)
 
     def close(self) -> None:
         """Close the connection when everything is written."""

@@ -110,18 +110,20 @@ def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(e
         gc.enable()
 
 
-async def _written_beside_one_that_has_left() -> Mock:
+async def _written_beside_one_that_has_left(*pieces: bytes) -> list[bytes]:
     batch, gone, there = Batch(), Mock(), Mock()
     gone.is_closing.return_value, there.is_closing.return_value = True, False
     gone.write.side_effect = RuntimeError("the handler is closed")
-    for transport in (gone, there):
-        HoldingTransport(transport, batch).write(b"answer")
+    for transport in (HoldingTransport(gone, batch), HoldingTransport(there, batch)):
+        for piece in pieces:
+            transport.write(piece)
     await _turns()
-    return there
+    return [written.args[0] for written in there.write.call_args_list]
 
 
-def test_a_client_that_leaves_takes_no_answer_from_those_of_the_same_turn() -> None:
-    asyncio.run(_written_beside_one_that_has_left()).write.assert_called_once_with(b"answer")
+@pytest.mark.parametrize("pieces", [[b"answer"], [b"head", b"body"], [b"large" * 10_000]])
+def test_a_client_that_leaves_takes_no_answer_from_those_of_the_same_turn(pieces: list[bytes]) -> None:
+    assert pieces == asyncio.run(_written_beside_one_that_has_left(*pieces))
 
 
 @pytest.mark.parametrize(
