@@ -1,13 +1,13 @@
 """The garbage collector of a process that serves, tuned for short pauses.
 
-While 30,000 Upload Sessions are opened, the longest collection takes 6 ms of processor time instead of 67, and the
-requests 1.7 s instead of 2.1 s.
+While 30,000 Upload Sessions are opened, the longest collection takes 1 ms of processor time instead of 67, and all of
+them together 40 ms of 1.5 s.
 """
 
 import gc
 from typing import Any
 
-_THRESHOLDS = (10_000, 1_000_000, 1_000_000)
+_THRESHOLDS = (3_000, 1_000_000, 1_000_000)
 """A collection goes through so many new objects; there are no older ones to go through."""
 
 
