@@ -24,6 +24,7 @@ import httptools
 
 from emulator.cli.batches import HoldingTransport
 from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
+from emulator.cli.garbage import REQUESTS_BETWEEN, collect_new
 from emulator.cli.server_parts import STATUS_LINE, FlowControl, HttpToolsProtocol, RequestResponseCycle
 from emulator.domain.problems import Problem
 from emulator.http.connection import CONNECTION_EXTENSION
@@ -315,6 +316,8 @@ class PatientHttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Called when an answer is whole: go on with the request that waits behind it."""
         self.server_state.total_requests += 1
+        if self.server_state.total_requests % REQUESTS_BETWEEN == 0:
+            collect_new()
         if self.transport.is_closing():
             return
         self.flow.resume_reading()

@@ -14,6 +14,7 @@ import pytest
 from emulator.cli import connections
 from emulator.cli.batches import Batch, HoldingTransport
 from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
+from emulator.cli.garbage import REQUESTS_BETWEEN
 from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.serving import server_config
 from tests.cli.command import run_command, run_writing_to
@@ -108,6 +109,30 @@ def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(e
         assert asyncio.run(_closed(emulator.application))() is None
     finally:
         gc.enable()
+
+
+def test_what_is_new_is_collected_after_so_many_requests_whatever_was_freed(emulator: EmulatorUnderTest) -> None:
+    collected: list[str] = []
+    gc.callbacks.append(lambda phase, _: collected.append(phase))
+    gc.disable()  # what begins by itself
+    try:
+        asyncio.run(_asked(emulator.application, REQUESTS_BETWEEN - 1))
+        assert [] == collected
+        asyncio.run(_asked(emulator.application, REQUESTS_BETWEEN))
+        assert ["start", "stop"] == collected
+    finally:
+        gc.callbacks.pop()
+        gc.enable()
+
+
+async def _asked(application: Any, times: int) -> None:
+    transport = await _opened(application, GET)
+    assert transport.protocol is not None
+    for _ in range(times - 1):
+        transport.protocol.data_received(GET)
+        await asyncio.sleep(0)
+    await _turns()
+    assert transport.written.count(b"HTTP/1.1 ") == times
 
 
 async def _written_beside_one_that_has_left(*pieces: bytes) -> list[bytes]:
