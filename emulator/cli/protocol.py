@@ -191,7 +191,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
     def _answer(self, cycle: _Cycle) -> None:
         """Answer a request: at once, or in a task if something has to be waited for.
 
-        Most need no task, which takes a fifth of the time of a small request.
+        Most need no task: making one and running it takes 8 of 38 us of a small request, without the kernel's part.
         """
         answering = cycle.run_asgi(self.app)
         try:
