@@ -21,15 +21,9 @@ from emulator.control.fields import read_fields
 from emulator.domain.problems import Problem, excerpt
 from emulator.examiner.closing import Closing
 from emulator.http import requests
+from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.problems import internal_error
-from emulator.http.requests import (
-    MAXIMUM_BODY_BYTES,
-    Body,
-    ClientDisconnectedError,
-    check_no_body,
-    parse_json,
-    read_query,
-)
+from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, read_query
 from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.scenario.library import LibraryEntry, ScenarioLibrary

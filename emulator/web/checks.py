@@ -8,7 +8,7 @@ from emulator.documents.schemas import LARGE_BODY_BYTES, LISTED_VIOLATIONS, list
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import Check, Problem
-from emulator.http.requests import check_no_body, parse_json
+from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.responses import Response
 from emulator.service import admission
 from emulator.web import holding

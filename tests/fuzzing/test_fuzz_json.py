@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from emulator.domain.problems import Problem
-from emulator.http.requests import parse_json
+from emulator.http.json_bodies import parse_json
 from tests.fuzzing import json_texts
 from tests.fuzzing.cases import amounts, cases
 
