@@ -127,12 +127,11 @@ class Application:
     def _load_state(self, file: str) -> None:
         """Let the default sandbox start from a state file. Raises UsageError, OSError."""
         from emulator.service import state
-        from emulator.service.soundness import StateError
 
         try:
             content = Path(file).read_bytes()
             self.sandboxes.replace(state.load(content, DEFAULT_SANDBOX_ID, self.settings.max_memory, self.contract))
-        except (StateError, SandboxConflictError) as error:
+        except (state.StateError, SandboxConflictError) as error:
             raise UsageError(f"{file}: {error}") from None
 
     def saved_state(self) -> bytes:
