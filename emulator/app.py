@@ -18,7 +18,7 @@ from emulator.examiner.examiner import Examiner, Totals
 from emulator.http.cors import Cors
 from emulator.http.hosts import Hosts
 from emulator.http.problems import problem_response
-from emulator.http.requests import Body, Receive, Scope, Send
+from emulator.http.requests import Body, Receive, Request, Scope, Send
 from emulator.http.responses import Response
 from emulator.http.stopping import Stop
 from emulator.imaging.helpers import Helpers
@@ -92,7 +92,7 @@ class Application:
         is_control = path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/")
         answer = self._answer_at_door(scope, is_control)
         if answer is not None:
-            await Wire(scope, receive, send, Body(receive), self._stop).send(answer)
+            await Wire(Request(scope, None), receive, send, Body(receive), self._stop).send(answer)
         elif is_control:
             if asyncio.current_task() is None:
                 await asyncio.sleep(0)  # Starlette has to run in a task, which the server makes for what waits

@@ -10,6 +10,8 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+from emulator.cli.cycles import Cycle
+
 _LOGGER = logging.getLogger("emulator.server")
 _SMALL_BYTES: Final = 16 * 1024
 """More is written at once: only then does the transport tell when it has too much."""
@@ -21,30 +23,31 @@ class Batch:
     """What is to be done at the end of this turn of the event loop, for all connections of a server."""
 
     def __init__(self) -> None:
-        self._answers: list[Callable[[], None]] = []
+        self._answers: list[tuple[Callable[[Cycle], None], Cycle]] = []
         self._holding: list[HoldingTransport] = []
         self._is_due = False
 
-    def answer(self, answer: Callable[[], None]) -> None:
+    def answer(self, answer: Callable[[Cycle], None], cycle: Cycle) -> None:
         """Let a request be answered, behind those that came before it."""
-        self._answers.append(answer)
-        self._schedule()
+        self._answers.append((answer, cycle))
+        if not self._is_due:
+            self._schedule()
 
     def write(self, transport: "HoldingTransport") -> None:
         """Let a transport write what it holds."""
         self._holding.append(transport)
-        self._schedule()
+        if not self._is_due:
+            self._schedule()
 
     def _schedule(self) -> None:
-        if not self._is_due:
-            self._is_due = True
-            asyncio.get_running_loop().call_soon(self._run)
+        self._is_due = True
+        asyncio.get_running_loop().call_soon(self._run)
 
     def _run(self) -> None:
         answers, self._answers = self._answers, []
-        for answer in answers:
+        for answer, cycle in answers:
             try:
-                answer()
+                answer(cycle)
             except Exception:
                 _LOGGER.exception("a request was not answered")
             if len(self._holding) >= _MOST_HELD:
@@ -72,21 +75,17 @@ class HoldingTransport:
 
     def write(self, data: bytes) -> None:
         """Write bytes behind those that were written before."""
-        if self._held or len(data) > _SMALL_BYTES:
-            self.write_held()
-            self._write(data)
-        else:
-            self._held = data
+        if data and not self._held:
             self._batch.write(self)
+        self._held += data
+        if len(self._held) > _SMALL_BYTES:
+            self.write_held()
 
     def write_held(self) -> None:
         """Write what is held back."""
         held, self._held = self._held, b""
-        self._write(held)
-
-    def _write(self, data: bytes) -> None:
-        if data and not self.is_closing():  # uvloop's transport raises an error where the client has left meanwhile
-            self._transport.write(data)
+        if held and not self.is_closing():  # uvloop's transport raises an error where the client has left meanwhile
+            self._transport.write(held)
 
     def close(self) -> None:
         """Close the connection when everything is written."""

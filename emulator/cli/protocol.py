@@ -14,7 +14,6 @@ import socket
 import struct
 import sys
 from collections.abc import Coroutine, Generator, Sized
-from functools import partial
 from http import HTTPStatus
 from types import coroutine
 from typing import Any, cast
@@ -24,8 +23,9 @@ import httptools
 
 from emulator.cli.batches import HoldingTransport
 from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
+from emulator.cli.cycles import Cycle
 from emulator.cli.garbage import REQUESTS_BETWEEN, collect_new
-from emulator.cli.server_parts import STATUS_LINE, FlowControl, HttpToolsProtocol, RequestResponseCycle
+from emulator.cli.server_parts import HIGH_WATER_LIMIT, FlowControl, HttpToolsProtocol
 from emulator.domain.problems import Problem
 from emulator.http.connection import CONNECTION_EXTENSION
 from emulator.http.problems import problem_response
@@ -47,50 +47,6 @@ _STAND_IN_METHOD = b"PURGE"
 """Stands for unknown methods: one that the parser knows and no path allows."""
 _ABSOLUTE_TARGET = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
 _UPGRADE = re.compile(rb"\r\nupgrade[ \t]*:[^\r\n]*", re.IGNORECASE)
-
-
-class _Cycle(RequestResponseCycle):
-    """A request and its answer, which leaves in one piece where it is whole.
-
-    uvicorn writes the head of an answer apart from its body, and looks through every header for what only a defect could
-    have put there: a third of what a small request costs.
-    """
-
-    _start: Any = None
-    """The beginning of an answer that is held back until its body is there."""
-
-    async def send(self, message: Any) -> None:
-        """Send a part of the answer (ASGI)."""
-        if self.response_started or self.disconnected or self.flow.write_paused:
-            await self._send_parts(message)
-        elif message["type"] == "http.response.start":
-            names = [name for name, _ in message["headers"]]
-            if b"content-length" in names and b"connection" not in names:
-                self._start = message
-            else:
-                await super().send(message)
-        elif self._start is None or message.get("more_body", False):
-            await self._send_parts(message)
-        else:
-            self._send_whole(self._start, message["body"])
-
-    async def _send_parts(self, message: Any) -> None:
-        start, self._start = self._start, None
-        if start is not None:
-            await super().send(start)
-        await super().send(message)
-
-    def _send_whole(self, start: Any, body: bytes) -> None:
-        self.response_started = self.response_complete = True
-        lines = [STATUS_LINE[start["status"]]]
-        for name, value in start["headers"]:
-            lines += (name, b": ", value, b"\r\n")
-        lines += (b"\r\n" if self.keep_alive else b"connection: close\r\n\r\n", body)
-        self.transport.write(b"".join(lines))
-        self.message_event.set()
-        if not self.keep_alive:
-            self.transport.close()
-        self.on_response()
 
 
 @coroutine
@@ -128,6 +84,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
     """One connection."""
 
     server_state: Connections
+    cycle: Cycle
 
     _between_requests = True
     _held_back = b""
@@ -188,7 +145,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         while data and not self.transport.is_closing():
             data = self._take_head(data) if self._between_requests else self._take_body(data)
 
-    def _answer(self, cycle: _Cycle) -> None:
+    def _answer(self, cycle: Cycle) -> None:
         """Answer a request: at once, or in a task if something has to be waited for.
 
         Most need no task: making one and running it takes 8 of 38 us of a small request, without the kernel's part.
@@ -260,23 +217,12 @@ class PatientHttpProtocol(HttpToolsProtocol):
             elif absolute and name == b"host":  # which the target overrules (RFC 9112)
                 self.headers[index] = (name, absolute[1])
         version = self.parser.get_http_version()
-        before = self.cycle
-        self.cycle = _Cycle(
-            scope=self._scope(version),
-            transport=self.transport,
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
-            access_log=False,
-            default_headers=[],
-            message_event=asyncio.Event(),
-            expect_100_continue=self.expect_100_continue,
-            keep_alive=version != "1.0" and self.parser.should_keep_alive(),
-            on_response=self.on_response_complete,
-        )
+        keep_alive = version != "1.0" and self.parser.should_keep_alive()
+        before, cycle = self.cycle, Cycle(self, self._scope(version), keep_alive)
+        self.cycle = cycle
         self.headers = []  # of trailers, which are no headers of the request
         if before is None or before.response_complete:  # type: ignore[redundant-expr]  # None at first
-            self.server_state.batch.answer(partial(self._answer, self.cycle))
+            self.server_state.batch.answer(self._answer, cycle)
         else:
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
@@ -305,11 +251,16 @@ class PatientHttpProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         """Called by the parser with content."""
         self._framing_bytes = 0
-        super().on_body(body)
+        cycle = self.cycle
+        if not cycle.response_complete:
+            cycle.take(body)
+            if len(cycle.body) > HIGH_WATER_LIMIT:
+                self.flow.pause_reading()
 
     def on_message_complete(self) -> None:
         """Called by the parser at the last byte of a request."""
-        super().on_message_complete()
+        if not self.cycle.response_complete:
+            self.cycle.end_body()
         self._between_requests = True
         self._heard_at = self.loop.time()
 
@@ -320,7 +271,8 @@ class PatientHttpProtocol(HttpToolsProtocol):
             collect_new()
         if self.transport.is_closing():
             return
-        self.flow.resume_reading()
+        if self.flow.read_paused:
+            self.flow.resume_reading()
         if self.pipeline:
             cycle, app = self.pipeline.pop()
             self._run(cycle.run_asgi(app))

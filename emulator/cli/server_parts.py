@@ -30,7 +30,7 @@ if _PACKAGE not in sys.modules:
     _defer_package()
 
 from uvicorn.config import Config  # noqa: E402
-from uvicorn.protocols.http.flow_control import FlowControl  # noqa: E402
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl  # noqa: E402
 from uvicorn.protocols.http.httptools_impl import (  # noqa: E402
     STATUS_LINE,
     HttpToolsProtocol,
@@ -41,6 +41,7 @@ from uvicorn.server import Server, ServerState  # noqa: E402
 vars(sys.modules[_PACKAGE])["Config"] = Config  # which uvicorn's own modules ask the package for
 
 __all__ = [
+    "HIGH_WATER_LIMIT",
     "STATUS_LINE",
     "Config",
     "FlowControl",

@@ -32,7 +32,7 @@ class ClientDisconnectedError(Exception):
 class Request:
     """The head of a request."""
 
-    __slots__ = ("_public_url", "_scope", "headers", "method", "path", "query_string", "repeated")
+    __slots__ = ("_public_url", "_scope", "connection", "headers", "method", "path", "query_string", "repeated")
 
     def __init__(self, scope: Scope, public_url: str | None) -> None:
         self.method: str = scope["method"]
@@ -42,6 +42,8 @@ class Request:
         pairs: list[tuple[bytes, bytes]] = scope["headers"]
         self.headers: dict[bytes, bytes] = dict(pairs)
         self.repeated = _repeated(pairs) if len(self.headers) != len(pairs) else frozenset()
+        self.connection = connection_of(scope)
+        """None where the server hands none in."""
         self._scope = scope
         self._public_url = public_url
 
@@ -60,11 +62,6 @@ class Request:
     def public_authority(self) -> str | None:
         """Host and port of the public address, in lower case, if there is one."""
         return None if self._public_url is None else self._public_url.lower().partition("://")[2].partition("/")[0]
-
-    def connection(self) -> tuple[str | None, float | None]:
-        """Return the client's address and the time of the connection; None if the server does not provide it."""
-        connection = connection_of(self._scope)
-        return (None, None) if connection is None or connection.peer is None else (connection.peer, connection.made_ms)
 
     def bearer_key(self) -> str | None:
         """Return the key of `Authorization: Bearer`, or None if it has no such form (section 5, D48)."""

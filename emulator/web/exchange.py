@@ -403,7 +403,7 @@ class Service:
         journal.leave(entry)
         if exchange.sandbox.playbooks:
             exchange.note_answer()
-        await exchange.fault.wire(exchange, response, Wire(scope, receive, send, body, self.stop))
+        await exchange.fault.wire(exchange, response, Wire(request, receive, send, body, self.stop))
 
     def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:
         """Note the arrival. Unknown callers have Request-Ids of another sequence, so that those of a test stay the same."""
@@ -417,7 +417,9 @@ class Service:
         if b"user-agent" in headers:
             entry.user_agent = headers[b"user-agent"].decode("latin-1")
         entry.query, entry.authorization = request.query_string, headers.get(b"authorization")
-        entry.connection, entry.connected_ms = request.connection()
+        connection = request.connection
+        if connection is not None and connection.peer is not None:
+            entry.connection, entry.connected_ms = connection.peer, connection.made_ms
         return Exchange(self, request, body, sandbox, caller, entry)
 
 

@@ -4,8 +4,8 @@ An answer is sent in pieces, so that a slow reader costs little memory. A body t
 read to its end and dropped, so that its sender sees the answer instead of a reset.
 """
 
-from emulator.http.connection import Connection, connection_of
-from emulator.http.requests import Body, Receive, Scope, Send, until_gone
+from emulator.http.connection import Connection
+from emulator.http.requests import Body, Receive, Request, Send, until_gone
 from emulator.http.responses import Response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
@@ -22,10 +22,10 @@ class LostAnswerError(ConnectionResetError):
 class Wire:
     """The connection to one client, for one answer."""
 
-    __slots__ = ("_body", "_receive", "_scope", "_send", "_stop")
+    __slots__ = ("_body", "_receive", "_request", "_send", "_stop")
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, body: Body, stop: Stop) -> None:
-        self._scope = scope
+    def __init__(self, request: Request, receive: Receive, send: Send, body: Body, stop: Stop) -> None:
+        self._request = request
         self._receive = receive
         self._send = send
         self._body = body
@@ -34,9 +34,14 @@ class Wire:
     async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
         """Send an answer whole, without its body in answer to HEAD, at a speed of real time if one is given."""
         send, body, is_refused_early = self._send, response.body, self._body.has_more
-        if self._scope["method"] == "HEAD":
+        if self._request.method == "HEAD":
             body = b""
-        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        head = {"type": "http.response.start", "status": response.status, "headers": response.headers}
+        is_whole = bytes_per_second is None and len(body) <= _PIECE_BYTES and not is_refused_early
+        if is_whole and self._request.connection is not None:
+            await send({**head, "body": body})
+            return
+        await send(head)
         piece_bytes = _PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
         if bytes_per_second is not None or len(body) > piece_bytes:
             for start in range(0, len(body), piece_bytes):
@@ -77,7 +82,7 @@ class Wire:
         await until_gone(self._receive)
 
     def _connection(self) -> Connection:
-        connection = connection_of(self._scope)
+        connection = self._request.connection
         if connection is None:
             raise LostAnswerError("a scenario lost the answer")
         return connection

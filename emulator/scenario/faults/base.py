@@ -17,7 +17,7 @@ fault is one file in this folder with its spelling (`read`), a word in `registry
 scenario in the library. The schema says which words a fault has; `read` only makes values of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
@@ -145,9 +145,9 @@ class Fault:
         """Return the answer to send instead of the one bound to the key."""
         return response
 
-    async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
+    def wire(self, exchange: Exchange, response: Response, wire: Wire) -> Awaitable[None]:
         """Send the answer."""
-        await wire.send(response)
+        return wire.send(response)
 
     def did(self, record: Record) -> str:
         """Describe what the fault did."""
