@@ -80,27 +80,14 @@ def test_a_request_sent_when_told_is_let_in(emulator: EmulatorUnderTest, asset: 
 
 
 def test_a_place_is_free_to_the_millisecond_when_work_ends(emulator: EmulatorUnderTest, asset: str) -> None:
+    """Of a Generation with its last output; and a refusal reserves nothing."""
     emulator.set_team(concurrency_limit=1)
-    emulator.photograph(asset_ids=[asset])
-    emulator.advance(5.999)
-    late = emulator.photograph(asset_ids=[asset])
-    emulator.advance(0.001)
-    assert (late.outcome, emulator.photograph(asset_ids=[asset]).status) == (LIMITED, 202)
-
-
-def test_a_generation_keeps_its_place_until_its_last_output(emulator: EmulatorUnderTest, asset: str) -> None:
     emulator.photograph(asset_ids=[asset], image_count=2)
-    seen = []
-    for step in (6, 1.999, 0.001):
-        emulator.advance(step)
-        seen.append(used(emulator))
-    assert seen == [1, 1, 0]
-
-
-def test_a_refusal_for_want_of_a_place_reserves_nothing(emulator: EmulatorUnderTest, asset: str) -> None:
-    emulator.set_team(concurrency_limit=0)
-    emulator.photograph(asset_ids=[asset])
-    assert (emulator.credits(), emulator.items("/generations")) == (100, [])
+    emulator.advance(7.999)
+    refused = emulator.photograph(asset_ids=[asset])
+    assert (refused.outcome, emulator.credits(), emulator.count("/generations")) == (LIMITED, 98, 1)
+    emulator.advance(0.001)
+    assert (used(emulator), emulator.photograph(asset_ids=[asset]).status) == (0, 202)
 
 
 def test_a_limit_lowered_below_what_is_in_use_refuses_until_enough_has_ended(
@@ -123,8 +110,3 @@ def test_each_team_has_its_own_budget(emulator: EmulatorUnderTest, asset: str) -
     emulator.set_team(concurrency_limit=1)
     emulator.photograph(asset_ids=[asset])
     assert emulator.photograph(key=OTHER).status == 202
-
-
-def test_the_limit_is_shown(emulator: EmulatorUnderTest) -> None:
-    emulator.set_team(concurrency_limit=7)
-    assert emulator.get("/team").json["capabilities"]["api_concurrency"] == {"limit": 7, "used": 0}

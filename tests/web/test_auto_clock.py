@@ -3,7 +3,7 @@
 import pytest
 
 from emulator.kernel.timestamps import format_timestamp
-from tests.support.emulator_client import FULL, START, UPLOAD, EmulatorUnderTest, ingredient_body
+from tests.support.emulator_client import FULL, START, TERMINAL, UPLOAD, EmulatorUnderTest, ingredient_body
 
 pytestmark = pytest.mark.emulator(clock="auto")
 
@@ -44,13 +44,6 @@ def test_a_poll_of_an_operation_takes_its_waits_too(emulator: EmulatorUnderTest)
     assert seen == [("processing", 0, "01.000"), ("completed", None, "05.000")]
 
 
-def test_a_poll_of_finished_work_takes_no_wait(emulator: EmulatorUnderTest) -> None:
-    done = emulator.wait_for(emulator.photograph().json)
-    before = emulator.now()
-    emulator.get(f"/generations/{done['id']}")
-    assert before == emulator.now()
-
-
 def test_a_refused_poll_takes_no_wait(emulator: EmulatorUnderTest) -> None:
     generation = emulator.photograph().json
     for target in (f"/generations/{generation['id']}?x=1", "/generations/gen_1"):
@@ -89,10 +82,10 @@ def test_a_pause_is_answered_and_then_waited_for(emulator: EmulatorUnderTest) ->
 
 def test_a_whole_story_needs_no_sleep_and_no_call_of_the_clock(emulator: EmulatorUnderTest) -> None:
     operation = emulator.post("/fashion-models", ingredient_body("fashion_model", emulator.assets(2))).json
-    while operation["status"] not in ("completed", "failed"):
+    while operation["status"] not in TERMINAL:
         operation = emulator.get(f"/operations/{operation['id']}").json
     model = {"type": "selected", "fashion_model_id": operation["result"]["id"]}
     generation = emulator.photograph(fashion_model=model, output_mode="photoshoot").json
-    while generation["status"] not in ("completed", "failed"):
+    while generation["status"] not in TERMINAL:
         generation = emulator.get(f"/generations/{generation['id']}").json
     assert (generation["output_summary"]["completed"], emulator.credits(FULL)) == (4, 97)

@@ -124,11 +124,6 @@ def test_the_name_of_a_field_is_escaped_in_its_pointer(
     assert where in emulator.post(path, body).json["detail"]
 
 
-def test_one_item_is_told_as_one(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.post("/products", {"name": "Cup", "asset_ids": [], "primary_asset_id": "ast_1"})
-    assert answer.json["detail"] == "/asset_ids: found an array of 0; expected at least 1 item"
-
-
 def test_what_was_sent_is_shown_in_its_own_characters(emulator: EmulatorUnderTest) -> None:
     answer = emulator.post("/uploads", {"content_type": "image/\U0001f3bd \u00e9\n\u202e\\", "size_bytes": 1})
     assert answer.json["detail"].startswith('/content_type: found "image/\U0001f3bd \u00e9\\n\\u202e\\\\"; expected')
@@ -205,12 +200,6 @@ def test_no_value_of_any_field_makes_a_server_error(emulator: EmulatorUnderTest)
     assert 422 in seen
 
 
-def test_the_violations_of_a_large_body_are_not_all_looked_for(emulator: EmulatorUnderTest) -> None:
-    large, small = (emulator.photograph(asset_ids=[0] * count).json["detail"] for count in (5_000, 500))
-    assert (large.count("found"), "more" in large) == (1, False)
-    assert (small.count("found"), small.endswith(". And 91 more")) == (10, True)
-
-
 @pytest.mark.parametrize("name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000"])
 def test_a_blank_name_is_refused(emulator: EmulatorUnderTest, name: str) -> None:
     """D04."""
@@ -230,22 +219,10 @@ def test_any_other_name_is_kept_as_it_is(emulator: EmulatorUnderTest, name: str)
     assert emulator.get(f"/products/{product['id']}").json["name"] == name
 
 
-def test_names_that_look_alike_are_not_folded_into_one(emulator: EmulatorUnderTest) -> None:
-    (asset,) = emulator.assets(1)
-    body = {"name": "\u00e9", "asset_ids": [asset], "primary_asset_id": asset}
-    emulator.post("/products", body, idempotency_key="k")
-    answer = emulator.post("/products", body | {"name": "e\u0301"}, idempotency_key="k")
-    assert answer.outcome == (422, "idempotency_key_reused")
-
-
 def test_refused_requests_leave_nothing_behind(emulator: EmulatorUnderTest) -> None:
     (asset,) = emulator.assets(1)
     before = emulator.items("/products"), emulator.items("/operations"), emulator.credits()
-    bodies: tuple[Any, ...] = (
-        {"name": ""},
-        {"name": "x", "asset_ids": [asset, asset], "primary_asset_id": asset},
-        [],
-    )
+    bodies: tuple[Any, ...] = ({"name": ""}, {"name": "x", "asset_ids": [asset] * 2, "primary_asset_id": asset}, [])
     for body in bodies:
         emulator.post("/products", body)
     emulator.post("/poses", {"name": "x", "asset_id": "ast_1"})
@@ -271,9 +248,12 @@ def test_a_problem_names_every_violation_by_place_and_the_field_that_may_be_mean
     ]
 
 
-def test_a_problem_names_ten_violations_at_most(emulator: EmulatorUnderTest) -> None:
-    detail = emulator.photograph(asset_ids=list(range(13))).json["detail"]
-    assert (detail.count("found"), detail.endswith(". And 3 more")) == (10, True)
+@pytest.mark.parametrize(("count", "told", "rest"), [(13, 10, "4 more"), (500, 10, "91 more"), (5_000, 1, "")])
+def test_a_problem_names_ten_violations_at_most_and_not_all_of_a_large_body_are_looked_for(
+    emulator: EmulatorUnderTest, count: int, told: int, rest: str
+) -> None:
+    detail = emulator.photograph(asset_ids=[0] * count).json["detail"]
+    assert (detail.count("found"), detail.partition(". And ")[2]) == (told, rest)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +285,3 @@ def test_a_refusal_points_at_the_field(emulator: EmulatorUnderTest, where: str, 
 )
 def test_an_upload_of_what_is_not_accepted_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
     assert emulator.post("/uploads", UPLOAD | fields).outcome == INVALID_INPUT
-
-
-def test_the_largest_size_is_accepted(emulator: EmulatorUnderTest) -> None:
-    assert emulator.open_upload(70 * MEBIBYTE)["status"] == "awaiting_upload"

@@ -42,13 +42,6 @@ def test_a_source_deleted_while_it_is_looked_at_is_not_usable(emulator: Emulator
     assert emulator.items("/operations") == []
 
 
-def test_two_backgrounds_of_one_source_that_nobody_has_looked_at(emulator: EmulatorUnderTest) -> None:
-    asset = output(emulator)
-    body = ingredient_body("background", [asset])
-    answers = emulator.together(*[Call("POST", "/backgrounds", body) for _ in range(3)])
-    assert [answer.status for answer in answers] == [202] * 3
-
-
 def test_a_background_is_in_progress_while_its_source_is_looked_at(emulator: EmulatorUnderTest) -> None:
     """D13."""
     asset = output(emulator)

@@ -36,40 +36,26 @@ def held_bytes(emulator: EmulatorUnderTest) -> int:
 def test_a_session_is_a_recipe_for_the_upload(session: Json) -> None:
     """D15, D49."""
     upload = session["upload"]
-    assert (session["status"], upload["method"], upload["expires_at"]) == (
-        "awaiting_upload",
-        "POST",
-        "2026-01-01T00:15:00.000Z",
-    )
+    assert (session["status"], upload["method"]) == ("awaiting_upload", "POST")
+    assert upload["expires_at"] == "2026-01-01T00:15:00.000Z"
     assert upload["response"] == {"content_type": "application/json", "body": {"upload_token": "string"}}
     assert upload["headers"]["Content-Type"] == "image/png"
     assert len(upload["headers"]) == 2
     assert FULL not in upload["url"]
 
 
-def test_a_session_has_no_location(emulator: EmulatorUnderTest) -> None:
-    """D38."""
-    answer = emulator.post("/uploads", UPLOAD)
-    assert "location" not in answer.headers
-
-
 def test_the_bytes_are_answered_with_a_token(emulator: EmulatorUnderTest, session: Json) -> None:
     answer = send(emulator, session)
-    assert (answer.status, list(answer.json), answer.headers["content-type"]) == (
-        200,
-        ["upload_token"],
-        "application/json",
-    )
+    assert (answer.status, list(answer.json)) == (200, ["upload_token"])
+    assert {"content-type": "application/json"}.items() <= answer.headers.items()
     assert answer.headers["request-id"]
 
 
-def test_the_same_bytes_again_have_the_same_token(emulator: EmulatorUnderTest, session: Json) -> None:
-    assert send(emulator, session).json == send(emulator, session).json
-
-
-def test_the_same_bytes_in_two_sessions_have_two_tokens(emulator: EmulatorUnderTest, session: Json) -> None:
+def test_the_same_bytes_have_the_same_token_in_a_session_and_another_in_another(
+    emulator: EmulatorUnderTest, session: Json
+) -> None:
     other = emulator.open_upload(len(DATA))
-    assert send(emulator, session).json != send(emulator, other).json
+    assert send(emulator, session).json == send(emulator, session).json != send(emulator, other).json
 
 
 def test_the_bytes_may_come_in_any_pieces(emulator: EmulatorUnderTest, session: Json) -> None:
@@ -138,30 +124,23 @@ def test_refused_and_half_sent_bytes_are_not_kept(emulator: EmulatorUnderTest, s
     assert send(emulator, session, b"y" * len(DATA)).status == 200
 
 
-def test_two_uploads_at_the_same_time_of_the_same_bytes_agree(emulator: EmulatorUnderTest, session: Json) -> None:
+def test_two_uploads_at_the_same_time_agree_or_conflict(emulator: EmulatorUnderTest, session: Json) -> None:
     first, second = emulator.together(call_of(session), call_of(session))
     assert (first.status, first.json) == (200, second.json)
-
-
-def test_two_uploads_at_the_same_time_of_different_bytes_conflict(emulator: EmulatorUnderTest, session: Json) -> None:
+    session = emulator.open_upload(len(DATA))
     answers = emulator.together(call_of(session), call_of(session, DATA[:9], b"z" * len(DATA[9:])))
     assert sorted(answer.status for answer in answers) == [200, 409]
 
 
 @pytest.mark.parametrize("name", ["Content-Type", "X-Upload-Binding"])
-def test_a_missing_header_is_refused(emulator: EmulatorUnderTest, session: Json, name: str) -> None:
-    headers = {key: value for key, value in session["upload"]["headers"].items() if key != name}
-    answer = emulator.send_bytes(session, DATA, headers=headers)
-    assert answer.outcome == (400, "invalid_request")
-    assert name.lower() in answer.json["detail"].lower()
-
-
-@pytest.mark.parametrize("name", ["Content-Type", "X-Upload-Binding"])
-def test_a_header_that_comes_twice_is_refused(emulator: EmulatorUnderTest, session: Json, name: str) -> None:
-    headers = session["upload"]["headers"]
-    answer = emulator.send_bytes(session, DATA, headers={name.upper(): "another", **headers})
-    assert answer.outcome == (400, "invalid_request")
-    assert f"{name.lower()}: found more than one" in answer.json["detail"]
+def test_each_header_must_be_there_once_in_whatever_case(emulator: EmulatorUnderTest, session: Json, name: str) -> None:
+    headers = {key.upper(): value for key, value in session["upload"]["headers"].items()}
+    missing = {key: value for key, value in headers.items() if key != name.upper()}
+    for wrong, found in ((missing, "nothing"), ({name: "another", **headers}, "more than one")):
+        answer = emulator.send_bytes(session, DATA, headers=wrong)
+        assert answer.outcome == (400, "invalid_request")
+        assert f"{name.lower()}: found {found}" in answer.json["detail"]
+    assert emulator.send_bytes(session, DATA, headers=headers).status == 200
 
 
 @pytest.mark.parametrize(
@@ -188,13 +167,7 @@ def test_a_different_header_or_a_credential_is_refused(
 
 def test_the_binding_of_another_session_is_refused(emulator: EmulatorUnderTest, session: Json) -> None:
     other = emulator.open_upload(len(DATA))
-    answer = emulator.send_bytes(session, DATA, headers=other["upload"]["headers"])
-    assert answer.outcome == (400, "invalid_request")
-
-
-def test_header_names_may_be_in_any_case(emulator: EmulatorUnderTest, session: Json) -> None:
-    headers = {name.upper(): value for name, value in session["upload"]["headers"].items()}
-    assert emulator.send_bytes(session, DATA, headers=headers).status == 200
+    assert emulator.send_bytes(session, DATA, headers=other["upload"]["headers"]).outcome == (400, "invalid_request")
 
 
 def test_every_altered_character_of_the_address_is_not_found(emulator: EmulatorUnderTest, session: Json) -> None:
@@ -240,11 +213,6 @@ def test_the_window_is_checked_before_bytes_and_headers(emulator: EmulatorUnderT
     emulator.advance(WINDOW)
     assert send(emulator, session, b"x").outcome == (410, "upload_expired")
     assert send(emulator, other, b"x", Content_Type="text/plain").outcome == (410, "upload_expired")
-
-
-def test_the_window_follows_the_emulators_clock(emulator: EmulatorUnderTest) -> None:
-    emulator.advance(3_600)
-    assert emulator.open_upload(1)["upload"]["expires_at"] == "2026-01-01T01:15:00.000Z"
 
 
 @pytest.mark.parametrize("data", [DATA, b"x"])

@@ -126,6 +126,7 @@ ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
     "the profile before the shape": ("permission_denied", malformed),
     "a missing Idempotency-Key before the body": ("invalid_request", sent("POST", "/uploads", {}, idempotency_key=None)),
     "the query before the body": ("invalid_request", sent("POST", "/uploads?x=1", {})),
+    "the limit before the cursor": ("invalid_request", sent("GET", "/assets?after=x&limit=0")),
     "the body before idempotency": ("invalid_input", upload(), upload(size_bytes=0)),
     "rules within the body before idempotency": ("invalid_input", photoshoots_of_a_number),
     "a reused key before the pause": ("idempotency_key_reused", upload(), paused, upload(size_bytes=11)),
@@ -159,10 +160,6 @@ def test_of_two_checks_the_earlier_one_answers(emulator: EmulatorUnderTest, orde
     for step in steps[:-1]:
         step(emulator)
     assert steps[-1](emulator).outcome == (CATALOGUE[code].status, code)
-
-
-def test_wrong_method_before_credential(emulator: EmulatorUnderTest) -> None:
-    assert emulator.delete("/team", key=None).outcome == (405, "invalid_request")
 
 
 @pytest.mark.parametrize("later", [paused, team(subscription_active=False)], ids=["pause", "subscription"])

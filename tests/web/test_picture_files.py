@@ -7,7 +7,7 @@ import pytest
 
 from emulator.imaging.helpers import Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message
-from tests.support.emulator_client import FULL, HOST, INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
+from tests.support.emulator_client import HOST, INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
 from tests.support.pictures import decode, picture
 
 
@@ -37,14 +37,11 @@ def test_head_has_the_headers_of_get_and_no_body(emulator: EmulatorUnderTest, as
     assert {**head.headers, "request-id": ""} == {**get.headers, "request-id": ""}
 
 
-def test_a_known_etag_is_answered_with_304_and_no_body(emulator: EmulatorUnderTest, asset: Json) -> None:
+def test_a_known_etag_alone_is_answered_with_304_and_no_body(emulator: EmulatorUnderTest, asset: Json) -> None:
     etag = emulator.fetch(asset["url"]).headers["etag"]
     for value in (etag, f"W/{etag}", f'"other", {etag}', "*"):
         answer = emulator.fetch(asset["url"], headers={"If-None-Match": value})
         assert (answer.status, answer.body, answer.headers["etag"]) == (304, b"", etag), value
-
-
-def test_an_unknown_etag_gets_the_file(emulator: EmulatorUnderTest, asset: Json) -> None:
     assert emulator.fetch(asset["url"], headers={"If-None-Match": '"other"'}).status == 200
 
 
@@ -86,17 +83,7 @@ def test_a_range_outside_the_file_is_416(emulator: EmulatorUnderTest, asset: Jso
 
 @pytest.mark.parametrize(
     "asked",
-    [
-        "",
-        "bytes",
-        "bytes=",
-        "bytes=-",
-        "bytes=a-b",
-        "bytes=9-3",
-        "bytes=0-1,3-4",
-        "lines=0-1",
-        "bytes=1" + "0" * 50 + "-",
-    ],
+    ["", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=9-3", "bytes=0-1,3-4", "lines=0-1", f"bytes=1{'0' * 50}-"],
 )
 def test_a_range_that_is_none_gets_the_whole_file(
     emulator: EmulatorUnderTest, asset: Json, whole: bytes, asked: str
@@ -107,21 +94,8 @@ def test_a_range_that_is_none_gets_the_whole_file(
 
 def test_a_range_of_another_version_gets_the_whole_file(emulator: EmulatorUnderTest, asset: Json) -> None:
     etag = emulator.fetch(asset["url"]).headers["etag"]
-    found = [
-        emulator.fetch(asset["url"], headers={"Range": "bytes=0-1", "If-Range": value}).status
-        for value in (etag, '"other"')
-    ]
-    assert found == [206, 200]
-
-
-def test_ranges_of_head_and_all_of_them_together_are_the_file(
-    emulator: EmulatorUnderTest, asset: Json, whole: bytes
-) -> None:
-    parts = [
-        emulator.fetch(asset["url"], headers={"Range": f"bytes={start}-{start + 99}"}).body
-        for start in range(0, len(whole), 100)
-    ]
-    assert b"".join(parts) == whole
+    for value, status in ((etag, 206), ('"other"', 200)):
+        assert emulator.fetch(asset["url"], headers={"Range": "bytes=0-1", "If-Range": value}).status == status
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
@@ -189,11 +163,6 @@ def test_an_address_spelt_otherwise_finds_nothing(
     assert emulator.fetch(asset["url"].replace(*change)).status == 404
 
 
-def test_no_credential_is_needed_and_one_does_no_harm(emulator: EmulatorUnderTest, asset: Json) -> None:
-    answer = emulator.send(Call("GET", asset["url"], key=FULL))
-    assert answer.status == 200
-
-
 def test_files_do_not_count_as_requests(emulator: EmulatorUnderTest, asset: Json) -> None:
     for _ in range(130):
         emulator.fetch(asset["url"], headers={"Range": "bytes=0-0"})
@@ -215,12 +184,6 @@ def test_the_pictures_of_ingredients_can_be_fetched_and_each_premade_one_shows_s
     for image in map(decode, files):
         assert image.size > (100, 100)
         assert len(image.getcolors(image.width * image.height) or ()) > 1
-
-
-def test_a_deleted_ingredients_pictures_are_gone(emulator: EmulatorUnderTest) -> None:
-    pose = emulator.author("pose")
-    emulator.delete(f"/poses/{pose['id']}")
-    assert emulator.fetch(pose["card_image_url"]).outcome == (404, "not_found")
 
 
 def test_a_file_may_be_deleted_while_it_is_sent(emulator: EmulatorUnderTest) -> None:
@@ -261,17 +224,10 @@ def test_a_picture_that_another_request_had_made_meanwhile_is_taken(
 
 def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(emulator: EmulatorUnderTest) -> None:
     generations = [emulator.wait_for(emulator.photograph(image_count=2).json) for _ in range(2)]
-    edit = emulator.post(
-        "/generations/edit-images",
-        {
-            "asset_ids": [output["asset"]["id"] for output in generations[0]["outputs"]],
-            "instructions": "join",
-            "resolution": "1k",
-            "aspect_ratio": "1:1",
-            "output_format": "png",
-        },
-    )
-    emulator.wait_for(edit.json)
+    asset_ids = [output["asset"]["id"] for output in generations[0]["outputs"]]
+    form = {"resolution": "1k", "aspect_ratio": "1:1", "output_format": "png"}
+    body = {"asset_ids": asset_ids, "instructions": "join"} | form
+    emulator.wait_for(emulator.post("/generations/edit-images", body).json)
     listed = emulator.get("/assets?limit=6").json["data"]
     files = [emulator.fetch(asset["url"]).body for asset in listed]
     held, memory = emulator.sandbox.images.held_bytes, emulator.sandbox.memory
@@ -284,7 +240,9 @@ def test_pictures_that_find_no_room_are_drawn_again_byte_for_byte(emulator: Emul
         assert memory.held_bytes <= memory.limit_bytes
 
 
-def test_identical_recipes_are_drawn_once(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_identical_recipes_are_drawn_once(
+    emulator: EmulatorUnderTest, asset: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawn: list[object] = []
     run = Helpers.run
 
@@ -292,11 +250,10 @@ def test_identical_recipes_are_drawn_once(emulator: EmulatorUnderTest, monkeypat
         drawn.append(head.get("recipe"))
         return await run(helpers, head, parts)
 
-    asset = emulator.upload(picture(size=(40, 40)))
     for _ in range(3):
         emulator.wait_for(emulator.photograph(asset_ids=[asset["id"]], image_count=2).json)
     monkeypatch.setattr(Helpers, "run", counting)
-    assert len({asset["size_bytes"] for asset in emulator.get("/assets?limit=6").json["data"]}) <= 2
+    assert len({item["size_bytes"] for item in emulator.get("/assets?limit=6").json["data"]}) <= 2
     assert len(drawn) == 2
 
 
