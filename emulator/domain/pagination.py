@@ -7,19 +7,28 @@ increase with creation (D09), so descending ids are "created_at descending, then
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from emulator.domain.problems import Problem, excerpt
+from emulator.domain.resources import RenderedOnce
 from emulator.kernel.signing import Signer
-
-Item = TypeVar("Item")
 
 DEFAULT_LIMIT = 25
 MAXIMUM_LIMIT = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PageRequest:
+class Listed(Protocol):
+    """What a collection holds: something with an id."""
+
+    @property
+    def id(self) -> str:
+        """Its identifier."""
+
+
+Item = TypeVar("Item", bound=Listed)
+
+
+class PageRequest(NamedTuple):
     """What a client asked of a list: how many, after which cursor, and the binding that the cursor must have."""
 
     limit: int
@@ -28,8 +37,8 @@ class PageRequest:
     """Team, collection and filters: a cursor is good for these alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page(Generic[Item]):
+@dataclass(slots=True)
+class Page(RenderedOnce, Generic[Item]):
     """A page of items; `next_cursor` is empty on the last one (D26)."""
 
     items: list[Item]
@@ -75,15 +84,15 @@ def paginate(
     """
     last_id = _position(signer, request)
     items: list[Item] = []
-    last_shown = ""
+    size = request.limit + 1  # one more tells whether another page follows
     for section in reversed(sections):
         end = len(section) if last_id is None else bisect_left(section, last_id)
-        for index in range(end - 1, -1, -1):
-            item = load(section[index])
-            if item is None:
-                continue
-            if len(items) == request.limit:
-                return Page(items, f"{signer.sign('cursor', *request.binding, last_shown)}-{last_shown}")
-            items.append(item)
-            last_shown = section[index]
-    return Page(items, "")
+        while end > 0 and len(items) <= request.limit:
+            begin = max(end - size, 0)
+            items += [item for item in map(load, section[begin:end][::-1]) if item is not None]
+            end, size = begin, size * 2  # filters leave many out
+    if len(items) <= request.limit:
+        return Page(items, "")
+    del items[request.limit :]
+    last_shown = items[-1].id
+    return Page(items, f"{signer.sign('cursor', *request.binding, last_shown)}-{last_shown}")

@@ -31,9 +31,9 @@ def operation_admitting(work: str) -> str:
 
 
 class RenderedOnce:
-    """A resource that looks the same to every caller: its JSON is rendered once, and kept with it.
+    """Something that looks the same to every caller: its JSON is rendered once, and kept with it.
 
-    The bytes are no part of its value; a changed resource is a new one, and begins without.
+    The bytes are no part of its value; whatever is changed is a new object, and begins without.
     """
 
     __slots__ = ("kept_bytes",)

@@ -46,10 +46,10 @@ class Timeline:
 
     def pop_due(self, now: int) -> Event | None:
         """Take the first event that is due by now, or None if there is none."""
+        if not self._queue or self._queue[0].due > now:
+            return None
         self._drop_cancelled()
-        if self._queue and self._queue[0].due <= now:
-            return heappop(self._queue)
-        return None
+        return heappop(self._queue) if self._queue and self._queue[0].due <= now else None
 
     def cancel(self, kind: str, subject: str) -> None:
         """Let the one event of a kind and subject not happen; costs the same however much is to come."""

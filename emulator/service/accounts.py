@@ -3,12 +3,24 @@
 Identity only; `admission` decides what a caller may do.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from emulator.domain.admission import RateWindow
-from emulator.domain.resources import Credential
+from emulator.domain.resources import Credential, RenderedOnce, Team
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(RenderedOnce):
+    """What a caller is told of itself."""
+
+    team: Team
+    credential: Credential
+    available: int
+    """Credits."""
+    used: int
+    """Places of the concurrency budget that are taken."""
 
 
 @dataclass(slots=True, eq=False)
@@ -18,6 +30,7 @@ class Caller:
     sandbox: Sandbox
     account: TeamAccount
     credential_account: CredentialAccount
+    _standing: Standing | None = field(default=None, init=False)
 
     @property
     def credential(self) -> Credential:
@@ -33,3 +46,17 @@ class Caller:
     def team_id(self) -> str:
         """The Team it acts as."""
         return self.account.team.id
+
+    def standing(self) -> Standing:
+        """Return how the caller stands now: the same object as before, as long as nothing has changed."""
+        account, credential, known = self.account, self.credential_account.credential, self._standing
+        team, available, used = account.team, account.ledger.available, account.budget.used
+        if (
+            known is None
+            or known.available != available
+            or known.used != used
+            or known.team is not team
+            or known.credential is not credential
+        ):
+            known = self._standing = Standing(team, credential, available, used)
+        return known

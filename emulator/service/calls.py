@@ -5,9 +5,9 @@ that carries out what it found to be allowed. Nothing happens between the two th
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from emulator.domain.intents import Intent
 from emulator.domain.problems import Check
@@ -19,6 +19,8 @@ from emulator.service.sandbox import Sandbox
 Result = TypeVar("Result")
 Commit: TypeAlias = Callable[[], Result]
 """Carries out what was checked, and returns the result. It cannot fail."""
+
+_NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +35,48 @@ class DecodedUpload:
     refusal: str | None = None
 
 
-@dataclass(slots=True, eq=False)
 class Call:
     """An operation being called. `now` is the instant of the last look at the clock, in milliseconds."""
 
-    sandbox: Sandbox
-    caller: Caller
-    now: int
-    passed: list[Check]
-    """The checks that the request has passed so far; every check of an operation adds itself."""
-    resource_id: str = ""
-    operation: str = ""
-    """The operation's id."""
-    query: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    intent: Intent = field(default_factory=dict)
-    decoded: DecodedUpload | None = None
-    work_id: str | None = None
-    """The Operation or Generation that this call admitted."""
-    work_rule: WorkRule | None = None
-    """The rule of a scenario that decided what becomes of it."""
+    __slots__ = (
+        "caller",
+        "decoded",
+        "intent",
+        "now",
+        "operation",
+        "passed",
+        "query",
+        "resource_id",
+        "sandbox",
+        "team_id",
+        "work_id",
+        "work_rule",
+    )
 
-    @property
-    def team_id(self) -> str:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        caller: Caller,
+        now: int,
+        passed: list[Check],
+        resource_id: str = "",
+        operation: str = "",
+        intent: Intent | None = None,
+    ) -> None:
+        self.sandbox = sandbox
+        self.caller = caller
+        self.team_id = caller.account.team.id
         """The Team that calls."""
-        return self.caller.team_id
+        self.now = now
+        self.passed = passed
+        """The checks that the request has passed so far; every check of an operation adds itself."""
+        self.resource_id = resource_id
+        self.operation = operation
+        """The operation's id."""
+        self.query: Mapping[str, str] = _NO_QUERY
+        self.intent: Intent = {} if intent is None else intent
+        self.decoded: DecodedUpload | None = None
+        self.work_id: str | None = None
+        """The Operation or Generation that this call admitted."""
+        self.work_rule: WorkRule | None = None
+        """The rule of a scenario that decided what becomes of it."""

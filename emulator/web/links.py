@@ -2,6 +2,7 @@
 
 from emulator.contract import BASE_PATH
 from emulator.domain.resources import Asset, ImageFormat, UploadSession
+from emulator.http.requests import Request
 from emulator.service import uploads
 from emulator.service.sandbox import Sandbox
 
@@ -12,14 +13,25 @@ MEDIA_TYPES = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
 
 
 class Links:
-    """Writes links of one sandbox that start with one origin."""
+    """Writes links of one sandbox, in the answer to one request. Most answers have none."""
 
-    __slots__ = ("base_url", "origin", "sandbox")
+    __slots__ = ("_origin", "_request", "sandbox")
 
-    def __init__(self, sandbox: Sandbox, origin: str) -> None:
+    def __init__(self, sandbox: Sandbox, request: Request) -> None:
         self.sandbox = sandbox
-        self.origin = origin
-        self.base_url = origin + BASE_PATH
+        self._request = request
+        self._origin: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """How the links start."""
+        if self._origin is None:
+            self._origin = self._request.origin
+        return self._origin
+
+    def resource(self, path: str) -> str:
+        """Return the address under which the API has a resource."""
+        return self.origin + BASE_PATH + path
 
     def picture(self, key: str, image_format: ImageFormat = "png") -> str:
         """Return the public address of a picture: unguessable, and found without a credential."""

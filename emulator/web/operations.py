@@ -34,9 +34,10 @@ class Reply(NamedTuple):
 
     def asset_ids(self) -> list[str]:
         """Return the Assets whose size the answer shows."""
-        if isinstance(self.resource, Page):
-            return [item.id for item in self.resource.items if isinstance(item, Asset)]
-        return [self.resource.id] if isinstance(self.resource, Asset) else []
+        if not isinstance(self.resource, Page):
+            return [self.resource.id] if isinstance(self.resource, Asset) else []
+        items = self.resource.items
+        return [item.id for item in items] if items and isinstance(items[0], Asset) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def _poll(lookup: Lookup[Work]) -> Callable[[Call], Commit[tuple[Work, int | Non
 
 
 def _get_team(call: Call) -> Commit[object]:
-    return lambda: call.caller
+    return call.caller.standing
 
 
 # Lists ----------------------------------------------------------------------------------------------------------------
@@ -152,19 +153,28 @@ def _page(
     selected: Callable[[Call, Any], bool] | None,
 ) -> Page[Any]:
     """Return a page of a selection; a cursor is not bound to `limit` (D02)."""
+    asked = call.team_id, call.query
+    if collection.last_list is not None and collection.last_list[0] == asked:
+        page: Page[Any] = collection.last_list[1]
+        return page
+    query, items = call.query, collection.items
     filters = sorted(
-        f"{key}={value}"
-        for key, value in call.query.items()
-        if key not in ("limit", "after") and (key, value) != ("scope", "all")  # the meaning of an absent scope
+        [
+            f"{key}={value}"
+            for key, value in query.items()
+            if key not in ("limit", "after") and (key, value) != ("scope", "all")  # the meaning of an absent scope
+        ]
     )
-    request = PageRequest(page_limit(call.query), call.query.get("after"), (call.team_id, name, *filters))
+    request = PageRequest(page_limit(query), query.get("after"), (call.team_id, name, *filters))
 
     def load(identifier: str) -> Any:
-        item = collection.items[identifier]
+        item = items[identifier]
         return item if selected is None or selected(call, item) else None
 
     sections = [collection.ids(owner) for owner in owners]
-    return paginate(sections, collection.items.get if selected is None else load, request, call.sandbox.signer)
+    page = paginate(sections, load if selected and filters else items.get, request, call.sandbox.signer)
+    collection.last_list = asked, page
+    return page
 
 
 def _has(call: Call, **values: str | None) -> bool:

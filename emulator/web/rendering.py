@@ -25,7 +25,7 @@ from emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service import uploads
-from emulator.service.accounts import Caller
+from emulator.service.accounts import Standing
 from emulator.service.library import AssetDeletion
 from emulator.web.links import Links
 
@@ -47,25 +47,30 @@ def _to_bytes(value: object, links: Links) -> bytes:
     if kept is not None:
         return kept
     if isinstance(value, Page):
-        items = b",".join([_to_bytes(item, links) for item in value.items])
-        end = orjson.dumps({"has_more": value.has_more, "next_cursor": value.next_cursor})
-        return b'{"data":[%b],"page":%b}' % (items, end)
+        return _page(value, links)
     rendered = json_bytes(_RENDERERS[type(value)](value, links))
     return value.keep(rendered) if isinstance(value, RenderedOnce) else rendered  # there are no links in these
+
+
+def _page(page: Page[Any], links: Links) -> bytes:
+    items = b",".join([getattr(item, "kept_bytes", None) or _to_bytes(item, links) for item in page.items])
+    end = orjson.dumps({"has_more": page.has_more, "next_cursor": page.next_cursor})
+    rendered = b'{"data":[%b],"page":%b}' % (items, end)
+    has_links = bool(page.items) and not isinstance(page.items[0], RenderedOnce)  # they are of one kind
+    return rendered if has_links else page.keep(rendered)
 
 
 def _instant(instant: int | None) -> str | None:
     return None if instant is None else format_timestamp(instant)
 
 
-def _team(caller: Caller, links: Links) -> dict[str, Any]:
-    account, credential = caller.account, caller.credential
-    team = account.team
+def _team(standing: Standing, links: Links) -> dict[str, Any]:
+    team, credential = standing.team, standing.credential
     return {
         "object": "team",
         "id": team.id,
         "name": team.name,
-        "credits": account.ledger.available,  # D29
+        "credits": standing.available,  # D29
         "credential": {
             "object": "api_credential",
             "id": credential.id,
@@ -78,7 +83,7 @@ def _team(caller: Caller, links: Links) -> dict[str, Any]:
             "api_access": True,  # D20
             "subscription_active": team.subscription_active,
             "creative_writes_allowed": team.subscription_active and credential.profile == "full",
-            "api_concurrency": {"limit": team.concurrency_limit, "used": account.budget.used},
+            "api_concurrency": {"limit": team.concurrency_limit, "used": standing.used},
         },
     }
 
@@ -249,7 +254,7 @@ def _generation(generation: Generation, links: Links) -> dict[str, Any]:
 
 
 _RENDERERS: Mapping[type, Callable[[Any, Links], dict[str, Any]]] = {
-    Caller: _team,
+    Standing: _team,
     UploadSession: _upload,
     Asset: _asset,
     AssetDeletion: _asset_deletion,

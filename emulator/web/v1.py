@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from emulator.contract import BASE_PATH, Contract, OperationContract
+from emulator.domain.pagination import Page
 from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.resources import Asset
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
-from emulator.http.responses import Response
+from emulator.http.responses import Header, Response
 from emulator.service import engine
 from emulator.service.accounts import Caller
 from emulator.service.calls import Call
@@ -71,8 +73,12 @@ class V1:
         methods = self._routes.get(request.path)
         resource_id = ""
         if methods is None:
-            steps = request.path.split("/")  # "", "v1", collection, id[, act]
-            if len(steps) in (4, 5) and steps[3]:
+            collection, _, last_step = request.path.rpartition("/")
+            methods = self._routes.get(f"{collection}/{{}}") if last_step else None
+            resource_id = last_step
+        if methods is None:
+            steps = request.path.split("/")  # "", "v1", collection, id, act
+            if len(steps) == 5 and steps[3]:
                 resource_id, steps[3] = steps[3], "{}"
                 methods = self._routes.get("/".join(steps))
         if methods is None:
@@ -139,7 +145,7 @@ def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object
     async def render(exchange: Exchange, result: object) -> Response:
         reply, images = reply_of(result), exchange.sandbox.images
         exchange.entry.work_id, exchange.entry.work_rule = exchange.call.work_id, exchange.call.work_rule
-        keys = reply.asset_ids()
+        keys = reply.asset_ids() if isinstance(reply.resource, (Asset, Page)) else ()
         if not keys or not images.undeveloped(keys):
             return _render(exchange, reply)
         images.hold(keys)
@@ -154,10 +160,12 @@ def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object
 
 
 def _render(exchange: Exchange, reply: Reply) -> Response:
-    links = Links(exchange.sandbox, exchange.request.origin)
-    headers = exchange.fault.headers(exchange, is_refusal=False)
+    links = Links(exchange.sandbox, exchange.request)
+    headers: tuple[Header, ...] = ()
+    if exchange.entry.rule is not None:  # without a rule, no fault adds any
+        headers = exchange.fault.headers(exchange, is_refusal=False)
     if reply.location is not None:
-        headers = (*headers, (b"location", (links.base_url + reply.location).encode("latin-1")))
+        headers = (*headers, (b"location", links.resource(reply.location).encode("latin-1")))
     if reply.retry_after is not None:
         headers = (*headers, (b"retry-after", b"%d" % reply.retry_after))
     return json_response(reply.status, reply.resource, exchange.request_id, links, headers)

@@ -281,7 +281,7 @@ def keys_shared_between_credentials(
 @planted_in(paginate)
 def cursor_of_another_filter(original: Function, ids: Any, load: Any, request: PageRequest, signer: Any) -> Any:
     """A cursor is good for any filters of its list."""
-    return original(ids, load, dataclasses.replace(request, binding=request.binding[:2]), signer)
+    return original(ids, load, request._replace(binding=request.binding[:2]), signer)
 
 
 @planted_in(paginate)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, OTHER, READ_ONLY, EmulatorUnderTest
-from tests.support.every_operation import CALLS, LISTS, prepare
+from tests.support.every_operation import CALLS, LISTS, WRITES, prepare
 
 PATHS = ("/assets", "/products", "/operations", "/generations", *INGREDIENT_PATHS.values())
 
@@ -95,6 +95,28 @@ def test_every_list_is_newest_first_and_complete_at_every_limit(emulator: Emulat
                 break
             cursor = f"&after={page['page']['next_cursor']}"
         assert found == whole
+
+
+@pytest.mark.parametrize("operation", WRITES)
+def test_a_list_is_not_repeated_once_a_write_or_its_work_has_changed_it(
+    emulator: EmulatorUnderTest, operation: str
+) -> None:
+    def listed(limit: int) -> list[bytes]:
+        return [emulator.get(f"{path}?limit={limit}").body for path in PATHS]
+
+    things = prepare(emulator)
+    for change in (lambda: emulator.send(CALLS[operation](things)), lambda: emulator.advance(3_600)):
+        listed(100)
+        change()
+        assert listed(100) == listed(99)
+
+
+def test_a_list_is_not_repeated_to_another_team_or_for_another_question(emulator: EmulatorUnderTest) -> None:
+    emulator.assets(3)
+    expected = {"/assets": 3, "/assets?source=generation": 0, "/assets?limit=2": 2, "/assets?source=upload": 3}
+    for target, count in expected.items():
+        shown = emulator.get(target), emulator.get(target), emulator.get(target, OTHER)
+        assert [len(answer.json["data"]) for answer in shown] == [count, count, 0]
 
 
 def cursor_of(emulator: EmulatorUnderTest, target: str) -> str:
