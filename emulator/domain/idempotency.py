@@ -62,14 +62,15 @@ class IdempotencyRecords:
 
     def bind(self, scope: Scope, record: Record) -> None:
         """Keep the answer under its key, and drop the records that have run out; the oldest too, if there are too many."""
-        while self._records:
-            oldest = next(iter(self._records))
-            if record.admitted_at < self._records[oldest].admitted_at + RETENTION_MS:
+        records, runs_out_from = self._records, record.admitted_at - RETENTION_MS
+        while records:
+            oldest = next(iter(records))
+            if records[oldest].admitted_at > runs_out_from:
                 break
-            del self._records[oldest]
+            del records[oldest]
         self.restore(scope, record)
-        if len(self._records) > MAXIMUM_RECORDS:
-            del self._records[next(iter(self._records))]
+        if len(records) > MAXIMUM_RECORDS:
+            del records[next(iter(records))]
             self.dropped += 1
 
     def restore(self, scope: Scope, record: Record) -> None:

@@ -100,7 +100,7 @@ class Asset:
     created_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # changed by nobody; but a frozen one takes five times as long to make
 class Product(RenderedOnce):
     """A group of one or more Product Photos, one of them primary (D22)."""
 

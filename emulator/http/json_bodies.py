@@ -18,6 +18,8 @@ from emulator.http.requests import MAXIMUM_BODY_BYTES, unfit_media_type
 MAXIMUM_DEPTH = 254
 """Levels of arrays and objects in JSON: as many as can be written again (D56)."""
 
+_POINT, _BACKSLASH = b".\\"
+"""As numbers: one byte is found in ten times less time than two."""
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
@@ -54,7 +56,8 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
             status=413,
             remedy=f"send {MAXIMUM_BODY_BYTES} bytes at most",
         )
-    _check_media_type(content_type)
+    if content_type != b"application/json":
+        _check_media_type(content_type)
     if not body:
         raise Problem("invalid_request", "(body): found nothing; expected a JSON object", remedy="send a JSON object")
     try:
@@ -65,12 +68,12 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
         written = orjson.dumps(value)
     except orjson.JSONEncodeError:  # what it reads may be four times as deep as what it writes
         raise _too_deep() from None
-    if b".0" in written and _LONG_FRACTION.search(body):
+    if _POINT in written and b".0" in written and _LONG_FRACTION.search(body):
         return _parse_unusual(body)
     # orjson lets the last of two equal keys win. Every colon outside strings belongs to a key, and one inside a string
     # is kept as it is unless it was written as an escape, so a key was dropped only if colons are missing. Without this
     # fast path, by `_parse_unusual` alone, a POST takes 18 % more instructions.
-    if b"\\u003" in body or body.count(b":") != written.count(b":"):
+    if (_BACKSLASH in body and b"\\u003" in body) or body.count(b":") != written.count(b":"):
         _check_duplicate_keys(body)
     return value
 
@@ -148,8 +151,6 @@ def _is_whole(digits: str) -> bool:
 
 
 def _check_media_type(content_type: bytes | None) -> None:
-    if content_type == b"application/json":
-        return
     if content_type is None:
         raise unfit_media_type("none")
     media_type, _, parameters = content_type.decode("latin-1").lower().partition(";")

@@ -8,6 +8,7 @@ _RANDOM_DIGITS = 16
 _HEXADECIMAL = re.compile("[0-9a-f]+")
 _BLOCK = 8
 """How many identifiers share one digest, each with its own part of it."""
+_NO_BLOCK: tuple[int, list[str]] = (-1, [])
 
 
 class Identifiers:
@@ -20,8 +21,8 @@ class Identifiers:
         self._repeats = 2 if is_long else 1
         self._key = b"identifiers %d" % seed_value
         self.counters: dict[str, int] = {} if counters is None else counters
-        self._digests: dict[str, tuple[int, str]] = {}
-        """By prefix: the block that was last used, and its digest."""
+        self._blocks: dict[str, tuple[int, list[str]]] = {}
+        """By prefix: the block that was last used, and the random digits of its identifiers."""
 
     def next(self, prefix: str) -> str:
         """Return the next identifier of the kind that the prefix names."""
@@ -42,9 +43,10 @@ class Identifiers:
 
     def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)
-        known, digits = self._digests.get(prefix, (-1, ""))
+        known, random = self._blocks.get(prefix, _NO_BLOCK)
         if known != block:
             digits = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
-            self._digests[prefix] = block, digits
-        random = digits[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
-        return f"{prefix}_{count:0{_COUNT_DIGITS}x}{random * self._repeats}"
+            starts = range(0, len(digits), _RANDOM_DIGITS)
+            random = [digits[start : start + _RANDOM_DIGITS] * self._repeats for start in starts]
+            self._blocks[prefix] = block, random
+        return f"{prefix}_{count:010x}{random[place]}"

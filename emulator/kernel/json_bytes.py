@@ -8,4 +8,4 @@ def json_bytes(value: object, option: int = 0) -> bytes:
 
     What orjson returns lies in a buffer of 4 KiB or more, which would be held for as long as the bytes are.
     """
-    return b"%b" % orjson.dumps(value, option=option)
+    return b"%b" % orjson.dumps(value, None, option)

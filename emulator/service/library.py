@@ -47,19 +47,20 @@ def create_product(call: Call) -> Commit[Product]:
     call.passed.append(Check.REFERENCES)
 
     def commit() -> Product:
+        sandbox, now = call.sandbox, call.now
         product = Product(
-            id=call.sandbox.identifiers.next("prd"),
-            team_id=call.team_id,
-            name=intent["name"],
-            asset_ids=tuple(intent["asset_ids"]),
-            primary_asset_id=intent["primary_asset_id"],
-            created_at=call.now,
-            updated_at=call.now,
+            sandbox.identifiers.next("prd"),
+            call.team_id,
+            intent["name"],
+            tuple(intent["asset_ids"]),
+            intent["primary_asset_id"],
+            created_at=now,
+            updated_at=now,
             description=intent.get("description"),
             dimensions=intent.get("dimensions"),
         )
-        call.sandbox.store.products.add(product)
-        call.sandbox.store.index_product(product)
+        sandbox.store.products.add(product)
+        sandbox.store.index_product(product)
         return product
 
     return commit
