@@ -16,17 +16,11 @@ from tests.support.emulator_client import (
 from tests.support.pictures import picture
 
 DONE_AT = "2026-01-01T00:00:06.000Z"
+IDLE = {"mode": "manual", "rate": 1, "pending": 0, "next_event_at": None, "events": []}
 
 
 def test_a_clock_is_shown_with_what_is_to_come(emulator: EmulatorUnderTest) -> None:
-    assert emulator.told("GET", "/clock") == {
-        "now": START,
-        "mode": "manual",
-        "rate": 1,
-        "pending": 0,
-        "next_event_at": None,
-        "events": [],
-    }
+    assert emulator.told("GET", "/clock") == {"now": START, **IDLE}
     work = emulator.admitted_upscale()
     clock = emulator.told("GET", "/clock")
     assert (clock["pending"], clock["next_event_at"]) == (2, "2026-01-01T00:00:01.000Z")
@@ -103,15 +97,7 @@ def test_what_is_shown_of_a_clock_can_be_put_back(emulator: EmulatorUnderTest) -
     ids=str,
 )
 def test_a_clock_on_which_nothing_is_due_just_moves(emulator: EmulatorUnderTest, body: Any, now: str) -> None:
-    assert emulator.told("POST", "/clock/advance", body) == {
-        "now": now,
-        "mode": "manual",
-        "rate": 1,
-        "pending": 0,
-        "next_event_at": None,
-        "events": [],
-        "fired": 0,
-    }
+    assert emulator.told("POST", "/clock/advance", body) == {"now": now, **IDLE, "fired": 0}
 
 
 @pytest.mark.parametrize("body", [{"seconds": 6}, {"to": DONE_AT}, {"until_idle": True}], ids=str)
@@ -120,11 +106,8 @@ def test_a_move_fires_what_falls_due(emulator: EmulatorUnderTest, body: Any) -> 
     moved = emulator.told("POST", "/clock/advance", body)
     assert (moved["now"], moved["fired"]) == (DONE_AT, 2)
     done = emulator.get(f"/generations/{work['id']}").json
-    assert (done["status"], done["started_at"], done["finished_at"]) == (
-        "completed",
-        "2026-01-01T00:00:01.000Z",
-        DONE_AT,
-    )
+    assert (done["status"], done["finished_at"]) == ("completed", DONE_AT)
+    assert done["started_at"] == "2026-01-01T00:00:01.000Z"
 
 
 def test_the_next_event_is_one_step(emulator: EmulatorUnderTest) -> None:
@@ -285,4 +268,4 @@ def test_a_reset_ends_a_move(emulator: EmulatorUnderTest, monkeypatch: pytest.Mo
         control_call("POST", "/clock/advance", {"seconds": 60}), control_call("POST", "/reset")
     )
     assert (409, 200) == (moved.status, reset.status)
-    assert "2026-01-01T00:00:00.000Z" == emulator.clock_now()
+    assert START == emulator.clock_now()

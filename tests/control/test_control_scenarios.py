@@ -6,16 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import FULL, OTHER, START, UPLOAD, EmulatorUnderTest, Json
+from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest, Json
 
-NOTHING_RUNS: Json = {
-    "scenario": None,
-    "description": None,
-    "team": None,
-    "began_at": None,
-    "rules": [],
-    "timeline": [],
-}
+NOTHING: Json = {"scenario": None, "description": None, "team": None, "began_at": None, "rules": [], "timeline": []}
+"""What is shown where no scenario runs."""
 FAILING = """\
 scenario: reads fail
 description: Each second read of the Team fails.
@@ -39,10 +33,6 @@ def _reads(emulator: EmulatorUnderTest, key: str = FULL, count: int = 4) -> list
 
 def _put_text(emulator: EmulatorUnderTest, text: str, path: str = "/scenario", **options: Any) -> Any:
     return emulator.told("PUT", path, content=text.encode(), **options)
-
-
-def test_at_first_nothing_runs(emulator: EmulatorUnderTest) -> None:
-    assert emulator.told("GET", "/scenario") == NOTHING_RUNS
 
 
 @pytest.mark.parametrize("content_type", ["application/yaml", "text/plain", "application/x-www-form-urlencoded", None])
@@ -173,13 +163,14 @@ def test_a_scenario_is_ended(emulator: EmulatorUnderTest) -> None:
     _put_text(emulator, FAILING + CHANGES.partition("\n")[2])
     answer = emulator.ask("DELETE", "/scenario")
     assert (answer.status, answer.body) == (204, b"")
-    assert emulator.told("GET", "/scenario") == NOTHING_RUNS
+    assert emulator.told("GET", "/scenario") == NOTHING
     assert emulator.told("GET", "/clock")["pending"] == 0
     assert _reads(emulator) == [200] * 4
     assert emulator.ask("DELETE", "/scenario").status == 204
 
 
 def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(emulator: EmulatorUnderTest) -> None:
+    paused = {"admission": "paused", "retry_after": 7}
     emulator.advance(100)
     credential = "  - {at: 1.5s, set: {credential: iwe_demo_full, expires_at: 2026-02-01T00:00:00.000Z}}\n"
     shown = _put_text(emulator, f"{CHANGES}{credential}  - {{at: 30s, set: {{team: Demo, credits: 0}}}}\n")
@@ -192,12 +183,7 @@ def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(emulator: 
             "line": 5,
             "done_at": "2026-01-01T00:01:41.500Z",
         },
-        {
-            "at": "10s",
-            "set": {"admission": "paused", "retry_after": 7},
-            "line": 3,
-            "done_at": "2026-01-01T00:01:50.000Z",
-        },
+        {"at": "10s", "set": paused, "line": 3, "done_at": "2026-01-01T00:01:50.000Z"},
         {"at": "20s", "set": {"admission": "open"}, "line": 4, "done_at": None},
         {"at": "30s", "set": {"team": "Demo", "credits": 0}, "line": 6, "done_at": None},
     ]
@@ -270,17 +256,6 @@ def test_its_seed_and_clock_take_effect_at_the_next_reset(emulator: EmulatorUnde
     assert emulator.told("POST", "/reset", sandbox="mine") == before
 
 
-def test_a_reset_loads_the_running_scenario_again(emulator: EmulatorUnderTest) -> None:
-    _put_text(emulator, FAILING + CHANGES.partition("\n")[2])
-    emulator.advance(15)
-    assert _reads(emulator, count=2) == [200, 500]
-    emulator.told("POST", "/reset")
-    shown = emulator.told("GET", "/scenario")
-    assert (shown["began_at"], shown["rules"]) == (START, [{"name": "second", "matched": 0, "fired": 0}])
-    assert emulator.told("GET", "/clock")["pending"] == 2
-    assert emulator.post("/uploads", UPLOAD).status == 201
-
-
 @pytest.mark.parametrize("by", ["name", "id"])
 def test_a_scenario_can_be_limited_to_one_team(emulator: EmulatorUnderTest, by: str) -> None:
     team_id = emulator.team()["id"]
@@ -289,7 +264,7 @@ def test_a_scenario_can_be_limited_to_one_team(emulator: EmulatorUnderTest, by: 
     assert (shown["scenario"], shown["team"]) == ("reads fail", team_id)
     assert (_reads(emulator), _reads(emulator, OTHER)) == ([200, 500, 200, 500], [200] * 4)
     assert emulator.told("GET", path)["rules"][0]["fired"] == 2
-    assert emulator.told("GET", "/scenario") == NOTHING_RUNS
+    assert emulator.told("GET", "/scenario") == NOTHING
     assert emulator.ask("DELETE", "/scenario").status == 204
     assert emulator.told("GET", path)["scenario"] == "reads fail"
     assert emulator.ask("DELETE", path).status == 204
@@ -309,7 +284,7 @@ def test_the_scenario_of_one_sandbox_is_not_that_of_another(emulator: EmulatorUn
     emulator.told("POST", "/sandboxes", {"id": "mine"})
     _put_text(emulator, FAILING, sandbox="mine")
     assert (_reads(emulator), _reads(emulator, "iwe_demo_full_mine")) == ([200] * 4, [200, 500, 200, 500])
-    assert emulator.told("GET", "/scenario") == NOTHING_RUNS
+    assert emulator.told("GET", "/scenario") == NOTHING
 
 
 @pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_mine"])
@@ -374,6 +349,6 @@ def test_a_sandbox_with_a_bad_scenario_is_not_made(emulator: EmulatorUnderTest, 
 def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"
     emulator.told("POST", "/sandboxes", {"id": "mine"})
-    assert emulator.told("GET", "/scenario", sandbox="mine") == NOTHING_RUNS
+    assert emulator.told("GET", "/scenario", sandbox="mine") == NOTHING
     emulator.told("POST", "/reset")
     assert emulator.told("GET", "/scenario")["scenario"] == "reads fail"

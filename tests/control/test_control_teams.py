@@ -24,17 +24,8 @@ def test_teams_are_listed_with_all_that_is_theirs(emulator: EmulatorUnderTest) -
         ("Broke", 0, "active"),
     ]
     demo = teams[0]
-    assert demo.keys() == {
-        "id",
-        "name",
-        "credits",
-        "reserved",
-        "subscription",
-        "concurrency_limit",
-        "concurrency_used",
-        "requests_per_minute",
-        "credentials",
-    }
+    limits = {"concurrency_limit", "concurrency_used", "requests_per_minute"}
+    assert demo.keys() == {"id", "name", "credits", "reserved", "subscription", "credentials", *limits}
     assert (demo["id"], demo["concurrency_limit"], demo["requests_per_minute"]) == (emulator.get("/team").id, 20, 120)
     shown = [(one["key"], one["profile"], one["state"]) for one in demo["credentials"]]
     assert shown == [
@@ -131,12 +122,7 @@ def test_a_new_team_has_a_full_and_a_read_only_credential(emulator: EmulatorUnde
 
 
 def test_a_new_team_is_as_it_is_described(emulator: EmulatorUnderTest) -> None:
-    described = {
-        "credits": 5,
-        "subscription": "inactive",
-        "concurrency_limit": 1,
-        "requests_per_minute": 9,
-    }
+    described = {"credits": 5, "subscription": "inactive", "concurrency_limit": 1, "requests_per_minute": 9}
     team = emulator.told("POST", "/teams", {"name": "Small", **described})
     assert {name: team[name] for name in described} == described
     assert emulator.credits("iwe_small_full") == 5

@@ -21,29 +21,6 @@ from tests.support.emulator_client import (
 )
 from tests.support.pictures import picture
 
-MEMBERS = [
-    "sequence",
-    "at",
-    "arrived_at",
-    "method",
-    "path",
-    "operation",
-    "bytes",
-    "user_agent",
-    "credential",
-    "idempotency_key",
-    "status",
-    "code",
-    "request_id",
-    "replayed",
-    "lost",
-    "rule",
-    "duration_ms",
-    "request_body",
-    "response_headers",
-    "response_body",
-    "note",
-]
 RULE = """\
 scenario: one rule
 rules:
@@ -75,26 +52,18 @@ def _request_id(answer: Answer) -> str:
 
 def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTest) -> None:
     answer = emulator.post("/uploads", UPLOAD, idempotency_key="one", headers={"User-Agent": "shop/1.0"})
-    entry = newest(emulator)
-    team = emulator.team()
-    assert list(entry) == MEMBERS
-    assert entry.pop("duration_ms") > 0
-    assert parse_timestamp(entry.pop("arrived_at")) > parse_timestamp(START)
-    assert entry.pop("response_headers") == answer.headers
-    assert entry == {
+    entry, team = newest(emulator), emulator.team()
+    key = {"id": team["credentials"][0]["id"], "name": "Full", "key": "iwe_de…"}
+    assert list(entry.items()) == list({
         "sequence": 1,
         "at": START,
+        "arrived_at": entry["arrived_at"],
         "method": "POST",
         "path": "/v1/uploads",
         "operation": "createUpload",
         "bytes": None,
         "user_agent": "shop/1.0",
-        "credential": {
-            "id": team["credentials"][0]["id"],
-            "name": "Full",
-            "key": "iwe_de…",
-            "team": {"id": team["id"], "name": "Demo"},
-        },
+        "credential": {**key, "team": {"id": team["id"], "name": "Demo"}},
         "idempotency_key": "one",
         "status": 201,
         "code": None,
@@ -102,23 +71,14 @@ def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTes
         "replayed": False,
         "lost": False,
         "rule": None,
+        "duration_ms": entry["duration_ms"],
         "request_body": UPLOAD,
+        "response_headers": answer.headers,
         "response_body": answer.json,
         "note": None,
-    }
-
-
-def test_entries_come_newest_first(emulator: EmulatorUnderTest) -> None:
-    emulator.get("/team")
-    emulator.get("/poses")
-    assert [(2, "listPoses"), (1, "getTeam")] == [
-        (entry["sequence"], entry["operation"]) for entry in entries(emulator)
-    ]
-
-
-def test_an_entry_of_a_refusal_has_its_code(emulator: EmulatorUnderTest) -> None:
-    emulator.get("/assets/none")
-    assert (404, "asset_not_found") == (newest(emulator)["status"], newest(emulator)["code"])
+    }.items())  # fmt: skip
+    assert entry["duration_ms"] > 0
+    assert parse_timestamp(entry["arrived_at"]) > parse_timestamp(START)
 
 
 def test_a_request_with_an_unknown_key_is_in_the_default_sandbox_s_journal(emulator: EmulatorUnderTest) -> None:
@@ -145,12 +105,8 @@ def test_requests_of_the_control_plane_are_in_no_journal(emulator: EmulatorUnder
 def test_a_path_below_no_surface_is_in_the_journal(emulator: EmulatorUnderTest, path: str) -> None:
     emulator.get(f"http://emulator.test{path}")
     entry = newest(emulator)
-    assert (path, None, 404, "Demo") == (
-        entry["path"],
-        entry["operation"],
-        entry["status"],
-        entry["credential"]["team"]["name"],
-    )
+    assert (path, None, 404) == (entry["path"], entry["operation"], entry["status"])
+    assert "Demo" == entry["credential"]["team"]["name"]
 
 
 def test_a_request_refused_before_its_key_is_looked_at_shows_the_key(emulator: EmulatorUnderTest) -> None:
@@ -214,12 +170,6 @@ def test_an_upload_is_told_by_its_number_of_bytes(emulator: EmulatorUnderTest) -
     assert f"direct upload; the request's body of {len(data)} bytes is not shown" == entry["note"]
 
 
-def test_a_refused_upload_is_told_with_its_code(emulator: EmulatorUnderTest) -> None:
-    emulator.send_bytes(emulator.open_upload(5), b"too long")
-    entry = newest(emulator)
-    assert (400, "invalid_request") == (entry["status"], entry["code"])
-
-
 def test_a_file_is_told_by_its_number_of_bytes(emulator: EmulatorUnderTest) -> None:
     asset = emulator.upload(picture())
     size = len(emulator.fetch(asset["url"]).body)
@@ -229,10 +179,8 @@ def test_a_file_is_told_by_its_number_of_bytes(emulator: EmulatorUnderTest) -> N
 
 
 def test_a_file_that_is_not_there_is_told_with_its_problem(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.fetch("http://emulator.test/files/default/none.png")
-    assert (404, "not_found", answer.json) == tuple(
-        newest(emulator)[name] for name in ("status", "code", "response_body")
-    )
+    answer, entry = emulator.fetch("http://emulator.test/files/default/none.png"), newest(emulator)
+    assert (404, "not_found", answer.json) == (entry["status"], entry["code"], entry["response_body"])
 
 
 def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
@@ -284,24 +232,15 @@ def test_an_entry_is_found_by_its_request_id(emulator: EmulatorUnderTest) -> Non
     assert (1, answer.json) == (found["sequence"], found["response_body"])
 
 
-def test_a_replay_shows_the_request_id_that_it_was_answered_with(emulator: EmulatorUnderTest) -> None:
-    first, second = (emulator.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(2))
-    assert _request_id(first) == _request_id(second)
-    assert [(True, _request_id(first)), (False, _request_id(first))] == [
-        (entry["replayed"], entry["request_id"]) for entry in entries(emulator)
+def test_a_replay_has_the_request_id_of_its_first_answer_under_which_the_newest_is_found(
+    emulator: EmulatorUnderTest,
+) -> None:
+    answers = [emulator.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(3)]
+    (request_id,) = {_request_id(answer) for answer in answers}
+    found = [emulator.told("GET", f"/requests/{number}") for number in (1, 2, 3, request_id)]
+    assert [(entry["sequence"], entry["replayed"], entry["request_id"]) for entry in found] == [
+        (number, number > 1, request_id) for number in (1, 2, 3, 3)
     ]
-
-
-def test_of_a_request_and_its_replays_the_newest_is_found(emulator: EmulatorUnderTest) -> None:
-    for _ in range(3):
-        answer = emulator.post("/uploads", UPLOAD, idempotency_key="one")
-    assert 3 == emulator.told("GET", f"/requests/{_request_id(answer)}")["sequence"]
-
-
-def test_each_entry_is_found_by_its_sequence_number(emulator: EmulatorUnderTest) -> None:
-    for _ in range(3):
-        emulator.post("/uploads", UPLOAD, idempotency_key="one")
-    assert [False, True, True] == [emulator.told("GET", f"/requests/{number}")["replayed"] for number in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("identifier", ["req_none", "7", "0", "9" * 40, "-1", "%00"])
@@ -370,22 +309,9 @@ def test_a_replay_of_a_402_is_found_by_its_code(emulator: EmulatorUnderTest) -> 
 @pytest.mark.parametrize(
     "query",
     [
-        "operation=getTeams",
-        "operation=",
-        "status=99",
-        "status=six",
-        "status=6xx",
-        "before=-1",
-        "status=",
-        "code=teapot",
-        "since=-1",
-        "since=1.5",
-        "limit=0",
-        "limit=1001",
-        "wait_ms=60001",
-        "wait_ms=%D9%A1",
-        "page=2",
-        "since=1&since=2",
+        *("operation=getTeams", "operation=", "status=99", "status=six", "status=6xx", "status=", "code=teapot"),
+        *("before=-1", "since=-1", "since=1.5", "since=1&since=2", "limit=0", "limit=1001"),
+        *("wait_ms=60001", "wait_ms=%D9%A1", "page=2"),
     ],
 )
 def test_a_filter_that_nothing_could_meet_is_refused(emulator: EmulatorUnderTest, query: str) -> None:

@@ -52,10 +52,11 @@ def test_a_wait_since_an_entry_is_for_a_later_one(emulator: EmulatorUnderTest) -
     assert [2] == _sequences(waited)
 
 
-def test_a_wait_that_is_over_answers_with_what_there_is(emulator: EmulatorUnderTest) -> None:
+def test_a_wait_that_is_over_answers_with_what_there_is_and_takes_no_emulator_time(emulator: EmulatorUnderTest) -> None:
     emulator.get("/team")
-    waited = emulator.ask("GET", "/requests?operation=listPoses&wait_ms=1")
-    assert (200, []) == (waited.status, waited.json["data"])
+    before = emulator.now()
+    assert [] == _sequences(emulator.send(_wait_for("operation=listPoses&wait_ms=1")))
+    assert before == emulator.now()
     assert _nobody_waits(emulator)
 
 
@@ -65,12 +66,6 @@ def test_many_may_wait_at_the_same_time(emulator: EmulatorUnderTest) -> None:
     assert [[1]] * 20 == [_sequences(answer) for answer in waited]
     assert 200 == last.status
     assert _nobody_waits(emulator)
-
-
-def test_a_wait_takes_no_emulator_time(emulator: EmulatorUnderTest) -> None:
-    before = emulator.now()
-    emulator.ask("GET", "/requests?wait_ms=1")
-    assert before == emulator.now()
 
 
 def test_a_request_that_is_held_can_be_waited_for(emulator: EmulatorUnderTest) -> None:
