@@ -28,13 +28,8 @@ def test_the_lines_are_json_where_the_log_is() -> None:
     with serving("--log-format", "json") as server:
         ask(server, "iwe_demo_revoked")
         line = json.loads(server.stop().complaint)
-    assert (401, "getTeam", "credential_revoked", "Demo", "default") == (
-        line["status"],
-        line["operation"],
-        line["code"],
-        line["team"],
-        line["sandbox"],
-    )
+    refused = {"status": 401, "operation": "getTeam", "code": "credential_revoked"}
+    assert {**refused, "team": "Demo", "sandbox": "default"}.items() <= line.items()
 
 
 def test_the_signature_of_a_link_is_not_in_its_line() -> None:

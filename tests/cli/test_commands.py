@@ -97,11 +97,8 @@ def test_without_standard_output_a_command_does_what_it_does() -> None:
     assert run_program("sh", "-c", script) == Outcome(0, "", "")
 
 
-def test_the_contract_is_printed_as_it_is_shipped() -> None:
+def test_the_contract_is_printed_as_it_is_shipped_or_as_json() -> None:
     assert run_command("contract").output == shipped_path("contract/openapi.yaml").read_text(encoding="utf-8")
-
-
-def test_the_contract_is_printed_as_json() -> None:
     assert json.loads(run_command("contract", "--format", "json").output) == shipped_document("contract/openapi.yaml")
 
 

@@ -50,21 +50,15 @@ def test_a_noun_alone_has_the_verb_that_goes_without_saying(typed: str, meant: s
 def test_requests_are_listed_as_a_table_as_json_and_as_har(server: Server) -> None:
     ask(server, "/v1/team")
     ask(server, "/v1/team", "iwe_demo_expired")
-    _, first, second = table(told(server, "requests"))
-    assert (["1", "200", "getTeam", "-"], ["2", "401", "getTeam", "credential_expired"]) == (
-        [first[0], *first[2:5]],
-        [second[0], *second[2:5]],
-    )
+    _, *rows = table(told(server, "requests"))
+    shown = [[row[0], *row[2:5]] for row in rows]
+    assert [["1", "200", "getTeam", "-"], ["2", "401", "getTeam", "credential_expired"]] == shown
     assert 2 == len(table(told(server, "requests list --status 401 --operation getTeam --team Demo --limit 5")))
-    assert ask(server, "/_emulator/requests?code=credential_expired") == json.loads(
-        told(server, "requests --code credential_expired --format json")
-    )
+    as_json = json.loads(told(server, "requests --code credential_expired --format json"))
+    assert ask(server, "/_emulator/requests?code=credential_expired") == as_json
     (entry,) = json.loads(told(server, "requests --status 401 --format har"))["log"]["entries"]
-    assert (401, "GET", f"{server.url}/v1/team") == (
-        entry["response"]["status"],
-        entry["request"]["method"],
-        entry["request"]["url"],
-    )
+    request = entry["request"]
+    assert (401, "GET", f"{server.url}/v1/team") == (entry["response"]["status"], request["method"], request["url"])
     assert "credential_expired" == json.loads(entry["response"]["content"]["text"])["code"]
     headers = {header["name"]: header["value"] for header in entry["response"]["headers"]}
     assert headers["content-length"] == str(entry["response"]["content"]["size"])
@@ -107,9 +101,8 @@ def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Serv
         ask(server, "/_emulator/reset", None, method="POST")
         ask(server, "/v1/poses")
         ask(server, "/v1/team")
-        assert [(1, "listPoses"), (2, "getTeam")] == [
-            (entry["sequence"], entry["operation"]) for entry in (told_next(), told_next())
-        ]
+        entries = [told_next() for _ in range(2)]
+        assert [(1, "listPoses"), (2, "getTeam")] == [(entry["sequence"], entry["operation"]) for entry in entries]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no signal there to stop a process")
@@ -272,9 +265,8 @@ def test_the_schema_of_a_kind_of_file_is_printed(kind: str) -> None:
 
 
 def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> None:
-    assert ask(server, "/_emulator/scenarios") == json.loads(
-        run_command("scenarios", "list", "--format", "json").output
-    )
+    listed = run_command("scenarios", "list", "--format", "json").output
+    assert ask(server, "/_emulator/scenarios") == json.loads(listed)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,12 @@ def client(script: str) -> list[str]:
     return [sys.executable, "-c", CLIENT + script]
 
 
+def suite(test: Path) -> list[str]:
+    """The command that runs a file of tests."""
+    plugins = ("-p", "emulator.pytest_plugin", "-p", "no:cacheprovider")
+    return [sys.executable, "-m", "pytest", *plugins, "-c", os.devnull, str(test)]
+
+
 def sweep(options: list[str], command: list[str]) -> Outcome:
     """Run a sweep to its end."""
     return run_command(
@@ -196,19 +202,7 @@ def test_a_call_is_counted_in_each_sandbox_and_struck_in_each(tmp_path: Path) ->
         "    statuses = [httpx.get(image_workflow.base_url + '/team', headers=headers).status_code for _ in range(2)]\n"
         f"    open({str(tmp_path / 'seen')!r}, 'a').write(f'{{statuses}}')\n"
     )
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "emulator.pytest_plugin",
-        "-c",
-        os.devnull,
-        "-p",
-        "no:cacheprovider",
-        str(test),
-    ]
-    assert sweep(["--only", "getTeam#?:internal_error", "--report", str(report)], command).status == 0
+    assert sweep(["--only", "getTeam#?:internal_error", "--report", str(report)], suite(test)).status == 0
     assert ["getTeam#1:internal_error", "getTeam#2:internal_error"] == list(outcomes(report))
     seen = (tmp_path / "seen").read_text()
     assert (2, 2) == (seen.count("[500, 200]"), seen.count("[200, 500]"))
@@ -226,19 +220,7 @@ def test_a_run_of_a_suite_plays_only_the_tests_that_are_struck(tmp_path: Path) -
         "    for _ in range(times): httpx.get(image_workflow.base_url + '/team', headers=headers)\n"
         f"    open({str(played)!r}, 'a').write(f'{{times}} ')\n"
     )
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "emulator.pytest_plugin",
-        "-c",
-        os.devnull,
-        "-p",
-        "no:cacheprovider",
-        str(test),
-    ]
-    assert sweep(["--only", "getTeam#?:internal_error", "--jobs", "1"], command).status == 0
+    assert sweep(["--only", "getTeam#?:internal_error", "--jobs", "1"], suite(test)).status == 0
     assert "1 2 nothing 1 2 2 " == played.read_text()
 
 

@@ -127,21 +127,16 @@ def test_a_problem_after_the_commit_hides_an_admission_that_the_same_key_finds(
     assert 98 == service.credits()  # a new key would have paid twice
 
 
-def test_a_replay_can_be_lost_as_well(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_replay_can_be_lost_or_replaced_as_well(service: EmulatorUnderTest) -> None:
+    call = upscale_call(service.assets(1)[0], "k")
     service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": "1-3"})
     for _ in range(3):
-        _send_lost(service, upscale_call(asset_id, "k"))
-    assert 202 == service.send(upscale_call(asset_id, "k")).status
-    assert (99, 1) == (service.credits(), service.count("/generations"))
-
-
-def test_a_replay_can_be_replaced_as_well(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+        _send_lost(service, call)
     then = {"problem": "internal_error", "at": "after_commit"}
     service.rule({"operation": "createUpscaleGeneration"}, then, {"nth": "1-2"})
-    assert [500, 500, 202] == [service.send(upscale_call(asset_id, "k")).status for _ in range(3)]
+    assert [500, 500, 202] == [service.send(call).status for _ in range(3)]
     assert {"the rule": (3, 2)} == service.rules()
+    assert (99, 1) == (service.credits(), service.count("/generations"))
 
 
 def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: EmulatorUnderTest) -> None:

@@ -60,9 +60,8 @@ def test_an_injected_problem_has_the_form_of_a_real_one(
     other.rule({"operation": _able(other, code)}, {"problem": code})
     by_rule = other.send(call)
     other.without_scenario()
-    expected = _form(real)
-    expected["headers"] = sorted([*expected["headers"], "emulator-rule"])
-    assert expected == _form(by_rule)
+    form = _form(real)
+    assert form | {"headers": sorted([*form["headers"], "emulator-rule"])} == _form(by_rule)
     assert by_header.json["detail"] == by_rule.json["detail"]
 
 
@@ -137,10 +136,8 @@ def test_an_operation_that_is_only_said_to_be_takes_no_id_from_those_to_come(mak
         service = make_emulator()
         (asset_id,) = service.assets(1)
         if with_problem:
-            refused = service.delete(
-                f"/assets/{asset_id}", headers={"Emulator-Fault": "resource_operation_in_progress"}
-            )
-            said = refused.json["active_operation_id"]
+            ask = {"Emulator-Fault": "resource_operation_in_progress"}
+            said = service.delete(f"/assets/{asset_id}", headers=ask).json["active_operation_id"]
             assert (404, "not_found") == service.get(f"/operations/{said}").outcome
         return str(service.post("/poses", {"name": "New", "asset_id": asset_id}).id)
 
@@ -195,9 +192,7 @@ def test_after_an_injected_402_a_new_request_succeeds_and_the_old_key_stays_boun
     service.advance(24 * 3600 - 0.001)
     again = service.send(upscale_call(asset_id, "k"))
     assert (refused.raw_headers, refused.body) == (again.raw_headers, again.body)
-    assert (422, "idempotency_key_reused") == service.post(
-        UPSCALE, {**upscale_call("none", "k").json}, idempotency_key="k"
-    ).outcome
+    assert (422, "idempotency_key_reused") == service.send(upscale_call("none", "k")).outcome
     assert 202 == service.send(upscale_call(asset_id, "k2")).status
     service.advance(0.001)
     assert 202 == service.send(upscale_call(asset_id, "k")).status  # D12
@@ -238,6 +233,7 @@ def test_the_header_does_nothing_where_no_operation_is(service: EmulatorUnderTes
         ("invalid_input", "idempotency_in_progress", {"json": {}}),
         ("invalid_input", "internal_error", {"json": {}}),
         ("invalid_input", "insufficient_credits", {"json": {}}),
+        ("invalid_reference", "insufficient_credits", {}),
     ],
 )
 def test_what_the_service_looks_at_earlier_decides_earlier(
@@ -260,12 +256,6 @@ def test_a_replay_goes_before_what_depends_on_the_present_state(service: Emulato
     for code in ("service_unavailable", "insufficient_credits", "internal_error", "concurrency_limit_reached"):
         call.headers = {"Emulator-Fault": code}
         assert first.body == service.send(call).body
-
-
-def test_a_reference_that_is_not_usable_decides_before_an_injected_402(service: EmulatorUnderTest) -> None:
-    call = upscale_call("none", "k")
-    call.headers = {"Emulator-Fault": "insufficient_credits"}
-    assert (422, "invalid_reference") == service.send(call).outcome
 
 
 def test_a_request_that_was_refused_for_its_rate_does_not_count(service: EmulatorUnderTest) -> None:
@@ -291,8 +281,7 @@ def test_a_rule_that_the_service_decides_before_has_matched_but_not_fired(
     answer = service.send(Call("POST", UPSCALE, idempotency_key="k", **options))
     assert (status, False) == (answer.status, "emulator-rule" in answer.headers)
     assert {"the rule": (1, 0)} == service.rules()
-    entry = service.told("GET", "/requests")["data"][0]
-    assert entry["rule"] is None
+    assert service.told("GET", "/requests")["data"][0]["rule"] is None
 
 
 @pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])

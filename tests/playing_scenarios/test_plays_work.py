@@ -63,11 +63,7 @@ def test_stalled_work_is_given_up_by_its_client_who_goes_on_with_the_rest(servic
     service.told("POST", "/clock/advance", {"until_idle": True})
     service.advance(24 * 3600)
     assert "processing" == service.get(f"/generations/{stalled.id}").json["status"]
-    team = service.get("/team").json
-    assert (98, 1) == (
-        team["credits"],
-        team["capabilities"]["api_concurrency"]["used"],
-    )  # still reserved, still in its place
+    assert (98, 1) == (service.credits(), service.team()["concurrency_used"])  # still reserved, still in its place
 
 
 @pytest.mark.plays("authoring-fails")
@@ -75,11 +71,8 @@ def test_failed_authoring_leaves_everything_as_it_was_and_is_retried_with_a_new_
     asset_ids = service.assets(2)
     admitted = service.post("/poses", ingredient_body("pose", asset_ids), idempotency_key="k1")
     failed = service.wait_for(admitted.json)
-    assert ("failed", "processing_failed", True) == (
-        failed["status"],
-        failed["error"]["code"],
-        failed["error"]["retryable"],
-    )
+    error = failed["error"]
+    assert ("failed", "processing_failed", True) == (failed["status"], error["code"], error["retryable"])
     assert (None, {"reserved": 1, "charged": 0}) == (failed["result"], failed["credits"])
     assert ([], 100) == (service.items("/poses?scope=team"), service.credits())
     created = service.wait_for(service.post("/poses", ingredient_body("pose", asset_ids), idempotency_key="k2").json)
