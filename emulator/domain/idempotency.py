@@ -4,6 +4,7 @@ A key is scoped to the credential, the method and the concrete path. It is *held
 (D13), then bound to the answer (D10) or released. Records are kept for 24 hours from admission (D12).
 """
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -40,7 +41,8 @@ class IdempotencyRecords:
 
     dropped: int = 0
     """Records that had not run out when newer ones took their place."""
-    _records: dict[Scope, Record] = field(default_factory=dict, init=False)
+    _records: OrderedDict[Scope, Record] = field(default_factory=OrderedDict, init=False)
+    """The first of an ordinary dict would be looked for among all that were deleted before it."""
     _held: set[Scope] = field(default_factory=set, init=False)
 
     def is_held(self, scope: Scope) -> bool:
@@ -63,20 +65,17 @@ class IdempotencyRecords:
     def bind(self, scope: Scope, record: Record) -> None:
         """Keep the answer under its key, and drop the records that have run out; the oldest too, if there are too many."""
         records, runs_out_from = self._records, record.admitted_at - RETENTION_MS
-        while records:
-            oldest = next(iter(records))
-            if records[oldest].admitted_at > runs_out_from:
-                break
-            del records[oldest]
+        while records and records[next(iter(records))].admitted_at <= runs_out_from:
+            records.popitem(last=False)
         self.restore(scope, record)
         if len(records) > MAXIMUM_RECORDS:
-            del records[next(iter(records))]
+            records.popitem(last=False)
             self.dropped += 1
 
     def restore(self, scope: Scope, record: Record) -> None:
         """Take over a record of a state file; they come oldest first."""
-        self._records.pop(scope, None)  # a key that is kept again is the newest
         self._records[scope] = record
+        self._records.move_to_end(scope)  # a key that is kept again is the newest
 
     def records(self) -> Iterator[tuple[Scope, Record]]:
         """Go through all records, oldest first."""
