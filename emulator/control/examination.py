@@ -4,7 +4,7 @@ from typing import Any
 
 from emulator.control.calls import Call
 from emulator.control.queries import unfit_query
-from emulator.examiner import conduct, coverage
+from emulator.examiner import conduct, coverage, points
 
 CONDUCT_QUERY = ("ended",)
 _WORDS = {"true": True, "false": False}
@@ -21,4 +21,4 @@ def show_conduct(call: Call) -> dict[str, Any]:
 def show_coverage(call: Call) -> dict[str, Any]:
     """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
     plane = call.plane
-    return coverage.document(plane.contract, plane.closing, call.sandbox.record.met)
+    return coverage.document(plane.contract, plane.closing, points.met(call.sandbox))

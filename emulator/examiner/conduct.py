@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from emulator.examiner import points
 from emulator.examiner.history import History
 from emulator.examiner.noting import digest_of
 from emulator.examiner.rules.base import Breach, Rule
@@ -74,7 +75,7 @@ def portable(sandbox: Sandbox) -> Callable[[], Record]:
     work = Store(
         operations=Collection(store.operations.items.copy()), generations=Collection(store.generations.items.copy())
     )
-    record = replace(sandbox.record, notes=sandbox.record.notes.copy(), met=sandbox.record.met.copy())
+    record = replace(sandbox.record, notes=sandbox.record.notes.copy(), met=points.met(sandbox))
 
     def without_host_times() -> Record:
         notes = sorted(record.notes, key=lambda note: note.sequence)
@@ -111,8 +112,12 @@ def _judge(notes: Iterable[Note], store: Store, now: int, has_ended: bool) -> tu
         for verdict in rule.examine(history):
             verdicts += 1
             if verdict is not None:  # a client that never waits gives thousands, with few subjects
-                _, requests = found.setdefault((verdict.rule or rule.name, verdict.subject), (verdict, set()))
-                requests.update(verdict.requests)
+                name = verdict.rule or rule.name, verdict.subject
+                known = found.get(name)
+                if known is None:
+                    found[name] = verdict, set(verdict.requests)
+                else:
+                    known[1].update(verdict.requests)
         if verdicts:
             checked[rule.name] = verdicts
     return [_finding(_BY_NAME[name], *breach) for (name, _), breach in found.items()], checked

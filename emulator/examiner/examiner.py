@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from emulator.domain.lifecycles import TERMINAL
 from emulator.examiner import points
-from emulator.examiner.noting import note_of
+from emulator.examiner.noting import LOOKS, note_of
 from emulator.service.journal import Entry
 from emulator.service.record import KEPT_NOTES, MAXIMUM_NOTES, Finding
 from emulator.service.sandbox import Sandbox
@@ -38,13 +39,18 @@ class Examiner:
 
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
         """Record a completed request."""
-        record = sandbox.record
-        points.count(sandbox, entry)
-        if not record.has_failed:
-            if entry.outcome == "answered" and entry.rule is None and entry.operation in _PLAIN_READS:
+        record, operation = sandbox.record, entry.operation
+        is_plain = entry.outcome == "answered" and entry.rule is None
+        if is_plain:
+            if operation in _PLAIN_READS and not record.has_failed:
                 return  # only what follows a failure can be its repetition
-            record.has_failed = entry.outcome != "answered"
-        record.notes.append(note_of(sandbox, entry))
+        else:
+            points.count(sandbox, entry)
+            record.has_failed = record.has_failed or entry.outcome != "answered"
+        note = note_of(sandbox, entry, is_plain)
+        if note.work_status in TERMINAL and operation in LOOKS and note.loss is None:
+            points.count_end(sandbox, note)
+        record.notes.append(note)
         if len(record.notes) > MAXIMUM_NOTES:
             from emulator.examiner.conduct import condensed
 
@@ -53,7 +59,7 @@ class Examiner:
 
     def conclude(self, sandbox: Sandbox) -> None:
         """Keep what was found in a sandbox that is about to forget what was done in it."""
-        self._met.update(sandbox.record.met)
+        self._met.update(points.met(sandbox))
         if self.keeps_conduct:
             self._kept, self._checked = self._kept_and([sandbox])
         self._loaded.pop(sandbox.id, None)
@@ -61,7 +67,7 @@ class Examiner:
     def discount(self, sandbox: Sandbox) -> None:
         """Exclude what a loaded state file holds: it belongs to other runs."""
         self._loaded[sandbox.id] = sandbox.journal.last_sequence
-        self._met.subtract(sandbox.record.met)
+        self._met.subtract(points.met(sandbox))
         self._checked.subtract(_examined(sandbox, has_ended=False).checked)
 
     def conclude_all(self, sandboxes: Iterable[Sandbox]) -> "Totals":
@@ -73,7 +79,7 @@ class Examiner:
         """Return how often each point of the coverage was reached, in all sandboxes, deleted ones included."""
         met = self._met.copy()
         for sandbox in sandboxes:
-            met.update(sandbox.record.met)
+            met.update(points.met(sandbox))
         return met
 
     def _kept_and(self, sandboxes: Iterable[Sandbox]) -> tuple[list[tuple[str, Finding]], Counter[str]]:

@@ -5,7 +5,7 @@ Made from notes for one examination, and then discarded. Must not know any rule.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import excerpt
 from emulator.domain.resources import Generation, Operation
-from emulator.examiner.noting import digest_of
+from emulator.examiner.noting import LOOKS, digest_of
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
 from emulator.service.record import Note
 from emulator.service.store import Store
@@ -50,6 +50,22 @@ class History:
     # Groups ---------------------------------------------------------------------------------------------------------
 
     @cached_property
+    def by_operation(self) -> Mapping[str | None, Sequence[Note]]:
+        """The notes of each operation, and under None of what came to no operation."""
+        return _grouped(self.notes, attrgetter("operation"))
+
+    @cached_property
+    def with_key(self) -> Sequence[Note]:
+        """The notes of the requests to operations that had an Idempotency-Key."""
+        return [note for note in self.notes if note.key is not None and note.operation is not None]
+
+    @cached_property
+    def failures(self) -> Sequence[Note]:
+        """The notes of the requests that did not succeed, as far as their clients know."""
+        notes = self.notes  # as in is_success, without a call for each
+        return [note for note in notes if note.loss is not None or note.status is None or note.status >= 400]
+
+    @cached_property
     def by_client(self) -> Mapping[Client, Sequence[Note]]:
         """The notes of each client: a credential with a User-Agent."""
         return _grouped(self.notes, client_of)
@@ -57,7 +73,7 @@ class History:
     @cached_property
     def _failing(self) -> Sequence[Note]:
         """The notes of the addresses where something failed."""
-        paths = {note.path for note in self.notes if not is_success(note)}
+        paths = {note.path for note in self.failures}
         return [note for note in self.notes if note.path in paths] if paths else []
 
     @cached_property
@@ -71,15 +87,32 @@ class History:
         return _grouped(self._failing, intent_of)
 
     @cached_property
-    def looks(self) -> Mapping[tuple[Client, str], Sequence[Note]]:
-        """The looks at each work, by client and id."""
-        looks = (note for note in self.notes if note.operation in ("getOperation", "getGeneration") and note.subject)
-        return _grouped(looks, lambda note: (client_of(note), note.subject or ""))
+    def looks(self) -> Mapping[tuple[str | None, str | None, str], Sequence[Note]]:
+        """The looks at each work, by credential, User-Agent and id."""
+        looks: defaultdict[tuple[str | None, str | None, str], list[Note]] = defaultdict(list)
+        for operation in LOOKS:
+            for note in self.by_operation.get(operation, ()):
+                if note.subject:
+                    looks[note.credential, note.user_agent, note.subject].append(note)
+        return looks
 
     @cached_property
-    def by_subject(self) -> Mapping[str | None, Sequence[Note]]:
+    def by_subject(self) -> Mapping[str, Sequence[Note]]:
         """The notes of each piece of work and each Upload Session."""
-        return _grouped(self.notes, lambda note: note.subject)
+        subjects: defaultdict[str, list[Note]] = defaultdict(list)
+        for note in self.notes:
+            if note.subject is not None:
+                subjects[note.subject].append(note)
+        return subjects
+
+    def about(self, notes: Iterable[Note]) -> Iterator[tuple[Note, Sequence[Note]]]:
+        """Iterate over what some notes are about: the first of them about it, and everything about it."""
+        first: dict[str, Note] = {}
+        for note in notes:
+            if note.subject is not None:
+                first.setdefault(note.subject, note)
+        for subject, note in first.items():
+            yield note, self.by_subject[subject]
 
     # Time -----------------------------------------------------------------------------------------------------------
 
@@ -122,9 +155,10 @@ class History:
         keys = self._hedged_keys.get(client_of(note), set())
         return len(keys) > (note.key in keys)
 
-    def next_knowing(self, notes: Sequence[Note], earlier: Note) -> Note | None:
-        """Return the first note of a group whose client knew the answer to an earlier one."""
-        index = bisect_right(notes, earlier.left_before, key=_sequence_of)
+    def next_knowing(self, notes: Sequence[Note], earlier: Note, index: int = 0) -> Note | None:
+        """Return the first note of a group, from an index on, whose client knew the answer to an earlier one."""
+        if index == len(notes) or notes[index].sequence <= earlier.left_before:
+            index = bisect_right(notes, earlier.left_before, index, key=_sequence_of)
         for position in range(index, min(index + _MOST_AT_ONCE, len(notes))):
             if self.knows(notes[position], earlier):
                 return notes[position]
@@ -135,8 +169,10 @@ class History:
 
         Whoever uses one connection after another, as without keep-alive, is one worker.
         """
+        by_connection = _grouped(notes, attrgetter("connection"))
+        if len(by_connection) == 1:
+            return [notes]
         switches = sum(earlier.connection != later.connection for earlier, later in pairwise(notes))
-        by_connection = _grouped(notes, lambda note: note.connection)
         are_side_by_side = switches >= len(by_connection)
         return list(by_connection.values()) if are_side_by_side else [notes]
 
@@ -164,8 +200,18 @@ class History:
         return work.reserved_credits if work.charged_credits is None else work.charged_credits
 
     @cached_property
+    def ends(self) -> Sequence[Note]:
+        """The notes of the answers that showed the end of some work."""
+        return [note for note in self.notes if note.work_status in TERMINAL and shows_end(note)]
+
+    @cached_property
+    def seen_to_end(self) -> Set[str | None]:
+        """The ids of the work whose end some answer showed."""
+        return {note.subject for note in self.ends}
+
+    @cached_property
     def _ends_seen(self) -> Sequence[int]:
-        return [note.sequence for note in self.notes if shows_end(note)]
+        return [note.sequence for note in self.ends]
 
     def saw_work_end(self, after: Note, before: Note) -> bool:
         """Whether an answer between two requests showed that some work had ended."""
@@ -253,7 +299,8 @@ def is_wait_measured(earlier: Note, later: Note) -> bool:
 def has_waited(earlier: Note, later: Note, seconds: int) -> bool:
     """Whether the emulator's or the host's clock moved so far between an answer and the next request."""
     wanted_ms = seconds * SECOND_MS * (1 - _SLACK) - _SLACK_MS
-    return max(pauses_ms(earlier, later)) >= wanted_ms
+    pause_ms, host_pause_ms = pauses_ms(earlier, later)
+    return pause_ms >= wanted_ms or host_pause_ms >= wanted_ms
 
 
 def pauses_ms(earlier: Note, later: Note) -> tuple[float, float]:

@@ -15,10 +15,10 @@ from emulator.service.journal import Entry
 from emulator.service.record import Note
 from emulator.service.sandbox import Sandbox
 
+LOOKS = ("getOperation", "getGeneration")
+"""Operations that read work. Their answers alone, of those that succeed, say how long to wait."""
+_OF_UPLOADS = frozenset({"createUpload", "completeUpload"})
 _DIGEST_BYTES = 9
-_OF_WORK = frozenset({"createUpload", "completeUpload", "getOperation", "getGeneration"})
-"""Operations whose requests are about work or an Upload Session, beside those that admit work."""
-_NO_SUBJECT = (None, None, None)
 _WORK_KINDS = ("operation", "generation")
 _CURSOR = b'"next_cursor":"'
 _STATUS = b'"status":"'
@@ -28,55 +28,73 @@ _MAXIMUM_TEXT = 300
 """Of a path, key or User-Agent, in characters: what is longer is cut, so that notes stay small."""
 
 
-def note_of(sandbox: Sandbox, entry: Entry) -> Note:
-    """Return the note of a completed request. What does not apply to it costs nothing."""
-    retry_after = sunset = None
+def note_of(sandbox: Sandbox, entry: Entry, is_plain: bool) -> Note:
+    """Return the note of a completed request; `is_plain`: it was carried out, and met no rule. What does not apply costs nothing."""
+    caller, operation, status, body = entry.caller, entry.operation, entry.status, entry.request_body
+    is_look = operation in LOOKS
+    note = Note.__new__(Note)  # calling it with so many named arguments would take longer than all of this
+    note.sequence = entry.sequence
+    note.left_before = sandbox.journal.last_sequence
+    note.at = entry.at
+    note.left_at = sandbox.clock.now()
+    note.is_timed = not sandbox.clock.takes_waits
+    note.host_ms = entry.arrived_ms
+    note.host_left_ms = None if entry.duration_ms is None else entry.arrived_ms + entry.duration_ms
+    note.connected_ms = entry.connected_ms
+    note.connection = entry.connection
+    note.credential = _unknown_credential(entry) if caller is None else caller.credential.id
+    note.user_agent = entry.user_agent and entry.user_agent[:_MAXIMUM_TEXT]
+    note.is_authorized = entry.authorization is not None
+    note.operation = operation
+    note.surface = entry.byte_surface
+    note.method = entry.method[:_MAXIMUM_TEXT]
+    note.path = entry.path[:_MAXIMUM_TEXT]
+    note.query = _query(entry.query) if entry.query else ""
+    note.intent, note.body = "", b""
+    if body is not None and 0 < len(body) <= _MAXIMUM_BODY:
+        note.body = body
+    elif body or entry.request_body_bytes:
+        note.intent = _intent(entry)
+    note.key = entry.idempotency_key and entry.idempotency_key[:_MAXIMUM_TEXT]
+    note.status = status
+    note.is_committed = entry.is_committed
+    note.code = note.loss = note.retry_after = note.credits = note.sunset = None
+    note.is_injected = False
+    if not is_plain:
+        _add_failure(note, entry)
+    if is_look or not is_plain:
+        _add_announced(note, entry)
+    note.subject = note.work_status = note.due = note.cursor = None
+    if is_look:
+        note.subject = entry.path.rpartition("/")[2][:_MAXIMUM_TEXT]
+        note.work_status = _shown_status(entry.response_body) if status == 200 else None
+    elif operation in _OF_UPLOADS or note.surface == "upload":
+        _add_upload(note, sandbox, entry)
+    elif status == 202 or entry.work_id is not None:
+        _add_admitted(note, entry)
+    elif operation is not None and operation.startswith("list"):
+        note.cursor = _next_cursor(entry.response_body)
+    return note
+
+
+def _add_failure(note: Note, entry: Entry) -> None:
+    """Add what is known of a request that was refused, replayed or lost, or that met a rule."""
+    problem, caller = entry.problem, entry.caller
+    if entry.status is None or entry.status >= 400:
+        note.code = entry.code
+    note.is_injected = problem is not None and problem.is_injected
+    note.loss = _loss(entry)
+    if entry.status == 402 and caller is not None:
+        note.credits = caller.account.ledger.available
+
+
+def _add_announced(note: Note, entry: Entry) -> None:
+    """Add what the headers of an answer announce: how long to wait, and until when the operation can be used."""
     for name, value in entry.response_headers or ():
         if name == b"retry-after":
-            retry_after = value
+            note.retry_after = int(value) if value.isdigit() and not note.loss else None
         elif name == b"sunset":
-            sunset = value
-    caller, operation, status, problem = entry.caller, entry.operation, entry.status, entry.problem
-    body, is_refused = entry.request_body, status is None or status >= 400
-    is_short = body is not None and 0 < len(body) <= _MAXIMUM_BODY
-    loss = None if entry.outcome == "answered" and entry.rule is None else _loss(entry)
-    subject, work_status, due = _subject(sandbox, entry) if _has_subject(entry) else _NO_SUBJECT
-    note = Note(
-        sequence=entry.sequence,
-        left_before=sandbox.journal.last_sequence,
-        at=entry.at,
-        left_at=sandbox.clock.now(),
-        is_timed=not sandbox.clock.takes_waits,
-        host_ms=entry.arrived_ms,
-        host_left_ms=None if entry.duration_ms is None else entry.arrived_ms + entry.duration_ms,
-        connected_ms=entry.connected_ms,
-        connection=entry.connection,
-        credential=_unknown_credential(entry) if caller is None else caller.credential.id,
-        user_agent=entry.user_agent and entry.user_agent[:_MAXIMUM_TEXT],
-        is_authorized=entry.authorization is not None,
-        operation=operation,
-        surface=entry.byte_surface,
-        method=entry.method[:_MAXIMUM_TEXT],
-        path=entry.path[:_MAXIMUM_TEXT],
-        query=_query(entry.query) if entry.query else "",
-        intent="" if is_short else _intent(entry),
-        key=entry.idempotency_key and entry.idempotency_key[:_MAXIMUM_TEXT],
-        status=status,
-        code=entry.code if is_refused else None,
-        is_injected=problem is not None and problem.is_injected,
-        loss=loss,
-        retry_after=int(retry_after) if retry_after and not loss and retry_after.isdigit() else None,
-        is_committed=entry.is_committed,
-        subject=subject,
-        work_status=work_status,
-        due=due,
-        credits=caller.account.ledger.available if status == 402 and caller else None,
-        sunset=None if sunset is None else _instant(sunset),
-        cursor=_next_cursor(entry.response_body) if operation and operation.startswith("list") else None,
-    )
-    if is_short and body is not None:
-        note.body = body
-    return note
+            note.sunset = _instant(value)
 
 
 def _unknown_credential(entry: Entry) -> str | None:
@@ -129,34 +147,24 @@ def _body_digest(body: bytes) -> str:
         return digest(body)
 
 
-def _has_subject(entry: Entry) -> bool:
-    return (
-        entry.byte_surface == "upload"
-        or entry.status == 202
-        or entry.operation in _OF_WORK
-        or entry.work_id is not None
-    )
-
-
-def _subject(sandbox: Sandbox, entry: Entry) -> tuple[str | None, str | None, int | None]:
-    """Return the work or Upload Session of a request, the state of the work in the answer, and the end of the window."""
-    operation = entry.operation
-    if operation == "completeUpload" or entry.byte_surface == "upload":
+def _add_upload(note: Note, sandbox: Sandbox, entry: Entry) -> None:
+    """Add the Upload Session of a request, and the end of its window."""
+    if entry.operation == "createUpload":
+        identifier = str(_answer(entry).get("id", ""))
+    else:
         steps = entry.path.split("/")
-        return _upload(sandbox, steps[3] if len(steps) > 3 else "")
-    if operation == "createUpload":
-        return _upload(sandbox, str(_answer(entry).get("id", "")))
-    if operation in ("getOperation", "getGeneration"):
-        status = _shown_status(entry.response_body) if entry.status == 200 else None
-        return entry.path.rpartition("/")[2][:_MAXIMUM_TEXT], status, None
+        identifier = steps[3] if len(steps) > 3 else ""
+    session = sandbox.store.uploads.items.get(identifier)
+    if session is not None:
+        note.subject, note.due = session.id, session.expires_at
+
+
+def _add_admitted(note: Note, entry: Entry) -> None:
+    """Add the work that a request admitted, and the state in which its answer shows it."""
     answer = _answer(entry)
     is_work = answer.get("object") in _WORK_KINDS
-    return entry.work_id or (answer["id"] if is_work else None), answer.get("status") if is_work else None, None
-
-
-def _upload(sandbox: Sandbox, identifier: str) -> tuple[str | None, None, int | None]:
-    session = sandbox.store.uploads.items.get(identifier)
-    return (None, None, None) if session is None else (session.id, None, session.expires_at)
+    note.subject = entry.work_id or (answer["id"] if is_work else None)
+    note.work_status = answer.get("status") if is_work else None
 
 
 def _answer(entry: Entry) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The points of the coverage: what a client can cover of the contract, and which points a request covers.
 
 A point belongs to an operation, or to `upload` or `download`. It is a status of success, a status with its code, `replay`, a
-loss on the wire, or, for work, an end or the outcome of an output slot that a read showed. Counting a request costs two
-look-ups in a dict.
+loss on the wire, or, for work, an end or the outcome of an output slot that a read showed. Counting most requests costs
+nothing here: the journal counts plain answers.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,6 +15,7 @@ from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, Generation, operation_admitting
 from emulator.scenario.outcomes import FAILURE_CODES
 from emulator.service.journal import Entry
+from emulator.service.record import Note
 from emulator.service.sandbox import Sandbox
 
 REPLAY: Final = "replay"
@@ -73,17 +74,31 @@ def _points(operation: OperationContract) -> Iterator[str]:
     yield from (LOST,) if operation.method == "GET" else (LOST_BEFORE, LOST_AFTER)
 
 
+def met(sandbox: Sandbox) -> dict[str, int]:
+    """Return how often each point was covered in a sandbox."""
+    counts = sandbox.record.met.copy()
+    for (operation, byte_surface, status), number in sandbox.journal.answered.items():
+        point = f"{operation or byte_surface} {status}"
+        counts[point] = counts.get(point, 0) + number
+    return dict(sorted(counts.items()))
+
+
 def count(sandbox: Sandbox, entry: Entry) -> None:
-    """Count the points that a request covers."""
-    name, met = entry.operation or entry.byte_surface, sandbox.record.met
-    if name is None or entry.outcome in ("abandoned", "in flight", "failed"):
-        return
-    is_plain = entry.outcome == "answered" and entry.rule is None
-    point = f"{name} {entry.status if is_plain else _point(entry)}"
-    met[point] = met.get(point, 0) + 1
-    if entry.status == 200 and name in ("getOperation", "getGeneration") and not entry.is_answer_lost:
-        for point in _ends(sandbox, entry.path.rpartition("/")[2]):
-            met[point] = met.get(point, 0) + 1
+    """Count the point that a request covers whose answer is not plain: those of plain answers the journal counts."""
+    name = entry.operation or entry.byte_surface
+    if name is not None and entry.outcome not in ("abandoned", "in flight", "failed"):
+        _count(sandbox, f"{name} {_point(entry)}")
+
+
+def count_end(sandbox: Sandbox, look: Note) -> None:
+    """Count the points that a look covers which showed that a piece of work has ended."""
+    for point in _ends(sandbox, look.subject or ""):
+        _count(sandbox, point)
+
+
+def _count(sandbox: Sandbox, point: str) -> None:
+    counts = sandbox.record.met
+    counts[point] = counts.get(point, 0) + 1
 
 
 def _point(entry: Entry) -> str:

@@ -124,7 +124,7 @@ class Entry:
         """What is counted of it."""
         is_replayed = self.replay_of is not None
         code = self.code if self.status is None or self.status >= 400 else None
-        is_lost = self.rule is not None and self.is_answer_lost  # most requests meet no rule: no call for them
+        is_lost = self.rule is not None and self.is_answer_lost
         return Outcome(self.operation, self.status, code, self.byte_surface, is_replayed, is_lost)
 
     @property
@@ -157,6 +157,10 @@ class Outcome(NamedTuple):
     is_lost: bool = False
 
 
+PlainAnswer: TypeAlias = tuple[str | None, ByteSurface | None, int | None]
+"""Where a request came, operation or byte surface, and the status that it was answered with."""
+
+
 @dataclass(slots=True, eq=False)
 class Journal:
     """The entries, oldest first."""
@@ -170,8 +174,9 @@ class Journal:
     last_sequence: int = 0
     dropped: int = 0
     held_bytes: int = 0
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
-    """Every complete request since the sandbox began, those included whose entries were dropped or cleared."""
+    answered: dict[PlainAnswer, int] = field(default_factory=dict)
+    """The complete requests since the sandbox began that were carried out and met no rule: nearly all of them."""
+    _other_outcomes: Counter[Outcome] = field(default_factory=Counter)
     _cleared_up_to: int = 0
     _outcomes_at_clearing: Counter[Outcome] = field(default_factory=Counter)
 
@@ -189,25 +194,34 @@ class Journal:
     def leave(self, entry: Entry) -> None:
         """Complete an entry, within the bounds; it is not touched again."""
         entry.duration_ms = host_elapsed_ms() - entry.arrived_ms
-        self.outcomes[entry.counted] += 1
-        if entry.problem is not None:
-            _forget_circumstances(entry.problem)
+        if entry.outcome == "answered" and entry.rule is None:
+            counted = entry.operation, entry.byte_surface, entry.status
+            self.answered[counted] = self.answered.get(counted, 0) + 1
+        else:
+            self._other_outcomes[entry.counted] += 1
+            if entry.problem is not None:
+                _forget_circumstances(entry.problem)
         if self.examiner is not None:
             self.examiner(entry)
         entry.authorization = None
         if entry.sequence <= self._cleared_up_to:
             return
         if self.entries and self.entries[0].sequence <= entry.sequence:
-            entry.held_bytes = _size_bytes(entry)
-            if entry.held_bytes > MAXIMUM_BODY_BYTES:
-                _leave_out_long_bodies(entry)
-                entry.held_bytes = _size_bytes(entry)
-            self.held_bytes += entry.held_bytes
-            while self.held_bytes > MAXIMUM_BYTES:
-                self._drop_oldest()
+            self._hold(entry)
         self.feed.note("left", entry)
         if self.watchers:
             self.tell(entry)
+
+    def _hold(self, entry: Entry) -> None:
+        """Count what an entry holds; leave out what is too long of it, and the oldest entries where all are too long."""
+        held_bytes = _size_bytes(entry)
+        if held_bytes > MAXIMUM_BODY_BYTES:
+            _leave_out_long_bodies(entry)
+            held_bytes = _size_bytes(entry)
+        entry.held_bytes = held_bytes
+        self.held_bytes += held_bytes
+        while self.held_bytes > MAXIMUM_BYTES:
+            self._drop_oldest()
 
     def tell(self, entry: Entry) -> None:
         """Let the watchers know of an entry: it is complete, or its request is kept in admission."""
@@ -221,7 +235,15 @@ class Journal:
         self.held_bytes = 0
         self.dropped = 0
         self._cleared_up_to = self.last_sequence
-        self._outcomes_at_clearing = self.outcomes.copy()
+        self._outcomes_at_clearing = self.outcomes
+
+    @property
+    def outcomes(self) -> Counter[Outcome]:
+        """Count the complete requests since the sandbox began, those included whose entries were dropped or cleared."""
+        outcomes = self._other_outcomes.copy()
+        for (operation, byte_surface, status), number in self.answered.items():
+            outcomes[Outcome(operation, status, None, byte_surface)] += number
+        return outcomes
 
     def outcomes_since_clearing(self) -> Counter[Outcome]:
         """Count the complete requests since the journal was last cleared, those included whose entries were dropped."""
@@ -273,10 +295,13 @@ def _leave_out_long_bodies(entry: Entry) -> None:
 
 def _size_bytes(entry: Entry) -> int:
     """What an entry holds that a client can make long."""
-    return (
-        len(entry.request_body or b"")
-        + len(entry.response_body or b"")
-        + len(entry.path)
-        + len(entry.idempotency_key or "")
-        + len(entry.user_agent or "")
-    )
+    size_bytes = len(entry.path)
+    if entry.request_body is not None:
+        size_bytes += len(entry.request_body)
+    if entry.response_body is not None:
+        size_bytes += len(entry.response_body)
+    if entry.idempotency_key is not None:
+        size_bytes += len(entry.idempotency_key)
+    if entry.user_agent is not None:
+        size_bytes += len(entry.user_agent)
+    return size_bytes

@@ -13,16 +13,15 @@ from emulator.examiner.rules.base import COMPLETE_UPLOAD, KEPT, OPEN_UPLOAD, SEN
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for subject, notes in history.by_subject.items():
-        opened = next((note for note in notes if note.operation == "createUpload" and is_answered(note, 201)), None)
-        if opened is None:
-            continue
+    sessions = [note for note in history.by_operation.get("createUpload", ()) if is_answered(note, 201)]
+    for opened, notes in history.about(sessions):
         tried = [note for note in notes if note.operation == "completeUpload" or note.surface == "upload"]
         if any(note.operation == "completeUpload" or not is_success(note) for note in tried):
             yield KEPT
         elif history.is_over(opened.due or opened.at) and not history.ended_in_failure(opened):
             done = "its bytes were sent, but it was not completed" if tried else "nothing was sent to it"
-            yield Breach(str(subject), (opened.sequence,), f"{subject} was opened and left: {done}")
+            subject = str(opened.subject)
+            yield Breach(subject, (opened.sequence,), f"{subject} was opened and left: {done}")
 
 
 RULE: Final = Rule(

@@ -8,9 +8,10 @@ is an excuse, and so is a client that was shut out or that ended with a failure.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_success, request_of, shows_end
+from emulator.examiner.history import History, is_answered, is_success, request_of
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
@@ -18,25 +19,22 @@ _LISTS: Final = ("listOperations", "listGenerations")
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    listed_at = max(
-        (note.left_at for note in history.notes if note.operation in _LISTS and is_success(note)), default=0
-    )
-    for subject, notes in history.by_subject.items():
-        admitted = next((note for note in notes if is_answered(note, 202) and note.key is not None), None)
-        if admitted is None:
-            continue
-        verdict = _judge(history, str(subject), notes, admitted, listed_at)
+    lists = chain.from_iterable(history.by_operation.get(name, ()) for name in _LISTS)
+    listed_at = max((note.left_at for note in lists if is_success(note)), default=0)
+    admissions = [note for note in history.with_key if note.status == 202 and is_answered(note, 202)]
+    for admitted, notes in history.about(admissions):
+        verdict = _judge(history, str(admitted.subject), notes, admitted, listed_at)
         if verdict is not None:
             yield verdict
-        elif any(map(shows_end, notes)):
+        elif admitted.subject in history.seen_to_end:
             yield KEPT
 
 
 def _judge(history: History, subject: str, notes: Sequence[Note], admitted: Note, listed_at: int) -> Verdict:
-    looks = [note for note in notes if note.method == "GET"]
     work = history.work(subject)
-    if work is None or any(map(shows_end, notes)):
+    if work is None or subject in history.seen_to_end:
         return KEPT
+    looks = [note for note in notes if note.method == "GET"]
     if work.finished_at is None:
         is_left = history.has_ended and not looks
     else:

@@ -12,7 +12,7 @@ from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdi
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for note in history.notes:
+    for note in history.by_operation.get(None, ()):
         if note.surface is None:
             continue
         if note.is_authorized:

@@ -4,12 +4,13 @@ Theory of operation. The service says that the cursor is invalid; the rule is br
 cursor before, with other filters. A cursor that was never given is a mistake of another kind.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import parse_qsl
 
 from emulator.examiner.history import History, title_of
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict
+from emulator.service.record import Note
 
 _PAGING: Final = ("limit", "after")
 
@@ -19,17 +20,21 @@ def _filters(query: str) -> list[tuple[str, str]]:
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    given: dict[tuple[str, str], str] = {}
-    for note in history.notes:
-        if note.operation is None or not note.operation.startswith("list"):
-            continue
+    for operation, notes in history.by_operation.items():
+        if operation is not None and operation.startswith("list"):
+            yield from _judge(notes)
+
+
+def _judge(notes: Sequence[Note]) -> Iterator[Verdict]:
+    given: dict[str, str] = {}
+    for note in notes:
         if note.cursor is not None:
-            given[note.operation, note.cursor] = note.query
-        after = dict(parse_qsl(note.query)).get("after")
-        if after is None or (note.operation, after) not in given:
+            given[note.cursor] = note.query
+        after = dict(parse_qsl(note.query)).get("after") if note.query else None
+        if after is None or after not in given:
             continue
         is_earned = note.code == "invalid_cursor" and not note.is_injected
-        if is_earned and _filters(note.query) != _filters(given[note.operation, after]):
+        if is_earned and _filters(note.query) != _filters(given[after]):
             message = f"{title_of(note)} was sent with a cursor that it gave for other filters"
             yield Breach(f"{note.credential}|{note.user_agent}|{note.operation}|{after}", (note.sequence,), message)
         else:

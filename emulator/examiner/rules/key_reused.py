@@ -12,9 +12,7 @@ from emulator.examiner.rules.base import KEPT, SEE, UPSCALE, Ask, Breach, Exampl
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for note in history.notes:
-        if note.key is None or note.operation is None:
-            continue
+    for note in history.with_key:
         if note.code != "idempotency_key_reused" or note.is_injected:
             yield KEPT
         else:

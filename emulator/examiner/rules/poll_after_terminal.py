@@ -16,7 +16,9 @@ HARMLESS: Final = 2
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for (_, work), looks in history.looks.items():
+    for (_, _, work), looks in history.looks.items():
+        if work not in history.seen_to_end:
+            continue
         ends = [look for look in looks if shows_end(look)]
         number = 0
         for last, look in pairwise(ends):

@@ -8,18 +8,19 @@ either clock moved that far. A read whose answer was lost is ignored.
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.examiner.history import History, has_waited, is_answered, is_wait_measured, shows_end
+from emulator.domain.lifecycles import TERMINAL
+from emulator.examiner.history import History, has_waited, is_answered, is_wait_measured
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for ((credential, user_agent), work), looks in history.looks.items():
+    for (credential, user_agent, work), looks in history.looks.items():
         subject = f"{credential}|{user_agent}|{work}"
         for worker in history.by_worker(looks):
-            for look in worker:
-                if not look.retry_after or shows_end(look) or not is_answered(look, 200):
+            for index, look in enumerate(worker, start=1):
+                if not look.retry_after or look.work_status in TERMINAL or not is_answered(look, 200):
                     continue
-                again = history.next_knowing(worker, look)
+                again = history.next_knowing(worker, look, index)
                 if again is None or not is_wait_measured(look, again):
                     continue
                 if has_waited(look, again, look.retry_after):

@@ -13,6 +13,7 @@ from typing import Final
 from emulator.examiner.history import (
     PATIENCE_MS,
     History,
+    client_of,
     intent_of,
     is_answered,
     is_success,
@@ -27,7 +28,10 @@ _HOPELESS: Final = (401, 402, 403, 404, 410, 422)
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in history.by_client.values():
+    clients = {client_of(note) for note in history.failures if is_answered(note, *_HOPELESS)}
+    for client, notes in history.by_client.items() if clients else ():
+        if client not in clients:
+            continue
         row: list[Note] = []
         for note in notes:
             if row and _repeats(history, note, row[-1]):

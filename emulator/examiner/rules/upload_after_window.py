@@ -6,6 +6,7 @@ count. Such a session is not reported as abandoned as well.
 """
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Final
 
 from emulator.examiner.history import History
@@ -29,9 +30,11 @@ def _is_late(note: Note) -> bool:
 
 
 def _examine(history: History) -> Iterator[Verdict]:
+    bytes_sent = [note for note in history.by_operation.get(None, ()) if note.surface == "upload"]
+    completions = history.by_operation.get("completeUpload", ())
     in_time: set[tuple[str, str | None]] = set()
-    for note in history.notes:
-        if note.subject is None or not (note.surface == "upload" or note.operation == "completeUpload"):
+    for note in sorted([*bytes_sent, *completions], key=attrgetter("sequence")):
+        if note.subject is None:
             continue
         attempts = (note.subject, note.operation)
         if not _is_late(note):
