@@ -124,14 +124,10 @@ def test_requests_whose_events_were_missed_are_followed_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("status", "4xx"),
-        ("status", "401"),
-        ("code", "credential_revoked"),
-        ("team", "Other"),
-        ("operation", "listPoses"),
-        ("operation", "none"),
+        ("status", "4xx"), ("status", "401"), ("code", "credential_revoked"), ("team", "Other"),
+        ("operation", "listPoses"), ("operation", "none"),
     ],
-)
+)  # fmt: skip
 def test_what_is_followed_is_filtered_as_a_list_is(server: Server, name: str, value: str) -> None:
     def make_requests() -> None:
         ask(server, "/v1/team")

@@ -7,13 +7,9 @@ import pytest
 from tests.support.emulator_client import JSON, EmulatorUnderTest
 
 TAKERS = [
-    ("POST", "/sandboxes"),
-    ("PUT", "/clock"),
-    ("POST", "/clock/advance"),
-    ("POST", "/teams"),
-    ("PATCH", "/teams/Demo"),
-    ("POST", "/teams/Demo/credentials"),
-]
+    ("POST", "/sandboxes"), ("PUT", "/clock"), ("POST", "/clock/advance"), ("POST", "/teams"),
+    ("PATCH", "/teams/Demo"), ("POST", "/teams/Demo/credentials"),
+]  # fmt: skip
 """Endpoints that take a JSON object."""
 
 MALFORMED = [

@@ -39,17 +39,10 @@ def test_another_method_is_405_with_all_that_are_allowed(
 @pytest.mark.parametrize(
     "path",
     [
-        "/nowhere",
-        "/clock/",
-        "/Clock",
-        "/contract.toml",
-        "/teams/Demo/nothing",
-        "/sandboxes/default/health",
-        "/sandboxes/default/sandboxes",
-        "/sandboxes//clock",
-        "/sandboxes/a%2Fb/clock",
+        "/nowhere", "/clock/", "/Clock", "/contract.toml", "/teams/Demo/nothing", "/sandboxes/default/health",
+        "/sandboxes/default/sandboxes", "/sandboxes//clock", "/sandboxes/a%2Fb/clock",
     ],
-)
+)  # fmt: skip
 def test_an_unknown_path_is_404(emulator: EmulatorUnderTest, path: str) -> None:
     assert emulator.ask("GET", path).outcome == (404, "not_found")
 

@@ -72,16 +72,12 @@ def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(emulator: 
 @pytest.mark.parametrize(
     "headers",
     [
-        {},
-        {"Authorization": "Bearer wrong"},
-        {"Authorization": f"Bearer {TOKEN}2"},
-        {"Authorization": "Bearer iwe_demo_full"},
-        {"Authorization": f"Basic {TOKEN}"},
-        {"Authorization": TOKEN},
+        {}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Bearer {TOKEN}2"},
+        {"Authorization": "Bearer iwe_demo_full"}, {"Authorization": f"Basic {TOKEN}"}, {"Authorization": TOKEN},
         {"Authorization": "Bearer \xe9"},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_without_the_control_token_nothing_is_answered_or_done(
     emulator: EmulatorUnderTest, headers: dict[str, str]
 ) -> None:

@@ -59,14 +59,6 @@ def test_a_reservation_is_settled_once_within_its_amount_or_not_at_all(work_id: 
         ledger.settle(3, "gen_1", 0)
 
 
-def test_reserved_credits_cannot_be_taken_away() -> None:
-    ledger = ledger_of(10)
-    ledger.reserve(1, "gen_1", 4)
-    with pytest.raises(LedgerError):
-        ledger.grant(2, -7)
-    assert state(ledger) == (6, 4, 0)
-
-
 def test_work_that_is_taken_over_counts_as_it_did() -> None:
     ledger = Ledger(granted=10)
     ledger.restore("gen_1", 4, charged=3)

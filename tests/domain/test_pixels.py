@@ -41,14 +41,10 @@ def test_an_upscale_keeps_the_proportions_of_its_asset(
 @pytest.mark.parametrize(
     ("expected", "size", "target"),
     [
-        (False, (2047, 2047), "2k"),
-        (True, (2048, 1), "2k"),
-        (True, (1, 2048), "2k"),
-        (True, (4096, 100), "2k"),
-        (False, (4095, 4095), "4k"),
-        (True, (4096, 4096), "4k"),
+        (False, (2047, 2047), "2k"), (True, (2048, 1), "2k"), (True, (1, 2048), "2k"), (True, (4096, 100), "2k"),
+        (False, (4095, 4095), "4k"), (True, (4096, 4096), "4k"),
     ],
-)
+)  # fmt: skip
 def test_the_longest_edge_decides_whether_a_target_is_reached(
     expected: bool, size: tuple[int, int], target: str
 ) -> None:

@@ -48,17 +48,11 @@ def test_a_recipe_survives_the_way_to_a_helper_process(recipe: Recipe) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"recipe": "painting"},
-        {"width": 0},
-        {"height": 20_000},
-        {"width": "wide"},
-        {"format": "gif"},
-        {"inputs": []},
-        {"inputs": ["one", "two"]},
-        {"color": "red"},
+        {"recipe": "painting"}, {"width": 0}, {"height": 20_000}, {"width": "wide"}, {"format": "gif"},
+        {"inputs": []}, {"inputs": ["one", "two"]}, {"color": "red"},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_recipe_that_makes_no_sense_is_refused(changes: dict[str, object]) -> None:
     plain = recipe_to_dict(UpscaleRecipe(width=20, height=10, format="png", inputs=("one",)))
     with pytest.raises(ValueError, match=r"."):
@@ -68,19 +62,12 @@ def test_a_recipe_that_makes_no_sense_is_refused(changes: dict[str, object]) -> 
 @pytest.mark.parametrize(
     "changes",
     [
-        {"subject_count": 0},
-        {"subject_count": 2},
-        {"model_input_count": -1},
-        {"model_input_count": 1_000},
-        {"model_input_count": 1},
-        {"background_kind": "picture"},
-        {"photography_style": "Golden hour"},
-        {"pose": "Walking"},
-        {"background_kind": "color"},
-        {"background_kind": "transparent", "format": "jpeg"},
+        {"subject_count": 0}, {"subject_count": 2}, {"model_input_count": -1}, {"model_input_count": 1_000},
+        {"model_input_count": 1}, {"background_kind": "picture"}, {"photography_style": "Golden hour"},
+        {"pose": "Walking"}, {"background_kind": "color"}, {"background_kind": "transparent", "format": "jpeg"},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_photograph_whose_inputs_do_not_add_up_is_refused(changes: dict[str, object]) -> None:
     plain = recipe_to_dict(PhotographRecipe(width=20, height=10, format="png", inputs=("one",), subject_count=1))
     with pytest.raises(ValueError, match=r"expected|needs"):

@@ -43,14 +43,8 @@ def test_a_walk_through_the_service_meets_its_points(service: EmulatorUnderTest)
     for key in ("one", "one", "two"):
         service.wait_for(service.send(upscale_call(asset, key)).json)
     service.get(service.get(f"/assets/{asset}").json["url"], key=None)
-    assert {
-        "202",
-        "replay",
-        "work completed",
-        "work failed",
-        "output completed",
-        "output failed with timed_out",
-    } == met(service, "createUpscaleGeneration")
+    ends = {"work completed", "work failed", "output completed", "output failed with timed_out"}
+    assert {"202", "replay", *ends} == met(service, "createUpscaleGeneration")
     assert {"201"} == met(service, "createUpload")
     assert {"200"} == met(service, "upload") == met(service, "download")
     service.get("/assets/none")
@@ -92,9 +86,8 @@ def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(ser
 )
 def test_the_rule_that_a_gap_shows_closes_it(service: EmulatorUnderTest, point: str) -> None:
     closed_by = {one: closing for name, one, closing in gaps(service) if name == "updateProduct"}[point]
-    service.use(
-        {"scenario": "gap", "rules": [closed_by["rule"]]} if "rule" in closed_by else {"use": closed_by["scenario"]}
-    )
+    rule = {"scenario": "gap", "rules": [closed_by["rule"]]} if "rule" in closed_by else None
+    service.use(rule or {"use": closed_by["scenario"]})
     product = service.product(*service.assets(1))
     with contextlib.suppress(ConnectionError):  # that is the point
         service.send(Call("PATCH", f"/products/{product['id']}", {"name": "Other"}))

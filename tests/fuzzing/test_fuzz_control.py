@@ -53,12 +53,8 @@ BODIES: tuple[tuple[str, str, Any], ...] = (
 )
 QUERIES = ("", "", "", "", "?team=Demo", "?team=", "?team=Nobody", "?a=b", "?team=%ff", "?team=Demo&team=Demo", "?&&&")
 MEDIA_TYPES = ("application/json",) * 6 + (
-    "",
-    "text/plain",
-    "multipart/form-data; boundary=x",
-    "application/yaml",
-    "\u00ff",
-)
+    "", "text/plain", "multipart/form-data; boundary=x", "application/yaml", "\u00ff",
+)  # fmt: skip
 
 LATEST = "9000"
 """The year from which a sandbox begins anew."""

@@ -58,11 +58,8 @@ PREFLIGHT: Mapping[str, str] = {
 def test_a_preflight_is_answered_and_is_no_request_of_the_journal(allowed: Browser, path: str) -> None:
     before = len(allowed.app.sandbox.requests())
     status, headers = allowed.ask(path, method="OPTIONS", **PREFLIGHT)
-    assert (204, ORIGIN, "authorization,idempotency-key") == (
-        status,
-        headers["access-control-allow-origin"],
-        headers["access-control-allow-headers"],
-    )
+    assert (204, ORIGIN) == (status, headers["access-control-allow-origin"])
+    assert "authorization,idempotency-key" == headers["access-control-allow-headers"]
     assert "POST" in headers["access-control-allow-methods"]
     assert before == len(allowed.app.sandbox.requests())
 

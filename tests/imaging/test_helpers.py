@@ -85,10 +85,8 @@ def test_a_recipe_is_drawn_as_it_is_in_process(helpers: Helpers) -> None:
 
 
 def test_a_scene_is_examined(helpers: Helpers) -> None:
-    assert run(helpers, {"job": "examine"}, encoded(Image.new("RGB", (90, 90), "red"), "PNG")) == (
-        {"scene": "clean"},
-        [],
-    )
+    red = encoded(Image.new("RGB", (90, 90), "red"), "PNG")
+    assert run(helpers, {"job": "examine"}, red) == ({"scene": "clean"}, [])
 
 
 def test_nothing_runs_before_the_first_job_and_one_helper_does_many(helpers: Helpers, processes: Processes) -> None:

@@ -33,12 +33,8 @@ def recipes(width: int, height: int, target: PictureFormat) -> list[tuple[Recipe
     """A recipe of every kind, with its input pictures."""
     size: dict[str, Any] = {"width": width, "height": height, "format": target}
     one, two = ("one",), ("one", "two")
-    chosen: dict[str, Any] = {
-        "photography_style": "A style",
-        "pose": "A pose",
-        "colorway": "Teal",
-        "directions": "From above.",
-    }
+    chosen: dict[str, Any] = {"photography_style": "A style", "pose": "A pose"}
+    chosen |= {"colorway": "Teal", "directions": "From above."}
     many = ("one", "two", "wall", "model", "style", "pose")
     plain: list[tuple[Recipe, list[bytes]]] = [
         (PhotographRecipe(**size, inputs=one, subject_count=1), [MUG]),

@@ -14,12 +14,12 @@ from tests.model.arithmetic import SECOND, UPLOAD_WINDOW, Json
 from tests.model.comparison import OBSERVERS, Comparison
 from tests.model.faults import codes_of
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.model_state import STATUS_OF
 from tests.model.outside_steps import OutsideSteps
 from tests.model.random_bodies import RandomBodies
 from tests.model.sample_files import SampleFile, sample_files
 from tests.model.service_model import Ask
 from tests.support.emulator_client import Answer
+from tests.support.specification import STATUSES
 
 WRITERS: Final = ("ash_full", "ash_full", "ash_full", "ash_full", "ash_second", "birch_full", "birch_full")
 OTHERS: Final = ("ash_read", "ash_expiring", "ash_revoked")
@@ -63,14 +63,14 @@ class ClientSteps(OutsideSteps):
     def _key(self, chance: Random) -> str:
         strangers = (
             ("nobody",) if self.comparison.client.is_default else ()
-        )  # it is the default sandbox that answers them
+        )  # which answers those whom no sandbox knows
         return chance.choice(WRITERS if chance.randrange(10) else OTHERS + strangers)
 
     def _fault(self, chance: Random, method: str, path: str) -> str | None:
         """Return what the request asks to go wrong, by its header: mostly nothing, and mostly what can go wrong."""
         if chance.randrange(8):
             return None
-        return chance.choice(sorted(codes_of(method, path)) if chance.randrange(8) else [*STATUS_OF, "no-such-code"])
+        return chance.choice(sorted(codes_of(method, path)) if chance.randrange(8) else [*STATUSES, "no-such-code"])
 
     def _bodies(self, chance: Random, key: str) -> RandomBodies:
         return RandomBodies(chance, self.comparison.model, self.comparison.team_of(key))

@@ -277,11 +277,8 @@ class Comparison:
         """Compare what there is of every Team at a glance, touched or not."""
         team, work = self.model.state.teams[name], self.model.state.work_of(name)
         subscription = "active" if team["subscription"] else "inactive"
-        assert (team["credits"], subscription, team["limit"]) == (
-            account["credits"],
-            account["subscription"],
-            account["concurrency_limit"],
-        )
+        shown = (account["credits"], account["subscription"], account["concurrency_limit"])
+        assert (team["credits"], subscription, team["limit"]) == shown
         assert sum(one["price"] for one in work.values()) == account["reserved"]
 
     def _compare_scenario(self, whose: str | None) -> None:

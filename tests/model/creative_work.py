@@ -136,21 +136,19 @@ def generate(state: State, credential: Json, workflow: str, meaning: Json, ident
 def _plan_photography(state: State, team: str, meaning: Json) -> tuple[list[str], tuple[int, int]]:
     products = state.refer("product", meaning["product_ids"], team)
     state.refer("asset", meaning["asset_ids"], team)
-    style, background, model = (
-        meaning.get("photography_style_id"),
-        meaning["background"].get("background_id"),
-        meaning["fashion_model"].get("fashion_model_id"),
-    )
-    state.refer("photography_style", [style] if style else [], team)
-    state.refer("background", [background] if background else [], team)
-    state.refer("fashion_model", [model] if model else meaning["fashion_model"].get("fashion_model_ids", []), team)
-    for pose in state.refer("pose", [meaning["pose_id"]] if "pose_id" in meaning else [], team):
-        if (
-            meaning.get("camera_distance", pose["supported_camera_distances"][0])
-            not in pose["supported_camera_distances"]
-        ):
+    background, model = meaning["background"], meaning["fashion_model"]
+    state.refer("photography_style", _named(meaning, "photography_style_id"), team)
+    state.refer("background", _named(background, "background_id"), team)
+    state.refer("fashion_model", _named(model, "fashion_model_id") or model.get("fashion_model_ids", []), team)
+    for pose in state.refer("pose", _named(meaning, "pose_id"), team):
+        distances = pose["supported_camera_distances"]
+        if meaning.get("camera_distance", distances[0]) not in distances:
             raise Refusal("invalid_input")  # D34
     return subjects(products, meaning["asset_ids"]), _output_size(meaning)
+
+
+def _named(where: Json, name: str) -> list[str]:
+    return [where[name]] if name in where else []
 
 
 def _plan_edit(state: State, team: str, meaning: Json) -> tuple[list[str], tuple[int, int]]:

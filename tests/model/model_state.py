@@ -9,34 +9,6 @@ from dataclasses import dataclass, field
 from tests.model.arithmetic import SECOND, Json, seconds_to_wait, timestamp
 from tests.model.meanings import COLLECTIONS
 
-STATUS_OF = {
-    "invalid_request": 400,
-    "invalid_cursor": 400,
-    "authentication_required": 401,
-    "credential_expired": 401,
-    "credential_revoked": 401,
-    "insufficient_credits": 402,
-    "permission_denied": 403,
-    "subscription_required": 403,
-    "not_found": 404,
-    "upload_not_found": 404,
-    "asset_not_found": 404,
-    "product_not_found": 404,
-    "idempotency_in_progress": 409,
-    "resource_operation_in_progress": 409,
-    "upload_bytes_conflict": 409,
-    "upload_expired": 410,
-    "invalid_input": 422,
-    "invalid_reference": 422,
-    "idempotency_key_reused": 422,
-    "already_at_target_resolution": 422,
-    "concurrency_limit_reached": 429,
-    "rate_limited": 429,
-    "service_unavailable": 503,
-    "internal_error": 500,
-}
-"""Section 7."""
-
 NOT_FOUND = {"asset": "asset_not_found", "product": "product_not_found", "upload": "upload_not_found"}
 """D07; every other kind is `not_found`."""
 

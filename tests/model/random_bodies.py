@@ -29,17 +29,9 @@ REQUIRED: Final = {
     "createUpscaleGeneration": ("asset_id", "target_resolution", "output_format"),
 }
 WORDS: Final = (
-    "content_type",
-    "kind",
-    "age_range",
-    "gender",
-    "camera_distance",
-    "output_mode",
-    "aspect_ratio",
-    "resolution",
-    "output_format",
-    "target_resolution",
-)
+    "content_type", "kind", "age_range", "gender", "camera_distance", "output_mode", "aspect_ratio", "resolution",
+    "output_format", "target_resolution",
+)  # fmt: skip
 """The fields that take one of a few words."""
 
 

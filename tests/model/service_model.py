@@ -11,8 +11,9 @@ from tests.model import creative_work, faults, library_rules
 from tests.model.arithmetic import KEY_RETENTION, SECOND, Json, instant_of, seconds_to_wait, timestamp
 from tests.model.creative_work import ResultOf
 from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, meaning_of, operation_id, same_meaning
-from tests.model.model_state import STATUS_OF, Identify, Refusal, State, newest_first
+from tests.model.model_state import Identify, Refusal, State, newest_first
 from tests.model.sample_files import SampleFile
+from tests.support.specification import STATUSES
 
 
 @dataclass(slots=True)
@@ -83,20 +84,14 @@ class ServiceModel:
         self._result_of = result_of
         for team in teams:
             self.state.teams[team["name"]] = {
-                "id": team["id"],
-                "name": team["name"],
-                "credits": team["credits"],
+                **{name: team[name] for name in ("id", "name", "credits")},
                 "granted": team["credits"],
                 "subscription": team["subscription"] == "active",
                 "limit": team["concurrency_limit"],
             }
             for credential in team["credentials"]:
-                expires_at = instant_of(credential["expires_at"])
-                self.state.credentials[credential["key"]] = {
-                    **credential,
-                    "team": team["name"],
-                    "expires_at": expires_at,
-                }
+                known = {**credential, "team": team["name"], "expires_at": instant_of(credential["expires_at"])}
+                self.state.credentials[credential["key"]] = known
         for kind, ingredients in premade.items():
             for ingredient in ingredients:
                 self.state.owner[ingredient["id"]] = None
@@ -351,7 +346,7 @@ class ServiceModel:
 def _refused(refusal: Refusal) -> Expected:
     code = refusal.code
     return Expected(
-        STATUS_OF[code], code=code, retry_after=refusal.retry_after, active=refusal.active, wait=refusal.wait
+        STATUSES[code], code=code, retry_after=refusal.retry_after, active=refusal.active, wait=refusal.wait
     )
 
 

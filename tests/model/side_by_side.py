@@ -95,10 +95,8 @@ class SandboxesSideBySide:
         links = [str(known["url"]) for known in comparison.opaque.values() if "url" in known]
         assert all(self._fetched(link).status == 404 for link in links[-2:])
         self._saved.clear()  # a key that no sandbox knows is noted in the journal of the default one
-        assert comparison.client.send(Call("GET", "/team", key=OBSERVERS["Ash"])).outcome == (
-            401,
-            "authentication_required",
-        )
+        refused = comparison.client.send(Call("GET", "/team", key=OBSERVERS["Ash"]))
+        assert refused.outcome == (401, "authentication_required")
 
     def _fetched(self, link: str) -> Answer:
         return self.emulator.send(Call("GET", link, key=None, idempotency_key=None))

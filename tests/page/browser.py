@@ -18,25 +18,12 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright
 expect = playwright.expect
 
 FLAGS: Final = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
 REGIONS: Final = (
-    "Requests",
-    "Work",
-    "Gallery",
-    "Teams",
-    "Sandboxes",
-    "Clock",
-    "Scenario",
-    "Conduct",
-    "Coverage",
-)
+    "Requests", "Work", "Gallery", "Teams", "Sandboxes", "Clock", "Scenario", "Conduct", "Coverage",
+)  # fmt: skip
 BESIDE: Final = ("Clock", "Scenario")
 """Regions that have no tab on a wide screen, since they stand beside the others."""
 PATIENCE_MS: Final = 15_000

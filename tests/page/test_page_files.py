@@ -45,18 +45,10 @@ def test_what_a_file_loads_is_there_and_nowhere_else(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "nothing.js",
-        "index.html",
-        "..",
-        "../page.py",
-        "..%2fpage.py",
-        "%2e%2e",
-        "page.py",
-        ".js",
-        "icon.svg%00",
+        "nothing.js", "index.html", "..", "../page.py", "..%2fpage.py", "%2e%2e", "page.py", ".js", "icon.svg%00",
         "ICON.SVG",
     ],
-)
+)  # fmt: skip
 def test_nothing_but_the_pages_files_is_served(emulator: EmulatorUnderTest, name: str) -> None:
     assert emulator.ask("GET", f"/page/{name}").outcome == (404, "not_found")
 

@@ -22,15 +22,10 @@ def _failures(service: EmulatorUnderTest, count: int, call: Call | None = None) 
 @pytest.mark.parametrize(
     ("failing", "nth"),
     [
-        ([3], "3"),
-        ([3], 3),
-        ([2, 3, 4], "2-4"),
-        ([5, 6, 7, 8, 9], ">=5"),
-        ([3, 6, 9], "every 3"),
-        (list(range(1, 10)), "every 1"),
-        ([], "10"),
+        ([3], "3"), ([3], 3), ([2, 3, 4], "2-4"), ([5, 6, 7, 8, 9], ">=5"), ([3, 6, 9], "every 3"),
+        (list(range(1, 10)), "every 1"), ([], "10"),
     ],
-)
+)  # fmt: skip
 def test_an_nth_counts_the_requests_that_match(service: EmulatorUnderTest, failing: list[int], nth: Any) -> None:
     service.rule(TEAM, FAILS, {"nth": nth})
     service.get("/assets")
@@ -105,17 +100,11 @@ COLOURED: Json = {
 @pytest.mark.parametrize(
     ("meant", "body"),
     [
-        (True, {"output_mode": "single_shots"}),
-        (True, {"output_mode": "single_shots", "image_count": 2}),
-        (True, {"image_count": 2.0}),
-        (True, {"background": {"type": "color"}}),
-        (True, {"background": {"color": "#ff0000", "type": "color"}, "camera_distance": "close"}),
+        (True, {"output_mode": "single_shots", "image_count": 2.0}),
+        (True, {"background": {"type": "color"}, "camera_distance": "close"}),
         (True, {}),
-        (False, {"output_mode": "photoshoot"}),
         (False, {"output_mode": "single_shots", "image_count": 3}),
-        (False, {"image_count": "2"}),
         (False, {"background": {"type": "color", "color": "#00ff00"}}),
-        (False, {"background": {}, "pose_id": "any"}),
         (False, {"asset_ids": []}),
         (False, {"resolution": "1k"}),  # a default that the body does not name
     ],
@@ -124,13 +113,6 @@ def test_a_body_is_matched_by_a_subset(service: EmulatorUnderTest, meant: bool, 
     asset_ids = service.assets(1)
     service.rule({"operation": "createProductPhotographyGeneration", "body": body}, FAILS)
     assert (500 if meant else 202) == service.photograph(asset_ids=asset_ids, **COLOURED).status
-
-
-def test_an_array_of_a_body_is_matched_as_it_is(service: EmulatorUnderTest) -> None:
-    one, other = service.assets(2)
-    service.rule({"operation": "createProductPhotographyGeneration", "body": {"asset_ids": [one, other]}}, FAILS)
-    found = [service.photograph(asset_ids=asset_ids).status for asset_ids in ([one, other], [other, one], [one])]
-    assert [500, 202, 202] == found
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"x"', b"\xff", b"{" * 5000])

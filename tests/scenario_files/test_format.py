@@ -61,15 +61,10 @@ def test_json_says_the_same_as_yaml(operations: OperationFacts) -> None:
     texts = [json.dumps(data), json.dumps(data, ensure_ascii=False, indent=2)]
     scenarios = [parse_scenario(text, FILE, operations) for text in texts] + [scenario_of(data, FILE, operations)]
     for scenario in scenarios:
-        assert (
-            scenario.name,
-            scenario.description,
-            scenario.seed,
-            scenario.timeline[0].when,
-        ) == ("x", "An emoji 😀", 3, 30_000)
-        assert [HoldFault(10_000), WorkOutcome(stall=True)] == [
-            rule.fault if isinstance(rule, RequestRule) else rule.outcome for rule in scenario.rules
-        ]
+        assert (scenario.name, scenario.description, scenario.seed) == ("x", "An emoji 😀", 3)
+        assert scenario.timeline[0].when == 30_000
+        done = [rule.fault if isinstance(rule, RequestRule) else rule.outcome for rule in scenario.rules]
+        assert [HoldFault(10_000), WorkOutcome(stall=True)] == done
         assert scenario.rules[0].when == When(Nth(3, 3), probability=0.5)
 
 
@@ -77,9 +72,8 @@ def test_the_text_of_a_scenario_reads_as_the_same_again(operations: OperationFac
     data: Any = {"scenario": "x", "rules": [{"then": {"network": {"latency": 0.25}}}]}
     scenario = scenario_of(data, FILE, operations)
     again = parse_scenario(scenario.text, FILE, operations)
-    assert [LatencyFault(250)] * 2 == [
-        rule.fault for rule in (*scenario.rules, *again.rules) if isinstance(rule, RequestRule)
-    ]
+    rules = (*scenario.rules, *again.rules)
+    assert [LatencyFault(250)] * 2 == [rule.fault for rule in rules if isinstance(rule, RequestRule)]
 
 
 @pytest.mark.parametrize(
@@ -179,14 +173,10 @@ rules:
 @pytest.mark.parametrize(
     ("nth", "text"),
     [
-        (Nth(3, 3), "3"),
-        (Nth(3, 3), "'3'"),
-        (Nth(2, 4), "2-4"),
-        (Nth(3), "'>=3'"),
-        (Nth(3), "'>= 3'"),
+        (Nth(3, 3), "3"), (Nth(3, 3), "'3'"), (Nth(2, 4), "2-4"), (Nth(3), "'>=3'"), (Nth(3), "'>= 3'"),
         (Nth(5, None, 5), "every 5"),
     ],
-)
+)  # fmt: skip
 def test_an_nth_has_four_forms(nth: Nth, text: str, operations: OperationFacts) -> None:
     (rule,) = read(f"rules: [{{when: {{nth: {text}}}, then: {{hold: 1}}}}]", operations).rules
     assert nth == rule.when.nth
@@ -224,15 +214,11 @@ def test_a_timeline_changes_admission_teams_and_credentials(
 
 
 def test_a_timeline_is_in_the_order_of_time_and_then_of_the_file(operations: OperationFacts) -> None:
-    changes = ", ".join(
-        f"{{at: {at}, set: {{team: Demo, credits: {number}}}}}" for at, number in [("2s", 1), ("1s", 2), ("2s", 3)]
-    )
+    given = [("2s", 1), ("1s", 2), ("2s", 3)]
+    changes = ", ".join(f"{{at: {at}, set: {{team: Demo, credits: {number}}}}}" for at, number in given)
     timeline = read(f"timeline: [{changes}]", operations).timeline
-    assert [(timed.when, timed.change.credits) for timed in timeline if isinstance(timed.change, TeamChange)] == [
-        (1_000, 2),
-        (2_000, 1),
-        (2_000, 3),
-    ]
+    found = [(timed.when, timed.change.credits) for timed in timeline if isinstance(timed.change, TeamChange)]
+    assert found == [(1_000, 2), (2_000, 1), (2_000, 3)]
 
 
 @pytest.mark.parametrize(
@@ -262,18 +248,10 @@ world:
     teams = {team.name: team for team in world.teams}
     demo_before = BUILT_IN_WORLD.teams[0]
     first, *others = demo_before.credentials
-    assert teams["Demo"] == WorldTeam(
-        "Demo",
-        credits=5,
-        credentials=(
-            WorldCredential(first.key, "Read only", "read_only"),
-            *others,
-            WorldCredential("second", "Full"),
-        ),
-    )
-    assert teams["Fresh"] == WorldTeam(
-        "Fresh", subscription_active=False, credentials=(WorldCredential("fresh", "Full"),)
-    )
+    credentials = (WorldCredential(first.key, "Read only", "read_only"), *others, WorldCredential("second", "Full"))
+    assert teams["Demo"] == WorldTeam("Demo", credits=5, credentials=credentials)
+    fresh = (WorldCredential("fresh", "Full"),)
+    assert teams["Fresh"] == WorldTeam("Fresh", subscription_active=False, credentials=fresh)
     assert teams["Other"] == BUILT_IN_WORLD.teams[1]
     assert (world.timings, world.premade) == (Timings(queue_ms=0), False)
 

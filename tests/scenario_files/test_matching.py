@@ -2,9 +2,7 @@
 
 import pytest
 
-from emulator.scenario.matching import (
-    contains,
-)
+from emulator.scenario.matching import contains
 
 
 @pytest.mark.parametrize(

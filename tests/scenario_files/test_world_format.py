@@ -5,13 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.scenario.world import (
-    BUILT_IN_WORLD,
-    Timings,
-    WorldCredential,
-    WorldFile,
-    WorldTeam,
-)
+from emulator.scenario.world import BUILT_IN_WORLD, Timings, WorldCredential, WorldFile, WorldTeam
 from emulator.scenario.world_format import WorldError, parse_world, world_of
 from tests.support.served import ROOT
 
@@ -50,14 +44,8 @@ timings: {queue: 250ms, photography_style: 2, background: 1m, pose: 0, fashion_m
 premade: false
 """
     credential = WorldCredential("a", "A", "read_only", "revoked", 1_767_225_600_000)
-    expected = WorldFile(
-        (
-            *BUILT_IN_WORLD.teams,
-            WorldTeam("Shop & Co", 7, False, 1, 600, (credential,)),
-        ),
-        Timings(250, 2_000, 60_000, 0, 3_600_000, 1_500, 3_000),
-        premade=False,
-    )
+    teams = (*BUILT_IN_WORLD.teams, WorldTeam("Shop & Co", 7, False, 1, 600, (credential,)))
+    expected = WorldFile(teams, Timings(250, 2_000, 60_000, 0, 3_600_000, 1_500, 3_000), premade=False)
     assert expected == parse_world(text, "world.yaml")
 
 

@@ -215,16 +215,10 @@ def test_the_camera_distance_must_be_one_of_the_poses(emulator: EmulatorUnderTes
 @pytest.mark.parametrize(
     "fields",
     [
-        {"asset_ids": []},
-        {"asset_ids": ["a"] * 2},
-        {"asset_ids": list("abcdefghi")},
-        {"instructions": ""},
-        {"instructions": " \n"},
-        {"output_mode": "single_shots"},
-        {"aspect_ratio": None},
-        {"resolution": "3k"},
+        {"asset_ids": []}, {"asset_ids": ["a"] * 2}, {"asset_ids": list("abcdefghi")}, {"instructions": ""},
+        {"instructions": " \n"}, {"output_mode": "single_shots"}, {"aspect_ratio": None}, {"resolution": "3k"},
     ],
-)
+)  # fmt: skip
 def test_an_edit_outside_the_contract_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
     assert edit(emulator, **({"asset_ids": ["a"]} | fields)).outcome == INVALID_INPUT
 
@@ -260,14 +254,10 @@ def test_an_upscale_outside_the_contract_is_refused(emulator: EmulatorUnderTest,
 @pytest.mark.parametrize(
     ("expected", "size", "target"),
     [
-        (202, (2047, 8), "2k"),
-        (422, (2048, 8), "2k"),
-        (422, (8, 2048), "2k"),
-        (202, (8, 2048), "4k"),
-        (422, (4096, 8), "4k"),
-        (422, (5000, 8), "2k"),
+        (202, (2047, 8), "2k"), (422, (2048, 8), "2k"), (422, (8, 2048), "2k"), (202, (8, 2048), "4k"),
+        (422, (4096, 8), "4k"), (422, (5000, 8), "2k"),
     ],
-)
+)  # fmt: skip
 def test_an_upscale_to_what_the_asset_already_has_is_refused_and_costs_nothing(
     emulator: EmulatorUnderTest, expected: int, size: tuple[int, int], target: str
 ) -> None:
@@ -302,13 +292,6 @@ def test_main_photos_come_first_then_explicit_assets_then_the_others_in_turn(emu
         assert answer.json["request"]["product_ids"] == fields.get("product_ids", [])
 
 
-def test_products_that_share_a_photo_have_it_packed_once(emulator: EmulatorUnderTest) -> None:
-    a, b, c = emulator.assets(3)
-    one, two = emulator.product(a, b, c), emulator.product(a, c)
-    answer = emulator.photograph(product_ids=[one["id"], two["id"]])
-    assert answer.json["resolved_asset_ids"] == [a, b, c]
-
-
 # Slots and their times ----------------------------------------------------------------------------------------------
 
 
@@ -325,14 +308,10 @@ def test_slots_start_together_and_finish_one_after_another(emulator: EmulatorUnd
         emulator.advance(step)
         seen.append(outline(emulator, generation))
     assert seen == [
-        *[("queued", "pe pe pe", 1)] * 2,
-        ("processing", "pr pr pr", 5),
-        ("processing", "pr pr pr", 1),
-        ("processing", "co pr pr", 2),
-        ("processing", "co co pr", 2),
-        ("processing", "co co pr", 1),
+        *[("queued", "pe pe pe", 1)] * 2, ("processing", "pr pr pr", 5), ("processing", "pr pr pr", 1),
+        ("processing", "co pr pr", 2), ("processing", "co co pr", 2), ("processing", "co co pr", 1),
         *[("completed", "co co co", None)] * 2,
-    ]
+    ]  # fmt: skip
     done = emulator.get(f"/generations/{generation['id']}").json
     instants = [done[name][17:23] for name in ("created_at", "started_at", "finished_at", "updated_at")]
     assert instants == ["00.000", "01.000", "10.000", "10.000"]

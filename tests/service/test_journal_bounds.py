@@ -52,10 +52,8 @@ def test_long_paths_and_keys_count_as_bytes() -> None:
 def test_a_body_over_the_bound_is_left_out(size_bytes: int) -> None:
     entry = _pass(Journal(), size_bytes)
     is_long = size_bytes > MAXIMUM_BODY_BYTES
-    assert (None if is_long else b"x" * size_bytes, size_bytes if is_long else 0) == (
-        entry.response_body,
-        entry.response_body_bytes,
-    )
+    expected = (None, size_bytes) if is_long else (b"x" * size_bytes, 0)
+    assert expected == (entry.response_body, entry.response_body_bytes)
 
 
 def test_an_entry_dropped_in_flight_holds_no_bytes_when_it_leaves() -> None:

@@ -132,24 +132,18 @@ def test_the_default_sandbox_outlives_its_context(server: Emulator) -> None:
 def test_a_sandbox_begins_as_it_is_told(server: Emulator, tmp_path: Path) -> None:
     world = tmp_path / "world.yaml"
     world.write_text("teams: {Demo: {credits: 7, credentials: [{key: k, name: Full, profile: full}]}}")
-    options = {
-        "world": world,
-        "scenario": "some-outputs-fail",
-        "start": START + timedelta(days=1),
-        "clock": "auto",
-        "seed": 3,
-    }
+    tomorrow = START + timedelta(days=1)
+    options = {"world": world, "scenario": "some-outputs-fail", "start": tomorrow, "clock": "auto", "seed": 3}
     with server.sandbox(**options, rate_limits=False) as sandbox:
-        assert START + timedelta(days=1) == sandbox.clock.now
+        assert tomorrow == sandbox.clock.now
         assert 7 == sandbox.team("Demo").credits
         assert [rule.matched for rule in sandbox.rules] == [0]
 
 
 def test_the_key_stays_demos_when_it_is_revoked(sandbox: Sandbox) -> None:
     key = sandbox.api_key
-    sandbox.use(
-        {"scenario": "gone", "timeline": [{"at": "0s", "set": {"credential": "iwe_demo_full", "state": "revoked"}}]}
-    )
+    revoked = {"credential": "iwe_demo_full", "state": "revoked"}
+    sandbox.use({"scenario": "gone", "timeline": [{"at": "0s", "set": revoked}]})
     assert key == sandbox.api_key == sandbox.env["IMAGE_WORKFLOW_API_KEY"]
     assert 401 == get_team(sandbox).status_code
 
@@ -173,7 +167,7 @@ def test_the_clock_moves_from_event_to_event(sandbox: Sandbox) -> None:
     headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": "one"}
     body = {"content_type": "image/png", "size_bytes": 5}
     assert 201 == httpx.post(f"{sandbox.base_url}/uploads", json=body, headers=headers).status_code
-    assert (1, sandbox.clock.pending) == (sandbox.clock.pending, 1)
+    assert 1 == sandbox.clock.pending
     due = sandbox.clock.next_event_at
     assert 0 == sandbox.clock.idle()
     assert 1 == sandbox.clock.next()
@@ -224,13 +218,8 @@ def test_a_file_that_cannot_be_read_is_told(server: Emulator, tmp_path: Path, op
 def test_a_team_is_looked_at_and_changed(sandbox: Sandbox) -> None:
     team = sandbox.team("Demo")
     team.set(credits=5, subscription="inactive", concurrency_limit=1, requests_per_minute=1)
-    assert (5, 0, "inactive", 1, "Demo") == (
-        team.credits,
-        team.reserved,
-        team.subscription,
-        team.concurrency_limit,
-        team.name,
-    )
+    shown = (team.name, team.credits, team.reserved, team.subscription, team.concurrency_limit)
+    assert ("Demo", 5, 0, "inactive", 1) == shown
     assert team.credits == sandbox.team(team.id).credits
     assert (200, 429) == (get_team(sandbox).status_code, get_team(sandbox).status_code)
     with pytest.raises(EmulatorError, match="'Nobody': there is no such Team"):
@@ -241,13 +230,8 @@ def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox)
     get_team(sandbox)
     get_team(sandbox, sandbox.key("iwe_demo_expired"))
     first, second = sandbox.requests()
-    assert ("getTeam", 200, None, "Demo", "GET") == (
-        first.operation,
-        first.status,
-        first.code,
-        first.team,
-        first.method,
-    )
+    shown = (first.method, first.operation, first.status, first.code, first.team)
+    assert ("GET", "getTeam", 200, None, "Demo") == shown
     assert [second] == sandbox.requests(status=401) == sandbox.requests(code="credential_expired", since=1)
     explanation = sandbox.explain("last")
     assert (

@@ -130,9 +130,7 @@ def use(image_workflow):
 
 
 def test_a_test_whose_client_misbehaved_fails_where_that_is_asked_for(tmp_path: Path) -> None:
-    text = (
-        MISBEHAVING
-        + """
+    text = """
 @pytest.mark.image_workflow(clock="manual", scenario="rate-limited", conduct="fail")
 def test_fails(image_workflow):
     use(image_workflow)
@@ -148,24 +146,20 @@ def test_asks(image_workflow):
 def test_is_clean(image_workflow):
     use(image_workflow)
 """
-    )
-    output = told(tmp_path, text)
+    output = told(tmp_path, MISBEHAVING + text)
     assert "1 failed, 2 passed" in output
     assert "the client under test misbehaved:" in output
     assert "error: retry-before-retry-after: getTeam was sent again" in output
 
 
 def test_the_ini_option_says_what_follows_from_misdeeds(tmp_path: Path) -> None:
-    text = (
-        MISBEHAVING
-        + """
+    text = """
 @pytest.mark.image_workflow(clock="manual", scenario="rate-limited")
 def test_misbehaves(image_workflow):
     use(image_workflow)
     assert "@" not in {end}
 """
-    )
-    passing, failing = text.format(end="''"), text.format(end="'@'")
+    passing, failing = (MISBEHAVING + text.format(end=end) for end in ("''", "'@'"))
     assert "1 failed" in told(tmp_path, passing, "-o", "image_workflow_conduct=fail")
     assert "- image workflow conduct -" in told(tmp_path, failing)
     assert "- image workflow conduct -" not in told(tmp_path, failing, "-o", "image_workflow_conduct=off")

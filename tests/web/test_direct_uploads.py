@@ -146,16 +146,11 @@ def test_each_header_must_be_there_once_in_whatever_case(emulator: EmulatorUnder
 @pytest.mark.parametrize(
     "headers",
     [
-        {"Content-Type": "image/jpeg"},
-        {"Content-Type": "application/octet-stream"},
-        {"Content-Type": "image/png; charset=utf-8"},
-        {"X-Upload-Binding": "0" * 32},
-        {"X-Upload-Binding": ""},
-        {"Authorization": f"Bearer {FULL}"},
-        {"Authorization": "Basic eDp5"},
-        {"Authorization": ""},
+        {"Content-Type": "image/jpeg"}, {"Content-Type": "application/octet-stream"},
+        {"Content-Type": "image/png; charset=utf-8"}, {"X-Upload-Binding": "0" * 32}, {"X-Upload-Binding": ""},
+        {"Authorization": f"Bearer {FULL}"}, {"Authorization": "Basic eDp5"}, {"Authorization": ""},
     ],
-)
+)  # fmt: skip
 def test_a_different_header_or_a_credential_is_refused(
     emulator: EmulatorUnderTest, session: Json, headers: Mapping[str, str]
 ) -> None:

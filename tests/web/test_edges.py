@@ -32,23 +32,13 @@ def test_a_content_type_of_bytes_that_comes_twice_is_malformed_in_either_order(
 @pytest.mark.parametrize(
     ("number", "status"),
     [
-        ("5", 201),
-        ("5.0", 201),
-        ("5e0", 201),
-        ("50e-1", 201),
-        ("5.00000000000000000000", 201),
-        ("5000000000000000000000e-21", 201),
-        ("5.0000000000000001", 422),
-        ("4.9999999999999999999999", 422),
-        ("50000000000000000000001e-22", 422),
-        ("73400319.999999999999", 422),
-        ("1e-400", 422),
-        ("1e400", 422),
-        ("-1e999", 422),
-        pytest.param("9" * 5_000, 422, id="5,000 digits"),
+        ("5", 201), ("5.0", 201), ("5e0", 201), ("50e-1", 201), ("5.00000000000000000000", 201),
+        ("5000000000000000000000e-21", 201), ("5.0000000000000001", 422), ("4.9999999999999999999999", 422),
+        ("50000000000000000000001e-22", 422), ("73400319.999999999999", 422), ("1e-400", 422), ("1e400", 422),
+        ("-1e999", 422), pytest.param("9" * 5_000, 422, id="5,000 digits"),
         ("123456789012345678901234567890", 422),
     ],
-)
+)  # fmt: skip
 def test_a_number_is_whole_if_it_is_as_written(emulator: EmulatorUnderTest, number: str, status: int) -> None:
     body = f'{{"content_type": "image/png", "size_bytes": {number}}}'.encode()
     answer = emulator.post("/uploads", content=body, headers=JSON)

@@ -137,14 +137,9 @@ def test_every_other_refusal_frees_its_key(emulator: EmulatorUnderTest) -> None:
     found.append(attempt(nothing="New"))
     found.append(attempt(name="Newest"))
     assert found == [
-        (422, "invalid_reference"),
-        (503, "service_unavailable"),
-        (403, "subscription_required"),
-        (429, "concurrency_limit_reached"),
-        (409, "resource_operation_in_progress"),
-        INVALID_INPUT,
-        (200, "pose"),
-    ]
+        (422, "invalid_reference"), (503, "service_unavailable"), (403, "subscription_required"),
+        (429, "concurrency_limit_reached"), (409, "resource_operation_in_progress"), INVALID_INPUT, (200, "pose"),
+    ]  # fmt: skip
 
 
 def test_a_refused_rate_frees_its_key(emulator: EmulatorUnderTest) -> None:

@@ -26,33 +26,15 @@ def test_the_limits_of_the_limit_are_accepted(emulator: EmulatorUnderTest, path:
 @pytest.mark.parametrize(
     "target",
     [
-        "/assets?source=both",
-        "/assets?source=",
-        "/assets?source=UPLOAD",
-        "/poses?scope=mine",
-        "/backgrounds?scope=",
-        "/operations?status=pending",
-        "/operations?type=pose.delete",
-        "/generations?workflow=video",
-        "/generations?status=done",
-        "/generations?type=pose.create",
-        "/assets?scope=team",
-        "/products?source=upload",
-        "/operations?workflow=upscale",
-        "/assets?limit=5&limit=5",
-        "/assets?limit=5&limit=6",
-        "/assets?source=upload&source=upload",
-        "/assets?Limit=5",
-        "/assets?limit%5B%5D=5",
-        "/assets?=5",
-        "/assets?limit",
-        "/assets?%ff=1",
-        "/operations?target_id=%ff",
-        "/operations?target_id=%ed%a0%80",
-        "/team?x",
-        "/assets?limit=5;source=upload",
+        "/assets?source=both", "/assets?source=", "/assets?source=UPLOAD", "/poses?scope=mine",
+        "/backgrounds?scope=", "/operations?status=pending", "/operations?type=pose.delete",
+        "/generations?workflow=video", "/generations?status=done", "/generations?type=pose.create",
+        "/assets?scope=team", "/products?source=upload", "/operations?workflow=upscale", "/assets?limit=5&limit=5",
+        "/assets?limit=5&limit=6", "/assets?source=upload&source=upload", "/assets?Limit=5",
+        "/assets?limit%5B%5D=5", "/assets?=5", "/assets?limit", "/assets?%ff=1", "/operations?target_id=%ff",
+        "/operations?target_id=%ed%a0%80", "/team?x", "/assets?limit=5;source=upload",
     ],
-)
+)  # fmt: skip
 def test_a_query_that_the_contract_does_not_have_is_refused(emulator: EmulatorUnderTest, target: str) -> None:
     assert outcome(emulator, target) == (400, "invalid_request")
 

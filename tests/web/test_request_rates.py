@@ -90,14 +90,10 @@ def test_the_longer_of_two_waits_is_asked_for(emulator: EmulatorUnderTest) -> No
 @pytest.mark.parametrize(
     ("expected", "target", "key"),
     [
-        (True, "/team", FULL),
-        (True, "/assets/ast_1", FULL),
-        (True, "/assets?limit=0", FULL),
-        (False, "/nothing", FULL),
-        (False, "/uploads", FULL),
-        (False, "/team", None),
+        (True, "/team", FULL), (True, "/assets/ast_1", FULL), (True, "/assets?limit=0", FULL),
+        (False, "/nothing", FULL), (False, "/uploads", FULL), (False, "/team", None),
     ],
-)
+)  # fmt: skip
 def test_every_request_to_an_operation_counts_whatever_its_answer(
     emulator: EmulatorUnderTest, expected: bool, target: str, key: str | None
 ) -> None:

@@ -34,27 +34,12 @@ def test_another_method_of_a_known_path_is_405_and_told_what_is_allowed(emulator
 @pytest.mark.parametrize(
     "path",
     [
-        "/nothing",
-        "/team/",
-        "/team/x",
-        "/Team",
-        "//team",
-        "/./team",
-        "/products/",
-        "/products//",
-        "/products/prd_1/",
-        "/products/prd_1/x",
-        "/uploads/upl_1",
-        "/uploads//complete",
-        "/uploads/upl_1/complete/",
-        "/generations/gen_1/outputs",
-        "/%74eam%2F",
-        "/v1/team",
-        "/{}",
-        "/products/{}/x",
-        "/",
+        "/nothing", "/team/", "/team/x", "/Team", "//team", "/./team", "/products/", "/products//",
+        "/products/prd_1/", "/products/prd_1/x", "/uploads/upl_1", "/uploads//complete",
+        "/uploads/upl_1/complete/", "/generations/gen_1/outputs", "/%74eam%2F", "/v1/team", "/{}",
+        "/products/{}/x", "/",
     ],
-)
+)  # fmt: skip
 def test_an_unknown_path_is_not_found(emulator: EmulatorUnderTest, path: str) -> None:
     """D06."""
     for method in ("GET", "POST", "DELETE", "HEAD"):
