@@ -42,7 +42,7 @@ _RETRY_SECONDS = 5
 _END_OF_HEAD = b"\r\n\r\n"
 _BEGINNING_OF_HEAD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?: |\Z)")
 """A method, and the space behind it if that has come."""
-_USUAL_METHODS = frozenset({b"GET", b"HEAD", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS", b"TRACE", b"CONNECT"})
+_USUAL_BEGINNINGS = tuple(method + b" " for method in b"GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT".split())
 _STAND_IN_METHOD = b"PURGE"
 """Stands for unknown methods: one that the parser knows and no path allows."""
 _ABSOLUTE_TARGET = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
@@ -172,8 +172,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         if end > MAXIMUM_HEAD_BYTES or (end < 0 and len(data) > MAXIMUM_HEAD_BYTES):
             self.send_400_response(f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
             return b""
-        beginning = _BEGINNING_OF_HEAD.match(data)
-        if end < 0 and beginning:
+        if end < 0 and _BEGINNING_OF_HEAD.match(data):
             self._held_back = data
             return b""
         self._held_back = b""
@@ -181,11 +180,18 @@ class PatientHttpProtocol(HttpToolsProtocol):
         head, rest = data[:end], data[end:]
         if b"upgrade" in head.lower():
             head = _UPGRADE.sub(b"", head)
-        if beginning and beginning[1] not in _USUAL_METHODS:
-            self._unusual_method = beginning[1].decode()
-            head = _STAND_IN_METHOD + head[beginning.end(1) :]
+        if not head.startswith(_USUAL_BEGINNINGS):
+            head = self._with_known_method(head)
         super().data_received(head)
         return rest
+
+    def _with_known_method(self, head: bytes) -> bytes:
+        """Return a head whose method the parser knows, and remember the other (D06)."""
+        beginning = _BEGINNING_OF_HEAD.match(head)
+        if beginning is None:
+            return head
+        self._unusual_method = beginning[1].decode()
+        return _STAND_IN_METHOD + head[beginning.end(1) :]
 
     def _take_body(self, data: bytes) -> bytes:
         """Parse bytes of a body, and return those behind it."""

@@ -3,7 +3,6 @@
 Must not know what is asked for, nor any state, nor what a body says (`json_bodies`).
 """
 
-import io
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, MutableMapping
 from typing import Any
@@ -167,11 +166,10 @@ class Body:
 
     async def read(self, limit_bytes: int = MAXIMUM_BODY_BYTES) -> bytes | None:
         """Take all of it; None as soon as it is larger than the limit. Raises ClientDisconnectedError."""
-        gathered = io.BytesIO(await self.take())  # it hands its bytes out without a copy
-        gathered.seek(0, io.SEEK_END)
+        pieces = [await self.take()]
         while self.has_more and self.size_bytes <= limit_bytes:
-            gathered.write(await self.take())
-        return gathered.getvalue() if self.size_bytes <= limit_bytes else None
+            pieces.append(await self.take())
+        return b"".join(pieces) if self.size_bytes <= limit_bytes else None  # one piece is not copied
 
     async def drain(self) -> None:
         """Receive and discard the rest, within bounds: the connection stays open until the client has read the answer."""
