@@ -5,10 +5,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from emulator.contract import BASE_PATH, Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
@@ -46,8 +47,7 @@ if TYPE_CHECKING:
     from emulator.examiner.coverage import Document
 
 
-@dataclass(frozen=True, slots=True)
-class StartUpSummary:
+class StartUpSummary(Struct, frozen=True):
     """What a person needs to know at start: the keys, each with its Team and a note, and how the clock runs."""
 
     keys: Sequence[tuple[str, str, str]]

@@ -5,9 +5,10 @@ operations do, nor how a violation is answered.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from emulator.documents import shipped_document
 from emulator.documents.schemas import Schemas, Violation
@@ -19,8 +20,7 @@ IDEMPOTENCY_KEY = "Idempotency-Key"
 _METHODS = ("get", "post", "patch", "put", "delete")
 
 
-@dataclass(frozen=True, slots=True)
-class QueryParameter:
+class QueryParameter(Struct, frozen=True):
     """A query parameter: a whole number within bounds, one of a set of words, or any text."""
 
     name: str
@@ -30,8 +30,7 @@ class QueryParameter:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OperationContract:
+class OperationContract(Struct, frozen=True):
     """What the contract says of one operation."""
 
     id: str

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
 import orjson
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -159,8 +160,7 @@ MAXIMUM_IMAGE_BYTES = 70 * 1024 * 1024
 """As large as an upload may be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """What one method of a path does, and what it takes."""
 
     handler: Handler

@@ -8,11 +8,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from os.path import commonprefix
 from typing import Any, Final
 
 import orjson
+from msgspec import Struct
 
 from emulator.control.calls import Call
 from emulator.control.explanations import describe_rule, explain, rules_that_acted
@@ -116,8 +116,7 @@ def _describe_counts(counts: Mapping[tuple[str | None, int | None], int]) -> dic
 # Filters --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Struct, frozen=True):
     """What is asked for; None where anything will do. An empty text stands for what an entry does not have."""
 
     operation: str | None

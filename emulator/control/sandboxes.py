@@ -1,8 +1,9 @@
 """Sandboxes: created, shown, reset and deleted."""
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any, Final
+
+from msgspec import structs
 
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
@@ -40,13 +41,13 @@ def create_sandbox(call: Call) -> JsonResponse:
     names = world_names(given.get("world", plane.options.world))
     file = file_name(call)
     scenario = optional(fields, "scenario", lambda value: read_scenario(plane, value, names, file)) or NO_SCENARIO
-    options = dataclasses.replace(with_scenario(plane.options, scenario), **given)
+    options = structs.replace(with_scenario(plane.options, scenario), **given)
     identifier = fields.get("id") or _free_identifier(call)
     try:
         sandbox = plane.sandboxes.create(identifier, options)
     except SandboxConflictError as conflict:
         raise Problem("invalid_request", f"(body): {conflict}", status=409) from None
-    plane.created_with[sandbox] = dataclasses.replace(plane.options, **given)
+    plane.created_with[sandbox] = structs.replace(plane.options, **given)
     return JsonResponse(describe(call, sandbox), 201, {"Location": f"{PREFIX}/sandboxes/{identifier}"})
 
 

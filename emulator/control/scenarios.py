@@ -3,9 +3,10 @@
 Owns how a request names a scenario, and which part takes effect when. Must not know what a scenario does.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
+
+from msgspec import structs
 
 from emulator.control.calls import Call, ControlPlane
 from emulator.control.fields import read_fields
@@ -66,7 +67,7 @@ def list_library(call: Call) -> dict[str, Any]:
 def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions:
     """Return options that begin a sandbox with a scenario, whose own seed and clock go before theirs."""
     clock = scenario.clock
-    return dataclasses.replace(
+    return structs.replace(
         options,
         scenario=scenario,
         seed=options.seed if scenario.seed is None else None,

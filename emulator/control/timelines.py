@@ -1,7 +1,8 @@
 """The timeline of a running scenario as people read it: what it sets when, as its file spells it."""
 
-from dataclasses import fields
 from typing import Any
+
+from msgspec import structs
 
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange
@@ -60,7 +61,7 @@ def _span(span_ms: int) -> str:
 
 def _spelling(change: Change) -> dict[str, Any]:
     """Return a change as a scenario file spells it."""
-    values = {field.name: getattr(change, field.name) for field in fields(change)}
+    values = structs.asdict(change)
     match change:
         case AdmissionChange():
             pass

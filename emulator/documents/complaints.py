@@ -5,8 +5,9 @@ Owns the form of a complaint, places in files, and the search for the nearest wo
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _LISTED_WORDS: Final = 14
 _COMPARED_CHARACTERS: Final = 200
@@ -15,8 +16,7 @@ _PART: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
 """A part of a name: of `createEditImages` three, as of `create_edit_images`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """A place in a file, counted from 1; line 0 means that there is none (the data came without its text)."""
 
     line: int = 0
@@ -26,8 +26,7 @@ class Position:
 NOWHERE: Final = Position()
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
+class Complaint(Struct, frozen=True):
     """One thing that is wrong. `path` is a JSON Pointer; `file` is empty, and line and column are 0, where there are none."""
 
     file: str

@@ -6,10 +6,11 @@ expects, where its keywords say it badly. Must not know which schemas there are,
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
 
 from emulator.documents.complaints import clause, nearest, one_of
 from emulator.documents.values import LONGEST_NAME
@@ -31,8 +32,7 @@ _SHOWN_UNKNOWN: Final = 50
 """Limit of the reported unknown fields of one object."""
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """One way in which a value breaks a schema: where, what is there, what should be, which word may be meant.
 
     `kind` tells a field that is missing, and one that must not be there, from a value that does not fit.

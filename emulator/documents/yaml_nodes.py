@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from msgspec import Struct
+
 from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position
 from emulator.domain.problems import excerpt
 
@@ -38,8 +40,7 @@ _NUMBER_CHARACTERS: Final = 40
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
 
-@dataclass(frozen=True, slots=True)
-class TextNode:
+class TextNode(Struct, frozen=True):
     """A scalar. `quoted` tells `"3"`, which can only be text, from `3`."""
 
     text: str
@@ -47,16 +48,14 @@ class TextNode:
     position: Position
 
 
-@dataclass(frozen=True, slots=True)
-class ListNode:
+class ListNode(Struct, frozen=True):
     """A sequence of nodes."""
 
     items: tuple["Node", ...]
     position: Position
 
 
-@dataclass(frozen=True, slots=True)
-class MappingNode:
+class MappingNode(Struct, frozen=True):
     """Keys, in the order of the file, each with its node."""
 
     entries: tuple[tuple[TextNode, "Node"], ...]
@@ -202,8 +201,7 @@ class _Open:
         return MappingNode(entries, self.position)
 
 
-@dataclass(frozen=True, slots=True)
-class _Built:
+class _Built(Struct, frozen=True):
     """A finished node, with its number of values and its levels."""
 
     node: Node

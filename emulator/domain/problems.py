@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from msgspec import Struct
+
 
 class Check(StrEnum):
     """The checks that a request passes, in the order of D01; a problem names the one that decided."""
@@ -42,16 +44,14 @@ OPERATION_CHECKS = (
 """The last checks: those of the operation itself, as far as they apply to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Why something is checked: the section of the specification, and the decisions where it is silent."""
 
     section: str
     decisions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemKind:
+class ProblemKind(Struct, frozen=True):
     """One row of the catalogue: a stable code, its HTTP status and title, the check it usually comes from, the way out.
 
     `source` stands where it says more than the source of the check.
@@ -136,8 +136,7 @@ def source_of(check: Check, code: str | None = None) -> Source:
     return kind.source if kind is not None and kind.source is not None else _SOURCES[check]
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(Struct, frozen=True):
     """The timeline change that caused a state: where it is in the file, and when it was made."""
 
     file: str

@@ -5,8 +5,9 @@ asked for it. Must not import Pillow or know how a picture is drawn: admitting w
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Literal, get_args
+
+from msgspec import Struct, structs
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 BackgroundKind = Literal["automatic", "color", "picture", "transparent"]
@@ -21,8 +22,7 @@ EDIT_INPUT_LIMIT = 8
 CARD_INPUT_LIMIT = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Picture:
+class _Picture(Struct, frozen=True, kw_only=True):
     """What every recipe says: exact pixel size, file format, and the keys of its input pictures in drawing order."""
 
     width: int
@@ -41,8 +41,7 @@ class _Picture:
             raise ValueError(f"{len(self.inputs)} inputs: expected {least} to {most}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PhotographRecipe(_Picture):
+class PhotographRecipe(_Picture, frozen=True, kw_only=True):
     """One output slot of a Product Photography.
 
     `inputs` are the packed subject photos, then the background picture if `background_kind` is "picture", then the
@@ -84,8 +83,7 @@ class PhotographRecipe(_Picture):
             raise ValueError("a color background needs background_hex")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditRecipe(_Picture):
+class EditRecipe(_Picture, frozen=True, kw_only=True):
     """The one output of an Edit Images: 1 to 8 inputs composed together, and the instructions they were given."""
 
     instructions: str
@@ -96,8 +94,7 @@ class EditRecipe(_Picture):
         self._check_inputs(1, EDIT_INPUT_LIMIT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpscaleRecipe(_Picture):
+class UpscaleRecipe(_Picture, frozen=True, kw_only=True):
     """The one output of an Upscale: its one input resampled to `width` x `height`."""
 
     def __post_init__(self) -> None:
@@ -105,8 +102,7 @@ class UpscaleRecipe(_Picture):
         self._check_inputs(1, 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PremadeRecipe(_Picture):
+class PremadeRecipe(_Picture, frozen=True, kw_only=True):
     """A picture of a premade global ingredient, drawn from nothing.
 
     `attributes` are words of the ingredient that show in the picture: a Background's kind, a Fashion Model's gender
@@ -123,8 +119,7 @@ class PremadeRecipe(_Picture):
         self._check_inputs(0, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardRecipe(_Picture):
+class CardRecipe(_Picture, frozen=True, kw_only=True):
     """The card or preview picture of a Team-owned ingredient, made from its 1 to 5 source pictures."""
 
     kind: PremadeKind
@@ -143,7 +138,7 @@ RECIPE_KINDS: Mapping[str, type[Recipe]] = {kind.__name__: kind for kind in get_
 
 def recipe_to_dict(recipe: Recipe) -> dict[str, object]:
     """The recipe as JSON data: its kind under `recipe`, and its fields."""
-    return {"recipe": type(recipe).__name__, **{field.name: getattr(recipe, field.name) for field in fields(recipe)}}
+    return {"recipe": type(recipe).__name__, **structs.asdict(recipe)}
 
 
 def recipe_from_dict(plain: Mapping[str, object]) -> Recipe:

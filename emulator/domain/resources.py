@@ -6,6 +6,8 @@ Instants are milliseconds since the epoch. How a resource looks on the wire is t
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from msgspec import Struct
+
 from emulator.domain.recipes import Recipe
 
 WorkStatus = Literal["queued", "processing", "completed", "failed"]
@@ -45,8 +47,7 @@ class RenderedOnce:
         return rendered
 
 
-@dataclass(frozen=True, slots=True)
-class Credential:
+class Credential(Struct, frozen=True):
     """An API Credential: acts as one Team, with one permission profile (section 5)."""
 
     id: str
@@ -59,8 +60,7 @@ class Credential:
     state: CredentialState = "active"
 
 
-@dataclass(frozen=True, slots=True)
-class Team:
+class Team(Struct, frozen=True):
     """The owner of everything; its Credits are in the ledger, its work in progress in the budget."""
 
     id: str
@@ -71,8 +71,7 @@ class Team:
     """Of each of its credentials (section 8)."""
 
 
-@dataclass(frozen=True, slots=True)
-class UploadSession:
+class UploadSession(Struct, frozen=True):
     """A place for bytes that have not become an Asset yet (D15 to D17)."""
 
     id: str
@@ -86,8 +85,7 @@ class UploadSession:
     """SHA-256 of the bytes it accepted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asset:
+class Asset(Struct, frozen=True):
     """A picture of the Team's, uploaded or generated. Its bytes are in the image store, under its id."""
 
     id: str
@@ -181,8 +179,7 @@ class FashionModel(Ingredient):
     kind = "fashion_model"
 
 
-@dataclass(frozen=True, slots=True)
-class WorkError:
+class WorkError(Struct, frozen=True):
     """Why work or an output failed, without naming a provider (D31)."""
 
     code: str
@@ -216,8 +213,7 @@ class Operation(RenderedOnce):
         return self.type.partition(".")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class OperationOutcome:
+class OperationOutcome(Struct, frozen=True):
     """What an Operation will come to; `finishes_at` is None if it never finishes (a scenario stalls it)."""
 
     starts_at: int
@@ -228,8 +224,7 @@ class OperationOutcome:
     """The image store's keys of the source pictures, held until the work is finished."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """One output slot of a Generation; its place in the array is its slot (D36)."""
 
     status: OutputStatus = "pending"
@@ -237,8 +232,7 @@ class Output:
     error: WorkError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedOutput:
+class PlannedOutput(Struct, frozen=True):
     """What a slot will come to, decided at admission; `finishes_at` is None where it never does."""
 
     finishes_at: int | None

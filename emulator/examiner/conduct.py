@@ -6,8 +6,10 @@ how a note is taken.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct, structs
 
 from emulator.examiner import points
 from emulator.examiner.history import History
@@ -23,8 +25,7 @@ MAXIMUM_REQUESTS = 100
 _BY_NAME = {rule.name: rule for rule in RULES}
 
 
-@dataclass(frozen=True, slots=True)
-class Conduct:
+class Conduct(Struct, frozen=True):
     """The findings, in the order in which they were made, and how often each rule could have been broken."""
 
     findings: tuple[Finding, ...]
@@ -96,7 +97,7 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
         requests.update(finding.requests)
     doubled = {subject for rule, subject in by_subject if rule == "double-spend"}
     kept = [
-        replace(finding, requests=tuple(sorted(requests)[:MAXIMUM_REQUESTS]))
+        structs.replace(finding, requests=tuple(sorted(requests)[:MAXIMUM_REQUESTS]))
         for finding, requests in by_subject.values()
         if finding.rule != "write-retried-with-new-key" or finding.subject not in doubled
     ]

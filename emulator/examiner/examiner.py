@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from emulator.domain.lifecycles import TERMINAL
 from emulator.examiner import points
 from emulator.examiner.noting import LOOKS, note_of
@@ -99,8 +101,7 @@ def _examined(sandbox: Sandbox, has_ended: bool = True) -> "Conduct":
     return examine(sandbox, has_ended)
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """The findings of all sandboxes, each with the sandbox's id, and how often each rule could have been broken."""
 
     findings: tuple[tuple[str, Finding], ...]

@@ -1,8 +1,8 @@
 """The plaque that says what a picture is: its look, and its place below or beside everything else."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PIL import Image, ImageDraw, ImageFont
 
 from emulator.imaging.composition import Layer, place
@@ -21,16 +21,14 @@ _QUIET = mix(INK, WHITE, 0.66)
 _PILL = mix(INK, WHITE, 0.13)
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """The name of something that was chosen, and its swatch: a picture, or a colour; None is an empty ring."""
 
     name: str
     swatch: Image.Image | Color | None
 
 
-@dataclass(frozen=True, slots=True)
-class Plaque:
+class Plaque(Struct, frozen=True):
     """What a picture says about itself, the most important first."""
 
     title: str

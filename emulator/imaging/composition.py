@@ -4,8 +4,7 @@ Owns how pictures are composed: a layer keeps its pixels small and is stretched 
 so that a 4k picture costs little more than a small one. Must not know what the layers show.
 """
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from PIL import Image
 
 from emulator.imaging.drawing import BLACK, WHITE, flat, soft_mask
@@ -15,8 +14,7 @@ from emulator.imaging.layout import Box
 _DOUBLED_FROM = 3000  # pixels an edge
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """`image` (RGB) seen through `mask` (L; None is opaque), stretched into a box of the picture, in pixels."""
 
     image: Image.Image
@@ -44,8 +42,7 @@ class Layer:
             band.paste(piece, place, mask)
 
 
-@dataclass(frozen=True, slots=True)
-class Composition:
+class Composition(Struct, frozen=True):
     """A picture of `width` x `height` pixels: layers, the last in front. Without a `ground` it is transparent."""
 
     width: int

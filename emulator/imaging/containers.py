@@ -9,7 +9,8 @@ import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MOST_PARTS = 20_000
 _MOST_SCANS = 100
@@ -20,8 +21,7 @@ class BrokenFile(Exception):
     """The file is broken; the text says how, as a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
+class Contents(Struct, frozen=True):
     """A file with the first picture alone, and its properties."""
 
     data: bytes

@@ -9,8 +9,8 @@ import io
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PIL import Image, ImageChops
 
 from emulator.domain.recipes import PictureFormat
@@ -26,8 +26,7 @@ _FILTER_SUB = b"\x01"
 _FILTER_UP = b"\x02"
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A picture that is painted on demand: `band(top, bottom)` gives these rows as an image of `mode` RGB, RGBA or L."""
 
     width: int

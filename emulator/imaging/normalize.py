@@ -8,8 +8,8 @@ import io
 import re
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PIL import Image, ImageChops, ImageCms
 
 from emulator.domain.recipes import PictureFormat
@@ -59,8 +59,7 @@ class HeavyImageError(Exception):
     """An image may be usable, and has more pixels than are to be decoded here."""
 
 
-@dataclass(frozen=True, slots=True)
-class NormalizedImage:
+class NormalizedImage(Struct, frozen=True):
     """A still, upright, 8-bit sRGB picture without metadata; `data` is its file."""
 
     format: PictureFormat

@@ -4,8 +4,8 @@ Owns which word selects which drawing; an ingredient with other words still gets
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from PIL import Image, ImageDraw, ImageOps
 
 from emulator.domain.recipes import PremadeRecipe
@@ -108,8 +108,7 @@ def _street() -> Image.Image:
 # --------------------------------------------------------------------------------------------------- photography styles
 
 
-@dataclass(frozen=True, slots=True)
-class _Mood:
+class _Mood(Struct, frozen=True):
     """Colours and light: `side` is -1 for light from the left; `shade` is how dark the unlit parts are."""
 
     wall: Color

@@ -6,8 +6,9 @@ waits that the service asks of its client (the caller moves it: the clock only s
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from msgspec import Struct
 
 from emulator.kernel.timestamps import LATEST_INSTANT
 
@@ -29,8 +30,7 @@ def host_elapsed_ms() -> float:
     return time.monotonic_ns() / 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class ClockSetting:
+class ClockSetting(Struct, frozen=True):
     """How a clock is to run: its mode, and for `real` how many times as fast as the host."""
 
     mode: ClockMode

@@ -4,13 +4,13 @@ Every draw has a name, so that one more here changes nothing there.
 """
 
 import hashlib
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 LARGEST_SEED = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
+class Seed(Struct, frozen=True):
     """The number that determines everything that clients do not."""
 
     value: int

@@ -4,8 +4,9 @@ Owns what can be changed. The engine makes the changes, each at its instant; Tea
 timeline, so `TeamChange` is the world's.
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from emulator.domain.resources import CredentialState, Profile
 from emulator.scenario.matching import RequestMatch
@@ -14,16 +15,14 @@ from emulator.scenario.world import TeamChange
 Admission = Literal["paused", "open"]
 
 
-@dataclass(frozen=True, slots=True)
-class AdmissionChange:
+class AdmissionChange(Struct, frozen=True):
     """New writes are refused with 503 from now on, or admitted again. `retry_after` (seconds) None: the service's own."""
 
     admission: Admission
     retry_after: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CredentialChange:
+class CredentialChange(Struct, frozen=True):
     """A credential is revoked, made active again, or given another expiry or profile; None leaves a value as it is.
 
     `key` is the key in the world file, or the sandbox's form of it.
@@ -38,16 +37,14 @@ class CredentialChange:
 Change: TypeAlias = AdmissionChange | TeamChange | CredentialChange
 
 
-@dataclass(frozen=True, slots=True)
-class After:
+class After(Struct, frozen=True):
     """The answer to the nth request of those that match."""
 
     match: RequestMatch
     nth: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class TimedChange:
+class TimedChange(Struct, frozen=True):
     """A change, and its time since the scenario began or the request after which it is made."""
 
     when: int | After

@@ -6,9 +6,10 @@ playbook follows a scenario, the engine and the exchange carry out what it says.
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from emulator.documents import shipped_document
 from emulator.documents.complaints import DocumentError

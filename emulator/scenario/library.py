@@ -1,9 +1,10 @@
 """The library: the scenario files that are shipped, found by name. The caller passes which operations there are."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from emulator.documents import shipped_path
 from emulator.documents.complaints import Complaint, nearest, one_of
@@ -16,8 +17,7 @@ from emulator.scenario.world import WorldNames
 _SUFFIX: Final = ".yaml"
 
 
-@dataclass(frozen=True, slots=True)
-class LibraryEntry:
+class LibraryEntry(Struct, frozen=True):
     """A scenario of the library: its name and description."""
 
     name: str

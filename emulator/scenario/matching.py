@@ -5,10 +5,11 @@ passes the draw).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
+
+from msgspec import Struct, field
 
 EVERY: Final = "*"
 """The word for every operation, or every kind of work."""
@@ -22,8 +23,7 @@ Subject = Literal["resource", "credential", "team", "idempotency_key"]
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class RequestFacts:
+class RequestFacts(Struct, frozen=True):
     """What a rule may know of a request.
 
     `operation` is None for a byte surface, which `bytes` names then. `resource_place` is which of its kind the resource
@@ -55,8 +55,7 @@ class RequestFacts:
         return values[subject]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkFacts:
+class WorkFacts(Struct, frozen=True):
     """What a rule may know of work: a workflow or an Operation type, and its Team."""
 
     work: str
@@ -70,8 +69,7 @@ class WorkFacts:
         return self.team_id if subject == "team" else ""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestMatch:
+class RequestMatch(Struct, frozen=True):
     """The requests that a rule means; None or empty: whatever it is.
 
     `team` is a name or id, `resource` an id or a place of its kind, `body` and `query` are subsets, `idempotency_key` is
@@ -105,8 +103,7 @@ class RequestMatch:
         return facts.operation in self.operations or EVERY in self.operations
 
 
-@dataclass(frozen=True, slots=True)
-class WorkMatch:
+class WorkMatch(Struct, frozen=True):
     """The work that a rule means. `operation` None: whichever admits it."""
 
     works: frozenset[str] = _EVERY_NAME
@@ -122,8 +119,7 @@ class WorkMatch:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Nth:
+class Nth(Struct, frozen=True):
     """Which of the matching requests, counted from 1: those from `first` to `last` (None: no end), each `step`-th."""
 
     first: int = 1
@@ -137,8 +133,7 @@ class Nth:
         return (number - self.first) % self.step == 0
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(Struct, frozen=True):
     """On which of its matches a rule acts: all that is given must hold. Spans count from the scenario's beginning.
 
     `per` None: matches are counted together; else for each resource, credential and so on separately.

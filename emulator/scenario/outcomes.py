@@ -1,9 +1,10 @@
 """The outcomes of accepted work, decided when it is admitted (D31): the data, and its form in a file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, Self, get_args
+
+from msgspec import Struct, field
 
 from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.resources import Scene
@@ -13,8 +14,7 @@ FailureCode = Literal["processing_failed", "timed_out", "content_rejected"]
 FAILURE_CODES: Final[tuple[FailureCode, ...]] = get_args(FailureCode)
 
 
-@dataclass(frozen=True, slots=True)
-class WorkOutcome:
+class WorkOutcome(Struct, frozen=True):
     """The outcome of accepted work; None, empty or False: as usual.
 
     `outputs` names the failures of single slots, counted from 1; `fail` is the failure of the whole work. `duration_ms`

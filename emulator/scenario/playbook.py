@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypedDict, TypeVar
 
+from msgspec import Struct
+
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import AdmissionChange, After, TimedChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
@@ -55,8 +57,7 @@ class AwaitedChange:
     done_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestDecision:
+class RequestDecision(Struct, frozen=True):
     """The fault for a request and its rule; `NO_FAULT` and None if there is none."""
 
     fault: Fault = NO_FAULT
@@ -69,8 +70,7 @@ class RequestDecision:
             self._counts.fired += 1
 
 
-@dataclass(frozen=True, slots=True)
-class WorkDecision:
+class WorkDecision(Struct, frozen=True):
     """The outcome of work and its rule; `NO_OUTCOME` and None if no rule decides it."""
 
     outcome: WorkOutcome = NO_OUTCOME
@@ -89,8 +89,7 @@ class RuleReport(TypedDict):
     fired: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Live(Generic[AnyRule]):
+class _Live(Struct, Generic[AnyRule], frozen=True):
     """A rule with its counters."""
 
     rule: AnyRule

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from emulator.documents.complaints import nearest, one_of
 from emulator.documents.reader import Document

@@ -1,15 +1,15 @@
 """Rules: what they match, when they are due, what happens then. Data only; the counters live in the playbook."""
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from emulator.scenario.faults.base import Fault
 from emulator.scenario.matching import ALL_WORK, ALWAYS, EVERY_REQUEST, RequestMatch, When, WorkMatch
 from emulator.scenario.outcomes import WorkOutcome
 
 
-@dataclass(frozen=True, slots=True)
-class RequestRule:
+class RequestRule(Struct, frozen=True):
     """A rule about requests. `file` and `line` are its position, for explanations."""
 
     name: str
@@ -20,8 +20,7 @@ class RequestRule:
     line: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WorkRule:
+class WorkRule(Struct, frozen=True):
     """A rule about Operations and Generations, decided when they are admitted."""
 
     name: str

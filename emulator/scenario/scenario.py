@@ -1,7 +1,8 @@
 """A scenario as data: what should go wrong, and in which world. `format` reads it from files."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from emulator.kernel.clock import ClockSetting
 from emulator.scenario.changes import TimedChange
@@ -9,16 +10,14 @@ from emulator.scenario.rules import Rule
 from emulator.scenario.world import NO_WORLD_CHANGES, WorldChanges
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioClock:
+class ScenarioClock(Struct, frozen=True):
     """What a scenario says of the clock; None: as it is."""
 
     setting: ClockSetting | None = None
     start: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(Struct, frozen=True):
     """What should go wrong. `text` is what it was read from, YAML or JSON, so that it can be kept and read again."""
 
     name: str

@@ -5,8 +5,9 @@ plain data by the room that reads the contract.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import WORKFLOWS
@@ -22,8 +23,7 @@ ALWAYS_POSSIBLE: Final = "internal_error"
 GENERATIONS: Final = frozenset(WORKFLOWS)
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """What a file is checked against. `world` None: it is unknown, and every name is accepted."""
 
     operations: OperationFacts

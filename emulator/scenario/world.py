@@ -3,8 +3,10 @@
 Owns the defaults. `world_format` reads it from files; the sandbox is made from it.
 """
 
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from emulator.domain.resources import CredentialState, Profile
 from emulator.kernel.timestamps import SECOND_MS
@@ -12,8 +14,7 @@ from emulator.kernel.timestamps import SECOND_MS
 Subscription = Literal["active", "inactive"]
 
 
-@dataclass(frozen=True, slots=True)
-class WorldCredential:
+class WorldCredential(Struct, frozen=True):
     """An API Credential at the start. `expires_at` None: the file names no expiry."""
 
     key: str
@@ -23,8 +24,7 @@ class WorldCredential:
     expires_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WorldTeam:
+class WorldTeam(Struct, frozen=True):
     """A Team at the start. `requests_per_minute` is the limit of each of its credentials."""
 
     name: str
@@ -35,8 +35,7 @@ class WorldTeam:
     credentials: tuple[WorldCredential, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Timings:
+class Timings(Struct, frozen=True):
     """How long the service's work takes, in milliseconds of emulator time."""
 
     queue_ms: int = 1 * SECOND_MS
@@ -48,8 +47,7 @@ class Timings:
     next_output_ms: int = 2 * SECOND_MS
 
 
-@dataclass(frozen=True, slots=True)
-class WorldFile:
+class WorldFile(Struct, frozen=True):
     """The whole world at the start."""
 
     teams: tuple[WorldTeam, ...]
@@ -80,8 +78,7 @@ BUILT_IN_WORLD: Final = WorldFile(
 """What `world.yaml` beside this file says, for a start without reading a file; a test compares the two."""
 
 
-@dataclass(frozen=True, slots=True)
-class TeamChange:
+class TeamChange(Struct, frozen=True):
     """What is set for one Team; None leaves a value unchanged. A unit is one Credit, request, or work in progress."""
 
     team: str
@@ -91,16 +88,14 @@ class TeamChange:
     requests_per_minute: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WorldTeamChange:
+class WorldTeamChange(Struct, frozen=True):
     """A Team in the world of a scenario or file: only the values it sets. A new Team needs credentials."""
 
     team: TeamChange
     credentials: tuple[WorldCredential, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class WorldChanges:
+class WorldChanges(Struct, frozen=True):
     """The world as a file states it, before defaults are filled in."""
 
     teams: tuple[WorldTeamChange, ...] = ()
@@ -111,8 +106,7 @@ class WorldChanges:
 NO_WORLD_CHANGES: Final = WorldChanges()
 
 
-@dataclass(frozen=True, slots=True)
-class WorldNames:
+class WorldNames(Struct, frozen=True):
     """The names that a file can use: Teams and keys. With them the names in a file are checked."""
 
     teams: frozenset[str]

@@ -6,8 +6,9 @@ ends of an Operation's life: its admission, and the commit of what it made.
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
@@ -32,8 +33,7 @@ from emulator.service.premade import CARD_SIZE
 from emulator.service.sandbox import Sandbox
 
 
-@dataclass(frozen=True, slots=True)
-class IngredientKind:
+class IngredientKind(Struct, frozen=True):
     """One kind: its class, the prefix of its ids, its source field, and how the other fields of a body become its own."""
 
     resource: Callable[..., Ingredient]

@@ -5,9 +5,10 @@ that carries out what it found to be allowed. Nothing happens between the two th
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from emulator.domain.intents import Intent
 from emulator.domain.problems import Check
@@ -23,8 +24,7 @@ Commit: TypeAlias = Callable[[], Result]
 _NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedUpload:
+class DecodedUpload(Struct, frozen=True):
     """What became of an upload's bytes: a normalized picture, or the reason why there is none."""
 
     data: bytes = b""

@@ -6,7 +6,8 @@ then too: their pictures are held until the last slot is done, whatever is delet
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct, structs
 
 from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
@@ -27,8 +28,7 @@ TIME_FACTOR_AT_4K = 2
 LARGEST_TARGET = "4k"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What a workflow makes of its intent: the subjects, and the recipe of each slot in order."""
 
     resolved_asset_ids: tuple[str, ...]
@@ -167,8 +167,7 @@ def _check_camera_distance(call: Call, intent: Intent) -> None:
     call.passed.append(Check.RULES)
 
 
-@dataclass(frozen=True, slots=True)
-class Workflow:
+class Workflow(Struct, frozen=True):
     """One workflow: how it is planned, and the recipe of what it makes."""
 
     plan: Callable[[Call], Plan]
@@ -242,7 +241,7 @@ def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
     """The queue has let a Generation through: its slots start together."""
     generation = sandbox.store.generations.items[generation_id]
     outputs = tuple(
-        dataclasses.replace(output, status=lifecycles.move(lifecycles.OUTPUT, output.status, "started"))
+        structs.replace(output, status=lifecycles.move(lifecycles.OUTPUT, output.status, "started"))
         for output in generation.outputs
     )
     sandbox.store.generations.replace(

@@ -1,7 +1,8 @@
 """The Library's Assets and Products: read, made, changed and deleted synchronously (sections 2 to 4, D22 to D24)."""
 
 import dataclasses
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from emulator.domain.problems import Check, Problem, excerpt, invalid_input
 from emulator.domain.product_photos import primary_of
@@ -13,8 +14,7 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.store import remove_from_index
 
 
-@dataclass(frozen=True, slots=True)
-class AssetDeletion:
+class AssetDeletion(Struct, frozen=True):
     """The effect of deleting an Asset on the Products that contained it (section 2)."""
 
     id: str

@@ -4,8 +4,9 @@ Another Team's resource is refused like one that does not exist (section 5, rule
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic
+
+from msgspec import Struct
 
 from emulator.domain.problems import Check, Problem, excerpt, invalid_reference
 from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Ingredient, Operation, Product
@@ -14,8 +15,7 @@ from emulator.service.calls import Call
 from emulator.service.store import Collection, Resource, Store
 
 
-@dataclass(frozen=True, slots=True)
-class Lookup(Generic[Resource]):
+class Lookup(Struct, Generic[Resource], frozen=True):
     """How resources of one kind are found, and how one that is not there is refused."""
 
     collection: Callable[[Store], Collection[Resource]]

@@ -6,6 +6,8 @@ reads them.
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 MAXIMUM_NOTES = 2_000
 """With one more, all but the newest are examined for the last time and forgotten: so many are examined in less than 50 ms."""
 KEPT_NOTES = 500
@@ -66,8 +68,7 @@ class Note:
     """Its body, if that is short, until a rule asks for the digest; never in a state file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A misdeed of a client. Findings of one rule about one subject are one finding."""
 
     rule: str

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Protocol
 
+from msgspec import Struct
+
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.idempotency import IdempotencyRecords, Scope
 from emulator.domain.problems import Cause, Problem
@@ -58,8 +60,7 @@ class HeldAdmission(Protocol):
         """Let it go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxOptions:
+class SandboxOptions(Struct, frozen=True):
     """How a sandbox begins; its reset begins it so again. None: the scenario's value, else the default."""
 
     seed: int | None

@@ -4,9 +4,10 @@ Owns how a scenario begins and ends, which requests it is asked about, and how t
 made: in the same state that a real cause would change.
 """
 
-import dataclasses
 from collections.abc import Iterable
 from typing import TypeVar
+
+from msgspec import structs
 
 from emulator.domain.admission import AdmissionPause
 from emulator.domain.problems import Cause
@@ -132,7 +133,7 @@ def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str
             account = sandbox.add_team(WorldTeam(change.team.team, credentials=change.credentials), now)
             change_team(sandbox, account, change.team, now)
     timings = {f"{name}_ms": span_ms for name, span_ms in changes.timings_ms}
-    sandbox.timings = dataclasses.replace(sandbox.timings, **timings)
+    sandbox.timings = structs.replace(sandbox.timings, **timings)
 
 
 def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described: WorldCredential, now: int) -> None:
@@ -142,7 +143,7 @@ def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described:
         return
     old = held.credential
     expires_at = old.expires_at if described.expires_at is None else described.expires_at
-    held.credential = dataclasses.replace(
+    held.credential = structs.replace(
         old, name=described.name, profile=described.profile, state=described.state, expires_at=expires_at
     )
     sandbox.feed.note("team", old.team_id)
@@ -163,7 +164,7 @@ def change_team(
         "requests_per_minute": change.requests_per_minute,
     }
     given = {name: value for name, value in new.items() if value is not None}
-    account.team = dataclasses.replace(account.team, **given)  # type: ignore[arg-type]  # each of its field's type
+    account.team = structs.replace(account.team, **given)
     sandbox.feed.note("team", account.team.id)
 
 
@@ -181,7 +182,7 @@ def change_credential(
     """Set the values of a credential that a change names. `cause` is the place of the change in a timeline."""
     old = held.credential
     note_cause(sandbox, "credential", old.id, cause)
-    held.credential = dataclasses.replace(
+    held.credential = structs.replace(
         old,
         state=change.state or old.state,
         expires_at=old.expires_at if change.expires_at is None else change.expires_at,

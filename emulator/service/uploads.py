@@ -4,7 +4,7 @@ A session's raw bytes lie in the image store under its id until it is exchanged,
 happens outside the event loop, between `to_decode` and `complete`.
 """
 
-import dataclasses
+from msgspec import structs
 
 from emulator.domain import lifecycles
 from emulator.domain.problems import Check, Problem, excerpt, invalid_input
@@ -127,7 +127,7 @@ def accept(sandbox: Sandbox, session_id: str, digest: str, data: bytes, now: int
 
     def commit() -> str:
         status = lifecycles.move(lifecycles.UPLOAD, session.status, "bytes_accepted")
-        sandbox.store.uploads.replace(dataclasses.replace(session, status=status, digest=digest))
+        sandbox.store.uploads.replace(structs.replace(session, status=status, digest=digest))
         sandbox.images.put(session.id, data)
         sandbox.images.pictures[session.id].is_public = False
         return token(sandbox, session, digest)
@@ -237,7 +237,7 @@ def _check_present(session: UploadSession) -> None:
 
 def _finish(sandbox: Sandbox, session: UploadSession, event: str) -> None:
     status = lifecycles.move(lifecycles.UPLOAD, session.status, event)
-    sandbox.store.uploads.replace(dataclasses.replace(session, status=status))
+    sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
     sandbox.timeline.cancel("upload_expired", session.id)
     sandbox.dropped_uploads += sandbox.store.retire_upload(session.id)

@@ -12,11 +12,11 @@ Must not know what an operation does, nor any single fault or surface.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 from urllib.parse import parse_qsl, quote
 
 import orjson
+from msgspec import Struct
 
 from emulator.domain.idempotency import Record
 from emulator.domain.idempotency import Scope as KeyScope
@@ -51,8 +51,7 @@ class Step(NamedTuple):
     run: Callable[["Exchange"], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(Struct, frozen=True):
     """What a request is about and how it is answered: an operation of `/v1`, or one of the byte surfaces."""
 
     operation: str | None

@@ -5,9 +5,10 @@ a reply. `rendering` writes the reply as JSON.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
+
+from msgspec import Struct
 
 from emulator.contract import OperationContract
 from emulator.domain.pagination import Page, PageRequest, paginate
@@ -40,8 +41,7 @@ class Reply(NamedTuple):
         return [item.id for item in items] if items and isinstance(items[0], Asset) else []
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """An operation: its check, and the reply to the result of its commit."""
 
     check: Callable[[Call], Commit[Any]]

@@ -1,10 +1,10 @@
 """Scenario and world files: each is used or refused with the place of what is wrong, and what is used does no harm."""
 
-import dataclasses
 import re
 from random import Random
 
 import pytest
+from msgspec import structs
 
 from emulator.documents.complaints import DocumentError
 from emulator.scenario.world import WorldFile
@@ -90,7 +90,7 @@ def test_a_world_is_used_or_refused_with_the_place_of_what_is_wrong(control: Emu
             if world is None:
                 continue
             used += 1
-            sandbox = sandboxes.create("fuzzed", dataclasses.replace(options, world=world))
+            sandbox = sandboxes.create("fuzzed", structs.replace(options, world=world))
             for key in sandbox.credentials:
                 assert control.get("/team", key).status in (200, 401)
             assert control.ask("GET", "/state", sandbox="fuzzed").status == 200

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 import pytest
+from msgspec import structs
 
 from emulator.contract import Contract
 from emulator.control.scenarios import reset_with_scenarios
@@ -94,7 +95,7 @@ list_as_shared(
 def undeclared_status(patch: pytest.MonkeyPatch) -> None:
     """A Product is created with 200 instead of 201."""
     row = OPERATIONS["createProduct"]
-    put_row(patch, "createProduct", dataclasses.replace(row, reply=lambda made: row.reply(made)._replace(status=200)))
+    put_row(patch, "createProduct", structs.replace(row, reply=lambda made: row.reply(made)._replace(status=200)))
 
 
 @planted_in(json_response)
@@ -159,7 +160,7 @@ def unbounded_page_limit(patch: pytest.MonkeyPatch) -> None:
         parse_query,
         lambda query_string, parameters: parse_query(
             query_string,
-            {name: dataclasses.replace(parameter, maximum=10**6) for name, parameter in parameters.items()},
+            {name: structs.replace(parameter, maximum=10**6) for name, parameter in parameters.items()},
         ),
     )
 
@@ -227,7 +228,7 @@ def failure_leaves_ingredient(original: Function, sandbox: Sandbox, operation_id
     operation = operations.items[operation_id]
     failure = operation.outcome.failure
     if failure:
-        outcome = dataclasses.replace(operation.outcome, failure=None)
+        outcome = structs.replace(operation.outcome, failure=None)
         operations.replace(dataclasses.replace(operation, outcome=outcome))
     original(sandbox, operation_id, now)
     if failure:
@@ -434,7 +435,7 @@ async def fault_header_is_counted_by_the_scenario(original: Function, fault: Pro
 def fault_header_takes_any_code(original: Function, contract: Contract) -> Any:
     """A request can ask for a code that its operation cannot return."""
     return {
-        path: {method: dataclasses.replace(route, codes=frozenset(CATALOGUE)) for method, route in methods.items()}
+        path: {method: structs.replace(route, codes=frozenset(CATALOGUE)) for method, route in methods.items()}
         for path, methods in original(contract).items()
     }
 
@@ -453,7 +454,7 @@ def rules_of_a_team_hit_all(patch: pytest.MonkeyPatch) -> None:
 
     def requests(sandbox: Sandbox, facts: RequestFacts, now: int) -> Any:
         team = owner(sandbox, facts.team_id).team
-        return decide_request(sandbox, dataclasses.replace(facts, team_id=team.id, team_name=team.name), now)
+        return decide_request(sandbox, structs.replace(facts, team_id=team.id, team_name=team.name), now)
 
     def works(sandbox: Sandbox, caller: Any, *arguments: Any) -> Any:
         account = owner(sandbox, caller.team_id)

@@ -8,11 +8,11 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache, partial, reduce
 from typing import Any, Final, TypeAlias, cast
 
 import pytest
+from msgspec.structs import replace
 
 import emulator
 from emulator.service.calls import Call, Commit

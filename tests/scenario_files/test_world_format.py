@@ -1,9 +1,9 @@
 """World files: what one says, what holds where it is silent, and how its mistakes are told."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from emulator.scenario.world import BUILT_IN_WORLD, Timings, WorldCredential, WorldFile, WorldTeam
 from emulator.scenario.world_format import WorldError, parse_world, world_of

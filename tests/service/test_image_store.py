@@ -1,8 +1,7 @@
 """Pictures, their holders, and the memory they take."""
 
-import dataclasses
-
 import pytest
+from msgspec import structs
 
 from emulator.domain.recipes import EditRecipe, PremadeRecipe
 from emulator.kernel.signing import Signer
@@ -120,7 +119,7 @@ def test_pictures_of_equal_recipes_share_their_bytes_until_the_last_is_freed(sto
 def test_what_can_be_drawn_again_is_dropped_oldest_first_and_no_more_than_needed(store: ImageStore) -> None:
     store.put("a", b"x" * 40)
     for key, name in (("b", "Walking"), ("c", "Sitting"), ("d", "Standing")):
-        store.plan(key, recipe := dataclasses.replace(PREMADE, name=name))
+        store.plan(key, recipe := structs.replace(PREMADE, name=name))
         store.develop(recipe, key.encode() * 20)
     assert store.budget.make_room(30)
     assert [key for key in "abcd" if store.pictures[key].data is not None] == ["a", "d"]

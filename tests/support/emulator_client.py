@@ -6,7 +6,6 @@ plane answers is held against its form. Time and the state of Teams are set by t
 
 import asyncio
 import atexit
-import dataclasses
 import itertools
 import json as json_text
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -15,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote, urlsplit
+
+from msgspec import structs
 
 from emulator.app import Application, create_application
 from emulator.contract import Contract, load_contract
@@ -472,12 +473,12 @@ class EmulatorUnderTest:
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
             account.ledger.set_available(self.now(), credits_available)
-        account.team = dataclasses.replace(account.team, **changes)
+        account.team = structs.replace(account.team, **changes)
 
     def set_credential(self, key: str, **changes: Any) -> None:
         """Change a credential, such as its `state`."""
         held = self.sandbox.credentials[key]
-        held.credential = dataclasses.replace(held.credential, **changes)
+        held.credential = structs.replace(held.credential, **changes)
 
     def account(self, name: str = "Demo") -> TeamAccount:
         """A Team's account, to look at its ledger."""

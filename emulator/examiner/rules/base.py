@@ -9,8 +9,10 @@ A new rule is one file in this folder with its two examples, a line in `registry
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from emulator.examiner.history import History
 
@@ -36,8 +38,7 @@ KEPT: Final = None
 Verdict: TypeAlias = Breach | None
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """A step of an example: a request. `{...}` in path and body stands for a value of an earlier answer.
 
     `asset`: a file that was uploaded before. `upload`, `upload_url`, `token`: of the last Upload Session. `work`: the path of
@@ -52,15 +53,13 @@ class Ask:
     credential: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """A step of an example: the emulator's clock moves."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """The requests of a client on a manual clock, and the faults meanwhile."""
 
     steps: tuple[Ask | Wait, ...]
@@ -68,8 +67,7 @@ class Example:
     """Of the scenario that runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A rule of conduct. `source` is the sentence of the specification that it follows from."""
 
     name: str

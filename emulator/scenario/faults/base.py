@@ -18,8 +18,9 @@ scenario in the library. The schema says which words a fault has; `read` only ma
 """
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from emulator.domain.problems import Check, Problem
 from emulator.http.responses import Header, Response
@@ -114,8 +115,7 @@ class Record(Protocol):
         """Whether the request was carried out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """Nothing goes wrong: the base of all faults, and itself an ordinary one."""
 
     loses_answer: ClassVar[bool] = False

@@ -1,6 +1,5 @@
 """`deprecated: {sunset, link}`: the true answer, with the headers of deprecated behaviour (section 9, rule 4; D43)."""
 
-from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Self
 
@@ -10,8 +9,7 @@ from emulator.kernel.timestamps import SECOND_MS, parse_timestamp
 from emulator.scenario.faults.base import Exchange, Fault, Record, Then
 
 
-@dataclass(frozen=True, slots=True)
-class DeprecatedFault(Fault):
+class DeprecatedFault(Fault, frozen=True):
     """Every answer, a refusal too, says that the operation is deprecated. `sunset` is an instant, `link` a URL."""
 
     sunset: int | None = None

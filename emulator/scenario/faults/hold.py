@@ -1,14 +1,12 @@
 """`hold: SPAN`: the request stays in admission, so that a second one with its key is answered 409 (D13)."""
 
-from dataclasses import dataclass
 from typing import Self
 
 from emulator.documents.values import parse_span_ms
 from emulator.scenario.faults.base import Exchange, Fault, Record, Then
 
 
-@dataclass(frozen=True, slots=True)
-class HoldFault(Fault):
+class HoldFault(Fault, frozen=True):
     """The request stays in admission for a span of emulator time, in milliseconds."""
 
     duration_ms: int

@@ -1,13 +1,10 @@
 """`network: {latency: SPAN}`: the true answer comes late, in real time."""
 
-from dataclasses import dataclass
-
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
 
 
-@dataclass(frozen=True, slots=True)
-class LatencyFault(Fault):
+class LatencyFault(Fault, frozen=True):
     """The request is processed `latency_ms` later, or carried out at once and answered that much later."""
 
     latency_ms: int

@@ -5,7 +5,6 @@ Idempotency-Key is for.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
 
 from emulator.http.responses import JSON_TYPE, Header, Response
@@ -22,8 +21,7 @@ _WORDS: Final[Mapping[LossKind, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LossFault(Fault):
+class LossFault(Fault, frozen=True):
     """The answer is lost: the connection is reset, closed half way through the body, silent, or carries no JSON."""
 
     loses_answer: ClassVar[bool] = True

@@ -4,7 +4,6 @@ Before the commit it is raised at the very check that would raise it, so that it
 the real one does. After the commit it takes the place of the answer: everything has happened.
 """
 
-from dataclasses import dataclass
 from typing import Final, Self
 
 from emulator.documents.values import optional, parse_whole_number
@@ -15,8 +14,7 @@ from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Then
 _AT_ENTRANCE: Final = (Check.CREDENTIAL, Check.RATE)
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemFault(Fault):
+class ProblemFault(Fault, frozen=True):
     """The answer is a problem. `retry_after` (seconds) and `detail` None: what the service itself would say."""
 
     code: str

@@ -1,13 +1,10 @@
 """`network: {rate: SIZE}`: bytes come at so many a second of real time, those of an upload and those of the answer."""
 
-from dataclasses import dataclass
-
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults.base import Exchange, Fault, Record, Wire
 
 
-@dataclass(frozen=True, slots=True)
-class RateFault(Fault):
+class RateFault(Fault, frozen=True):
     """The connection carries `bytes_per_second`, which is at least 1."""
 
     bytes_per_second: int

@@ -5,11 +5,11 @@ not negative. Must not know what the values mean. Imported when a state file is 
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import fields, is_dataclass
-from typing import Any, Literal, TypeVar, cast, get_args, get_origin
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from cattrs import AttributeValidationNote, BaseValidationError, Converter, IterableValidationNote
+from cattrs import AttributeValidationNote, BaseValidationError, ClassValidationError, Converter, IterableValidationNote
 from cattrs.cols import (
     homogenous_tuple_structure_factory,
     is_namedtuple,
@@ -18,6 +18,7 @@ from cattrs.cols import (
 )
 from cattrs.gen import make_dict_structure_fn
 from cattrs.strategies import configure_tagged_union
+from msgspec import Struct
 
 from emulator.domain.problems import excerpt, pointer
 from emulator.domain.recipes import RECIPE_KINDS, Recipe
@@ -42,6 +43,8 @@ class Codec:
     def __init__(self, read_scenario: ScenarioReader) -> None:
         self._converter = converter = Converter(forbid_extra_keys=True)
         converter.register_structure_hook_factory(is_dataclass, self._strict)
+        converter.register_structure_hook_factory(_is_struct, self._struct_reader)
+        converter.register_unstructure_hook_factory(_is_struct, self._struct_writer)
         for kind, read in _READERS.items():
             converter.register_structure_hook(kind, read)
         converter.register_unstructure_hook(bytes, lambda data: b64encode(data).decode())
@@ -82,13 +85,52 @@ class Codec:
         names = {field.name for field in fields(kind) if field.init}
 
         def read_strictly(data: Any, _: Any) -> Any:
-            _check(isinstance(data, dict), data, "an object")
-            missing = sorted(names - data.keys())
-            if missing:
-                raise ValueError(f"expected the field {missing[0]}")
+            _check_names(data, names)
             return read(data, kind)
 
         return read_strictly
+
+    def _struct_reader(self, kind: Any) -> Callable[[Any, Any], Any]:
+        """Make the reader of a Struct, which cattrs does not know."""
+        types = get_type_hints(kind)
+        readers = {name: (self._converter.get_structure_hook(types[name]), types[name]) for name in _fields(kind)}
+
+        def read(data: Any, _: Any) -> Any:
+            _check_names(data, readers.keys())
+            values = {}
+            for name, (read_value, type_) in readers.items():
+                try:
+                    values[name] = read_value(data[name], type_)
+                except Exception as error:
+                    error.add_note(AttributeValidationNote(f"field {name}", name, type_))
+                    raise ClassValidationError(kind.__name__, [error], kind) from None
+            return kind(**values)
+
+        return read
+
+    def _struct_writer(self, kind: Any) -> Callable[[Any], Any]:
+        types = get_type_hints(kind)
+        names = _fields(kind)
+        write = self._converter.unstructure
+        return lambda value: {name: write(getattr(value, name), types[name]) for name in names}
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Struct)
+
+
+def _fields(kind: type[Struct]) -> tuple[str, ...]:
+    return kind.__struct_fields__
+
+
+def _check_names(data: Any, names: Set[str]) -> None:
+    """See that an object has all its fields, and no other."""
+    _check(isinstance(data, dict), data, "an object")
+    missing, unknown = sorted(names - data.keys()), sorted(data.keys() - names)
+    if missing or unknown:
+        raise ValueError(
+            f"expected the field {missing[0]}" if missing else f"found an unknown field {excerpt(unknown[0])}"
+        )
 
 
 def _origin(kind: Any) -> Any:

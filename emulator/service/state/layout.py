@@ -5,8 +5,10 @@ Owns how the rows of a table are listed and taken over; `soundness` says what mu
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_type_hints
+
+from msgspec import Struct
 
 from emulator.domain.admission import RateWindow
 from emulator.domain.idempotency import Record, Scope
@@ -42,8 +44,7 @@ CHUNK_BYTES = 256 * 1024
 _MAXIMUM_COUNTS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class SavedPicture:
+class SavedPicture(Struct, frozen=True):
     """A picture: its recipe, or the SHA-256 (in hexadecimal) of its bytes, which are a member of the file."""
 
     key: str
@@ -52,8 +53,7 @@ class SavedPicture:
     scene: Scene | None
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Something of which a sandbox has many: the type of a row, how to list them all, how to take one over."""
 
     kind: Any

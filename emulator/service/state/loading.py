@@ -5,11 +5,11 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from typing import IO, Any
 
 import orjson
+from msgspec.structs import replace
 
 from emulator.contract import Contract
 from emulator.domain.problems import excerpt, pointer

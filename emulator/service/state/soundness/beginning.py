@@ -37,7 +37,7 @@ def _check_clock(where: str, setting: ClockSetting) -> None:
 
 
 def _check_timings(where: str, timings: Timings) -> None:
-    for name in Timings.__dataclass_fields__:
+    for name in Timings.__struct_fields__:
         Row(where, timings).expect(getattr(timings, name) <= LATEST_INSTANT, name, "a shorter span")
 
 

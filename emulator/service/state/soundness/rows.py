@@ -3,9 +3,10 @@
 import re
 from collections.abc import Collection as Sized
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
 
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import excerpt
@@ -29,8 +30,7 @@ def expect(holds: object, where: str, found: object, expected: str) -> None:
         raise StateError(f"{where}: found {excerpt(found)}; expected {expected}")
 
 
-@dataclass(frozen=True, slots=True)
-class Row(Generic[Item]):
+class Row(Struct, Generic[Item], frozen=True):
     """Something that the file holds, with its place. The checks are of a field, or a field of a field (`outcome/charge`)."""
 
     where: str
