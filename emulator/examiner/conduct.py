@@ -111,8 +111,8 @@ def _judge(notes: Iterable[Note], store: Store, now: int, has_ended: bool) -> tu
     for rule in RULES:
         verdicts = 0
         for verdict in rule.examine(history):
-            verdicts += 1
-            if verdict is not None:  # a client that never waits gives thousands, with few subjects
+            verdicts += 1 if verdict is None else verdict.times
+            if verdict is not None:
                 name = verdict.rule or rule.name, verdict.subject
                 known = found.get(name)
                 if known is None:

@@ -157,8 +157,12 @@ class History:
 
     def next_knowing(self, notes: Sequence[Note], earlier: Note, index: int = 0) -> Note | None:
         """Return the first note of a group, from an index on, whose client knew the answer to an earlier one."""
-        if index == len(notes) or notes[index].sequence <= earlier.left_before:
-            index = bisect_right(notes, earlier.left_before, index, key=_sequence_of)
+        if index < len(notes):
+            following = notes[index]
+            if following.sequence <= earlier.left_before:
+                index = bisect_right(notes, earlier.left_before, index, key=_sequence_of)
+            elif following.connection == earlier.connection:
+                return following  # as nearly always
         for position in range(index, min(index + _MOST_AT_ONCE, len(notes))):
             if self.knows(notes[position], earlier):
                 return notes[position]

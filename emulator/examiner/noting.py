@@ -63,7 +63,7 @@ def note_of(sandbox: Sandbox, entry: Entry, is_plain: bool) -> Note:
     if not is_plain:
         _add_failure(note, entry)
     if is_look or not is_plain:
-        _add_announced(note, entry)
+        note.retry_after = _retry_after(note, entry)
     note.subject = note.work_status = note.due = note.cursor = None
     if is_look:
         note.subject = entry.path.rpartition("/")[2][:_MAXIMUM_TEXT]
@@ -78,7 +78,7 @@ def note_of(sandbox: Sandbox, entry: Entry, is_plain: bool) -> Note:
 
 
 def _add_failure(note: Note, entry: Entry) -> None:
-    """Add what is known of a request that was refused, replayed or lost, or that met a rule."""
+    """Add what only a request has that was refused, replayed or lost, or that met a rule."""
     problem, caller = entry.problem, entry.caller
     if entry.status is None or entry.status >= 400:
         note.code = entry.code
@@ -86,15 +86,17 @@ def _add_failure(note: Note, entry: Entry) -> None:
     note.loss = _loss(entry)
     if entry.status == 402 and caller is not None:
         note.credits = caller.account.ledger.available
-
-
-def _add_announced(note: Note, entry: Entry) -> None:
-    """Add what the headers of an answer announce: how long to wait, and until when the operation can be used."""
     for name, value in entry.response_headers or ():
-        if name == b"retry-after":
-            note.retry_after = int(value) if value.isdigit() and not note.loss else None
-        elif name == b"sunset":
+        if name == b"sunset":
             note.sunset = _instant(value)
+
+
+def _retry_after(note: Note, entry: Entry) -> int | None:
+    """Return how many seconds an answer that arrived told its client to wait."""
+    for name, value in reversed(entry.response_headers or ()):  # it stands behind the others
+        if name == b"retry-after":
+            return int(value) if value.isdigit() and not note.loss else None
+    return None
 
 
 def _unknown_credential(entry: Entry) -> str | None:
@@ -175,18 +177,13 @@ def _answer(entry: Entry) -> dict[str, Any]:
 
 def _shown_status(body: bytes | None) -> str | None:
     """Return the status of the work that was answered: the first in it."""
-    return _text_behind(body, body.find(_STATUS), _STATUS) if body else None
+    return body.partition(_STATUS)[2].partition(b'"')[0].decode() or None if body else None
 
 
 def _next_cursor(body: bytes | None) -> str | None:
-    """Return the cursor to the next page; it stands at the end of the answer."""
-    return _text_behind(body, body.rfind(_CURSOR), _CURSOR) if body else None
-
-
-def _text_behind(body: bytes, start: int, name: bytes) -> str | None:
-    """Return the text that begins behind a name in JSON; None if it is not there, or is empty."""
-    start += len(name)
-    return None if start < len(name) else body[start : body.index(b'"', start)].decode() or None
+    """Return the cursor to the next page, which stands at the end of the answer."""
+    start = body.rfind(_CURSOR) if body else -1
+    return None if body is None or start < 0 else body[start + len(_CURSOR) :].partition(b'"')[0].decode() or None
 
 
 def _instant(value: bytes) -> int:

@@ -207,21 +207,16 @@ class Journal:
         if entry.sequence <= self._cleared_up_to:
             return
         if self.entries and self.entries[0].sequence <= entry.sequence:
-            self._hold(entry)
+            entry.held_bytes = _size_bytes(entry)
+            if entry.held_bytes > MAXIMUM_BODY_BYTES:
+                _leave_out_long_bodies(entry)
+                entry.held_bytes = _size_bytes(entry)
+            self.held_bytes += entry.held_bytes
+            while self.held_bytes > MAXIMUM_BYTES:
+                self._drop_oldest()
         self.feed.note("left", entry)
         if self.watchers:
             self.tell(entry)
-
-    def _hold(self, entry: Entry) -> None:
-        """Count what an entry holds; leave out what is too long of it, and the oldest entries where all are too long."""
-        held_bytes = _size_bytes(entry)
-        if held_bytes > MAXIMUM_BODY_BYTES:
-            _leave_out_long_bodies(entry)
-            held_bytes = _size_bytes(entry)
-        entry.held_bytes = held_bytes
-        self.held_bytes += held_bytes
-        while self.held_bytes > MAXIMUM_BYTES:
-            self._drop_oldest()
 
     def tell(self, entry: Entry) -> None:
         """Let the watchers know of an entry: it is complete, or its request is kept in admission."""

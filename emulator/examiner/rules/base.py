@@ -20,9 +20,9 @@ Severity = Literal["error", "warning", "note"]
 """`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is only wasteful."""
 
 
-@dataclass(slots=True, eq=False)  # quicker to make than a frozen one: a client that never waits gives thousands
+@dataclass(slots=True, eq=False)
 class Breach:
-    """A rule was broken. Breaches about one subject make one finding."""
+    """A rule was broken. Breaches about one subject make one finding, with the message of the first."""
 
     subject: str
     requests: tuple[int, ...]
@@ -31,6 +31,8 @@ class Breach:
     """In place of the rule's own."""
     rule: str | None = None
     """The name of the finding, where it is not the rule's."""
+    times: int = 1
+    """How many verdicts it stands for."""
 
 
 KEPT: Final = None
