@@ -49,3 +49,9 @@ def emulator(request: pytest.FixtureRequest, make_emulator: MakeEmulator) -> Emu
     """The test's emulator: manual clock, seed 0 and the built-in world, unless the marker `emulator` says otherwise."""
     marker = request.node.get_closest_marker("emulator")
     return make_emulator(**(marker.kwargs if marker else {}))
+
+
+@pytest.fixture
+def asset_id(emulator: EmulatorUnderTest) -> str:
+    """The id of a small picture in the Library of Demo."""
+    return emulator.assets(1)[0]

@@ -46,12 +46,7 @@ FAULTY: list[tuple[str, str, Any, str]] = [
     ("POST", "/sandboxes", {"start": 5}, "/start: found 5; expected a timestamp"),
     ("POST", "/sandboxes", {"rate_limits": "no"}, "/rate_limits"),
     ("POST", "/sandboxes", {"rate_limits": 1}, "/rate_limits"),
-    (
-        "POST",
-        "/sandboxes",
-        {"world": {"teams": {"T": {"credentials": [{"key": "k"}], "credits": "x"}}}},
-        "/world/teams/T/credits",
-    ),
+    ("POST", "/sandboxes", {"world": {"teams": {"T": {"credentials": [{"key": "k"}], "credits": "x"}}}}, "/world/teams/T/credits"),
     ("POST", "/sandboxes", {"world": {"team": {}}}, 'did you mean "teams"'),
     ("POST", "/sandboxes", {"world": []}, "/world"),
     ("PUT", "/clock", {}, "/mode: found nothing; expected this required field"),
@@ -62,18 +57,8 @@ FAULTY: list[tuple[str, str, Any, str]] = [
     ("PUT", "/clock", {"mode": "real", "rate": 1_000_001}, "/rate"),
     ("PUT", "/clock", {"mode": "manual", "rate": 2}, "/rate: found 2; expected no rate, or the mode real"),
     ("PUT", "/clock", {"mode": "x60", "rate": 2}, "/rate"),
-    (
-        "POST",
-        "/clock/advance",
-        {},
-        "found no fields; expected an object with exactly one of seconds, to, next_event, until_idle",
-    ),
-    (
-        "POST",
-        "/clock/advance",
-        {"seconds": 1, "next_event": True},
-        "found the fields next_event, seconds; expected an object with exactly one",
-    ),
+    ("POST", "/clock/advance", {}, "found no fields; expected an object with exactly one of seconds, to, next_event, until_idle"),
+    ("POST", "/clock/advance", {"seconds": 1, "next_event": True}, "found the fields next_event, seconds; expected an object with exactly one"),
     ("POST", "/clock/advance", {"seconds": -0.001}, "/seconds"),
     ("POST", "/clock/advance", {"seconds": "90s"}, "/seconds"),
     ("POST", "/clock/advance", {"seconds": False}, "/seconds"),
@@ -86,12 +71,7 @@ FAULTY: list[tuple[str, str, Any, str]] = [
     ("POST", "/teams", {"name": " "}, "/name"),
     ("POST", "/teams", {"name": "two\nlines"}, "/name"),
     ("POST", "/teams", {"name": "x" * 201}, "/name"),
-    (
-        "POST",
-        "/teams",
-        {"name": "T", "credits": -1},
-        "/credits: found -1; expected a whole number from 0 to 9007199254740991",
-    ),
+    ("POST", "/teams", {"name": "T", "credits": -1}, "/credits: found -1; expected a whole number from 0 to 9007199254740991"),
     ("POST", "/teams", {"name": "T", "credits": 1.5}, "/credits"),
     ("POST", "/teams", {"name": "T", "credits": 2**53}, "/credits"),
     ("POST", "/teams", {"name": "T", "credits": 10**30}, "expected a whole number from 0 to 9007199254740991"),
@@ -108,7 +88,7 @@ FAULTY: list[tuple[str, str, Any, str]] = [
     ("POST", "/teams/Demo/credentials", {"profile": "admin"}, "/profile"),
     ("POST", "/teams/Demo/credentials", {"profile": ["full"]}, "/profile: found an array of 1"),
     ("POST", "/teams/Demo/credentials", {"profile": "full", "expires_at": None}, "/expires_at"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("method", "path"), TAKERS)

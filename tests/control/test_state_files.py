@@ -273,10 +273,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a clock of no mode": (of_head("clock", "0", mode="slow"), '/clock/0/mode: found "slow"; expected one of'),
     "a clock without bounds": (of_head("clock", "0", mode="real", rate=1e308), "/clock/0/rate: found 1e+308"),
     "a clock that stands": (of_head("clock", "0", mode="real", rate=0), "/clock/0/rate: found 0"),
-    "a reset's clock without bounds": (
-        of_head("options", clock={"mode": "real", "rate": 1e308}),
-        "/options/clock/rate",
-    ),
+    "a reset's clock without bounds": (of_head("options", clock={"mode": "real", "rate": 1e308}), "/options/clock/rate"),
     "a reset's world without bounds": (with_a_world_of(1_001), "/options/world/teams: found an array of 1001"),
     "a reset's world of one name": (
         lambda parts: parts["head"]["options"]["world"]["teams"].extend(
@@ -284,10 +281,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         ),
         "/options/world/teams/4/name",
     ),
-    "a reset's Credits below none": (
-        of_head("options", "world", "teams", "0", credits=-1),
-        "/options/world/teams/0/credits",
-    ),
+    "a reset's Credits below none": (of_head("options", "world", "teams", "0", credits=-1), "/options/world/teams/0/credits"),
     "a reset's credential without bounds": (
         of_head("options", "world", "teams", "0", "credentials", "0", expires_at=-(2**63)),
         "/options/world/teams/0/credentials/0/expires_at",
@@ -316,15 +310,9 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         "/playbooks/0/counts/",
     ),
     "a Product without photos": (of_row("products", asset_ids=[]), "/products/0/asset_ids"),
-    "a Product of an Asset that is gone": (
-        of_row("products", asset_ids=["ast_x"]),
-        '/products/0/asset_ids: found "ast_x"',
-    ),
+    "a Product of an Asset that is gone": (of_row("products", asset_ids=["ast_x"]), '/products/0/asset_ids: found "ast_x"'),
     "a Primary that is no member": (of_row("products", primary_asset_id="x"), "/products/0/primary_asset_id"),
-    "a list that is a word": (
-        of_row("products", asset_ids="abc"),
-        '/products/0/asset_ids: found "abc"; expected an array',
-    ),
+    "a list that is a word": (of_row("products", asset_ids="abc"), '/products/0/asset_ids: found "abc"; expected an array'),
     "an Asset of another size": (of_first("assets", width=9), "/assets/0: found"),
     "an Asset of no size": (of_first("assets", width=0), "/assets/0/width"),
     "an Asset of a Generation that is not there": (
@@ -333,10 +321,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     ),
     "an Asset before another": (lambda parts: parts["assets"].reverse(), "expected ascending ids"),
     "no pictures": (without_cards, "expected a picture of this key in /pictures"),
-    "a picture of neither kind": (
-        of_row("pictures", recipe=None, sha256=None),
-        "expected it once, with a recipe or the SHA-256",
-    ),
+    "a picture of neither kind": (of_row("pictures", recipe=None, sha256=None), "expected it once, with a recipe or the SHA-256"),
     "a picture made of nothing": (without_an_input, "needs nothing, which does not come before it"),
     "a picture made of a list": (of_recipe(inputs=[["a"]]), "/recipe/inputs/0"),
     "a picture too large": (of_recipe(width=16_000), "edges of at most 4096 pixels"),
@@ -380,7 +365,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         lambda parts: parts["records"][0][1][3].append(["YQ==", b64encode(b"b\r\nc: d").decode()]),
         "/records/0/1/3",
     ),
-}
+}  # fmt: skip
 """By what they make of a state: a change, and the complaint about it."""
 
 

@@ -29,3 +29,9 @@ def service(request: pytest.FixtureRequest, make_emulator: MakeEmulator) -> Iter
     with closing(EmulatorUnderTest(settings)) as service:
         yield service
         assert [] == service.rules_that_never_fired(), "a play lets every rule of its scenario act"
+
+
+@pytest.fixture
+def asset_id(service: EmulatorUnderTest) -> str:
+    """The id of a small picture in the Library of Demo, brought in while the scenario runs."""
+    return service.assets(1)[0]

@@ -112,9 +112,8 @@ def test_a_write_that_is_lost_after_the_commit_is_done_and_its_key_bound(
 @pytest.mark.parametrize("code", ["internal_error", "service_unavailable"])
 @pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_a_problem_after_the_commit_hides_an_admission_that_the_same_key_finds(
-    service: EmulatorUnderTest, workflow: str, code: str
+    service: EmulatorUnderTest, asset_id: str, workflow: str, code: str
 ) -> None:
-    (asset_id,) = service.assets(1)
     service.rule({"operation": GENERATIONS}, {"problem": code, "at": "after_commit"}, {"nth": 1})
     call = generation_call(workflow, asset_id, "k")
     hidden = service.send(call)
@@ -139,8 +138,7 @@ def test_a_replay_can_be_lost_or_replaced_as_well(service: EmulatorUnderTest) ->
     assert (99, 1) == (service.credits(), service.count("/generations"))
 
 
-def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: EmulatorUnderTest, asset_id: str) -> None:
     service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
     service.pause()
     _send_lost(service, upscale_call(asset_id, "k"))
@@ -148,8 +146,7 @@ def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: EmulatorUnderTe
     assert (100, 202) == (service.credits(), service.send(upscale_call(asset_id, "k")).status)
 
 
-def test_a_real_402_that_is_lost_has_bound_its_key(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_real_402_that_is_lost_has_bound_its_key(service: EmulatorUnderTest, asset_id: str) -> None:
     service.set_team(credits_available=0)
     service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
     _send_lost(service, upscale_call(asset_id, "k"))

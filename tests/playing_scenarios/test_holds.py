@@ -40,8 +40,8 @@ def test_a_hold_ends_at_its_own_instant_in_the_middle_of_a_longer_move(service: 
 
 def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are_not(
     service: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
-    (asset_id,) = service.assets(1)
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
     other_intent = upscale_call(asset_id, "k")
     other_intent.json = {**other_intent.json, "output_format": "webp"}
@@ -58,8 +58,7 @@ def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are
     assert (422, "idempotency_key_reused") == service.send(other_intent).outcome
 
 
-def test_after_the_hold_everything_is_looked_at_afresh(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_after_the_hold_everything_is_looked_at_afresh(service: EmulatorUnderTest, asset_id: str) -> None:
     timeline = [{"at": "5s", "set": {"admission": "paused"}}]
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1}, timeline=timeline)
     first, _ = service.together(upscale_call(asset_id, "k"), advance_call(10))
@@ -75,8 +74,7 @@ def test_a_refusal_that_comes_before_admission_is_not_held(service: EmulatorUnde
     assert 400 == service.get("/assets?limit=0").status
 
 
-def test_requests_without_a_key_can_be_held_too(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_requests_without_a_key_can_be_held_too(service: EmulatorUnderTest, asset_id: str) -> None:
     service.rule({"operation": ["deleteAsset", "getTeam"]}, {"hold": "10s"})
     read, deleted, still_there, end = service.together(
         Call("GET", "/team"),

@@ -74,9 +74,8 @@ def test_a_rule_can_give_the_detail_and_the_wait(service: EmulatorUnderTest) -> 
 
 @pytest.mark.parametrize("works", [0, 1, 2])
 def test_an_injected_full_budget_asks_for_the_wait_that_a_real_one_asks_for(
-    service: EmulatorUnderTest, works: int
+    service: EmulatorUnderTest, asset_id: str, works: int
 ) -> None:
-    (asset_id,) = service.assets(1)
     for number in range(works):
         service.send(upscale_call(asset_id, f"k{number}"))
         service.advance(1.5)
@@ -110,9 +109,8 @@ def test_an_injected_pause_asks_for_the_wait_that_the_real_one_asks_for(service:
     ],
 )
 def test_an_auto_clock_takes_the_wait_of_an_injected_problem(
-    service: EmulatorUnderTest, code: str, then: Json, seconds: int
+    service: EmulatorUnderTest, asset_id: str, code: str, then: Json, seconds: int
 ) -> None:
-    (asset_id,) = service.assets(1)
     service.send(upscale_call(asset_id, "k1"))
     service.rule({"operation": "createUpscaleGeneration"}, {"problem": code} | then, {"nth": 1})
     before = service.now()

@@ -122,17 +122,6 @@ def test_operations_take_the_duration_they_are_told(service: EmulatorUnderTest, 
     assert "completed" == service.get(f"/operations/{admitted['id']}").json["status"]
 
 
-def test_a_poll_of_stalled_work_asks_for_five_seconds_again_and_again(service: EmulatorUnderTest) -> None:
-    service.rule({"work": "*"}, {"stall": True})
-    work = service.send(upscale_call(service.assets(1)[0], "k")).json
-    found = []
-    for _ in range(4):
-        poll = service.get(f"/generations/{work['id']}")
-        found.append((poll.json["status"], poll.retry_after))
-        service.advance(poll.retry_after or 0)
-    assert [("queued", 1), ("processing", 5), ("processing", 5), ("processing", 5)] == found  # D47
-
-
 @pytest.mark.emulator(clock="auto")
 def test_an_auto_clock_takes_five_seconds_for_each_poll_of_stalled_work(service: EmulatorUnderTest) -> None:
     service.rule({"work": "*"}, {"stall": True})
@@ -159,8 +148,7 @@ def test_stalled_work_keeps_its_credits_and_its_place_and_blocks_what_it_works_o
     assert (409, "resource_operation_in_progress") == service.delete(f"/assets/{asset_id}").outcome
 
 
-def test_a_budget_that_stalled_work_fills_asks_for_a_minute(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_budget_that_stalled_work_fills_asks_for_a_minute(service: EmulatorUnderTest, asset_id: str) -> None:
     service.set_team(concurrency_limit=1)
     service.rule({"work": "*"}, {"stall": True})
     service.send(upscale_call(asset_id, "k1"))
@@ -212,8 +200,7 @@ def test_failed_authoring_leaves_no_ingredient_and_failed_replacement_the_old_on
     assert 200 == renamed.status
 
 
-def test_a_rule_for_work_counts_what_was_admitted_and_nothing_else(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_rule_for_work_counts_what_was_admitted_and_nothing_else(service: EmulatorUnderTest, asset_id: str) -> None:
     service.rule({"work": "upscale"}, {"fail": "timed_out"}, {"nth": 2})
     service.send(upscale_call("none", "k1"))  # 422
     service.send(generation_call("edit-images", asset_id, "k1"))

@@ -40,8 +40,7 @@ def test_a_refused_cursor_starts_the_pagination_anew_and_nothing_is_counted_twic
 
 
 @pytest.mark.plays("authentication-required")
-def test_a_key_that_is_not_known_any_more_is_replaced_by_a_valid_one(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_key_that_is_not_known_any_more_is_replaced_by_a_valid_one(service: EmulatorUnderTest, asset_id: str) -> None:
     admitted = service.send(upscale_call(asset_id, "k"))
     assert 202 == admitted.status
     for key in (FULL, "iwe_demo_read"):
@@ -163,8 +162,7 @@ def test_a_reference_that_is_gone_is_replaced(service: EmulatorUnderTest) -> Non
 
 
 @pytest.mark.plays("idempotency-key-reused")
-def test_a_new_intent_gets_a_new_key(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_new_intent_gets_a_new_key(service: EmulatorUnderTest, asset_id: str) -> None:
     for workflow in WORKFLOWS:
         path, body = f"/generations/{workflow}", generation_body(workflow, asset_id)
         first = service.post(path, body, idempotency_key="k1")
@@ -175,8 +173,7 @@ def test_a_new_intent_gets_a_new_key(service: EmulatorUnderTest) -> None:
 
 
 @pytest.mark.plays("already-at-target-resolution")
-def test_a_higher_target_is_asked_for_or_the_asset_is_used_as_it_is(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_higher_target_is_asked_for_or_the_asset_is_used_as_it_is(service: EmulatorUnderTest, asset_id: str) -> None:
     assert (422, "already_at_target_resolution") == service.send(upscale_call(asset_id, "k")).outcome
     assert (100, 200) == (service.credits(), service.get(f"/assets/{asset_id}").status)
     higher = service.post("/generations/upscale", generation_body("upscale", asset_id) | {"target_resolution": "4k"})

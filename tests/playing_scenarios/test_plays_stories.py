@@ -29,8 +29,7 @@ def test_the_rest_of_a_batch_is_sent_with_new_keys_once_credits_were_added(servi
 
 
 @pytest.mark.plays("batch-runs-dry", clock="auto")
-def test_an_hour_that_has_everything_ends_with_a_true_account(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_an_hour_that_has_everything_ends_with_a_true_account(service: EmulatorUnderTest, asset_id: str) -> None:
     photoshoot = {"output_mode": "photoshoot", "asset_ids": [asset_id]}
     path = "/generations/product-photography"
     kept = []
@@ -66,8 +65,7 @@ def test_an_hour_that_has_everything_ends_with_a_true_account(service: EmulatorU
 
 
 @pytest.mark.plays("concurrency-budget-exhausted")
-def test_a_full_budget_is_waited_for(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_full_budget_is_waited_for(service: EmulatorUnderTest, asset_id: str) -> None:
     assert {"limit": 1, "used": 0} == service.get("/team").json["capabilities"]["api_concurrency"]
     first = service.send(upscale_call(asset_id, "k1"))
     assert {"limit": 1, "used": 1} == service.get("/team").json["capabilities"]["api_concurrency"]
@@ -96,8 +94,7 @@ def test_a_limited_rate_is_kept_to_by_waiting_exactly_as_long_as_told(service: E
 
 
 @pytest.mark.plays("admission-paused")
-def test_a_pause_is_waited_for_while_reads_and_accepted_work_go_on(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_a_pause_is_waited_for_while_reads_and_accepted_work_go_on(service: EmulatorUnderTest, asset_id: str) -> None:
     service.advance(29)
     accepted = service.send(upscale_call(asset_id, "k1"))
     assert 202 == accepted.status
@@ -119,8 +116,7 @@ def test_a_pause_is_waited_for_while_reads_and_accepted_work_go_on(service: Emul
 
 
 @pytest.mark.plays("subscription-lapses-mid-run")
-def test_new_work_is_held_back_until_the_subscription_is_restored(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_new_work_is_held_back_until_the_subscription_is_restored(service: EmulatorUnderTest, asset_id: str) -> None:
     accepted = service.send(upscale_call(asset_id, "k1"))
     service.advance(30)
     for write in (upscale_call(asset_id, "k2"), Call("POST", "/uploads", UPLOAD)):

@@ -161,8 +161,7 @@ def test_requests_that_never_come_so_far_are_not_counted(service: EmulatorUnderT
     assert 500 == service.get("/team").status
 
 
-def test_an_attempt_with_the_same_key_is_a_request_like_any_other(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_an_attempt_with_the_same_key_is_a_request_like_any_other(service: EmulatorUnderTest, asset_id: str) -> None:
     service.rule({"operation": "createUpscaleGeneration"}, FAILS, {"nth": "1-2"})
     call = upscale_call(asset_id, "k")
     assert [500, 500, 202, 202] == [service.send(call).status for _ in range(4)]
@@ -182,8 +181,7 @@ def test_a_teams_own_scenario_goes_before_everyones(service: EmulatorUnderTest) 
 # What they leave behind ---------------------------------------------------------------------------------------------
 
 
-def test_an_injected_answer_names_its_rule(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_an_injected_answer_names_its_rule(service: EmulatorUnderTest, asset_id: str) -> None:
     rules = [
         {"name": "Grüße at 5%", "match": TEAM, "then": FAILS},
         {"match": {"operation": "createUpload"}, "then": {"problem": "invalid_request"}},
@@ -243,9 +241,9 @@ def test_a_rule_means_idempotency_keys_by_a_glob(service: EmulatorUnderTest, glo
 
 def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_ones_have_none(
     service: EmulatorUnderTest,
+    asset_id: str,
 ) -> None:
-    (asset,) = service.assets(1)
-    products = [service.product(asset)["id"] for _ in range(3)]
+    products = [service.product(asset_id)["id"] for _ in range(3)]
     service.rule({"operation": "getProduct", "resource": "second"}, FAILS)
     assert [service.get(f"/products/{product}").status for product in products] == [200, 500, 200]
     assert service.delete(f"/products/{products[0]}").status == 204

@@ -25,8 +25,7 @@ def test_a_swap_is_whole_for_every_request_that_comes_with_it(service: EmulatorU
     assert len("internal_error") == service.team()["credits"]
 
 
-def test_what_is_held_stays_held_when_the_scenario_is_swapped(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_what_is_held_stays_held_when_the_scenario_is_swapped(service: EmulatorUnderTest, asset_id: str) -> None:
     service.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
     call = upscale_call(asset_id, "k")
     first, _, second, _ = service.together(

@@ -57,8 +57,7 @@ def test_a_change_takes_effect_at_its_instant(
     assert [before, after] == _around(service, call, 30)
 
 
-def test_credits_and_the_concurrency_limit_change_at_their_instants(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_credits_and_the_concurrency_limit_change_at_their_instants(service: EmulatorUnderTest, asset_id: str) -> None:
     service.use(_timeline(("10s", {"team": "Demo", "concurrency_limit": 0}), ("20s", {"team": "Demo", "credits": 0})))
     service.advance(9.999)
     assert 202 == service.send(upscale_call(asset_id, "k1")).status
@@ -101,9 +100,8 @@ MANY = _timeline(
 
 @pytest.mark.parametrize("step_ms", [100, 2500, 7000, 35000])
 def test_changes_that_fall_due_in_one_move_come_to_the_same_as_in_many(
-    service: EmulatorUnderTest, step_ms: int
+    service: EmulatorUnderTest, asset_id: str, step_ms: int
 ) -> None:
-    (asset_id,) = service.assets(1)
     service.use(MANY)
     work = service.send(upscale_call(asset_id, "k"))
     fired = 0
@@ -128,8 +126,7 @@ def test_the_order_of_the_file_is_none_of_time_but_within_an_instant(service: Em
 
 
 @pytest.mark.emulator(clock="auto")
-def test_an_auto_clock_that_takes_waits_meets_the_changes_on_its_way(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
+def test_an_auto_clock_that_takes_waits_meets_the_changes_on_its_way(service: EmulatorUnderTest, asset_id: str) -> None:
     service.use(_timeline(("2s", {"team": "Demo", "credits": 3}), ("20s", {"team": "Demo", "credits": 4})))
     service.wait_for(service.send(upscale_call(asset_id, "k")).json)
     assert (3, "2026-01-01T00:00:06.000Z") == (service.credits(), service.clock_now())

@@ -41,10 +41,9 @@ def test_a_single_piece_of_work_is_told_as_one(emulator: EmulatorUnderTest) -> N
     assert "found 1 piece of creative work in progress" in crowded(emulator).json["detail"]
 
 
-def test_an_ingredient_at_work_is_told_with_what_is_expected(emulator: EmulatorUnderTest) -> None:
-    (asset,) = emulator.assets(1)
-    pose = emulator.author("pose", asset_id=asset)["id"]
-    operation = emulator.patch(f"/poses/{pose}", {"asset_id": asset}).json["id"]
+def test_an_ingredient_at_work_is_told_with_what_is_expected(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    pose = emulator.author("pose", asset_id=asset_id)["id"]
+    operation = emulator.patch(f"/poses/{pose}", {"asset_id": asset_id}).json["id"]
     answer = emulator.delete(f"/poses/{pose}")
     assert answer.outcome == (409, "resource_operation_in_progress")
     assert answer.json["detail"] == (

@@ -31,10 +31,9 @@ def asset_of(emulator: EmulatorUnderTest, generation: Json, slot: int = 0) -> Js
 # Admission ----------------------------------------------------------------------------------------------------------
 
 
-def test_product_photography_is_admitted_with_its_defaults(emulator: EmulatorUnderTest) -> None:
+def test_product_photography_is_admitted_with_its_defaults(emulator: EmulatorUnderTest, asset_id: str) -> None:
     """D28, D33, D36, D38."""
-    (asset,) = emulator.assets(1)
-    answer = emulator.photograph(asset_ids=[asset])
+    answer = emulator.photograph(asset_ids=[asset_id])
     generation = answer.json
     credential = emulator.get("/team").json["credential"]
     assert (answer.status, "location" in answer.headers) == (202, False)
@@ -45,13 +44,13 @@ def test_product_photography_is_admitted_with_its_defaults(emulator: EmulatorUnd
         "workflow": "product_photography",
         "status": "queued",
         "initiated_by": {"object": "api_credential", "id": credential["id"], "name": "Full"},
-        "resolved_asset_ids": [asset],
+        "resolved_asset_ids": [asset_id],
         "output_summary": {"total": 1, "pending": 1, "processing": 0, "completed": 0, "failed": 0},
         "outputs": [{"status": "pending", "asset": None, "error": None}],
         "credits": {"reserved": 1, "charged": None},
         "request": {
             "product_ids": [],
-            "asset_ids": [asset],
+            "asset_ids": [asset_id],
             "background": {"type": "automatic"},
             "fashion_model": {"type": "automatic"},
             "output_mode": "single_shots",

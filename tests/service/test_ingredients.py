@@ -369,13 +369,12 @@ def test_an_ingredient_keeps_naming_sources_that_were_deleted_since(emulator: Em
     assert emulator.fetch(pictures_of(ingredient)[0]).status == 200
 
 
-def test_the_oldest_of_several_operations_is_named(emulator: EmulatorUnderTest) -> None:
-    (asset,) = emulator.assets(1)
-    body = ingredient_body("pose", [asset])
+def test_the_oldest_of_several_operations_is_named(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    body = ingredient_body("pose", [asset_id])
     first, second = (emulator.post("/poses", body).json["id"] for _ in range(2))
-    assert emulator.delete(f"/assets/{asset}").json["active_operation_id"] == first != second
+    assert emulator.delete(f"/assets/{asset_id}").json["active_operation_id"] == first != second
     emulator.advance(100)
-    assert emulator.delete(f"/assets/{asset}").status == 200
+    assert emulator.delete(f"/assets/{asset_id}").status == 200
 
 
 # Backgrounds (D30) --------------------------------------------------------------------------------------------------

@@ -201,10 +201,9 @@ def test_no_value_of_any_field_makes_a_server_error(emulator: EmulatorUnderTest)
 
 
 @pytest.mark.parametrize("name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000"])
-def test_a_blank_name_is_refused(emulator: EmulatorUnderTest, name: str) -> None:
+def test_a_blank_name_is_refused(emulator: EmulatorUnderTest, asset_id: str, name: str) -> None:
     """D04."""
-    (asset,) = emulator.assets(1)
-    body = {"name": name, "asset_ids": [asset], "primary_asset_id": asset}
+    body = {"name": name, "asset_ids": [asset_id], "primary_asset_id": asset_id}
     assert emulator.post("/products", body).outcome == INVALID_INPUT
 
 
@@ -212,28 +211,26 @@ def test_a_blank_name_is_refused(emulator: EmulatorUnderTest, name: str) -> None
     "name",
     ["x", " x ", "\u200bx", "Ünïcödé ✓", "\U0001f457", "a\u0000b", "\u202eabc", "x" * 500_000, "e\u0301", "'\";--"],
 )
-def test_any_other_name_is_kept_as_it_is(emulator: EmulatorUnderTest, name: str) -> None:
+def test_any_other_name_is_kept_as_it_is(emulator: EmulatorUnderTest, asset_id: str, name: str) -> None:
     """D04."""
-    (asset,) = emulator.assets(1)
-    product = emulator.product(asset, name=name)
+    product = emulator.product(asset_id, name=name)
     assert emulator.get(f"/products/{product['id']}").json["name"] == name
 
 
-def test_refused_requests_leave_nothing_behind(emulator: EmulatorUnderTest) -> None:
-    (asset,) = emulator.assets(1)
+def test_refused_requests_leave_nothing_behind(emulator: EmulatorUnderTest, asset_id: str) -> None:
     before = emulator.items("/products"), emulator.items("/operations"), emulator.credits()
-    bodies: tuple[Any, ...] = ({"name": ""}, {"name": "x", "asset_ids": [asset] * 2, "primary_asset_id": asset}, [])
+    twice = {"name": "x", "asset_ids": [asset_id] * 2, "primary_asset_id": asset_id}
+    bodies: tuple[Any, ...] = ({"name": ""}, twice, [])
     for body in bodies:
         emulator.post("/products", body)
     emulator.post("/poses", {"name": "x", "asset_id": "ast_1"})
-    emulator.photograph(asset_ids=[asset], image_count=7)
+    emulator.photograph(asset_ids=[asset_id], image_count=7)
     assert before == (emulator.items("/products"), emulator.items("/operations"), emulator.credits())
 
 
-def test_a_problem_says_where_what_was_found_and_what_was_expected(emulator: EmulatorUnderTest) -> None:
+def test_a_problem_says_where_what_was_found_and_what_was_expected(emulator: EmulatorUnderTest, asset_id: str) -> None:
     """D08."""
-    (asset,) = emulator.assets(1)
-    problem = emulator.photograph(asset_ids=[asset], image_count=7).json
+    problem = emulator.photograph(asset_ids=[asset_id], image_count=7).json
     assert problem["detail"] == "/image_count: found 7; expected a whole number from 1 to 6"
     assert list(problem) == ["type", "title", "status", "detail", "code", "request_id"]
 

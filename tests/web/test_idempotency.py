@@ -48,13 +48,12 @@ def test_another_intent_with_the_same_key_is_refused(emulator: EmulatorUnderTest
     assert emulator.send(call).outcome == REUSED
 
 
-def test_a_repeat_shows_how_things_were(emulator: EmulatorUnderTest) -> None:
+def test_a_repeat_shows_how_things_were(emulator: EmulatorUnderTest, asset_id: str) -> None:
     """D11: neither progress nor deletion changes the stored answer."""
-    (asset,) = emulator.assets(1)
-    body = {"output_mode": "single_shots", "asset_ids": [asset]}
+    body = {"output_mode": "single_shots", "asset_ids": [asset_id]}
     first = emulator.post(PHOTOGRAPHY, body, idempotency_key="k")
     emulator.wait_for(first.json)
-    emulator.delete(f"/assets/{asset}")
+    emulator.delete(f"/assets/{asset_id}")
     assert emulator.post(PHOTOGRAPHY, body, idempotency_key="k") == first
     assert first.json["status"] == "queued"
 
@@ -65,9 +64,8 @@ def test_a_key_counts_per_credential(emulator: EmulatorUnderTest) -> None:
     assert emulator.post("/uploads", UPLOAD, "iwe_demo_second", "k").id != first.id
 
 
-def test_a_key_counts_per_path(emulator: EmulatorUnderTest) -> None:
-    (asset,) = emulator.assets(1)
-    products = [emulator.product(asset)["id"] for _ in range(2)]
+def test_a_key_counts_per_path(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    products = [emulator.product(asset_id)["id"] for _ in range(2)]
     answers = [emulator.patch(f"/products/{product}", {"name": "New"}, idempotency_key="k") for product in products]
     assert [answer.id for answer in answers] == products
 
@@ -100,11 +98,10 @@ def test_a_repeat_does_not_prolong_the_life_of_a_key(emulator: EmulatorUnderTest
     assert emulator.post("/uploads", UPLOAD, idempotency_key="k") != first
 
 
-def test_a_402_binds_its_key(emulator: EmulatorUnderTest) -> None:
+def test_a_402_binds_its_key(emulator: EmulatorUnderTest, asset_id: str) -> None:
     """D10."""
-    (asset,) = emulator.assets(1)
     emulator.set_team(credits_available=0)
-    body = {"output_mode": "single_shots", "asset_ids": [asset]}
+    body = {"output_mode": "single_shots", "asset_ids": [asset_id]}
     first = emulator.post(PHOTOGRAPHY, body, idempotency_key="k")
     emulator.set_team(credits_available=10)
     assert first.outcome == (402, "insufficient_credits")
@@ -113,9 +110,8 @@ def test_a_402_binds_its_key(emulator: EmulatorUnderTest) -> None:
     assert emulator.post(PHOTOGRAPHY, body).status == 202
 
 
-def test_every_other_refusal_frees_its_key(emulator: EmulatorUnderTest) -> None:
+def test_every_other_refusal_frees_its_key(emulator: EmulatorUnderTest, asset_id: str) -> None:
     """D10: 429, 503, 403, 404, 409 and 422 one after the other, then the same key admits."""
-    (asset,) = emulator.assets(1)
     pose = emulator.author("pose")["id"]
     path, key = f"/poses/{pose}", "k"
 
@@ -129,9 +125,9 @@ def test_every_other_refusal_frees_its_key(emulator: EmulatorUnderTest) -> None:
     emulator.set_team(subscription_active=False)
     found.append(attempt(name="New"))
     emulator.set_team(subscription_active=True, concurrency_limit=0)
-    found.append(attempt(asset_id=asset))
+    found.append(attempt(asset_id=asset_id))
     emulator.set_team(concurrency_limit=20)
-    running = emulator.patch(path, {"asset_id": asset}).json
+    running = emulator.patch(path, {"asset_id": asset_id}).json
     found.append(attempt(name="New"))
     emulator.wait_for(running)
     found.append(attempt(nothing="New"))
@@ -273,16 +269,14 @@ def test_the_order_of_other_assets_matters(emulator: EmulatorUnderTest, path: st
     assert emulator.post(path, body | {"asset_ids": assets[::-1]}, idempotency_key="k").outcome == REUSED
 
 
-def test_a_change_of_one_letter_of_case_in_a_text_is_another_intent(emulator: EmulatorUnderTest) -> None:
-    (asset,) = emulator.assets(1)
-    emulator.post("/poses", {"name": "Walk", "asset_id": asset}, idempotency_key="k")
-    assert emulator.post("/poses", {"name": "walk", "asset_id": asset}, idempotency_key="k").outcome == REUSED
+def test_a_change_of_one_letter_of_case_in_a_text_is_another_intent(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    emulator.post("/poses", {"name": "Walk", "asset_id": asset_id}, idempotency_key="k")
+    assert emulator.post("/poses", {"name": "walk", "asset_id": asset_id}, idempotency_key="k").outcome == REUSED
 
 
-def test_deletions_take_no_key_and_bind_none(emulator: EmulatorUnderTest) -> None:
-    (asset,) = emulator.assets(1)
+def test_deletions_take_no_key_and_bind_none(emulator: EmulatorUnderTest, asset_id: str) -> None:
     headers = {"Idempotency-Key": "k"}
-    found = [emulator.delete(f"/assets/{asset}", headers=headers).outcome for _ in range(2)]
+    found = [emulator.delete(f"/assets/{asset_id}", headers=headers).outcome for _ in range(2)]
     assert found == [(200, "asset_deletion"), (404, "asset_not_found")]
 
 

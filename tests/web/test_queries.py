@@ -189,10 +189,9 @@ def test_operations_are_filtered_by_status_type_and_target(emulator: EmulatorUnd
     assert len(emulator.items("/operations?status=completed")) == 2
 
 
-def test_generations_are_filtered_by_workflow_and_status(emulator: EmulatorUnderTest) -> None:
-    (asset,) = emulator.assets(1)
-    upscale = emulator.wait_for(emulator.upscale(asset).json)
-    photo = emulator.photograph(asset_ids=[asset]).json
+def test_generations_are_filtered_by_workflow_and_status(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    upscale = emulator.wait_for(emulator.upscale(asset_id).json)
+    photo = emulator.photograph(asset_ids=[asset_id]).json
     assert emulator.items("/generations?workflow=upscale") == [upscale]
     assert emulator.items("/generations?status=queued") == [photo]
     assert emulator.items("/generations?status=completed&workflow=product_photography") == []
