@@ -72,11 +72,8 @@ def test_a_port_in_use_is_told_in_one_line_and_ends_with_status_1() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         outcome = run_command("serve", "--port", str(port))
-    assert outcome.status == 1
-    assert (
-        outcome.complaint
-        == f"image-workflow-emulator: cannot listen on 127.0.0.1, port {port}: Address already in use\n"
-    )
+    reason = f"cannot listen on 127.0.0.1, port {port}: Address already in use"
+    assert (outcome.status, outcome.complaint) == (1, f"image-workflow-emulator: {reason}\n")
 
 
 @pytest.mark.parametrize(
@@ -105,9 +102,8 @@ def test_the_contract_is_printed_as_it_is_shipped_or_as_json() -> None:
 def test_the_library_is_listed_and_shown() -> None:
     names = [line.split()[0] for line in run_command("scenarios", "list").output.splitlines()]
     assert names == sorted(path.stem for path in shipped_path("scenarios").glob("*.yaml"))
-    assert run_command("scenarios", "show", names[0]).output == (
-        shipped_path("scenarios") / f"{names[0]}.yaml"
-    ).read_text(encoding="utf-8")
+    file = shipped_path("scenarios") / f"{names[0]}.yaml"
+    assert run_command("scenarios", "show", names[0]).output == file.read_text(encoding="utf-8")
 
 
 def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_column(tmp_path: Path) -> None:

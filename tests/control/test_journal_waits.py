@@ -29,12 +29,6 @@ async def _until_it_waits(emulator: EmulatorUnderTest) -> None:
     assert emulator.sandbox.journal.watchers
 
 
-def test_a_wait_ends_with_the_request_that_it_is_for(emulator: EmulatorUnderTest) -> None:
-    waited, _ = emulator.together(_wait_for(LONG), Call("GET", "/team"))
-    assert ([1], 200) == (_sequences(waited), waited.json["data"][0]["status"])
-    assert _nobody_waits(emulator)
-
-
 def test_a_wait_is_only_for_what_its_filters_select(emulator: EmulatorUnderTest) -> None:
     calls = [Call("GET", "/poses"), Call("GET", "/team"), Call("GET", "/team", key=OTHER), Call("GET", "/products")]
     waited, *_ = emulator.together(_wait_for(f"operation=getTeam&team=Other&{LONG}"), *calls)
@@ -60,7 +54,7 @@ def test_a_wait_that_is_over_answers_with_what_there_is_and_takes_no_emulator_ti
     assert _nobody_waits(emulator)
 
 
-def test_many_may_wait_at_the_same_time(emulator: EmulatorUnderTest) -> None:
+def test_the_waits_of_many_end_with_the_request_that_they_are_for(emulator: EmulatorUnderTest) -> None:
     waits = [_wait_for(LONG)] * 20
     *waited, last = emulator.together(*waits, Call("GET", "/team"))
     assert [[1]] * 20 == [_sequences(answer) for answer in waited]

@@ -14,12 +14,9 @@ def test_every_code_has_a_title_and_a_way_out() -> None:
     assert all(kind.title and kind.recovery for kind in CATALOGUE.values())
 
 
-def test_a_problem_has_the_status_and_check_of_its_code() -> None:
+def test_a_problem_has_the_status_and_check_of_its_code_or_its_own() -> None:
     problem = Problem("upload_expired", "too late")
     assert (problem.status, problem.check, str(problem)) == (410, Check.STATE, "too late")
-
-
-def test_a_problem_can_have_a_status_and_check_of_its_own() -> None:
     problem = Problem("invalid_request", "wrong method", status=405, check=Check.ROUTE)
     assert (problem.status, problem.check) == (405, Check.ROUTE)
 
@@ -29,11 +26,8 @@ def test_an_unknown_code_is_no_problem() -> None:
         Problem("no_such_code", "")
 
 
-def test_a_refused_field_is_told_with_place_finding_and_expectation() -> None:
+def test_a_refused_field_or_body_is_told_with_place_finding_and_expectation() -> None:
     assert invalid_input("/name", 7, "a string").detail == "/name: found 7; expected a string"
-
-
-def test_a_refused_body_is_told_as_such() -> None:
     assert invalid_input("", [], "an object").detail == "(body): found an array of 0; expected an object"
 
 

@@ -27,13 +27,7 @@ def clock_of(host: Host, mode: ClockMode, rate: float = 1.0, start: int | None =
     return Clock(ClockSetting(mode, rate), start, host)
 
 
-def test_a_real_clock_follows_the_host(host: Host) -> None:
-    clock = clock_of(host, "real")
-    host.elapsed_ms += 1_234
-    assert clock.now() == 2_234
-
-
-@pytest.mark.parametrize(("rate", "expected"), [(60, 121_000), (0.5, 2_000), (1_000_000, 2_000_001_000)])
+@pytest.mark.parametrize(("rate", "expected"), [(1, 3_000), (60, 121_000), (0.5, 2_000), (1_000_000, 2_000_001_000)])
 def test_a_real_clock_runs_at_its_rate(host: Host, rate: float, expected: int) -> None:
     clock = clock_of(host, "real", rate)
     host.elapsed_ms += 2_000
@@ -85,14 +79,8 @@ def test_a_change_of_mode_makes_no_jump(host: Host) -> None:
         before = clock.now()
         clock.set_mode(setting)
         seen.append((before, clock.now()))
+        assert clock.setting == setting
     assert seen == [(11_000, 11_000), (11_000, 11_000), (14_000, 14_000), (14_000, 14_000)]
-
-
-def test_a_change_of_mode_is_in_force_at_once(host: Host) -> None:
-    clock = clock_of(host, "manual")
-    clock.set_mode(ClockSetting("real", 60))
-    host.elapsed_ms += 1_000
-    assert (ClockSetting("real", 60), 61_000) == (clock.setting, clock.now())
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("real", False), ("manual", False), ("auto", True)])

@@ -10,16 +10,10 @@ def test_an_identifier_is_its_kinds_prefix_and_26_hexadecimal_digits() -> None:
     assert (prefix, len(rest), set(rest) - set("0123456789abcdef")) == ("prd", 26, set())
 
 
-def test_identifiers_of_a_kind_increase_with_creation() -> None:
-    identifiers = Identifiers(0)
-    made = [identifiers.next("ast") for _ in range(5_000)]
-    assert made == sorted(set(made))
-
-
-def test_identifiers_increase_across_the_carries_of_their_counter() -> None:
-    counts = (0, 30, 31, 32, 1022, 1023, 1024, 32**4 - 1, 32**4, 32**7)
+def test_identifiers_of_a_kind_increase_with_creation_across_the_carries_of_their_counter() -> None:
+    counts = (*range(2_000), 32**4 - 1, 32**4, 32**7)
     made = [Identifiers(0, {"ast": count}).next("ast") for count in counts]
-    assert made == sorted(made)
+    assert made == sorted(set(made))
 
 
 def test_one_more_of_one_kind_changes_no_identifier_of_another() -> None:

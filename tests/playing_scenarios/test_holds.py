@@ -30,14 +30,6 @@ def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: EmulatorUnde
     assert (99, 1) == (service.credits(), service.count("/generations"))
 
 
-def test_a_hold_ends_at_its_own_instant_in_the_middle_of_a_longer_move(service: EmulatorUnderTest) -> None:
-    first, moved = service.together(_held(service), advance_call(60))
-    assert "2026-01-01T00:00:10.000Z" == first.json["created_at"]
-    done = service.get(f"/generations/{first.id}").json
-    assert ("completed", "2026-01-01T00:00:16.000Z") == (done["status"], done["finished_at"])
-    assert "2026-01-01T00:01:00.000Z" == moved.json["now"]
-
-
 def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are_not(
     service: EmulatorUnderTest,
     asset_id: str,

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import FULL, OTHER, READ_ONLY, REVOKED, UPLOAD, Call, EmulatorUnderTest, Json
 
 FAILS: Json = {"problem": "internal_error"}
@@ -159,13 +158,6 @@ def test_requests_that_never_come_so_far_are_not_counted(service: EmulatorUnderT
     assert {"the rule": (2, 0)} == service.rules()
     service.advance(60)
     assert 500 == service.get("/team").status
-
-
-def test_an_attempt_with_the_same_key_is_a_request_like_any_other(service: EmulatorUnderTest, asset_id: str) -> None:
-    service.rule({"operation": "createUpscaleGeneration"}, FAILS, {"nth": "1-2"})
-    call = upscale_call(asset_id, "k")
-    assert [500, 500, 202, 202] == [service.send(call).status for _ in range(4)]
-    assert {"the rule": (4, 2)} == service.rules()
 
 
 def test_a_teams_own_scenario_goes_before_everyones(service: EmulatorUnderTest) -> None:
