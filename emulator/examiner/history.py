@@ -21,9 +21,9 @@ from emulator.service.store import Store
 
 PATIENCE_MS = 10 * MINUTE_MS
 """What was not done within this much emulator time counts as never done."""
-_SLACK = 0.05
+_LEAST_SHARE = 0.95
 _SLACK_MS = 50
-"""Tolerated shortfall of a wait: timers are not exact."""
+"""Of a wait, what has to be kept, less some milliseconds: timers are not exact."""
 _SURE_TO_KNOW_MS = 200
 """So long after an answer, in real time, its client is taken to have seen it."""
 
@@ -77,14 +77,23 @@ class History:
         return [note for note in self.notes if note.path in paths] if paths else []
 
     @cached_property
-    def by_request(self) -> Mapping[Hashable, Sequence[Note]]:
-        """The notes of each request with its repetitions: with the same key, where it has one. Only where something failed."""
-        return _grouped(self._failing, request_of)
-
-    @cached_property
-    def by_intent(self) -> Mapping[Hashable, Sequence[Note]]:
+    def by_intent(self) -> Mapping[Intent, Sequence[Note]]:
         """The notes of each request with its repetitions, whatever their keys. Only where something failed."""
         return _grouped(self._failing, intent_of)
+
+    @cached_property
+    def requests(self) -> Sequence[Sequence[Note]]:
+        """The notes of each request with its repetitions: with the same key, where it has one. Only where something failed."""
+        by_key = (_grouped(notes, attrgetter("key")) for notes in self.by_intent.values())
+        return [notes for groups in by_key for notes in groups.values()]
+
+    @cached_property
+    def _requests_by_sequence(self) -> Mapping[int, Sequence[Note]]:
+        return {note.sequence: notes for notes in self.requests for note in notes}
+
+    def same_request(self, note: Note) -> Sequence[Note]:
+        """Return a request with its repetitions, as in `requests`; nothing, where nothing failed."""
+        return self._requests_by_sequence.get(note.sequence, ())
 
     @cached_property
     def looks(self) -> Mapping[tuple[str | None, str | None, str], Sequence[Note]]:
@@ -173,9 +182,9 @@ class History:
 
         Whoever uses one connection after another, as without keep-alive, is one worker.
         """
-        by_connection = _grouped(notes, attrgetter("connection"))
-        if len(by_connection) == 1:
+        if len({note.connection for note in notes}) == 1:
             return [notes]
+        by_connection = _grouped(notes, attrgetter("connection"))
         switches = sum(earlier.connection != later.connection for earlier, later in pairwise(notes))
         are_side_by_side = switches >= len(by_connection)
         return list(by_connection.values()) if are_side_by_side else [notes]
@@ -228,7 +237,7 @@ class History:
 
     def has_other_key(self, note: Note) -> bool:
         """Whether the same intent came later under another key."""
-        later = self.next_knowing(self.by_intent[intent_of(note)], note)
+        later = self.next_knowing(self.by_intent.get(intent_of(note), ()), note)
         return later is not None and later.key not in (None, note.key)
 
     @cached_property
@@ -259,6 +268,11 @@ def intent_of(note: Note) -> Intent:
     return client_of(note), note.method, note.path, note.query, digest_of(note)
 
 
+def have_same_intent(one: Note, other: Note) -> bool:
+    """Whether two requests are the same apart from their keys."""
+    return one.path == other.path and digest_of(one) == digest_of(other) and intent_of(one) == intent_of(other)
+
+
 def request_of(note: Note) -> Hashable:
     """Return what two requests have in common that are the same, key and all."""
     return *intent_of(note), note.key
@@ -266,8 +280,7 @@ def request_of(note: Note) -> Hashable:
 
 def subject_of(note: Note) -> str:
     """Name the request and its client, for findings about them."""
-    client, *rest = intent_of(note)
-    return "|".join(map(str, (*client, *rest)))
+    return f"{note.credential}|{note.user_agent}|{note.method}|{note.path}|{note.query}|{digest_of(note)}"
 
 
 def title_of(note: Note) -> str:
@@ -300,11 +313,12 @@ def is_wait_measured(earlier: Note, later: Note) -> bool:
     return earlier.is_timed and later.is_timed and earlier.host_left_ms is not None and later.host_ms is not None
 
 
-def has_waited(earlier: Note, later: Note, seconds: int) -> bool:
-    """Whether the emulator's or the host's clock moved so far between an answer and the next request."""
-    wanted_ms = seconds * SECOND_MS * (1 - _SLACK) - _SLACK_MS
-    pause_ms, host_pause_ms = pauses_ms(earlier, later)
-    return pause_ms >= wanted_ms or host_pause_ms >= wanted_ms
+def has_waited(earlier: Note, later: Note, seconds: int) -> bool | None:
+    """Whether the emulator's or the host's clock moved so far between two requests; None where that is not measured."""
+    if not (earlier.is_timed and later.is_timed) or earlier.host_left_ms is None or later.host_ms is None:
+        return None
+    wanted_ms = seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
+    return later.at - earlier.left_at >= wanted_ms or later.host_ms - earlier.host_left_ms >= wanted_ms
 
 
 def pauses_ms(earlier: Note, later: Note) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_success, request_of
+from emulator.examiner.history import History, is_answered, is_success
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
@@ -52,7 +52,7 @@ def _judge(history: History, subject: str, notes: Sequence[Note], admitted: Note
 
 def _was_asked_again(history: History, admitted: Note) -> bool:
     """Whether the same request had come again when its admission was answered: its client had hung up."""
-    same = history.by_request[request_of(admitted)]
+    same = history.same_request(admitted)
     return any(admitted.sequence < note.sequence <= admitted.left_before for note in same)
 
 

@@ -9,7 +9,7 @@ after its Retry-After, or at the end of the run.
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_success, request_of, subject_of, title_of
+from emulator.examiner.history import History, is_answered, is_success, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.kernel.timestamps import SECOND_MS
 
@@ -24,7 +24,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         if refused[-1] and history.is_over(note.left_at + (note.retry_after or 0) * SECOND_MS):
             is_excused = (
                 refused[-2:] == [True, True]
-                or any(map(is_success, history.by_request[request_of(note)]) if note.key else ())
+                or any(map(is_success, history.same_request(note)) if note.key else ())
                 or (note.retry_after or 0) > LONG_WAIT_SECONDS
                 or history.was_shut_out(note)
                 or (note.method == "GET" and history.asked_again(note))

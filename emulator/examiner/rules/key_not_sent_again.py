@@ -14,7 +14,7 @@ from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdi
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in history.by_request.values():
+    for notes in history.requests:
         note = notes[0]
         if note.key is None or note.operation is None or note.method == "GET" or not is_unknown(note):
             continue

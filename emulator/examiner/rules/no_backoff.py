@@ -34,7 +34,7 @@ _NOTHING_MS: Final = ((3, 20), (4, 40), (5, 60), (7, 100))
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in history.by_request.values():
+    for notes in history.requests:
         if len(notes) >= ROW:
             for row in _rows(history, notes):
                 yield _breach(row) if _is_even(row) else KEPT

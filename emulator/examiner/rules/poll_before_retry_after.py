@@ -5,11 +5,11 @@ workers if several read it. The answer that shows unfinished work says how long 
 either clock moved that far. A read whose answer was lost is ignored.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from emulator.domain.lifecycles import TERMINAL
-from emulator.examiner.history import History, has_waited, is_wait_measured
+from emulator.examiner.history import History, has_waited
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
@@ -18,25 +18,21 @@ def _examine(history: History) -> Iterator[Verdict]:
     for (credential, user_agent, work), looks in history.looks.items():
         for worker in history.by_worker(looks):
             early: list[tuple[Note, Note]] = []
-            for look, again in _waits(history, worker):
-                if has_waited(look, again, look.retry_after or 0):
+            for index, look in enumerate(worker, start=1):
+                if not look.retry_after or look.status != 200 or look.loss is not None or look.work_status in TERMINAL:
+                    continue
+                again = history.next_knowing(worker, look, index)
+                if again is None:
+                    continue
+                has_kept = has_waited(look, again, look.retry_after)
+                if has_kept:
                     yield KEPT
-                else:
+                elif has_kept is not None:
                     early.append((look, again))
             if early:  # a client that never waits gives thousands
                 message = f"{work} was read again before the Retry-After of {early[0][0].retry_after} s was over"
                 requests = tuple(note.sequence for pair in early for note in pair)
                 yield Breach(f"{credential}|{user_agent}|{work}", requests, message, times=len(early))
-
-
-def _waits(history: History, looks: Sequence[Note]) -> Iterator[tuple[Note, Note]]:
-    """Iterate over the looks that say how long to wait, each with the next one of the client that knew of it."""
-    for index, look in enumerate(looks, start=1):
-        is_unfinished = look.status == 200 and look.loss is None and look.work_status not in TERMINAL
-        if look.retry_after and is_unfinished:
-            again = history.next_knowing(looks, look, index)
-            if again is not None and is_wait_measured(look, again):
-                yield look, again
 
 
 RULE: Final = Rule(

@@ -15,8 +15,6 @@ from emulator.examiner.history import (
     History,
     has_waited,
     is_answered,
-    is_wait_measured,
-    request_of,
     subject_of,
     title_of,
 )
@@ -36,13 +34,16 @@ def _examine(history: History) -> Iterator[Verdict]:
 
 def _judge(history: History, note: Note, notes: Sequence[Note]) -> Iterator[Verdict]:
     again = _repetition(history, note, notes)
-    if again is not None and is_wait_measured(note, again):
+    if again is None:
+        return
+    has_kept = has_waited(note, again, note.retry_after or 0)
+    if has_kept is not None:
         is_freed = note.code in _FREED_BY_WORK and history.saw_work_end(note, again)
-        yield KEPT if is_freed or has_waited(note, again, note.retry_after or 0) else _breach(note, again)
+        yield KEPT if is_freed or has_kept else _breach(note, again)
 
 
 def _repetition(history: History, note: Note, notes: Sequence[Note]) -> Note | None:
-    same_key = history.by_request[request_of(note)]
+    same_key = history.same_request(note)
     if note.key is not None and len(same_key) > 1:
         return history.next_knowing(same_key, note)
     return history.next_knowing(notes, note) if note.status == 429 or note.key is None else None

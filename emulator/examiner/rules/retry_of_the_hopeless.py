@@ -14,7 +14,7 @@ from emulator.examiner.history import (
     PATIENCE_MS,
     History,
     client_of,
-    intent_of,
+    have_same_intent,
     is_answered,
     is_success,
     subject_of,
@@ -32,29 +32,39 @@ def _examine(history: History) -> Iterator[Verdict]:
     for client, notes in history.by_client.items() if clients else ():
         if client not in clients:
             continue
-        row: list[Note] = []
-        for note in notes:
-            if row and _repeats(history, note, row[-1]):
-                row.append(note)
-                yield KEPT if len(row) <= HARMLESS + 1 else _breach(row)
-            elif not (row and row[0].method != "GET" and note.method == "GET" and is_success(note)):
-                row = [note] if is_answered(note, *_HOPELESS) else []
+        for row in _rows(history, notes):
+            yield from [KEPT] * min(len(row) - 1, HARMLESS)
+            if len(row) > HARMLESS + 1:
+                yield _breach(row)
+
+
+def _rows(history: History, notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
+    """Iterate over the requests that cannot succeed, each with its repetitions."""
+    row: list[Note] = []
+    for note in notes:
+        if row and _repeats(history, note, row[-1]):
+            row.append(note)
+        elif not (row and row[0].method != "GET" and note.method == "GET" and is_success(note)):
+            yield row
+            row = [note] if is_answered(note, *_HOPELESS) else []
+    yield row
 
 
 def _repeats(history: History, note: Note, last: Note) -> bool:
     return (
         is_answered(note, *_HOPELESS)
-        and intent_of(note) == intent_of(last)
         and (note.status, note.credits) == (last.status, last.credits)
+        and have_same_intent(note, last)
         and history.knows(note, last)
         and note.at - last.left_at < PATIENCE_MS
     )
 
 
 def _breach(row: Sequence[Note]) -> Breach:
-    last = row[-1]
-    message = f"{title_of(last)} was repeated though {row[0].status} {row[0].code} cannot change by itself"
-    return Breach(f"{subject_of(last)}|{row[0].sequence}", (row[0].sequence, last.sequence), message)
+    first, repetitions = row[0], row[HARMLESS + 1 :]
+    message = f"{title_of(first)} was repeated though {first.status} {first.code} cannot change by itself"
+    requests = (first.sequence, *(note.sequence for note in repetitions))
+    return Breach(f"{subject_of(first)}|{first.sequence}", requests, message, times=len(repetitions))
 
 
 _MISSING = Ask("GET", "/assets/ast_none")
