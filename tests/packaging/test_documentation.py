@@ -7,14 +7,13 @@ import argparse
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from emulator.cli.arguments import build_parser, parse_arguments
-from emulator.contract import load_contract
 from emulator.control import PREFIX
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from emulator.domain.problems import CATALOGUE, CONTROL_CATALOGUE
@@ -26,6 +25,7 @@ from emulator.scenario.world_format import parse_world
 from emulator.settings import OPTIONS
 from emulator.testing import Emulator, Rule, create_app
 from tests.packaging.pages import DOCUMENTATION, fences
+from tests.scenario_files.operations import OPERATIONS
 from tests.support.contract_words import DOCUMENTS as DERIVED
 from tests.support.contract_words import contract
 from tests.support.served import ROOT
@@ -185,13 +185,9 @@ def test_every_problem_code_stands_in_the_table_of_the_library_beside_its_status
     assert {code: str(kind.status) for code, kind in CATALOGUE.items()} == found
 
 
-def operation_facts() -> Mapping[str, frozenset[str]]:
-    return load_contract().facts()
-
-
 @pytest.mark.parametrize("text", [text for text in SHOWN if text.startswith("scenario:")])
 def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
-    assert parse_scenario(text, "README.md", operation_facts(), world_names(BUILT_IN_WORLD)).rules
+    assert parse_scenario(text, "README.md", OPERATIONS, world_names(BUILT_IN_WORLD)).rules
 
 
 @pytest.mark.parametrize("text", [text for text in SHOWN if not text.startswith("scenario:")])

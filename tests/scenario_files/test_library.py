@@ -17,8 +17,9 @@ from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.outcomes import WorkOutcome
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario
-from emulator.scenario.vocabulary import GENERATIONS, OperationFacts
+from emulator.scenario.vocabulary import GENERATIONS
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
+from tests.scenario_files.operations import OPERATIONS
 from tests.support.served import ROOT
 
 FOLDER = ROOT / "scenarios"
@@ -27,8 +28,8 @@ UPLOAD_WINDOW_MS = 15 * MINUTE_MS
 
 
 @pytest.fixture(scope="module")
-def library(operations: OperationFacts) -> ScenarioLibrary:
-    return ScenarioLibrary(FOLDER, operations)
+def library() -> ScenarioLibrary:
+    return ScenarioLibrary(FOLDER, OPERATIONS)
 
 
 @pytest.fixture(scope="module")
@@ -137,13 +138,13 @@ def test_a_name_is_no_path(name: str, library: ScenarioLibrary) -> None:
         library.text(name)
 
 
-def test_files_that_are_no_scenarios_are_passed_over(tmp_path: Path, operations: OperationFacts) -> None:
+def test_files_that_are_no_scenarios_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("scenario: a\n")
     (tmp_path / "README.md").write_text("# Scenarios\n")
-    assert ScenarioLibrary(tmp_path, operations).names() == ["a"]
+    assert ScenarioLibrary(tmp_path, OPERATIONS).names() == ["a"]
 
 
-def test_a_broken_file_is_told_by_its_name(tmp_path: Path, operations: OperationFacts) -> None:
+def test_a_broken_file_is_told_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("scenario: broken\nrulez: []\n")
     with pytest.raises(ScenarioError, match=r"^broken\.yaml:2:1: /rulez: found an unknown field"):
-        ScenarioLibrary(tmp_path, operations).entries()
+        ScenarioLibrary(tmp_path, OPERATIONS).entries()

@@ -4,15 +4,15 @@ import pytest
 
 from emulator.documents.reader import MOST_COMPLAINTS
 from emulator.scenario.format import ScenarioError, parse_scenario
-from emulator.scenario.vocabulary import OperationFacts
 from emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
 from emulator.scenario.world_format import WorldError, parse_world, world_of
+from tests.scenario_files.operations import OPERATIONS
 
 
-def complaints_of(text: str, operations: OperationFacts, world: WorldNames | None = None) -> list[str]:
+def complaints_of(text: str, world: WorldNames | None = None) -> list[str]:
     """Every complaint about a scenario, without the name of its file."""
     with pytest.raises(ScenarioError) as caught:
-        parse_scenario(text, "s.yaml", operations, world)
+        parse_scenario(text, "s.yaml", OPERATIONS, world)
     return [complaint.removeprefix("s.yaml:") for complaint in str(caught.value).splitlines()]
 
 
@@ -46,8 +46,8 @@ AT_THE_TOP: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), AT_THE_TOP)
-def test_a_mistake_at_the_top_is_told(text: str, expected: str, operations: OperationFacts) -> None:
-    check(complaints_of(text, operations), expected)
+def test_a_mistake_at_the_top_is_told(text: str, expected: str) -> None:
+    check(complaints_of(text), expected)
 
 
 IN_A_RULE: list[tuple[str, str]] = [
@@ -114,8 +114,8 @@ IN_A_RULE: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), IN_A_RULE)
-def test_a_mistake_in_a_rule_is_told(text: str, expected: str, operations: OperationFacts) -> None:
-    check(complaints_of(f"scenario: x\nrules:\n- {text}\n", operations), expected)
+def test_a_mistake_in_a_rule_is_told(text: str, expected: str) -> None:
+    check(complaints_of(f"scenario: x\nrules:\n- {text}\n"), expected)
 
 
 IN_A_CHANGE: list[tuple[str, str]] = [
@@ -139,8 +139,8 @@ IN_A_CHANGE: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), IN_A_CHANGE)
-def test_a_mistake_in_a_timeline_is_told(text: str, expected: str, operations: OperationFacts) -> None:
-    check(complaints_of(f"scenario: x\ntimeline:\n- {text}\n", operations), expected)
+def test_a_mistake_in_a_timeline_is_told(text: str, expected: str) -> None:
+    check(complaints_of(f"scenario: x\ntimeline:\n- {text}\n"), expected)
 
 
 OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
@@ -153,9 +153,9 @@ OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("text", "expected"), OF_A_KNOWN_WORLD)
-def test_names_of_a_known_world_are_checked(text: str, expected: str, operations: OperationFacts) -> None:
-    check(complaints_of(f"scenario: x\n{text}", operations, world_names(BUILT_IN_WORLD)), expected)
-    parse_scenario(f"scenario: x\n{text}", "s.yaml", operations)  # nothing is known: nothing is wrong
+def test_names_of_a_known_world_are_checked(text: str, expected: str) -> None:
+    check(complaints_of(f"scenario: x\n{text}", world_names(BUILT_IN_WORLD)), expected)
+    parse_scenario(f"scenario: x\n{text}", "s.yaml", OPERATIONS)  # nothing is known: nothing is wrong
 
 
 IN_A_WORLD: list[tuple[str, str]] = [
@@ -192,13 +192,13 @@ def test_data_without_positions_is_complained_of_by_its_place_in_the_body() -> N
     assert (caught.value.complaints[0].line, caught.value.complaints[0].column) == (0, 0)
 
 
-def test_rules_may_not_share_a_name(operations: OperationFacts) -> None:
+def test_rules_may_not_share_a_name() -> None:
     text = "scenario: x\nrules:\n- then: {hold: 1}\n- {name: rule 1, then: {hold: 1}}\n"
     expected = '4:3: /rules/1: found the name "rule 1" again, first given to /rules/0; expected a name of its own for each rule'
-    assert complaints_of(text, operations) == [expected]
+    assert complaints_of(text) == [expected]
 
 
-def test_all_mistakes_of_a_file_are_told_in_its_order(operations: OperationFacts) -> None:
+def test_all_mistakes_of_a_file_are_told_in_its_order() -> None:
     text = """scenario: x
 seed: many
 rules:
@@ -211,39 +211,37 @@ timeline:
   - {at: never, set: {admission: ajar}}
 clock: {mode: fast}
 """
-    complaints = complaints_of(text, operations, world_names(BUILT_IN_WORLD))
+    complaints = complaints_of(text, world_names(BUILT_IN_WORLD))
     assert [int(complaint.split(":")[0]) for complaint in complaints] == [2, 4, 5, 6, 7, 8, 10, 10, 11]
 
 
-def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints(operations: OperationFacts) -> None:
-    complaints = complaints_of("scenario: x\nrules:\n" + "- {}\n" * 500, operations)
+def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints() -> None:
+    complaints = complaints_of("scenario: x\nrules:\n" + "- {}\n" * 500)
     assert len(complaints) == MOST_COMPLAINTS + 1
     assert complaints[-1] == " found more mistakes than these; expected the first to be corrected first"
 
 
-def test_a_short_form_of_several_operations_leads_to_them(operations: OperationFacts) -> None:
-    (complaint,) = complaints_of(
-        "scenario: x\nrules: [{match: {operation: createGeneration}, then: {hold: 1}}]", operations
-    )
+def test_a_short_form_of_several_operations_leads_to_them() -> None:
+    (complaint,) = complaints_of("scenario: x\nrules: [{match: {operation: createGeneration}, then: {hold: 1}}]")
     assert complaint.endswith(
         'did you mean "createProductPhotographyGeneration", "createEditImagesGeneration" or "createUpscaleGeneration"?'
     )
 
 
-def test_a_code_that_is_suggested_is_one_that_the_operation_can_return(operations: OperationFacts) -> None:
+def test_a_code_that_is_suggested_is_one_that_the_operation_can_return() -> None:
     def suggested(operation: str) -> tuple[str, ...]:
         text = f"scenario: x\nrules:\n- match: {{operation: {operation}}}\n  then: {{problem: insufficent_credits}}\n"
         with pytest.raises(ScenarioError) as caught:
-            parse_scenario(text, "s.yaml", operations)
+            parse_scenario(text, "s.yaml", OPERATIONS)
         return caught.value.complaints[0].suggestions
 
     assert suggested("createPose") == ("insufficient_credits",)
     assert "insufficient_credits" not in suggested("createProduct")
 
 
-def test_a_complaint_keeps_its_parts(operations: OperationFacts) -> None:
+def test_a_complaint_keeps_its_parts() -> None:
     with pytest.raises(ScenarioError) as caught:
-        parse_scenario("scenario: x\nrules:\n  - then: {network: rest}", "s.yaml", operations)
+        parse_scenario("scenario: x\nrules:\n  - then: {network: rest}", "s.yaml", OPERATIONS)
     (complaint,) = caught.value.complaints
     assert (complaint.file, complaint.line, complaint.column) == ("s.yaml", 3, 21)
     assert (complaint.path, complaint.found, complaint.suggestions) == ("/rules/0/then/network", '"rest"', ("reset",))

@@ -15,7 +15,7 @@ from emulator.kernel.seed import LARGEST_SEED
 from emulator.scenario.faults.registry import FAULTS
 from emulator.scenario.format import ScenarioError, parse_scenario
 from emulator.scenario.outcomes import FAILURE_CODES, OUTCOME_WORDS
-from emulator.scenario.vocabulary import OperationFacts
+from tests.scenario_files.operations import OPERATIONS
 from tests.support.served import ROOT
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "contract" / "scenario.schema.json").read_text())
@@ -31,9 +31,9 @@ def schema_accepts(text: str) -> bool:
     return VALIDATOR.is_valid(data)
 
 
-def loader_accepts(text: str, operations: OperationFacts) -> bool:
+def loader_accepts(text: str) -> bool:
     try:
-        parse_scenario(text, "s.yaml", operations)
+        parse_scenario(text, "s.yaml", OPERATIONS)
     except ScenarioError:
         return False
     return True
@@ -136,9 +136,9 @@ GOOD = [
 
 
 @pytest.mark.parametrize("text", GOOD)
-def test_both_accept_a_good_file(text: str, operations: OperationFacts) -> None:
+def test_both_accept_a_good_file(text: str) -> None:
     text = "scenario: x\n" + ("" if text == "{}" else text)
-    assert loader_accepts(text, operations)
+    assert loader_accepts(text)
     assert [error.message for error in VALIDATOR.iter_errors(json_value(read_document(text, "s.yaml")))] == []
 
 
@@ -152,6 +152,6 @@ def test_both_accept_a_good_file(text: str, operations: OperationFacts) -> None:
         "clock: {start: 2026-13-01T00:00:00.000Z}",
     ],
 )
-def test_what_no_schema_can_say_the_loader_refuses(text: str, operations: OperationFacts) -> None:
+def test_what_no_schema_can_say_the_loader_refuses(text: str) -> None:
     text = f"scenario: x\n{text}"
-    assert [loader_accepts(text, operations), schema_accepts(text)] == [False, True]
+    assert [loader_accepts(text), schema_accepts(text)] == [False, True]
