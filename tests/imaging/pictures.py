@@ -2,7 +2,9 @@
 
 from PIL import Image, ImageChops, ImageDraw, ImageStat
 
-from tests.support.pictures import encode
+from emulator.domain.recipes import PictureFormat, UpscaleRecipe
+from emulator.imaging.render import render
+from tests.support.pictures import decode, encode
 
 RED, GREEN, BLUE, WHITE = (200, 40, 40), (40, 160, 60), (30, 60, 200), (250, 250, 250)
 
@@ -85,3 +87,9 @@ def checkered(edge: int = 200, tile: int = 20) -> Image.Image:
         for column in range(row % (2 * tile), edge, 2 * tile):
             image.paste((120, 80, 60), (column, row, column + tile, row + tile))
     return image
+
+
+def upscaled(source: Image.Image, width: int, height: int, target: PictureFormat) -> Image.Image:
+    """What upscaling makes of a picture."""
+    recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
+    return decode(render(recipe, [encoded(source, "PNG")]))

@@ -1,6 +1,5 @@
 """What every rendered picture owes: its exact size, its format, the same bytes each time, and any text."""
 
-import io
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from emulator.domain.recipes import (
     UpscaleRecipe,
 )
 from emulator.imaging.render import render
-from tests.imaging.pictures import checkered, encoded, four_corners, product
+from tests.imaging.pictures import checkered, encoded, four_corners, product, upscaled
 from tests.support.pictures import decode
 
 FORMATS: tuple[PictureFormat, ...] = ("jpeg", "png", "webp")
@@ -118,11 +117,9 @@ def test_any_text_can_be_written(text: str) -> None:
 
 
 def test_a_jpeg_in_bands_is_the_jpeg_in_one_piece() -> None:
-    source = encoded(checkered(700, 13).resize((700, 523)), "PNG")
-    whole = io.BytesIO()
-    decode(source).save(whole, "JPEG", quality=90)
-    banded = render(UpscaleRecipe(width=700, height=523, format="jpeg", inputs=("one",)), [source])
-    assert decode(whole.getvalue()).tobytes() == decode(banded).tobytes()
+    source = checkered(700, 13).resize((700, 523))
+    whole = decode(encoded(source, "JPEG", quality=90))
+    assert whole.tobytes() == upscaled(source, 700, 523, "jpeg").tobytes()
 
 
 @pytest.mark.parametrize("height", [1, 16, 500, 530])
@@ -130,8 +127,6 @@ def test_a_jpeg_in_bands_is_the_jpeg_in_one_piece() -> None:
 @pytest.mark.parametrize("target", FORMATS)
 def test_bands_join_without_a_seam(width: int, height: int, target: PictureFormat) -> None:
     source = Image.linear_gradient("L").resize((width, height)).convert("RGB")
-    found = decode(
-        render(UpscaleRecipe(width=width, height=height, format=target, inputs=("one",)), [encoded(source, "PNG")])
-    )
+    found = upscaled(source, width, height, target)
     difference = max(abs(a - b) for a, b in zip(source.tobytes(), found.tobytes(), strict=True))
     assert difference <= (0 if target == "png" else 12)

@@ -3,7 +3,7 @@ from itertools import combinations
 import pytest
 from PIL import Image
 
-from emulator.domain.recipes import CardRecipe, EditRecipe, PictureFormat, PremadeKind, PremadeRecipe, UpscaleRecipe
+from emulator.domain.recipes import CardRecipe, EditRecipe, PictureFormat, PremadeKind, PremadeRecipe
 from emulator.imaging.render import render
 from tests.imaging.pictures import (
     BLUE,
@@ -18,15 +18,11 @@ from tests.imaging.pictures import (
     four_corners,
     is_near,
     pixel,
+    upscaled,
 )
 from tests.support.pictures import decode
 
 SOURCE = four_corners(200, 120)
-
-
-def upscaled(source: Image.Image, width: int, height: int, target: PictureFormat) -> Image.Image:
-    recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
-    return decode(render(recipe, [encoded(source, "PNG")]))
 
 
 @pytest.mark.parametrize("target", ["jpeg", "png", "webp"])
