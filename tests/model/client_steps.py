@@ -61,9 +61,8 @@ class ClientSteps(OutsideSteps):
     # What steps have in common ------------------------------------------------------------------------------------------
 
     def _key(self, chance: Random) -> str:
-        strangers = (
-            ("nobody",) if self.comparison.client.is_default else ()
-        )  # which answers those whom no sandbox knows
+        # The default sandbox answers those whom no sandbox knows.
+        strangers = ("nobody",) if self.comparison.client.is_default else ()
         return chance.choice(WRITERS if chance.randrange(10) else OTHERS + strangers)
 
     def _fault(self, chance: Random, method: str, path: str) -> str | None:
@@ -141,18 +140,18 @@ class ClientSteps(OutsideSteps):
         self._upload(chance.choice(sample_files()), chance.choice(WRITERS))
 
     def _upload(self, file: SampleFile, key: str) -> None:
-        body = {"content_type": file.content_type, "size_bytes": len(file.data)}
-        answer = self.comparison.ask(Ask(key, "POST", "/uploads", body, self._fresh_key()))
+        answer = self._open_session(file, key)
         if answer.status == 201:
             token = self.comparison.send_bytes(answer.id, file)
             complete = Ask(key, "POST", f"/uploads/{answer.id}/complete", {"upload_token": token}, self._fresh_key())
             self.comparison.ask(complete)
 
+    def _open_session(self, file: SampleFile, key: str) -> Answer:
+        return self.comparison.ask(Ask(key, "POST", "/uploads", file.announced, self._fresh_key()))
+
     def use_sessions(self, chance: Random) -> None:
         """Open a session, or send bytes, or complete: in any order, with any file and any token."""
-        file = chance.choice(sample_files())
-        body = {"content_type": file.content_type, "size_bytes": len(file.data)}
-        self._write(chance, "POST", "/uploads", body=body)
+        self._write(chance, "POST", "/uploads", body=chance.choice(sample_files()).announced)
         for _ in range(chance.randrange(4)):
             if self.comparison.sessions:
                 chance.choice((self._send_bytes, self._complete))(
@@ -242,8 +241,7 @@ class ClientSteps(OutsideSteps):
     def complete_twice_at_once(self, chance: Random) -> None:
         """Bring in a file, but let two programs complete it, or one that is impatient."""
         file, writer = chance.choice(sample_files()), chance.choice(WRITERS)
-        body = {"content_type": file.content_type, "size_bytes": len(file.data)}
-        session = self.comparison.ask(Ask(writer, "POST", "/uploads", body, self._fresh_key()))
+        session = self._open_session(file, writer)
         if session.status == 201:
             token = {"upload_token": self.comparison.send_bytes(session.id, file)}
             first = Ask(writer, "POST", f"/uploads/{session.id}/complete", token, self._fresh_key())

@@ -34,10 +34,7 @@ def open_session(state: State, team: str, identifier: str, meaning: Json, identi
 def take_bytes(state: State, session_id: str, file: SampleFile) -> None:
     """Take the bytes that come to a session's address, with all of its headers (section 4, D16, D45). Raises Refusal."""
     session = state.things["upload"][session_id]
-    if not session["is_open"]:
-        raise Refusal("upload_not_found")
-    if state.now >= session["expires_at"]:
-        raise Refusal("upload_expired")
+    _check_open(state, session)
     if session["file"] is None and len(file.data) != session["size"]:
         raise Refusal("invalid_request")
     if session["file"] is not None and session["file"].data != file.data:
@@ -45,13 +42,17 @@ def take_bytes(state: State, session_id: str, file: SampleFile) -> None:
     session["file"] = file
 
 
-def complete(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
-    """Exchange an upload token for an Asset (D17)."""
-    session = state.get("upload", identifier, team)
+def _check_open(state: State, session: Json) -> None:
     if not session["is_open"]:
         raise Refusal("upload_not_found")
     if state.now >= session["expires_at"]:
         raise Refusal("upload_expired")
+
+
+def complete(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
+    """Exchange an upload token for an Asset (D17)."""
+    session = state.get("upload", identifier, team)
+    _check_open(state, session)
     file = session["file"]
     if file is None or meaning["upload_token"] != session.get("token"):
         raise Refusal("invalid_input")

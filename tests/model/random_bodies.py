@@ -8,7 +8,6 @@ from random import Random
 from typing import Any, Final
 
 from tests.model.arithmetic import Json
-from tests.model.sample_files import SampleFile, sample_files
 from tests.model.service_model import ServiceModel
 
 ASPECT_RATIOS: Final = ("21:9", "1:1", "4:3", "3:2", "2:3", "5:4", "4:5", "3:4", "16:9", "9:16")
@@ -115,10 +114,6 @@ class RandomBodies:
         missing = [f"missing-{number}" for number in range(least)]
         return [*found, *usable[: max(0, least - len(found))], *missing][: max(least, len(found))]
 
-    def file(self) -> SampleFile:
-        """Return a file to upload."""
-        return self._chance.choice(sample_files())
-
     def _text(self) -> str:
         return self._chance.choice(TEXTS)
 
@@ -191,24 +186,14 @@ class RandomBodies:
         return body
 
     def _background_choice(self) -> Json:
-        return self._chance.choice(
-            (
-                {"type": "automatic"},
-                {"type": "transparent"},
-                {"type": "color", "color": self._chance.choice(("#AABBCC", "aabbcc"))},
-                {"type": "background", "background_id": self.reference("background")},
-            )
-        )
+        color = {"type": "color", "color": self._chance.choice(("#AABBCC", "aabbcc"))}
+        chosen = {"type": "background", "background_id": self.reference("background")}
+        return self._chance.choice(({"type": "automatic"}, {"type": "transparent"}, color, chosen))
 
     def _model_choice(self) -> Json:
-        return self._chance.choice(
-            (
-                {"type": "automatic"},
-                {"type": "none"},
-                {"type": "selected", "fashion_model_id": self.reference("fashion_model")},
-                {"type": "group", "fashion_model_ids": self.references("fashion_model", 2, 3)},
-            )
-        )
+        selected = {"type": "selected", "fashion_model_id": self.reference("fashion_model")}
+        group = {"type": "group", "fashion_model_ids": self.references("fashion_model", 2, 3)}
+        return self._chance.choice(({"type": "automatic"}, {"type": "none"}, selected, group))
 
     def _edit(self) -> Json:
         choose = self._chance.choice
@@ -221,10 +206,6 @@ class RandomBodies:
         }
 
     def _upscale(self) -> Json:
-        choose = self._chance.choice
+        choose, asset_id = self._chance.choice, self.reference("asset")
         formats = ("jpeg", "png", "webp")
-        return {
-            "asset_id": self.reference("asset"),
-            "target_resolution": choose(("2k", "4k")),
-            "output_format": choose(formats),
-        }
+        return {"asset_id": asset_id, "target_resolution": choose(("2k", "4k")), "output_format": choose(formats)}

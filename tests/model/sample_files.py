@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from tests.support.pictures import picture, picture_with_subject
 
@@ -18,6 +19,11 @@ class SampleFile:
     scene: str = "clean"
     holds: str = ""
     """The type that its bytes are, if they are a picture: only under this type they become an Asset (D17)."""
+
+    @property
+    def announced(self) -> dict[str, Any]:
+        """The body that opens a session for it."""
+        return {"content_type": self.content_type, "size_bytes": len(self.data)}
 
 
 @cache
