@@ -41,24 +41,15 @@ def test_work_shows_its_slots_cost_and_the_request_it_was_admitted_with(emulator
     assert (shown["object"], shown["workflow"], shown["status"]) == ("generation", "upscale", "queued")
     assert shown["credits"] == {"reserved": 1, "charged": None}
     assert emulator.told("GET", f"/requests/{shown['request']}")["response_body"]["id"] == work["id"]
-    assert shown["outputs"] == [
-        {
-            "slot": 1,
-            "status": "pending",
-            "finishes_at": "2026-01-01T00:00:06.000Z",
-            "asset_id": None,
-            "url": None,
-            "error": None,
-        }
-    ]
+    nothing = {"asset_id": None, "url": None, "error": None}
+    pending = {"slot": 1, "status": "pending", "finishes_at": "2026-01-01T00:00:06.000Z", **nothing}
+    assert shown["outputs"] == [pending]
     emulator.advance(10)
     (done,) = listed(emulator, "/work")
     (output,) = done["outputs"]
     assert (done["status"], done["credits"]["charged"], output["status"]) == ("completed", 1, "completed")
-    assert (
-        fetched(emulator, output["url"])
-        == emulator.fetch(emulator.get(f"/assets/{output['asset_id']}").json["url"]).body
-    )
+    address = emulator.get(f"/assets/{output['asset_id']}").json["url"]
+    assert fetched(emulator, output["url"]) == emulator.fetch(address).body
 
 
 def test_work_that_fails_names_its_errors_and_the_rule_behind_them(emulator: EmulatorUnderTest) -> None:

@@ -141,9 +141,8 @@ def _png_change(kind: bytes, body: bytes, chance: Random) -> Part:
     if kind in (b"IDAT", b"fdAT") and chance.random() < 0.6:
         return kind, _deflated_anew(body, chance)
     if chance.random() < 0.3:
-        return chance.choice(
-            (b"tRNS", b"PLTE", b"acTL", b"fcTL", b"fdAT", b"iCCP", b"gAMA", b"eXIf", b"zTXt", b"XXXX")
-        ), body
+        kinds = b"tRNS PLTE acTL fcTL fdAT iCCP gAMA eXIf zTXt XXXX".split()
+        return chance.choice(kinds), body
     return with_some_bytes(kind, body, chance)
 
 
@@ -153,10 +152,8 @@ def _deflated_anew(body: bytes, chance: Random) -> bytes:
         rows = zlib.decompressobj().decompress(body, 1 << 20)
     except zlib.error:
         return body
-    rows = chance.choice(
-        (rows[:-1], rows[: len(rows) // 2], rows * 3, b"", changed_bytes(rows, chance), b"\x05" + rows[1:])
-    )
-    return zlib.compress(rows, chance.choice((0, 1, 9)))
+    others = (rows[:-1], rows[: len(rows) // 2], rows * 3, b"", changed_bytes(rows, chance), b"\x05" + rows[1:])
+    return zlib.compress(chance.choice(others), chance.choice((0, 1, 9)))
 
 
 # JPEG -----------------------------------------------------------------------------------------------------------------
@@ -188,10 +185,7 @@ def _jpeg_change(kind: bytes, body: bytes, chance: Random) -> Part:
         place, size = chance.choice(((0, 1), (1, 2), (3, 2), (5, 1), (6, 1), (7, 1), (7, 1), (8, 1), (10, 1)))
         return kind, with_field(body, place, size, chance)
     if chance.random() < 0.2:
-        markers = (
-            0xC0, 0xC1, 0xC2, 0xC3, 0xC4, 0xC9, 0xDA, 0xDB, 0xDC, 0xDD, 0xDE, 0xE0, 0xE1, 0xE2, 0xEE, 0xFE, 0xF0,
-            0x01,
-        )  # fmt: skip
+        markers = b"\xc0\xc1\xc2\xc3\xc4\xc9\xda\xdb\xdc\xdd\xde\xe0\xe1\xe2\xee\xfe\xf0\x01"
         return bytes((0xFF, chance.choice(markers))), body
     if kind == b"\xff\xda" and chance.random() < 0.5:
         place = chance.randrange(len(body) + 1)
@@ -268,17 +262,9 @@ def _webp_change(kind: bytes, body: bytes, chance: Random) -> Part:
 
 # AVIF -----------------------------------------------------------------------------------------------------------------
 
-_CONTAINERS = {
-    b"meta": 4,
-    b"iprp": 0,
-    b"ipco": 0,
-    b"moov": 0,
-    b"trak": 0,
-    b"mdia": 0,
-    b"minf": 0,
-    b"stbl": 0,
-    b"iinf": 6,
-}
+_CONTAINERS = {b"meta": 4, b"iinf": 6} | dict.fromkeys(
+    (b"iprp", b"ipco", b"moov", b"trak", b"mdia", b"minf", b"stbl"), 0
+)
 """Boxes of boxes, and how many bytes come before the inner ones."""
 
 

@@ -10,27 +10,16 @@ from tests.fuzzing.cases import Case, amounts, cases
 from tests.fuzzing.values import changed
 from tests.support.emulator_client import EmulatorUnderTest
 
+RULE = {"match": {"operation": "*"}, "then": {"problem": "internal_error"}}
+ACME = {"credits": 5, "credentials": [{"key": "acme", "name": "A", "profile": "full"}]}
+SANDBOX = {
+    "id": "other", "seed": 3, "clock": {"mode": "real", "rate": 60}, "start": "2026-01-01T00:00:00.000Z",
+    "scenario": {"scenario": "s", "rules": [RULE]}, "rate_limits": False,
+    "world": {"teams": {"Acme": ACME}, "timings": {"queue": "1s", "pose": 2}, "premade": True},
+}  # fmt: skip
+CHANGE = {"at": "1s", "set": {"team": "Demo", "credits": 1}}
 BODIES: tuple[tuple[str, str, Any], ...] = (
-    (
-        "POST",
-        "/sandboxes",
-        {
-            "id": "other",
-            "seed": 3,
-            "clock": {"mode": "real", "rate": 60},
-            "start": "2026-01-01T00:00:00.000Z",
-            "scenario": {
-                "scenario": "s",
-                "rules": [{"match": {"operation": "*"}, "then": {"problem": "internal_error"}}],
-            },
-            "rate_limits": False,
-            "world": {
-                "teams": {"Acme": {"credits": 5, "credentials": [{"key": "acme", "name": "A", "profile": "full"}]}},
-                "timings": {"queue": "1s", "pose": 2},
-                "premade": True,
-            },
-        },
-    ),
+    ("POST", "/sandboxes", SANDBOX),
     ("POST", "/sandboxes", {"scenario": "some-outputs-fail", "clock": "auto"}),
     ("POST", "/reset", {}),
     ("PUT", "/clock", {"mode": "real", "rate": 60}),
@@ -42,11 +31,7 @@ BODIES: tuple[tuple[str, str, Any], ...] = (
     ("PATCH", "/teams/Demo", {"credits": 3, "subscription": "inactive", "requests_per_minute": 9}),
     ("POST", "/teams/Demo/credentials", {"profile": "read_only", "expires_at": "2027-01-01T00:00:00.000Z"}),
     ("PATCH", "/credentials/CREDENTIAL", {"state": "revoked", "expires_at": "2027-01-01T00:00:00.000Z"}),
-    (
-        "PUT",
-        "/scenario",
-        {"scenario": "s", "rules": [], "timeline": [{"at": "1s", "set": {"team": "Demo", "credits": 1}}]},
-    ),
+    ("PUT", "/scenario", {"scenario": "s", "rules": [], "timeline": [CHANGE]}),
     ("PUT", "/scenario", {"use": "rate-limited"}),
     ("PUT", "/state", {"format": "image-workflow-emulator state"}),
     ("DELETE", "/scenario", {}),

@@ -123,42 +123,23 @@ def test_every_type_of_background_and_fashion_model_is_admitted(
 @pytest.mark.parametrize(
     "fields",
     [
-        {"output_mode": "photoshoot", "image_count": 1},
-        {"output_mode": "photoshoot", "image_count": 6},
-        {"output_mode": "pictures"},
-        {"image_count": 0},
-        {"image_count": 7},
-        {"image_count": "2"},
-        {"aspect_ratio": "1:2"},
-        {"resolution": "8k"},
-        {"resolution": "1K"},
-        {"output_format": "gif"},
-        {"camera_distance": "near"},
-        {"asset_ids": []},
-        {"product_ids": [], "asset_ids": []},
-        {"asset_ids": ["a", "a"]},
-        {"product_ids": ["p", "p"]},
-        {"colorway": {"hex": "#ffffff"}},
-        {"colorway": {"name": " "}},
-        {"colorway": {"name": "x", "hex": "#fff"}},
-        {"colorway": {"name": "x", "hex": "#gggggg"}},
-        {"background": {}},
-        {"background": {"type": "color"}},
-        {"background": {"type": "color", "color": "red"}},
-        {"background": {"type": "color", "color": "#abc"}},
-        {"background": {"type": "color", "color": "##ffffff"}},
-        {"background": {"type": "color", "color": "ffffff\n"}},
+        {"output_mode": "photoshoot", "image_count": 1}, {"output_mode": "photoshoot", "image_count": 6},
+        {"output_mode": "pictures"}, {"image_count": 0}, {"image_count": 7}, {"image_count": "2"}, {"aspect_ratio": "1:2"},
+        {"resolution": "8k"}, {"resolution": "1K"}, {"output_format": "gif"}, {"camera_distance": "near"},
+        {"asset_ids": []}, {"product_ids": [], "asset_ids": []}, {"asset_ids": ["a", "a"]}, {"product_ids": ["p", "p"]},
+        {"colorway": {"hex": "#ffffff"}}, {"colorway": {"name": " "}}, {"colorway": {"name": "x", "hex": "#fff"}},
+        {"colorway": {"name": "x", "hex": "#gggggg"}}, {"background": {}}, {"background": {"type": "color"}},
+        {"background": {"type": "color", "color": "red"}}, {"background": {"type": "color", "color": "#abc"}},
+        {"background": {"type": "color", "color": "##ffffff"}}, {"background": {"type": "color", "color": "ffffff\n"}},
         {"background": {"type": "color", "color": "#ffffff", "background_id": "b"}},
-        {"background": {"type": "background"}},
-        {"background": {"type": "transparent", "color": "#ffffff"}},
-        {"fashion_model": {"type": "selected"}},
-        {"fashion_model": {"type": "none", "fashion_model_id": "m"}},
+        {"background": {"type": "background"}}, {"background": {"type": "transparent", "color": "#ffffff"}},
+        {"fashion_model": {"type": "selected"}}, {"fashion_model": {"type": "none", "fashion_model_id": "m"}},
         {"fashion_model": {"type": "selected", "fashion_model_ids": ["m", "n"]}},
         {"fashion_model": {"type": "group", "fashion_model_ids": ["m"]}},
         {"fashion_model": {"type": "group", "fashion_model_ids": ["m", "n", "o", "p"]}},
         {"fashion_model": {"type": "group", "fashion_model_ids": ["m", "m"]}},
     ],
-)
+)  # fmt: skip
 def test_product_photography_outside_the_contract_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
     """D32 to D34, D39."""
     body: Json = {"asset_ids": ["a"]} | fields
@@ -189,15 +170,10 @@ def test_a_reference_to_another_teams_things_or_to_deleted_ones_is_refused(emula
     deleted, foreign = emulator.author("pose"), emulator.author("pose", key=OTHER)
     emulator.delete(f"/poses/{deleted['id']}")
     product = emulator.product(*emulator.assets(1, OTHER), key=OTHER)
-    references: list[Json] = [
-        {"pose_id": deleted["id"]},
-        {"pose_id": foreign["id"]},
-        {"product_ids": [product["id"]]},
-        {"pose_id": emulator.premade("background")["id"]},
-        {"product_ids": [asset]},
-    ]
-    for fields in references:
-        assert emulator.photograph(asset_ids=[asset], **fields).outcome == INVALID_REFERENCE
+    for pose_id in (deleted["id"], foreign["id"], emulator.premade("background")["id"]):
+        assert emulator.photograph(asset_ids=[asset], pose_id=pose_id).outcome == INVALID_REFERENCE
+    for product_id in (product["id"], asset):
+        assert emulator.photograph(asset_ids=[asset], product_ids=[product_id]).outcome == INVALID_REFERENCE
 
 
 @pytest.mark.parametrize(("name", "supported"), [("Standing front", "close medium far"), ("Walking", "far")])
@@ -422,12 +398,8 @@ def test_inputs_are_captured_at_admission(emulator: EmulatorUnderTest) -> None:
         background={"type": "background", "background_id": background["id"]},
         fashion_model={"type": "selected", "fashion_model_id": model["id"]},
     ).json
-    for path in (
-        f"/products/{product['id']}",
-        *(f"/assets/{asset}" for asset in assets),
-        f"/backgrounds/{background['id']}",
-        f"/fashion-models/{model['id']}",
-    ):
+    paths = [f"/products/{product['id']}", f"/backgrounds/{background['id']}", f"/fashion-models/{model['id']}"]
+    for path in (*paths, *(f"/assets/{asset}" for asset in assets)):
         assert emulator.delete(path).status in (200, 204)
     done = emulator.wait_for(generation)
     assert (done["status"], done["resolved_asset_ids"]) == ("completed", assets)

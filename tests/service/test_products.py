@@ -15,13 +15,8 @@ def photos(emulator: EmulatorUnderTest) -> list[str]:
 def test_a_product_is_there_at_once_as_it_was_given_in_its_order(
     emulator: EmulatorUnderTest, photos: list[str]
 ) -> None:
-    body = {
-        "name": "Shirt",
-        "description": "Of linen",
-        "dimensions": "40 x 60 cm",
-        "asset_ids": photos[::-1],
-        "primary_asset_id": photos[1],
-    }
+    texts = {"name": "Shirt", "description": "Of linen", "dimensions": "40 x 60 cm"}
+    body = {**texts, "asset_ids": photos[::-1], "primary_asset_id": photos[1]}
     answer = emulator.post("/products", body)
     assert answer.status == 201
     assert {**body, "object": "product"}.items() <= answer.json.items()
@@ -81,14 +76,10 @@ def test_a_required_field_that_is_missing_is_refused(
 def test_a_patch_changes_what_it_names_and_nothing_else(emulator: EmulatorUnderTest, photos: list[str]) -> None:
     product = emulator.product(*photos, description="Old")
     emulator.advance(10)
-    changed = emulator.patch(f"/products/{product['id']}", {"name": "New", "description": "", "dimensions": "small"})
+    texts = {"name": "New", "description": "", "dimensions": "small"}
+    changed = emulator.patch(f"/products/{product['id']}", texts)
     assert changed.status == 200
-    assert changed.json == product | {
-        "name": "New",
-        "description": "",
-        "dimensions": "small",
-        "updated_at": "2026-01-01T00:00:10.000Z",
-    }
+    assert changed.json == product | texts | {"updated_at": "2026-01-01T00:00:10.000Z"}
     assert emulator.get(f"/products/{product['id']}").json == changed.json
 
 
@@ -160,13 +151,8 @@ def test_deleting_an_asset_tells_what_became_of_its_products(emulator: EmulatorU
 
 def test_an_asset_without_products_is_deleted_alone(emulator: EmulatorUnderTest, photos: list[str]) -> None:
     answer = emulator.delete(f"/assets/{photos[0]}")
-    assert answer.json == {
-        "object": "asset_deletion",
-        "id": photos[0],
-        "removed_product_memberships": 0,
-        "reassigned_primary_product_ids": [],
-        "deleted_product_ids": [],
-    }
+    effects = {"removed_product_memberships": 0, "reassigned_primary_product_ids": [], "deleted_product_ids": []}
+    assert answer.json == {"object": "asset_deletion", "id": photos[0], **effects}
     assert emulator.get(f"/assets/{photos[0]}").outcome == (404, "asset_not_found")
     assert emulator.delete(f"/assets/{photos[0]}").outcome == (404, "asset_not_found")
     assert photos[0] not in [item["id"] for item in emulator.items("/assets")]

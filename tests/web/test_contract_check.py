@@ -11,15 +11,9 @@ from tests.support.contract_check import ContractChecker, ContractViolationError
 REQUEST_ID = ("Request-Id", "req_1")
 JSON = ("Content-Type", "application/json")
 PROBLEM_TYPE = ("Content-Type", "application/problem+json")
-PRODUCT = {
-    "object": "product",
-    "id": "prd_1",
-    "name": "Shirt",
-    "asset_ids": ["ast_1"],
-    "primary_asset_id": "ast_1",
-    "created_at": "2026-01-01T00:00:00.000Z",
-    "updated_at": "2026-01-01T00:00:00.000Z",
-}
+TIMES = dict.fromkeys(("created_at", "updated_at"), "2026-01-01T00:00:00.000Z")
+PHOTOS = {"asset_ids": ["ast_1"], "primary_asset_id": "ast_1"}
+PRODUCT = {"object": "product", "id": "prd_1", "name": "Shirt", **PHOTOS, **TIMES}
 LOCATION = ("Location", "http://emulator.test/v1/products/prd_1")
 EXAMPLES = shipped_checker()._document["components"]["examples"]
 
@@ -38,14 +32,8 @@ def checker() -> ContractChecker:
 
 
 def problem(status: int, code: str, **changes: Any) -> dict[str, Any]:
-    return {
-        "type": "about:blank",
-        "title": "A title",
-        "status": status,
-        "detail": "A detail",
-        "code": code,
-        "request_id": "req_1",
-    } | changes
+    words = {"type": "about:blank", "title": "A title", "detail": "A detail"}
+    return {**words, "status": status, "code": code, "request_id": "req_1", **changes}
 
 
 def exchange(method: str, path: str, status: int, body: Any, *headers: tuple[str, str]) -> Exchange:
