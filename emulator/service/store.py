@@ -4,6 +4,7 @@ Owns membership and order only; callers decide what may be stored.
 """
 
 from bisect import bisect_left
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, Generic, Protocol, TypeVar
@@ -43,23 +44,23 @@ class Collection(Generic[Resource]):
 
     items: dict[str, Resource] = field(default_factory=dict)
     ids_by_team: dict[str | None, list[str]] = field(default_factory=dict, init=False)
-    last_list: tuple[object, Any] | None = field(default=None, init=False)
-    """What was asked of it last, and the page that was shown; None once anything has changed."""
+    shown: dict[Hashable, Any] = field(default_factory=dict, init=False)
+    """By what was asked, the pages that were shown; empty once anything has changed."""
 
     def add(self, resource: Resource) -> None:
         """Add a new resource; identifiers increase, so it is its Team's last."""
-        self.last_list = None
+        self.shown.clear()
         self.items[resource.id] = resource
         self.ids_by_team.setdefault(resource.team_id, []).append(resource.id)
 
     def replace(self, resource: Resource) -> None:
         """Put a changed resource in its old one's place."""
-        self.last_list = None
+        self.shown.clear()
         self.items[resource.id] = resource
 
     def remove(self, resource: Resource) -> None:
         """Remove a resource for good."""
-        self.last_list = None
+        self.shown.clear()
         del self.items[resource.id]
         ids = self.ids_by_team[resource.team_id]
         del ids[bisect_left(ids, resource.id)]

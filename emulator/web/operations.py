@@ -22,6 +22,9 @@ from emulator.service.store import Collection, Resource
 from emulator.web.exchange import Exchange
 from emulator.web.requests import page_limit
 
+_MOST_SHOWN = 24
+"""So many pages of a collection are kept at most, as long as nothing in it changes."""
+
 Work = TypeVar("Work", Operation, Generation)
 
 
@@ -153,11 +156,11 @@ def _page(
     selected: Callable[[Call, Any], bool] | None,
 ) -> Page[Any]:
     """Return a page of a selection; a cursor is not bound to `limit` (D02)."""
-    asked = call.team_id, call.query
-    if collection.last_list is not None and collection.last_list[0] == asked:
-        page: Page[Any] = collection.last_list[1]
+    query, items, shown = call.query, collection.items, collection.shown
+    asked = call.team_id, *query.items()
+    page: Page[Any] | None = shown.get(asked)
+    if page is not None:
         return page
-    query, items = call.query, collection.items
     filters = sorted(
         [
             f"{key}={value}"
@@ -173,7 +176,9 @@ def _page(
 
     sections = [collection.ids(owner) for owner in owners]
     page = paginate(sections, load if selected and filters else items.get, request, call.sandbox.signer)
-    collection.last_list = asked, page
+    if len(shown) >= _MOST_SHOWN:
+        shown.clear()
+    shown[asked] = page
     return page
 
 
