@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 MAXIMUM_NOTES = 2_000
-"""With one more, all but the newest are examined for the last time and forgotten: so many are examined in less than 50 ms."""
+"""With one more, all but the newest are examined for the last time and forgotten. So many are examined in 3 ms, or in 30 if
+every request was refused and none came again."""
 KEPT_NOTES = 500
 MAXIMUM_FINDINGS = 1_000
 
 
-@dataclass(slots=True, eq=False)  # a frozen one takes four times as long to make, and each request makes one
+@dataclass(slots=True, eq=False)
 class Note:
     """What is remembered of one request. Instants are in milliseconds; those of the host are not kept in state files."""
 

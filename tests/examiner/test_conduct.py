@@ -84,6 +84,17 @@ def test_the_same_requests_make_the_same_findings(make_emulator: MakeEmulator) -
     assert one == other
 
 
+def test_a_loop_is_one_finding_and_counted_with_each_turn(service: EmulatorUnderTest) -> None:
+    work = service.admitted_upscale()
+    for path in (f"/generations/{work['id']}", "/assets/none"):
+        for _ in range(4):
+            service.get(path)
+    shown = conduct(service)
+    named = {finding["rule"]: len(finding["requests"]) for finding in shown["findings"]}
+    assert {"poll-before-retry-after": 4, "retry-of-the-hopeless": 3} == named
+    assert {3} == {shown["checked"][rule] for rule in named}
+
+
 def test_notes_are_bounded_and_what_they_gave_is_kept(service: EmulatorUnderTest) -> None:
     ExampleClient(service).play(BREAKS)
     before = conduct(service)["findings"]

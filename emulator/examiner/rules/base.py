@@ -9,7 +9,6 @@ A new rule is one file in this folder with its two examples, a line in `registry
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -20,8 +19,7 @@ Severity = Literal["error", "warning", "note"]
 """`error`: it costs money, leaks a credential, or gets a client banned. `note`: it is only wasteful."""
 
 
-@dataclass(slots=True, eq=False)
-class Breach:
+class Breach(Struct, frozen=True):
     """A rule was broken. Breaches about one subject make one finding, with the message of the first."""
 
     subject: str
