@@ -164,23 +164,11 @@ def first(parts: Parts, table: str, **conditions: Any) -> dict[str, Any]:
     return next(row for row in parts[table] if all(row[name] == value for name, value in conditions.items()))
 
 
-def of_head(*steps: str, **changes: Any) -> Callable[[Parts], object]:
-    """Return a change of something in the first line."""
+def of(*steps: str | int, **changes: Any) -> Callable[[Parts], object]:
+    """Return a change of some fields of what these steps lead to."""
 
     def change(parts: Parts) -> None:
-        place = parts["head"]
-        for step in steps:
-            place = place[int(step) if isinstance(place, list) else step]
-        place.update(changes)
-
-    return change
-
-
-def of_row(table: str, *steps: str | int, **changes: Any) -> Callable[[Parts], object]:
-    """Return a change of something in the last row of a table."""
-
-    def change(parts: Parts) -> None:
-        place = parts[table][-1]
+        place: Any = parts
         for step in steps:
             place = place[step]
         place.update(changes)
@@ -188,9 +176,16 @@ def of_row(table: str, *steps: str | int, **changes: Any) -> Callable[[Parts], o
     return change
 
 
-def without(table: str, name: str) -> Callable[[Parts], object]:
-    """Return a change that leaves a field out of the last row of a table."""
-    return lambda parts: parts[table][-1].pop(name)
+def put(value: object, *steps: str | int) -> Callable[[Parts], object]:
+    """Return a change that puts a value to where these steps lead."""
+
+    def change(parts: Parts) -> None:
+        place: Any = parts
+        for step in steps[:-1]:
+            place = place[step]
+        place[steps[-1]] = value
+
+    return change
 
 
 def twice(table: str) -> Callable[[Parts], object]:
@@ -210,16 +205,10 @@ def with_a_world_of(teams: int) -> Callable[[Parts], object]:
 
     def change(parts: Parts) -> None:
         team = parts["head"]["options"]["world"]["teams"][0]
-        parts["head"]["options"]["world"]["teams"] = [
-            {**team, "name": str(number), "credentials": []} for number in range(teams)
-        ]
+        others = [{**team, "name": str(number), "credentials": []} for number in range(teams)]
+        parts["head"]["options"]["world"]["teams"] = others
 
     return change
-
-
-def with_scenario(text: str) -> Callable[[Parts], object]:
-    """Return a change of the running scenario's text."""
-    return of_row("playbooks", "scenario", text=text)
 
 
 def without_an_input(parts: Parts) -> None:
@@ -236,21 +225,6 @@ def of_recipe(**changes: Any) -> Callable[[Parts], object]:
     )
 
 
-def at(instant: object) -> Callable[[Parts], object]:
-    """Return a change of the time."""
-    return lambda parts: parts["head"]["clock"].__setitem__(1, instant)
-
-
-def of_first(table: str, **changes: Any) -> Callable[[Parts], object]:
-    """Return a change of something in the first row of a table."""
-    return lambda parts: parts[table][0].update(changes)
-
-
-def of_answer(place: int, value: object) -> Callable[[Parts], object]:
-    """Return a change of the first answer that a key is bound to."""
-    return lambda parts: parts["records"][0][1].__setitem__(place, value)
-
-
 def with_an_early_end(parts: Parts) -> None:
     """Let the window of an upload end before it says."""
     next(event for event in parts["events"] if "upload_expired" in event)[0] -= 1
@@ -262,18 +236,18 @@ def without_cards(parts: Parts) -> None:
 
 
 CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
-    "another format": (of_head(format="other"), "expected the format"),
-    "another version": (of_head(version=1), "/version: found 1; this emulator reads version 3 alone"),
-    "a field too many": (of_head(more=1), "/more: expected the fields"),
+    "another format": (of("head", format="other"), "expected the format"),
+    "another version": (of("head", version=1), "/version: found 1; this emulator reads version 3 alone"),
+    "a field too many": (of("head", more=1), "/more: expected the fields"),
     "a field too few": (lambda parts: parts["head"].pop("seed"), "/seed: expected the fields"),
     "a row of nothing": (lambda parts: parts.update(others=[1]), "expected one of accounts, "),
-    "a time that is none": (at("soon"), '/clock/1: found "soon"'),
-    "a time past the last": (at(2**60), "/clock/1: found"),
-    "a time before the first": (at(-(2**60)), "/clock/1: found"),
-    "a clock of no mode": (of_head("clock", "0", mode="slow"), '/clock/0/mode: found "slow"; expected one of'),
-    "a clock without bounds": (of_head("clock", "0", mode="real", rate=1e308), "/clock/0/rate: found 1e+308"),
-    "a clock that stands": (of_head("clock", "0", mode="real", rate=0), "/clock/0/rate: found 0"),
-    "a reset's clock without bounds": (of_head("options", clock={"mode": "real", "rate": 1e308}), "/options/clock/rate"),
+    "a time that is none": (put("soon", "head", "clock", 1), '/clock/1: found "soon"'),
+    "a time past the last": (put(2**60, "head", "clock", 1), "/clock/1: found"),
+    "a time before the first": (put(-(2**60), "head", "clock", 1), "/clock/1: found"),
+    "a clock of no mode": (of("head", "clock", 0, mode="slow"), '/clock/0/mode: found "slow"; expected one of'),
+    "a clock without bounds": (of("head", "clock", 0, mode="real", rate=1e308), "/clock/0/rate: found 1e+308"),
+    "a clock that stands": (of("head", "clock", 0, mode="real", rate=0), "/clock/0/rate: found 0"),
+    "a reset's clock without bounds": (of("head", "options", clock={"mode": "real", "rate": 1e308}), "/options/clock/rate"),
     "a reset's world without bounds": (with_a_world_of(1_001), "/options/world/teams: found an array of 1001"),
     "a reset's world of one name": (
         lambda parts: parts["head"]["options"]["world"]["teams"].extend(
@@ -281,90 +255,81 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
         ),
         "/options/world/teams/4/name",
     ),
-    "a reset's Credits below none": (of_head("options", "world", "teams", "0", credits=-1), "/options/world/teams/0/credits"),
+    "a reset's Credits below none": (of("head", "options", "world", "teams", 0, credits=-1), "/options/world/teams/0/credits"),
     "a reset's credential without bounds": (
-        of_head("options", "world", "teams", "0", "credentials", "0", expires_at=-(2**63)),
+        of("head", "options", "world", "teams", 0, "credentials", 0, expires_at=-(2**63)),
         "/options/world/teams/0/credentials/0/expires_at",
     ),
-    "a reset's start without bounds": (of_head("options", start=-(2**63)), "/options/start"),
-    "a work time without bounds": (of_head("timings", pose_ms=2**62), "/timings/pose_ms"),
-    "a counter of nothing": (of_head("counters", ast=0), "/counters/ast: found 0"),
-    "a counter that is no number": (of_head("counters", ast="x"), '/counters/ast: found "x"'),
-    "a counter too low": (of_head("counters", op=1), "expected one of the ids of /counters/op and the seed"),
-    "another seed": (of_head("seed", value=5), "/accounts/0/team/id: found"),
+    "a reset's start without bounds": (of("head", "options", start=-(2**63)), "/options/start"),
+    "a work time without bounds": (of("head", "timings", pose_ms=2**62), "/timings/pose_ms"),
+    "a counter of nothing": (of("head", "counters", ast=0), "/counters/ast: found 0"),
+    "a counter that is no number": (of("head", "counters", ast="x"), '/counters/ast: found "x"'),
+    "a counter too low": (of("head", "counters", op=1), "expected one of the ids of /counters/op and the seed"),
+    "another seed": (of("head", "seed", value=5), "/accounts/0/team/id: found"),
     "a Team twice": (twice("accounts"), "/accounts/4: found"),
-    "a Team that is no id": (of_row("accounts", "team", id="team_x"), '/accounts/3/team/id: found "team_x"'),
+    "a Team that is no id": (of("accounts", -1, "team", id="team_x"), '/accounts/3/team/id: found "team_x"'),
     "Credits that were never granted": (
-        lambda parts: parts["accounts"][0]["ledger"].update(granted=0),
+        of("accounts", 0, "ledger", granted=0),
         "/operations/0/reserved_credits: 0 granted Credits are less than those charged and reserved",
     ),
-    "more Credits than there are": (of_row("accounts", "ledger", granted=2**60), "/accounts/3/ledger/granted"),
-    "requests of the future": (of_row("accounts", "rate", admitted=[2**50]), "/accounts/3/rate/admitted"),
+    "more Credits than there are": (of("accounts", -1, "ledger", granted=2**60), "/accounts/3/ledger/granted"),
+    "requests of the future": (of("accounts", -1, "rate", admitted=[2**50]), "/accounts/3/rate/admitted"),
     "a credential twice": (twice("credentials"), "/credentials/7: found"),
-    "a credential of no Team": (of_row("credentials", "credential", team_id="x"), "/credentials/6/credential/team_id"),
-    "a key that is none": (of_row("credentials", "credential", key="a\nb"), "/credentials/6/credential/key"),
-    "a scenario that cannot be read": (with_scenario("scenario: new\nrulez: []\n"), "/playbooks/0/scenario"),
-    "a playbook of a list": (of_row("playbooks", team=[]), "/playbooks/0/team"),
+    "a credential of no Team": (of("credentials", -1, "credential", team_id="x"), "/credentials/6/credential/team_id"),
+    "a key that is none": (of("credentials", -1, "credential", key="a\nb"), "/credentials/6/credential/key"),
+    "a scenario that cannot be read": (of("playbooks", -1, "scenario", text="scenario: new\nrulez: []\n"), "/playbooks/0/scenario"),
+    "a playbook of a list": (of("playbooks", -1, team=[]), "/playbooks/0/team"),
     "a rule that fired before it matched": (
         lambda parts: next(iter(parts["playbooks"][0]["counts"].values())).update(fired=9, matched=1),
         "/playbooks/0/counts/",
     ),
-    "a Product without photos": (of_row("products", asset_ids=[]), "/products/0/asset_ids"),
-    "a Product of an Asset that is gone": (of_row("products", asset_ids=["ast_x"]), '/products/0/asset_ids: found "ast_x"'),
-    "a Primary that is no member": (of_row("products", primary_asset_id="x"), "/products/0/primary_asset_id"),
-    "a list that is a word": (of_row("products", asset_ids="abc"), '/products/0/asset_ids: found "abc"; expected an array'),
-    "an Asset of another size": (of_first("assets", width=9), "/assets/0: found"),
-    "an Asset of no size": (of_first("assets", width=0), "/assets/0/width"),
+    "a Product without photos": (of("products", -1, asset_ids=[]), "/products/0/asset_ids"),
+    "a Product of an Asset that is gone": (of("products", -1, asset_ids=["ast_x"]), '/products/0/asset_ids: found "ast_x"'),
+    "a Primary that is no member": (of("products", -1, primary_asset_id="x"), "/products/0/primary_asset_id"),
+    "a list that is a word": (of("products", -1, asset_ids="abc"), '/products/0/asset_ids: found "abc"; expected an array'),
+    "an Asset of another size": (of("assets", 0, width=9), "/assets/0: found"),
+    "an Asset of no size": (of("assets", 0, width=0), "/assets/0/width"),
     "an Asset of a Generation that is not there": (
-        of_first("assets", source="generation", source_generation_id="gen_x"),
+        of("assets", 0, source="generation", source_generation_id="gen_x"),
         "/assets/0/source_generation_id",
     ),
     "an Asset before another": (lambda parts: parts["assets"].reverse(), "expected ascending ids"),
     "no pictures": (without_cards, "expected a picture of this key in /pictures"),
-    "a picture of neither kind": (of_row("pictures", recipe=None, sha256=None), "expected it once, with a recipe or the SHA-256"),
+    "a picture of neither kind": (of("pictures", -1, recipe=None, sha256=None), "expected it once, with a recipe or the SHA-256"),
     "a picture made of nothing": (without_an_input, "needs nothing, which does not come before it"),
     "a picture made of a list": (of_recipe(inputs=[["a"]]), "/recipe/inputs/0"),
     "a picture too large": (of_recipe(width=16_000), "edges of at most 4096 pixels"),
     "a picture of no size": (of_recipe(width=0), "/recipe"),
     "a picture of no kind": (of_recipe(recipe="?"), '/recipe: found "?"'),
-    "bytes other than received": (of_row("uploads", digest="0" * 64), "/digest"),
-    "an upload without its digest": (of_row("uploads", digest=None), "/digest"),
-    "an upload of no state": (of_row("uploads", status="lost"), '/status: found "lost"'),
-    "work of no kind": (of_row("operations", type="pose.paint"), '/type: found "pose.paint"'),
-    "work that asks for nothing": (of_row("operations", "request", name=1), "/request/name"),
+    "bytes other than received": (of("uploads", -1, digest="0" * 64), "/digest"),
+    "an upload without its digest": (of("uploads", -1, digest=None), "/digest"),
+    "an upload of no state": (of("uploads", -1, status="lost"), '/status: found "lost"'),
+    "work of no kind": (of("operations", -1, type="pose.paint"), '/type: found "pose.paint"'),
+    "work that asks for nothing": (of("operations", -1, "request", name=1), "/request/name"),
     "work without a name": (lambda parts: parts["operations"][-1]["request"].pop("name"), "/request/name"),
-    "work with other sources": (of_row("operations", "outcome", source_keys=["ast_x"]), "/outcome/source_keys"),
-    "a charge above the reservation": (of_row("operations", "outcome", charge=9), "/outcome/charge"),
-    "a negative charge": (of_row("operations", "outcome", charge=-1), "/outcome/charge: found -1"),
-    "work that has not started and is done": (of_row("operations", finished_at=0), "/finished_at"),
-    "an end without a beginning": (of_row("operations", status="completed"), "/started_at"),
-    "a field of work too few": (without("operations", "outcome"), "expected the field outcome"),
-    "work of no workflow": (of_row("generations", workflow="paint"), '/workflow: found "paint"'),
-    "a Generation that asks for nothing": (of_row("generations", request={}), "/request/output_mode"),
+    "work with other sources": (of("operations", -1, "outcome", source_keys=["ast_x"]), "/outcome/source_keys"),
+    "a charge above the reservation": (of("operations", -1, "outcome", charge=9), "/outcome/charge"),
+    "a negative charge": (of("operations", -1, "outcome", charge=-1), "/outcome/charge: found -1"),
+    "work that has not started and is done": (of("operations", -1, finished_at=0), "/finished_at"),
+    "an end without a beginning": (of("operations", -1, status="completed"), "/started_at"),
+    "a field of work too few": (lambda parts: parts["operations"][-1].pop("outcome"), "expected the field outcome"),
+    "work of no workflow": (of("generations", -1, workflow="paint"), '/workflow: found "paint"'),
+    "a Generation that asks for nothing": (of("generations", -1, request={}), "/request/output_mode"),
     "a slot without a plan": (lambda parts: parts["generations"][-1]["plan"].pop(), "/plan"),
-    "a slot that is done too early": (of_row("generations", "outputs", 0, status="processing"), "/outputs/0/asset_id"),
-    "a Generation that is done too early": (
-        of_row("generations", status="completed", finished_at=0, charged_credits=0),
-        "/generations/",
-    ),
-    "a Generation that reserved nothing": (of_row("generations", reserved_credits=0), "/reserved_credits"),
+    "a slot that is done too early": (of("generations", -1, "outputs", 0, status="processing"), "/outputs/0/asset_id"),
+    "a Generation that is done too early": (of("generations", -1, status="completed", finished_at=0, charged_credits=0), "/generations/"),
+    "a Generation that reserved nothing": (of("generations", -1, reserved_credits=0), "/reserved_credits"),
     "no event": (lambda parts: parts["events"].clear(), "/events: expected operation_started of op_"),
     "an upload window that ends at two instants": (with_an_early_end, "/events"),
     "an event twice": (with_an_event_repeated, "/events: found operation_started of op_"),
-    "an event of a number that is not given": (
-        lambda parts: parts["head"]["timeline"].update(sequence=1),
-        "expected a number of its own, up to /timeline/sequence",
-    ),
+    "an event of a number that is not given": (of("head", "timeline", sequence=1), "expected a number of its own, up to /timeline/sequence"),
     "an event of no kind": (lambda parts: parts["events"].append([2**50, 2, "no_such", "x", 0]), "/events/"),
-    "an event that was due": (lambda parts: parts["events"][0].__setitem__(0, 5), "/events/0/0: found 5"),
+    "an event that was due": (put(5, "events", 0, 0), "/events/0/0: found 5"),
     "a key twice": (twice("records"), "a second time"),
-    "a key of nobody": (lambda parts: parts["records"][0][0].__setitem__(0, "x"), "/records/0/0/0"),
-    "an answer that is no status": (of_answer(2, 99), "/records/0/1/2"),
-    "an answer of another length": (of_answer(4, "e30="), "/records/0/1/3"),
-    "a header in a header": (
-        lambda parts: parts["records"][0][1][3].append(["YQ==", b64encode(b"b\r\nc: d").decode()]),
-        "/records/0/1/3",
-    ),
+    "a key of nobody": (put("x", "records", 0, 0, 0), "/records/0/0/0"),
+    "an answer that is no status": (put(99, "records", 0, 1, 2), "/records/0/1/2"),
+    "an answer of another length": (put("e30=", "records", 0, 1, 4), "/records/0/1/3"),
+    "a header in a header": (lambda parts: parts["records"][0][1][3].append(["YQ==", b64encode(b"b\r\nc: d").decode()]), "/records/0/1/3"),
 }  # fmt: skip
 """By what they make of a state: a change, and the complaint about it."""
 

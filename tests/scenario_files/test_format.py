@@ -173,14 +173,6 @@ def test_a_timeline_changes_admission_teams_and_credentials(change: Change, text
     assert (90_000, change) == (timed.when, timed.change)
 
 
-def test_a_timeline_is_in_the_order_of_time_and_then_of_the_file() -> None:
-    given = [("2s", 1), ("1s", 2), ("2s", 3)]
-    changes = ", ".join(f"{{at: {at}, set: {{team: Demo, credits: {number}}}}}" for at, number in given)
-    timeline = read(f"timeline: [{changes}]").timeline
-    found = [(timed.when, timed.change.credits) for timed in timeline if isinstance(timed.change, TeamChange)]
-    assert found == [(1_000, 2), (2_000, 1), (2_000, 3)]
-
-
 @pytest.mark.parametrize(
     ("clock", "text"),
     [
