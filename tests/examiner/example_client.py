@@ -48,41 +48,41 @@ def tour(client: Any) -> None:
     product = client.create_product("Shirt", assets)["id"]
     for picture in client.photoshoot([product]):
         client.download(picture)
-    creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": assets[0]})
-    made = client.wait_for(f"/operations/{creation['id']}")
-    if made["status"] == "failed":
+    if not change_pose(client, *assets):
         return
-    pose = made["result"]["id"]
-    changed = client.request("PATCH", f"/poses/{pose}", {"asset_id": assets[1]})
-    client.request("PATCH", f"/poses/{pose}", {"name": "Walking"})
-    client.wait_for(f"/operations/{changed['id']}")
     client.list_all("/poses", scope="global", limit=2)
     client.photoshoot([product], output_format="webp")
 
 
-def upscale(client: Any) -> None:
+def change_pose(client: Any, first: str, second: str) -> bool:
+    """Have a pose made, and change it while it is being made anew; tell whether there is one."""
+    creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": first})
+    made = client.wait_for(f"/operations/{creation['id']}")
+    if made["status"] == "failed":
+        return False
+    pose = made["result"]["id"]
+    changed = client.request("PATCH", f"/poses/{pose}", {"asset_id": second})
+    client.request("PATCH", f"/poses/{pose}", {"name": "Walking"})
+    client.wait_for(f"/operations/{changed['id']}")
+    return True
+
+
+def upscale(client: Any, formats: tuple[str, ...] = ("png",)) -> None:
     """Order one picture, and wait for it."""
     asset = client.upload(PHOTO, "image/png")
-    body = {"asset_id": asset["id"], "target_resolution": "2k", "output_format": "png"}
-    client.wait_for(f"/generations/{client.request('POST', UPSCALE, body)['id']}")
-
-
-def both_formats(client: Any) -> None:
-    """Order the same picture twice, in two formats."""
-    asset = client.upload(PHOTO, "image/png")
-    for image_format in ("png", "jpeg"):
+    for image_format in formats:
         body = {"asset_id": asset["id"], "target_resolution": "2k", "output_format": image_format}
         client.wait_for(f"/generations/{client.request('POST', UPSCALE, body)['id']}")
 
 
+def both_formats(client: Any) -> None:
+    """Order the same picture twice, in two formats."""
+    upscale(client, ("png", "jpeg"))
+
+
 def change(client: Any) -> None:
     """Change an ingredient that is being made anew."""
-    assets = [client.upload(PHOTO, "image/png")["id"] for _ in range(2)]
-    creation = client.request("POST", "/poses", {"name": "Standing", "asset_id": assets[0]})
-    pose = client.wait_for(f"/operations/{creation['id']}")["result"]["id"]
-    changed = client.request("PATCH", f"/poses/{pose}", {"asset_id": assets[1]})
-    client.request("PATCH", f"/poses/{pose}", {"name": "Walking"})
-    client.wait_for(f"/operations/{changed['id']}")
+    change_pose(client, *(client.upload(PHOTO, "image/png")["id"] for _ in range(2)))
 
 
 # What is wrong with it ----------------------------------------------------------------------------------------------------
@@ -109,8 +109,13 @@ KEY: Final = 'headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("PO
 SEND: Final = "            return self._api.request(method, path, json=body, params=query, headers=headers)\n"
 PAUSE: Final = "                raise failure\n            time.sleep(pause)\n"
 POLL_PAUSE: Final = 'after {self._patience:g} s")\n            time.sleep(pause)\n'
-LOST: Final = {"network": "reset", "at": "after_commit"}
-UNAVAILABLE: Final = {"problem": "service_unavailable", "retry_after": 8}
+UPLOAD: Final = "            try:\n                token"
+IN_THE_WAY: Final = "                self.wait_for(f\"/operations/{refused.problem['active_operation_id']}\")\n"
+TO_THE_END: Final = "        done = self.wait_for(f\"/generations/{generation['id']}\")\n"
+
+LOST: Final = strikes({"network": "reset", "at": "after_commit"})
+UNAVAILABLE: Final = strikes({"problem": "service_unavailable", "retry_after": 8})
+LIMITED: Final = strikes({"problem": "rate_limited", "retry_after": 8})
 
 
 def _paused(place: str, pause: str) -> tuple[str, str]:
@@ -118,106 +123,41 @@ def _paused(place: str, pause: str) -> tuple[str, str]:
     return place, place.replace("time.sleep(pause)", f"time.sleep({pause})" if pause else "pass")
 
 
+WITHOUT_KEY: Final = (
+    SEND,
+    f"            try:\n    {SEND.replace('=headers)', '=dict(headers))')}            finally:\n                headers.clear()\n",
+)
+NEW_KEYS: Final = (SEND, f"            {KEY}\n{SEND}")
+ONE_KEY: Final = (KEY, KEY.replace("str(uuid.uuid4())", '"mine"'))
+ONCE: Final = ("attempts: int = 8", "attempts: int = 1")
+WHATEVER: Final = ("= failure.code in REPEATABLE or failure.status >= 500", "= True")
+EVERYWHERE: Final = ("self._links = httpx.Client(timeout=timeout)", "self._links = self._api")
+SUCCESS_ALONE: Final = ('in ("completed", "failed")', '== "completed"')
+ONE_TOO_MANY: Final = (UPLOAD, f'            self.request("POST", "/uploads", body)\n{UPLOAD}')
+
 MUTANTS: Final = (
-    Mutant(
-        "repeats without the key",
-        "key-not-sent-again",
-        (
-            SEND,
-            f"            try:\n    {SEND.replace('=headers)', '=dict(headers))')}            finally:\n                headers.clear()\n",
-        ),
-        strikes(LOST),
-    ),
-    Mutant("makes a key for each attempt", "double-spend", (SEND, f"            {KEY}\n{SEND}"), strikes(LOST)),
-    Mutant(
-        "makes a key for each attempt, and is lucky",
-        "write-retried-with-new-key",
-        (SEND, f"            {KEY}\n{SEND}"),
-        strikes({"network": "reset"}),
-    ),
-    Mutant("has one key for all", "key-reused", (KEY, KEY.replace("str(uuid.uuid4())", '"mine"')), act=both_formats),
-    Mutant("asks once", "gave-up-on-retryable", ("attempts: int = 8", "attempts: int = 1"), strikes(UNAVAILABLE)),
-    Mutant("asks once", "key-not-sent-again", ("attempts: int = 8", "attempts: int = 1"), strikes(LOST)),
-    Mutant(
-        "does not wait after a 429",
-        "retry-before-retry-after",
-        _paused(PAUSE, ""),
-        strikes({"problem": "rate_limited", "retry_after": 8}),
-    ),
-    Mutant("does not wait after a 503", "retry-before-retry-after", _paused(PAUSE, ""), strikes(UNAVAILABLE)),
-    Mutant(
-        "waits half as long as it is told",
-        "retry-before-retry-after",
-        _paused(PAUSE, "pause / 2"),
-        strikes(UNAVAILABLE),
-    ),
-    Mutant("waits its own time", "retry-before-retry-after", _paused(PAUSE, "1"), strikes(UNAVAILABLE)),
-    Mutant(
-        "has pauses that do not grow", "no-backoff", _paused(PAUSE, "1"), strikes({"problem": "internal_error"}, "1-6")
-    ),
+    Mutant("repeats without the key", "key-not-sent-again", WITHOUT_KEY, LOST),
+    Mutant("makes a key for each attempt", "double-spend", NEW_KEYS, LOST),
+    Mutant("makes a key for each attempt, and is lucky", "write-retried-with-new-key", NEW_KEYS, strikes({"network": "reset"})),
+    Mutant("has one key for all", "key-reused", ONE_KEY, act=both_formats),
+    Mutant("asks once", "gave-up-on-retryable", ONCE, UNAVAILABLE),
+    Mutant("asks once", "key-not-sent-again", ONCE, LOST),
+    Mutant("does not wait after a 429", "retry-before-retry-after", _paused(PAUSE, ""), LIMITED),
+    Mutant("does not wait after a 503", "retry-before-retry-after", _paused(PAUSE, ""), UNAVAILABLE),
+    Mutant("waits half as long as it is told", "retry-before-retry-after", _paused(PAUSE, "pause / 2"), UNAVAILABLE),
+    Mutant("waits its own time", "retry-before-retry-after", _paused(PAUSE, "1"), UNAVAILABLE),
+    Mutant("has pauses that do not grow", "no-backoff", _paused(PAUSE, "1"), strikes({"problem": "internal_error"}, "1-6")),
     Mutant("has no pauses", "no-backoff", _paused(PAUSE, ""), strikes({"network": "reset"}, "1-7")),
-    Mutant(
-        "repeats whatever fails",
-        "retry-of-the-hopeless",
-        ("= failure.code in REPEATABLE or failure.status >= 500", "= True"),
-        "credits-run-dry",
-        tour,
-    ),
-    Mutant(
-        "repeats whatever fails",
-        "retry-of-the-hopeless",
-        ("= failure.code in REPEATABLE or failure.status >= 500", "= True"),
-        "credential-revoked-mid-run",
-        tour,
-    ),
+    Mutant("repeats whatever fails", "retry-of-the-hopeless", WHATEVER, "credits-run-dry", tour),
+    Mutant("repeats whatever fails", "retry-of-the-hopeless", WHATEVER, "credential-revoked-mid-run", tour),
     Mutant("polls without a pause", "poll-before-retry-after", _paused(POLL_PAUSE, "")),
     Mutant("polls twice as often as it is told", "poll-before-retry-after", _paused(POLL_PAUSE, "pause / 2")),
     Mutant("polls without an end", "poll-after-terminal", ('in ("completed", "failed")', "in ()")),
-    Mutant(
-        "does not know that work fails",
-        "poll-after-terminal",
-        ('in ("completed", "failed")', '== "completed"'),
-        "all-outputs-fail",
-    ),
-    Mutant(
-        "does not wait for the Operation in the way",
-        "no-backoff",
-        ("                self.wait_for(f\"/operations/{refused.problem['active_operation_id']}\")\n", ""),
-        "resource-operation-in-progress",
-        change,
-    ),
-    Mutant(
-        "sends the credential everywhere",
-        "credential-sent-to-bytes",
-        ("self._links = httpx.Client(timeout=timeout)", "self._links = self._api"),
-        act=tour,
-    ),
-    Mutant(
-        "changes the filters of a cursor",
-        "cursor-with-other-filters",
-        ("query=filters | cursor", "query=cursor or filters"),
-        act=tour,
-    ),
-    Mutant(
-        "opens a session too many",
-        "abandoned-upload",
-        (
-            "            try:\n                token",
-            '            self.request("POST", "/uploads", body)\n            try:\n                token',
-        ),
-    ),
-    Mutant(
-        "dawdles before it sends the bytes",
-        "upload-after-window",
-        (
-            "            try:\n                token",
-            "            time.sleep(1000)\n            try:\n                token",
-        ),
-    ),
-    Mutant(
-        "does not look how work ends",
-        "abandoned-work",
-        ("        done = self.wait_for(f\"/generations/{generation['id']}\")\n", "        return []\n"),
-        act=tour,
-    ),
-)
+    Mutant("does not know that work fails", "poll-after-terminal", SUCCESS_ALONE, "all-outputs-fail"),
+    Mutant("does not wait for the Operation in the way", "no-backoff", (IN_THE_WAY, ""), "resource-operation-in-progress", change),
+    Mutant("sends the credential everywhere", "credential-sent-to-bytes", EVERYWHERE, act=tour),
+    Mutant("changes the filters of a cursor", "cursor-with-other-filters", ("query=filters | cursor", "query=cursor or filters"), act=tour),
+    Mutant("opens a session too many", "abandoned-upload", ONE_TOO_MANY),
+    Mutant("dawdles before it sends the bytes", "upload-after-window", (UPLOAD, f"            time.sleep(1000)\n{UPLOAD}")),
+    Mutant("does not look how work ends", "abandoned-work", (TO_THE_END, "        return []\n"), act=tour),
+)  # fmt: skip

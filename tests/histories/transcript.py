@@ -23,15 +23,12 @@ PUBLIC_URL = "http://emulator.test"
 """How links start, so that a free port does not show in them: `serve --public-url`."""
 
 WORK = ("/operations", "/generations")
+CREATION = {"operation": "createProduct"}
 FAULTS = {
     "scenario": "faults of the transcript",
     "rules": [
-        {"match": {"operation": "createProduct"}, "when": {"nth": "1"}, "then": {"problem": "service_unavailable"}},
-        {
-            "match": {"operation": "createProduct"},
-            "when": {"nth": "2"},
-            "then": {"problem": "internal_error", "at": "after_commit"},
-        },
+        {"match": CREATION, "when": {"nth": "1"}, "then": {"problem": "service_unavailable"}},
+        {"match": CREATION, "when": {"nth": "2"}, "then": {"problem": "internal_error", "at": "after_commit"}},
         {"match": {"work": "product_photography"}, "then": {"outputs": {"1": "content_rejected", "3": "timed_out"}}},
         {"match": {"work": "upscale"}, "when": {"probability": 0.5}, "then": {"fail": "processing_failed"}},
     ],
@@ -161,20 +158,13 @@ def order_work(recorder: Recorder, library: Library) -> list[str]:
     """Admit one piece of work of every type; return the paths to poll."""
     first, second, third, fourth, fifth = library.assets
     photoshoot = {
-        "product_ids": [library.product],
-        "asset_ids": [fourth],
-        "output_mode": "photoshoot",
-        "aspect_ratio": "3:4",
-        "output_format": "jpeg",
-        "colorway": {"name": "Mint", "hex": "98FF98"},
-    }
+        "product_ids": [library.product], "asset_ids": [fourth], "output_mode": "photoshoot", "aspect_ratio": "3:4",
+        "output_format": "jpeg", "colorway": {"name": "Mint", "hex": "98FF98"},
+    }  # fmt: skip
     shots = {
-        "product_ids": [library.product],
-        "output_mode": "single_shots",
-        "image_count": 2,
-        "background": {"type": "transparent"},
-        "output_format": "webp",
-    }
+        "product_ids": [library.product], "output_mode": "single_shots", "image_count": 2,
+        "background": {"type": "transparent"}, "output_format": "webp",
+    }  # fmt: skip
     edit = {"asset_ids": [first, fifth], "instructions": "Swap them", "aspect_ratio": "21:9", "resolution": "2k"}
     orders: list[tuple[str, Json]] = [
         ("/photography-styles", {"name": "Calm", "asset_ids": [first, second, third]}),
@@ -197,9 +187,8 @@ def order_work(recorder: Recorder, library: Library) -> list[str]:
 def provoke(recorder: Recorder, library: Library) -> None:
     """Make mistakes of every kind, for the words of the answers."""
     recorder.send("GET", "/v1/team")
-    recorder.send(
-        "POST", "/v1/products", b"{}", {"Authorization": f"Bearer {FULL}", "Content-Type": "application/json"}
-    )
+    headers = {"Authorization": f"Bearer {FULL}", "Content-Type": "application/json"}
+    recorder.send("POST", "/v1/products", b"{}", headers)
     for key in ("iwe_demo_expired", "iwe_demo_revoked", "nobody's"):
         recorder.call("GET", "/team", key=key)
     recorder.call("DELETE", f"/products/{library.product}", key="iwe_demo_read")
@@ -296,11 +285,6 @@ def delete_some(recorder: Recorder, library: Library) -> None:
     recorder.call("DELETE", f"/products/{library.product}")
 
 
-def collect(exchanges: Iterator[Exchange]) -> list[Exchange]:
-    """Have the exchanges take place."""
-    return list(exchanges)
-
-
 @dataclass(frozen=True, slots=True)
 class Begun:
     """What the second half of the conversation goes on with."""
@@ -335,14 +319,14 @@ def go_on(recorder: Recorder, begun: Begun) -> None:
     assert recorder.call("POST", "/uploads", {"content_type": "image/gif", "size_bytes": 10}).status == 503
     recorder.advance(seconds=3600)
     recorder.control("GET", "/scenario")
-    collect(read_everything(recorder))
-    collect(download_everything(recorder))
+    list(read_everything(recorder))
+    list(download_everything(recorder))
     late = recorder.call("POST", "/uploads", {"content_type": "image/gif", "size_bytes": 10}).json()
     recorder.advance(seconds=901)
     assert recorder.follow(late["upload"]["url"], "POST", b"0123456789", late["upload"]["headers"]).status == 410
     delete_some(recorder, library)
     recorder.advance(until_idle=True)
-    collect(read_everything(recorder))
+    list(read_everything(recorder))
 
 
 def play(origin: str) -> list[Exchange]:

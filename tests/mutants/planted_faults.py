@@ -144,25 +144,19 @@ def null_instead_of_nothing(original: Function, status: int, value: object, *arg
 @planted_in(Contract.violations)
 def accepted_bad_word(original: Function, *arguments: Any, **named: Any) -> list[Any]:
     """A Background may be of any kind."""
-    return [
-        violation
-        for violation in original(*arguments, **named)
-        if violation.where != "/kind" or violation.found is None
-    ]
+    found = original(*arguments, **named)
+    return [violation for violation in found if violation.where != "/kind" or violation.found is None]
 
 
 @planted
 def unbounded_page_limit(patch: pytest.MonkeyPatch) -> None:
     """A page may be of any size."""
+
+    def parse(query_string: Any, parameters: Any) -> Any:
+        return parse_query(query_string, {name: structs.replace(p, maximum=10**6) for name, p in parameters.items()})
+
     put(patch, page_limit, lambda query: int(query.get("limit", "25")))
-    put(
-        patch,
-        parse_query,
-        lambda query_string, parameters: parse_query(
-            query_string,
-            {name: structs.replace(parameter, maximum=10**6) for name, parameter in parameters.items()},
-        ),
-    )
+    put(patch, parse_query, parse)
 
 
 def _without(response: Response, name: bytes) -> Response:
@@ -566,15 +560,10 @@ def failed_output_leaves_its_asset(
     recipe = generation.plan[slot].picture
     if generation.plan[slot].failure:
         asset = Asset(
-            id=sandbox.identifiers.next("ast"),
-            team_id=generation.team_id,
-            source="generation",
-            source_generation_id=generation.id,
-            format=recipe.format,
-            width=recipe.width,
-            height=recipe.height,
+            id=sandbox.identifiers.next("ast"), team_id=generation.team_id, source="generation",
+            source_generation_id=generation.id, format=recipe.format, width=recipe.width, height=recipe.height,
             created_at=now,
-        )
+        )  # fmt: skip
         sandbox.images.plan(asset.id, recipe)
         sandbox.store.assets.add(asset)
     original(sandbox, generation_id, slot, now)

@@ -102,12 +102,7 @@ def test_schemathesis_finds_nothing_where_nothing_is_planted(tmp_path: Path) -> 
 
 @pytest.mark.verify
 @pytest.mark.parametrize("fault", PLANTED_FAULTS)
-def test_it_is_found(
-    patch: pytest.MonkeyPatch,
-    slips: list[str],
-    tmp_path: Path,
-    fault: str,
-) -> None:
+def test_it_is_found(patch: pytest.MonkeyPatch, slips: list[str], tmp_path: Path, fault: str) -> None:
     PLANTED_FAULTS[fault](patch)
     found = {"tour": notices(lambda: tour(tmp_path)), "schemathesis": notices(lambda: schemathesis(tmp_path, fault))}
     plays = PLAYS if any(found.values()) else PLAYS_AT_MOST
