@@ -66,13 +66,10 @@ def test_nothing_that_happened_is_told_in_one_line() -> None:
 @pytest.mark.parametrize(
     ("words", "span_ms"),
     [
-        ("0.25 s", 250),
-        ("59.9 s", 59_900),
-        ("1 min 0 s", 60_000),
-        ("59 min 59 s", 3_599_999),
+        ("0.25 s", 250), ("59.9 s", 59_900), ("1 min 0 s", 60_000), ("59 min 59 s", 3_599_999),
         ("25 h 1 min", 90_060_000),
     ],
-)
+)  # fmt: skip
 def test_a_span_is_told_in_units_that_fit(words: str, span_ms: int) -> None:
     assert f" {words} of emulator time" in report(Tally(emulator_ms=span_ms)).as_text()
 

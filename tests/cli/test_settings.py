@@ -14,28 +14,18 @@ def test_without_options_the_defaults_are_those_of_the_settings() -> None:
 @pytest.mark.parametrize(
     ("field", "text", "expected"),
     [
-        ("host", "0.0.0.0", "0.0.0.0"),
-        ("port", "0", 0),
-        ("seed", "7", 7),
-        ("clock", "auto", ClockSetting("auto")),
-        ("clock", "x60", ClockSetting("real", 60.0)),
-        ("clock", "x0.5", ClockSetting("real", 0.5)),
-        ("start", "2026-01-01T00:00:00.000Z", 1_767_225_600_000),
-        ("world", "world.yaml", "world.yaml"),
-        ("scenario", "rate-limited", "rate-limited"),
-        ("rate_limits", "off", False),
+        ("host", "0.0.0.0", "0.0.0.0"), ("port", "0", 0), ("seed", "7", 7), ("clock", "auto", ClockSetting("auto")),
+        ("clock", "x60", ClockSetting("real", 60.0)), ("clock", "x0.5", ClockSetting("real", 0.5)),
+        ("start", "2026-01-01T00:00:00.000Z", 1_767_225_600_000), ("world", "world.yaml", "world.yaml"),
+        ("scenario", "rate-limited", "rate-limited"), ("rate_limits", "off", False),
         ("public_url", "https://emulator.example:8443/", "https://emulator.example:8443"),
         ("allowed_hosts", "ci.example.org, other_one.example", ("ci.example.org", "other_one.example")),
-        ("control_token", "secret", "secret"),
-        ("max_memory", "512MiB", 512 * 2**20),
-        ("log_format", "json", "json"),
-        ("log_level", "debug", "debug"),
-        ("access_log", "off", False),
-        ("state", "state.zip", "state.zip"),
+        ("control_token", "secret", "secret"), ("max_memory", "512MiB", 512 * 2**20), ("log_format", "json", "json"),
+        ("log_level", "debug", "debug"), ("access_log", "off", False), ("state", "state.zip", "state.zip"),
         ("cors", "http://localhost:5173,https://app.example", ("http://localhost:5173", "https://app.example")),
         ("cors", "*", ("*",)),
     ],
-)
+)  # fmt: skip
 def test_an_option_and_its_variable_mean_the_same(field: str, text: str, expected: object) -> None:
     variable = "EMULATOR_" + field.upper()
     assert expected == getattr(read_settings({field: text}, {}), field)

@@ -60,13 +60,11 @@ def test_the_next_hundred_events_are_told_and_all_are_counted(emulator: Emulator
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        ({"mode": "auto"}, ("auto", 1)),
-        ({"mode": "manual", "rate": 1}, ("manual", 1)),
-        ({"mode": "x60"}, ("real", 60)),
-        ({"mode": "real", "rate": 2.5}, ("real", 2.5)),
+        ({"mode": "auto"}, ("auto", 1)), ({"mode": "manual", "rate": 1}, ("manual", 1)),
+        ({"mode": "x60"}, ("real", 60)), ({"mode": "real", "rate": 2.5}, ("real", 2.5)),
         ({"mode": "real"}, ("real", 1)),
     ],
-)
+)  # fmt: skip
 def test_a_clock_takes_another_mode_without_a_jump(
     emulator: EmulatorUnderTest, body: Any, expected: tuple[str, float]
 ) -> None:
@@ -85,17 +83,13 @@ def test_what_is_shown_of_a_clock_can_be_put_back(emulator: EmulatorUnderTest) -
 @pytest.mark.parametrize(
     ("body", "now"),
     [
-        ({"seconds": 90}, "2026-01-01T00:01:30.000Z"),
-        ({"seconds": 0.25}, "2026-01-01T00:00:00.250Z"),
-        ({"seconds": 0}, START),
-        ({"to": "2026-02-01T00:00:00.000Z"}, "2026-02-01T00:00:00.000Z"),
-        ({"to": "2026-01-01T02:00:00+01:00"}, "2026-01-01T01:00:00.000Z"),
-        ({"to": START}, START),
-        ({"next_event": True}, START),
-        ({"until_idle": True}, START),
+        ({"seconds": 90}, "2026-01-01T00:01:30.000Z"), ({"seconds": 0.25}, "2026-01-01T00:00:00.250Z"),
+        ({"seconds": 0}, START), ({"to": "2026-02-01T00:00:00.000Z"}, "2026-02-01T00:00:00.000Z"),
+        ({"to": "2026-01-01T02:00:00+01:00"}, "2026-01-01T01:00:00.000Z"), ({"to": START}, START),
+        ({"next_event": True}, START), ({"until_idle": True}, START),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_clock_on_which_nothing_is_due_just_moves(emulator: EmulatorUnderTest, body: Any, now: str) -> None:
     assert emulator.told("POST", "/clock/advance", body) == {"now": now, **IDLE, "fired": 0}
 

@@ -8,32 +8,20 @@ TOKEN = "control-secret"
 with_token = pytest.mark.emulator(control_token=TOKEN)
 
 FOREIGN = [
-    {"Origin": "http://elsewhere.example"},
-    {"Origin": f"http://{HOST}:3000"},
-    {"Origin": f"http://{HOST}.elsewhere.example"},
-    {"Origin": f"http://elsewhere.example/{HOST}"},
-    {"Origin": "null"},
-    {"Origin": ""},
-    {"Origin": "http://"},
-    {"Origin": "http://", "Host": "localhost"},
-    {"Origin": "http://127.0.0.1:8038", "Host": "localhost:8038"},
-    {"Origin": "http://evil.com", "Host": "evil.com"},
-    {"Origin": "http://evil.com:8038", "Host": "evil.com:8038"},
-    {"Sec-Fetch-Site": "cross-site"},
-    {"Sec-Fetch-Site": "same-site"},
-    {"Sec-Fetch-Site": "cross-site", "Origin": f"http://{HOST}"},
-]
+    {"Origin": "http://elsewhere.example"}, {"Origin": f"http://{HOST}:3000"},
+    {"Origin": f"http://{HOST}.elsewhere.example"}, {"Origin": f"http://elsewhere.example/{HOST}"},
+    {"Origin": "null"}, {"Origin": ""}, {"Origin": "http://"}, {"Origin": "http://", "Host": "localhost"},
+    {"Origin": "http://127.0.0.1:8038", "Host": "localhost:8038"}, {"Origin": "http://evil.com", "Host": "evil.com"},
+    {"Origin": "http://evil.com:8038", "Host": "evil.com:8038"}, {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "cross-site", "Origin": f"http://{HOST}"},
+]  # fmt: skip
 OWN = [
-    {},
-    {"Origin": f"http://{HOST}"},
-    {"Origin": f"HTTP://{HOST.upper()}"},
-    {"Origin": f"http://{HOST}", "Host": f"{HOST}:80"},
-    {"Origin": f"https://{HOST}", "Host": f"{HOST}:443"},
+    {}, {"Origin": f"http://{HOST}"}, {"Origin": f"HTTP://{HOST.upper()}"},
+    {"Origin": f"http://{HOST}", "Host": f"{HOST}:80"}, {"Origin": f"https://{HOST}", "Host": f"{HOST}:443"},
     {"Origin": "http://localhost:8038", "Host": "localhost:8038"},
     {"Origin": "http://[::1]:8038", "Host": "[::1]:8038"},
-    {"Sec-Fetch-Site": "same-origin", "Origin": f"http://{HOST}"},
-    {"Sec-Fetch-Site": "none"},
-]
+    {"Sec-Fetch-Site": "same-origin", "Origin": f"http://{HOST}"}, {"Sec-Fetch-Site": "none"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)

@@ -268,28 +268,14 @@ def filled(emulator: EmulatorUnderTest) -> EmulatorUnderTest:
 @pytest.mark.parametrize(
     ("expected", "query"),
     [
-        ([7, 6, 5, 4, 3, 2, 1], ""),
-        ([7, 4, 1], "operation=getTeam"),
-        ([5], "operation=none"),
-        ([3, 2], "status=201"),
-        ([7, 3, 2, 1], "status=2xx"),
-        ([6, 5, 4], "status=4xx"),
-        ([], "status=5xx"),
-        ([6], "code=invalid_input"),
-        ([7, 3, 2, 1], "code=none"),
-        ([7, 3], "team=Other"),
-        ([3, 2], "idempotency_key=one"),
-        ([], "idempotency_key=three"),
-        ([7, 6], "since=5"),
-        ([], "since=7"),
-        ([7, 6], "limit=2"),
-        ([3, 2], "before=4&limit=2"),
-        ([3, 2], "since=1&before=4"),
-        ([], "before=1"),
-        ([3], "operation=createUpload&team=Other&status=201&since=2&limit=1000"),
-        ([], "status=none"),
+        ([7, 6, 5, 4, 3, 2, 1], ""), ([7, 4, 1], "operation=getTeam"), ([5], "operation=none"),
+        ([3, 2], "status=201"), ([7, 3, 2, 1], "status=2xx"), ([6, 5, 4], "status=4xx"), ([], "status=5xx"),
+        ([6], "code=invalid_input"), ([7, 3, 2, 1], "code=none"), ([7, 3], "team=Other"),
+        ([3, 2], "idempotency_key=one"), ([], "idempotency_key=three"), ([7, 6], "since=5"), ([], "since=7"),
+        ([7, 6], "limit=2"), ([3, 2], "before=4&limit=2"), ([3, 2], "since=1&before=4"), ([], "before=1"),
+        ([3], "operation=createUpload&team=Other&status=201&since=2&limit=1000"), ([], "status=none"),
     ],
-)
+)  # fmt: skip
 def test_a_filter_selects_entries(filled: EmulatorUnderTest, expected: list[int], query: str) -> None:
     assert expected == [entry["sequence"] for entry in entries(filled, query)]
 

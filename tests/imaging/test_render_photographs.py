@@ -112,13 +112,10 @@ def test_each_person_who_is_not_chosen_gets_a_portrait(people: int) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("colorway", "Night"),
-        ("directions", "Warm"),
-        ("camera_distance", "far"),
-        ("resolution", "2k"),
+        ("colorway", "Night"), ("directions", "Warm"), ("camera_distance", "far"), ("resolution", "2k"),
         ("slot_count", 6),
     ],
-)
+)  # fmt: skip
 def test_the_plaque_tells_what_was_asked_for(field: str, value: object) -> None:
     assert difference(photograph(PRODUCT), photograph(PRODUCT, **{field: value})) > 0
 

@@ -101,13 +101,11 @@ def test_an_injected_pause_asks_for_the_wait_that_the_real_one_asks_for(service:
 @pytest.mark.parametrize(
     ("code", "then", "seconds"),
     [
-        ("rate_limited", {"retry_after": 9}, 9),
-        ("service_unavailable", {"retry_after": 7}, 7),
-        ("service_unavailable", {}, 5),
-        ("concurrency_limit_reached", {"retry_after": 2}, 2),
+        ("rate_limited", {"retry_after": 9}, 9), ("service_unavailable", {"retry_after": 7}, 7),
+        ("service_unavailable", {}, 5), ("concurrency_limit_reached", {"retry_after": 2}, 2),
         ("concurrency_limit_reached", {}, 6),
     ],
-)
+)  # fmt: skip
 def test_an_auto_clock_takes_the_wait_of_an_injected_problem(
     service: EmulatorUnderTest, asset_id: str, code: str, then: Json, seconds: int
 ) -> None:

@@ -204,13 +204,11 @@ def test_a_rule_does_not_act_on_the_byte_surfaces_or_the_control_plane(service: 
 @pytest.mark.parametrize(
     ("match", "failing"),
     [
-        ({"credential": READ_ONLY}, [2]),
-        ({"query": {"limit": 5}}, [3, 4]),
-        ({"query": {"limit": 5, "after": ""}}, []),
-        ({"query": {"limit": 5, "source": "upload"}}, [4]),
+        ({"credential": READ_ONLY}, [2]), ({"query": {"limit": 5}}, [3, 4]),
+        ({"query": {"limit": 5, "after": ""}}, []), ({"query": {"limit": 5, "source": "upload"}}, [4]),
         ({}, [1, 2, 3, 4]),
     ],
-)
+)  # fmt: skip
 def test_a_rule_means_a_credential_or_a_query(service: EmulatorUnderTest, match: Json, failing: list[int]) -> None:
     service.rule({"operation": "listAssets"} | match, FAILS)
     calls = [

@@ -156,19 +156,14 @@ def test_sources_must_be_live_assets_of_the_team(emulator: EmulatorUnderTest, ki
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
-        ("background", {"kind": "beach"}),
-        ("background", {"asset_ids": ["a"]}),
-        ("pose", {"supported_camera_distances": ["near"]}),
-        ("pose", {"supported_camera_distances": ["far", "far"]}),
-        ("pose", {"supported_camera_distances": "far"}),
-        ("pose", {"description": "x"}),
-        ("fashion_model", {"age_range": "18"}),
-        ("fashion_model", {"gender": "any"}),
-        ("fashion_model", {"description": "x"}),
-        ("photography_style", {"asset_id": "a"}),
+        ("background", {"kind": "beach"}), ("background", {"asset_ids": ["a"]}),
+        ("pose", {"supported_camera_distances": ["near"]}), ("pose", {"supported_camera_distances": ["far", "far"]}),
+        ("pose", {"supported_camera_distances": "far"}), ("pose", {"description": "x"}),
+        ("fashion_model", {"age_range": "18"}), ("fashion_model", {"gender": "any"}),
+        ("fashion_model", {"description": "x"}), ("photography_style", {"asset_id": "a"}),
         ("photography_style", {"description": 1}),
     ],
-)
+)  # fmt: skip
 def test_fields_outside_the_contract_are_refused(
     emulator: EmulatorUnderTest, kind: str, fields: dict[str, Any]
 ) -> None:

@@ -35,18 +35,13 @@ def test_texts_that_were_never_given_are_left_out_and_empty_ones_are_not(
 @pytest.mark.parametrize(
     ("expected", "change"),
     [
-        (INVALID_INPUT, {"asset_ids": []}),
-        (INVALID_INPUT, {"asset_ids": ["A", "A"]}),
-        (INVALID_INPUT, {"primary_asset_id": GHOST}),
-        (INVALID_INPUT, {"primary_asset_id": "B", "asset_ids": ["A"]}),
-        (INVALID_INPUT, {"name": 7}),
-        (INVALID_INPUT, {"description": None}),
-        (INVALID_INPUT, {"id": "prd_1"}),
-        (INVALID_REFERENCE, {"asset_ids": ["A", GHOST]}),
-        (INVALID_REFERENCE, {"asset_ids": ["A", "O"]}),
+        (INVALID_INPUT, {"asset_ids": []}), (INVALID_INPUT, {"asset_ids": ["A", "A"]}),
+        (INVALID_INPUT, {"primary_asset_id": GHOST}), (INVALID_INPUT, {"primary_asset_id": "B", "asset_ids": ["A"]}),
+        (INVALID_INPUT, {"name": 7}), (INVALID_INPUT, {"description": None}), (INVALID_INPUT, {"id": "prd_1"}),
+        (INVALID_REFERENCE, {"asset_ids": ["A", GHOST]}), (INVALID_REFERENCE, {"asset_ids": ["A", "O"]}),
         (INVALID_REFERENCE, {"asset_ids": ["A", ""]}),
     ],
-)
+)  # fmt: skip
 def test_a_product_that_cannot_be_is_refused(
     emulator: EmulatorUnderTest, expected: tuple[int, str], change: dict[str, Any]
 ) -> None:
