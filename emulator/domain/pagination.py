@@ -7,7 +7,9 @@ increase with creation (D09), so descending ids are "created_at descending, then
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import RenderedOnce
@@ -28,7 +30,7 @@ class Listed(Protocol):
 Item = TypeVar("Item", bound=Listed)
 
 
-class PageRequest(NamedTuple):
+class PageRequest(Struct, frozen=True):
     """What a client asked of a list: how many, after which cursor, and the binding that the cursor must have."""
 
     limit: int

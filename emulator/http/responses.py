@@ -1,6 +1,6 @@
 """An answer as HTTP takes it. Must not know what is answered, nor any state."""
 
-from typing import NamedTuple
+from msgspec import Struct
 
 Header = tuple[bytes, bytes]
 JSON_TYPE: Header = (b"content-type", b"application/json")
@@ -8,7 +8,7 @@ NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 """Tells a browser not to guess the type of an answer."""
 
 
-class Response(NamedTuple):
+class Response(Struct, frozen=True):
     """An answer, ready to be sent."""
 
     status: int

@@ -54,11 +54,11 @@ def create_product(call: Call) -> Commit[Product]:
             intent["name"],
             tuple(intent["asset_ids"]),
             intent["primary_asset_id"],
-            created_at=now,
-            updated_at=now,
-            description=intent.get("description"),
-            dimensions=intent.get("dimensions"),
-        )
+            now,
+            now,
+            intent.get("description"),
+            intent.get("dimensions"),
+        )  # by place, which takes half the time
         sandbox.store.products.add(product)
         sandbox.store.index_product(product)
         return product

@@ -20,11 +20,11 @@ _AS_IT_IS: Final = frozenset({"request", "headers", "body"})
 
 def evolved(response: Response) -> Response:
     """Return an answer with more fields, if it is JSON, and more headers."""
-    status, headers, body = response
+    headers, body = response.headers, response.body
     if body and any(name == b"content-type" and value.endswith(b"json") for name, value in headers):
         body = json_bytes(_evolved_value(orjson.loads(body)))
         headers = tuple((name, b"%d" % len(body) if name == b"content-length" else value) for name, value in headers)
-    return Response(status, (*headers, *HEADERS), body)
+    return Response(response.status, (*headers, *HEADERS), body)
 
 
 def _evolved_value(value: Any) -> Any:

@@ -187,13 +187,14 @@ class Exchange:
         self.content = self.entry.request_body = None if is_too_large else await self.body.read()
 
     def _pass(self, steps: tuple[Step, ...]) -> None:
+        passed, fault = self.entry.passed, self.fault
         for check, run in steps:
             run(self)
             if self.stored is not None:  # a replay: this check decided
                 return
-            self.entry.passed.append(check)
-            if self.fault is not NO_FAULT:
-                self.fault.after_check(self, check)
+            passed.append(check)
+            if fault is not NO_FAULT:
+                fault.after_check(self, check)
 
     async def _ask_scenario(self) -> Response | None:
         """Ask the scenario once for a fault. A response ends the request here: its answer is lost."""
@@ -242,7 +243,8 @@ class Exchange:
     def _bind(self, response: Response) -> Response:
         """Bind the key, where there is one, to the answer (D10)."""
         if self.key_scope is not None:
-            self.sandbox.idempotency.bind(self.key_scope, Record(self.now, self.fingerprint, *response))
+            record = Record(self.now, self.fingerprint, response.status, response.headers, response.body)
+            self.sandbox.idempotency.bind(self.key_scope, record)
         return response
 
     # What surfaces use ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ a reply. `rendering` writes the reply as JSON.
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -28,7 +28,7 @@ _MOST_SHOWN = 24
 Work = TypeVar("Work", Operation, Generation)
 
 
-class Reply(NamedTuple):
+class Reply(Struct, frozen=True):
     """The answer to an operation: a status and a resource, and the headers that the contract promises with it."""
 
     status: int

@@ -95,7 +95,9 @@ list_as_shared(
 def undeclared_status(patch: pytest.MonkeyPatch) -> None:
     """A Product is created with 200 instead of 201."""
     row = OPERATIONS["createProduct"]
-    put_row(patch, "createProduct", structs.replace(row, reply=lambda made: row.reply(made)._replace(status=200)))
+    put_row(
+        patch, "createProduct", structs.replace(row, reply=lambda made: structs.replace(row.reply(made), status=200))
+    )
 
 
 @planted_in(json_response)
@@ -108,7 +110,7 @@ def missing_request_id(original: Function, *arguments: Any) -> Response:
 def wrong_content_type(original: Function, *arguments: Any) -> Response:
     """Problems come as plain JSON."""
     response = _without(original(*arguments), b"content-type")
-    return response._replace(headers=((b"content-type", b"application/json"), *response.headers))
+    return structs.replace(response, headers=((b"content-type", b"application/json"), *response.headers))
 
 
 @planted_in(problem_response)
@@ -160,7 +162,7 @@ def unbounded_page_limit(patch: pytest.MonkeyPatch) -> None:
 
 
 def _without(response: Response, name: bytes) -> Response:
-    return response._replace(headers=tuple(header for header in response.headers if header[0] != name))
+    return structs.replace(response, headers=tuple(header for header in response.headers if header[0] != name))
 
 
 def _with_body(response: Response, body: bytes) -> Response:
@@ -276,7 +278,7 @@ def keys_shared_between_credentials(
 @planted_in(paginate)
 def cursor_of_another_filter(original: Function, ids: Any, load: Any, request: PageRequest, signer: Any) -> Any:
     """A cursor is good for any filters of its list."""
-    return original(ids, load, request._replace(binding=request.binding[:2]), signer)
+    return original(ids, load, structs.replace(request, binding=request.binding[:2]), signer)
 
 
 @planted_in(paginate)

@@ -1,5 +1,7 @@
 """`network: {latency: SPAN}`: the true answer comes late, in real time."""
 
+from msgspec import structs
+
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
 
@@ -24,7 +26,7 @@ class LatencyFault(Fault, frozen=True):
     async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
         """Wait before the answer is sent."""
         if self.at == "after_commit":
-            response = response._replace(headers=(*response.headers, *exchange.rule_header))
+            response = structs.replace(response, headers=(*response.headers, *exchange.rule_header))
             await wire.pause(self.latency_ms)
         await wire.send(response)
 

@@ -7,6 +7,8 @@ Idempotency-Key is for.
 from collections.abc import Mapping
 from typing import ClassVar, Final, Literal
 
+from msgspec import structs
+
 from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
 
@@ -40,7 +42,7 @@ class LossFault(Fault, frozen=True):
 
     async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
         """Lose the answer."""
-        response = response._replace(headers=(*response.headers, *exchange.rule_header))
+        response = structs.replace(response, headers=(*response.headers, *exchange.rule_header))
         match self.kind:
             case "reset":
                 await wire.reset()

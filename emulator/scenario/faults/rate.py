@@ -1,5 +1,7 @@
 """`network: {rate: SIZE}`: bytes come at so many a second of real time, those of an upload and those of the answer."""
 
+from msgspec import structs
+
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults.base import Exchange, Fault, Record, Wire
 
@@ -21,7 +23,7 @@ class RateFault(Fault, frozen=True):
 
     async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
         """Send the answer at this speed."""
-        response = response._replace(headers=(*response.headers, *exchange.rule_header))
+        response = structs.replace(response, headers=(*response.headers, *exchange.rule_header))
         await wire.send(response, self.bytes_per_second)
 
     def did(self, record: Record) -> str:
