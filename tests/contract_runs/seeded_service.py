@@ -80,14 +80,8 @@ class SeededService:
         self.operations = dict(zip(INGREDIENTS, work, strict=True))
         made = {name: self._result_of(operation) for name, operation in self.operations.items()}
         session, self.upload_token = emulator.ready_upload()
-        self.ids = {
-            "asset_id": self.assets[0],
-            "product_id": self.products[0],
-            "upload_id": session["id"],
-            "operation_id": work[0],
-            "generation_id": generation["id"],
-            **made,
-        }
+        self.ids = {"asset_id": self.assets[0], "product_id": self.products[0], "operation_id": work[0], **made}
+        self.ids |= {"upload_id": session["id"], "generation_id": generation["id"]}
 
     def _make_product(self, assets: list[str]) -> str:
         body = {"name": "Product", "asset_ids": assets, "primary_asset_id": assets[0]}

@@ -20,20 +20,10 @@ from emulator.documents.yaml_nodes import (
 
 def test_every_scalar_is_text_with_its_place() -> None:
     node = read_document("a: 2026-01-01\nb:\n  - on\n  - '3'\n", "f")
-    expected = MappingNode(
-        (
-            (TextNode("a", False, Position(1, 1)), TextNode("2026-01-01", False, Position(1, 4))),
-            (
-                TextNode("b", False, Position(2, 1)),
-                ListNode(
-                    (TextNode("on", False, Position(3, 5)), TextNode("3", True, Position(4, 5))),
-                    Position(3, 3),
-                ),
-            ),
-        ),
-        Position(1, 1),
-    )
-    assert expected == node
+    listed = ListNode((TextNode("on", False, Position(3, 5)), TextNode("3", True, Position(4, 5))), Position(3, 3))
+    first = (TextNode("a", False, Position(1, 1)), TextNode("2026-01-01", False, Position(1, 4)))
+    second = (TextNode("b", False, Position(2, 1)), listed)
+    assert MappingNode((first, second), Position(1, 1)) == node
 
 
 @pytest.mark.parametrize(

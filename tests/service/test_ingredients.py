@@ -170,14 +170,6 @@ def test_fields_outside_the_contract_are_refused(
     assert create(emulator, kind, **fields).outcome == INVALID_INPUT
 
 
-@each_kind
-def test_every_required_field_is_required(emulator: EmulatorUnderTest, kind: str) -> None:
-    body = ingredient_body(kind, emulator.assets(3))
-    for name in body:
-        lacking = {key: value for key, value in body.items() if key != name}
-        assert emulator.post(INGREDIENT_PATHS[kind], lacking).outcome == INVALID_INPUT, name
-
-
 # Changing one -------------------------------------------------------------------------------------------------------
 
 

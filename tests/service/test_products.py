@@ -58,16 +58,6 @@ def test_a_product_that_cannot_be_is_refused(
     assert emulator.items("/products") == []
 
 
-@pytest.mark.parametrize("field", ["name", "asset_ids", "primary_asset_id"])
-def test_a_required_field_that_is_missing_is_refused(
-    emulator: EmulatorUnderTest, photos: list[str], field: str
-) -> None:
-    body: dict[str, Any] = {"name": "Shirt", "asset_ids": photos, "primary_asset_id": photos[0]}
-    del body[field]
-    answer = emulator.post("/products", body)
-    assert (answer.outcome, answer.json["detail"].startswith(f"/{field}: found nothing")) == (INVALID_INPUT, True)
-
-
 def test_a_patch_changes_what_it_names_and_nothing_else(emulator: EmulatorUnderTest, photos: list[str]) -> None:
     product = emulator.product(*photos, description="Old")
     emulator.advance(10)

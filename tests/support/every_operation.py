@@ -62,6 +62,7 @@ def _ingredient_calls(kind: str, noun: str) -> dict[str, Build]:
     }
 
 
+FORM: Final[Json] = {"aspect_ratio": "4:5", "resolution": "1k", "output_format": "webp"}
 CALLS: Final[Mapping[str, Build]] = {
     "getTeam": lambda _: Call("GET", "/team"),
     "createUpload": lambda _: Call("POST", "/uploads", UPLOAD),
@@ -94,13 +95,7 @@ CALLS: Final[Mapping[str, Build]] = {
     "createEditImagesGeneration": lambda things: Call(
         "POST",
         "/generations/edit-images",
-        {
-            "asset_ids": things.asset_ids,
-            "instructions": "Put them on a table.",
-            "aspect_ratio": "4:5",
-            "resolution": "1k",
-            "output_format": "webp",
-        },
+        {"asset_ids": things.asset_ids, "instructions": "Put them on a table."} | FORM,
     ),
     "createUpscaleGeneration": lambda things: Call(
         "POST",

@@ -18,37 +18,17 @@ def send(emulator: EmulatorUnderTest, content: bytes) -> tuple[int, str]:
 @pytest.mark.parametrize(
     "content",
     [
-        b"",
-        b" \n",
-        b"{",
-        b"size_bytes=10",
-        UPLOAD_CONTENT + b"}",
-        UPLOAD_CONTENT + UPLOAD_CONTENT,
-        b"{'size_bytes': 10}",
-        b'{"size_bytes": 10,}',
-        b'{"size_bytes": NaN}',
-        b'{"size_bytes": Infinity}',
-        b'{"size_bytes": -Infinity}',
-        b'{"size_bytes": 010}',
-        b"[1e999,]",
-        b'{"content_type": "image/png\xff"}',
-        '{"content_type": "image/png"}'.encode("utf-16"),
-        '{"content_type": "image/png"}'.encode("utf-32-le"),
+        b"", b" \n", b"{", b"size_bytes=10", UPLOAD_CONTENT + b"}", UPLOAD_CONTENT + UPLOAD_CONTENT,
+        b"{'size_bytes': 10}", b'{"size_bytes": 10,}', b'{"size_bytes": NaN}', b'{"size_bytes": Infinity}',
+        b'{"size_bytes": -Infinity}', b'{"size_bytes": 010}', b"[1e999,]", b'{"content_type": "image/png\xff"}',
+        '{"content_type": "image/png"}'.encode("utf-16"), '{"content_type": "image/png"}'.encode("utf-32-le"),
         b"\xef\xbb\xbf" + UPLOAD_CONTENT,  # a byte order mark
-        b'{"a": "\x00"}',
-        b'{"a": "\\ud800"}',  # half a surrogate pair
-        b'{"name": "\\ud83d", "size_bytes": 1e999}',
-        b'{"size_bytes": 10, "size_bytes": 10, "content_type": "image/png"}',
-        b'{"size_bytes": 10, "size_byt\\u0065s": 10}',
-        b'{"a": 1e999, "a": 1}',
-        b'{"a": {"b": 1, "b": "::"}}',
-        b'{"a:": 1, "a\\u003a": 2}',
-        b'{"": 1, "": 1}',
-        b'[{"a": 1, "a": ":"}]',
-        pytest.param(b"[" * 100_000, id="deep and cut off"),
-        b"// a comment\n{}",
+        b'{"a": "\x00"}', b'{"a": "\\ud800"}', b'{"name": "\\ud83d", "size_bytes": 1e999}',  # half a surrogate pair
+        b'{"size_bytes": 10, "size_bytes": 10, "content_type": "image/png"}', b'{"size_bytes": 10, "size_byt\\u0065s": 10}',
+        b'{"a": 1e999, "a": 1}', b'{"a": {"b": 1, "b": "::"}}', b'{"a:": 1, "a\\u003a": 2}', b'{"": 1, "": 1}',
+        b'[{"a": 1, "a": ":"}]', pytest.param(b"[" * 100_000, id="deep and cut off"), b"// a comment\n{}",
     ],
-)
+)  # fmt: skip
 def test_a_body_that_is_no_json_is_malformed(emulator: EmulatorUnderTest, content: bytes) -> None:
     """A key twice is none either (D03)."""
     assert send(emulator, content) == MALFORMED
@@ -111,13 +91,9 @@ def test_the_first_byte_that_is_not_utf_8_is_told(emulator: EmulatorUnderTest) -
     ("path", "body", "where"),
     [
         ("/uploads", {"content_type": "image/png", "size_bytes": 1, "a/b~c": 1}, "/a~1b~0c: found an unknown field; "),
-        (
-            "/generations/product-photography",
-            {"background": {"type": "automatic", "~/": {}}},
-            "/background/~0~1: found ",
-        ),
+        ("/generations/product-photography", {"background": {"type": "automatic", "~/": {}}}, "/background/~0~1: found "),
     ],
-)
+)  # fmt: skip
 def test_the_name_of_a_field_is_escaped_in_its_pointer(
     emulator: EmulatorUnderTest, path: str, body: Any, where: str
 ) -> None:
@@ -178,6 +154,18 @@ def test_null_stands_for_no_field_anywhere(emulator: EmulatorUnderTest) -> None:
             call = CALLS[operation](things)
             call.json = {**call.json, name: None}
             assert emulator.send(call).outcome == INVALID_INPUT, (operation, name)
+
+
+def test_a_required_field_that_is_missing_is_told_by_its_name(emulator: EmulatorUnderTest) -> None:
+    """Every field of every body that makes or completes something: the calls have no others."""
+    things = prepare(emulator)
+    for operation in [name for name in KEYED if not name.startswith("update")]:
+        for name in CALLS[operation](things).json.keys() - {"asset_ids" if "Photography" in operation else ""}:
+            call = CALLS[operation](things)
+            call.json = {field: value for field, value in call.json.items() if field != name}
+            answer = emulator.send(call)
+            assert answer.outcome == INVALID_INPUT, (operation, name)
+            assert answer.json["detail"].startswith(f"/{name}: found nothing; expected"), (operation, name)
 
 
 WRONG: tuple[Any, ...] = (None, True, 0, -1, 1.5, "", "x", [], [[]], [1], {}, {"type": "x"}, "a" * 1000, 10**30)
