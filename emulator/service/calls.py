@@ -35,48 +35,26 @@ class DecodedUpload(Struct, frozen=True):
     refusal: str | None = None
 
 
-class Call:
+class Call(Struct, eq=False):
     """An operation being called. `now` is the instant of the last look at the clock, in milliseconds."""
 
-    __slots__ = (
-        "caller",
-        "decoded",
-        "intent",
-        "now",
-        "operation",
-        "passed",
-        "query",
-        "resource_id",
-        "sandbox",
-        "team_id",
-        "work_id",
-        "work_rule",
-    )
+    sandbox: Sandbox
+    caller: Caller
+    now: int
+    passed: list[Check]
+    """The checks that the request has passed so far; every check of an operation adds itself."""
+    resource_id: str = ""
+    operation: str = ""
+    """The operation's id."""
+    query: Mapping[str, str] = _NO_QUERY
+    intent: Intent = {}
+    decoded: DecodedUpload | None = None
+    work_id: str | None = None
+    """The Operation or Generation that this call admitted."""
+    work_rule: WorkRule | None = None
+    """The rule of a scenario that decided what becomes of it."""
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        caller: Caller,
-        now: int,
-        passed: list[Check],
-        resource_id: str = "",
-        operation: str = "",
-        intent: Intent | None = None,
-    ) -> None:
-        self.sandbox = sandbox
-        self.caller = caller
-        self.team_id = caller.account.team.id
+    @property
+    def team_id(self) -> str:
         """The Team that calls."""
-        self.now = now
-        self.passed = passed
-        """The checks that the request has passed so far; every check of an operation adds itself."""
-        self.resource_id = resource_id
-        self.operation = operation
-        """The operation's id."""
-        self.query: Mapping[str, str] = _NO_QUERY
-        self.intent: Intent = {} if intent is None else intent
-        self.decoded: DecodedUpload | None = None
-        self.work_id: str | None = None
-        """The Operation or Generation that this call admitted."""
-        self.work_rule: WorkRule | None = None
-        """The rule of a scenario that decided what becomes of it."""
+        return self.caller.account.team.id

@@ -86,10 +86,10 @@ def refer(call: Call, lookup: Lookup[Resource], where: str, identifier: str) -> 
 
 def refer_to_all(call: Call, lookup: Lookup[Resource], where: str, identifiers: Sequence[str]) -> list[Resource]:
     """Return the resources that a list in the body refers to. Raises Problem invalid_reference."""
-    collection = lookup.collection(call.sandbox.store)
+    collection, team_id = lookup.collection(call.sandbox.store), call.team_id
     found: list[Resource] = []
     for identifier in identifiers:
-        resource = collection.visible(call.team_id, identifier)
+        resource = collection.visible(team_id, identifier)
         if resource is None:
             raise _absent(call, lookup, f"{where}/{len(found)}", identifier)
         found.append(resource)

@@ -3,6 +3,8 @@
 The order of the checks is the order of the errors. The service room has the checks that are an operation's own.
 """
 
+from collections.abc import Callable
+
 from emulator.contract import Contract, OperationContract
 from emulator.documents.schemas import LARGE_BODY_BYTES, LISTED_VIOLATIONS, listed
 from emulator.domain.idempotency import Scope as KeyScope
@@ -27,8 +29,8 @@ def build_steps(
     )
     before = [
         (is_write, Step(Check.PROFILE, lambda exchange: admission.check_profile(exchange.call))),
-        (True, Step(Check.SHAPE, lambda exchange: _check_shape(exchange, operation))),
-        (operation.body is not None, Step(Check.BODY, lambda exchange: _check_body(exchange, contract, operation))),
+        (True, Step(Check.SHAPE, _check_of_shape(operation))),
+        (operation.body is not None, Step(Check.BODY, _check_of_body(contract, operation.body or ""))),
         (operation.is_idempotent, Step(Check.IDEMPOTENCY, _check_idempotency)),
     ]
     after = [
@@ -45,31 +47,38 @@ def build_steps(
     )
 
 
-def _check_shape(exchange: Exchange, operation: OperationContract) -> None:
+def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
     """400: query, Idempotency-Key and JSON are well-formed (D02, D03, D44)."""
-    request, call = exchange.request, exchange.call
-    if request.query_string:
-        call.query = parse_query(request.query_string, operation.query)
-    if operation.is_idempotent:
-        key = request.idempotency_key()
-        exchange.key_scope = KeyScope(call.caller.credential.id, operation.method, request.path, key)
-    if operation.body is None:
-        check_no_body(exchange.content)
-    else:
-        request.check_encoding()
-        call.intent = parse_json(exchange.content, request.content_type())
+    has_key, has_body, method = operation.is_idempotent, operation.body is not None, operation.method
+
+    def check(exchange: Exchange) -> None:
+        request, call = exchange.request, exchange.call
+        if request.query_string:
+            call.query = parse_query(request.query_string, operation.query)
+        if has_key:
+            exchange.key_scope = KeyScope(call.caller.credential.id, method, request.path, request.idempotency_key())
+        if has_body:
+            request.check_encoding()
+            call.intent = parse_json(exchange.content, request.content_type())
+        else:
+            check_no_body(exchange.content)
+
+    return check
 
 
-def _check_body(exchange: Exchange, contract: Contract, operation: OperationContract) -> None:
+def _check_of_body(contract: Contract, name: str) -> Callable[[Exchange], None]:
     """422: the body is what the contract says, and its fields agree with each other (D03 to D05, D14)."""
-    name, body = operation.body, exchange.call.intent
-    assert name is not None
-    violations = contract.violations(name, body, first_only=len(exchange.content or b"") > LARGE_BODY_BYTES)
-    if violations:
-        remedy = "; ".join(violation.remedy for violation in violations[:LISTED_VIOLATIONS])
-        raise Problem("invalid_input", listed(violations), remedy=remedy)
-    exchange.call.intent = intent_of(name, body)
-    exchange.fingerprint = fingerprint(name, exchange.call.intent)
+
+    def check(exchange: Exchange) -> None:
+        call, content = exchange.call, exchange.content or b""
+        violations = contract.violations(name, call.intent, len(content) > LARGE_BODY_BYTES)
+        if violations:
+            remedy = "; ".join(violation.remedy for violation in violations[:LISTED_VIOLATIONS])
+            raise Problem("invalid_input", listed(violations), remedy=remedy)
+        call.intent = intent_of(name, call.intent)
+        exchange.fingerprint = fingerprint(name, call.intent)
+
+    return check
 
 
 def _check_idempotency(exchange: Exchange) -> None:
