@@ -5,14 +5,14 @@ loss on the wire, or, for work, an end or the outcome of an output slot that a r
 nothing here: the journal counts plain answers.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from emulator.contract import Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
-from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, Generation, operation_admitting
+from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, Generation, Operation, operation_admitting
 from emulator.scenario.outcomes import FAILURE_CODES
 from emulator.service.journal import Entry
 from emulator.service.record import Note
@@ -46,6 +46,7 @@ BYTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 _WORK: Final = MappingProxyType({operation_admitting(work): work for work in (*WORKFLOWS, *OPERATION_TYPES)})
+_ADMITTING: Final = MappingProxyType({work: operation for operation, work in _WORK.items()})
 
 
 def work_of(operation: str) -> str | None:
@@ -87,18 +88,21 @@ def count(sandbox: Sandbox, entry: Entry) -> None:
     """Count the point that a request covers whose answer is not plain: those of plain answers the journal counts."""
     name = entry.operation or entry.byte_surface
     if name is not None and entry.outcome not in ("abandoned", "in flight", "failed"):
-        _count(sandbox, f"{name} {_point(entry)}")
+        _count(sandbox, [f"{name} {_point(entry)}"])
 
 
 def count_end(sandbox: Sandbox, look: Note) -> None:
     """Count the points that a look covers which showed that a piece of work has ended."""
-    for point in _ends(sandbox, look.subject or ""):
-        _count(sandbox, point)
+    store, identifier = sandbox.store, look.subject or ""
+    work = store.generations.items.get(identifier) or store.operations.items.get(identifier)
+    if work is not None and work.status in TERMINAL:
+        _count(sandbox, _ends(work))
 
 
-def _count(sandbox: Sandbox, point: str) -> None:
-    counts = sandbox.record.met
-    counts[point] = counts.get(point, 0) + 1
+def _count(sandbox: Sandbox, points: Iterable[str]) -> None:
+    met = sandbox.record.met
+    for point in points:
+        met[point] = met.get(point, 0) + 1
 
 
 def _point(entry: Entry) -> str:
@@ -112,16 +116,10 @@ def _point(entry: Entry) -> str:
     return f"{entry.status} {code}" if code else str(entry.status)
 
 
-def _ends(sandbox: Sandbox, identifier: str) -> Iterator[str]:
-    store = sandbox.store
-    work = store.generations.items.get(identifier) or store.operations.items.get(identifier)
-    if work is None or work.status not in TERMINAL:
-        return
-    if isinstance(work, Generation):
-        operation = operation_admitting(work.workflow)
-        yield f"{operation} work {work.status}"
-        for output in work.outputs:
-            yield f"{operation} output {f'failed with {output.error.code}' if output.error else output.status}"
-    else:
+def _ends(work: Operation | Generation) -> Sequence[str]:
+    if isinstance(work, Operation):
         end = f"failed with {work.error.code}" if work.error else work.status
-        yield f"{operation_admitting(work.type)} work {end}"
+        return [f"{_ADMITTING[work.type]} work {end}"]
+    operation = _ADMITTING[work.workflow]
+    ends = [f"failed with {output.error.code}" if output.error else output.status for output in work.outputs]
+    return [f"{operation} work {work.status}", *[f"{operation} output {end}" for end in ends]]

@@ -16,20 +16,20 @@ HARMLESS: Final = 2
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for (_, _, work), looks in history.looks.items():
+    for (credential, user_agent, work), looks in history.looks.items():
         if work not in history.seen_to_end:
             continue
         ends = [look for look in looks if shows_end(look)]
-        number = 0
+        number, needless = 0, list[int]()
         for last, look in pairwise(ends):
             number = number + 1 if look.at - last.left_at < PATIENCE_MS else 0
             if number <= HARMLESS:
                 yield KEPT
             else:
-                message = (
-                    f"{work} was read on after request {ends[0].sequence} had shown that it is {ends[0].work_status}"
-                )
-                yield Breach(f"{look.credential}|{look.user_agent}|{work}", (look.sequence,), message)
+                needless.append(look.sequence)
+        if needless:
+            message = f"{work} was read on after request {ends[0].sequence} had shown that it is {ends[0].work_status}"
+            yield Breach(f"{credential}|{user_agent}|{work}", tuple(needless), message, times=len(needless))
 
 
 _LOOK = Ask("GET", "{work}")
