@@ -20,8 +20,8 @@ class RateWindow:
 
     def wait_ms(self, now: int, limit: int) -> int:
         """Return how long a request must wait to be let in; 0 if it may come now. Exact (D42)."""
-        admitted = self.admitted
-        while admitted and admitted[0] <= now - RATE_WINDOW_MS:
+        admitted, window_begins = self.admitted, now - RATE_WINDOW_MS
+        while admitted and admitted[0] <= window_begins:
             admitted.popleft()
         if len(admitted) < limit:
             return 0

@@ -36,9 +36,9 @@ def check_rate(call: Call) -> None:
     if not call.sandbox.rate_limits:
         return
     caller, now = call.caller, call.now
-    limit = caller.account.team.requests_per_minute
-    wait_ms = caller.rate.wait_ms(now, limit)
-    team_wait_ms = caller.account.rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
+    rate, team_rate, limit = caller.rate, caller.account.rate, caller.account.team.requests_per_minute
+    wait_ms = rate.wait_ms(now, limit)
+    team_wait_ms = team_rate.wait_ms(now, TEAM_REQUESTS_PER_MINUTE)
     if wait_ms or team_wait_ms:
         whose = (
             f"this credential: found {count_of(limit, 'request')}"
@@ -53,8 +53,8 @@ def check_rate(call: Call) -> None:
             retry_wait_ms=wait_ms,
             remedy=f"wait {wait_ms} ms",
         )
-    caller.rate.admit(now)
-    caller.account.rate.admit(now)
+    rate.admit(now)
+    team_rate.admit(now)
 
 
 def forget_request(call: Call) -> None:
