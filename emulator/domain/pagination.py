@@ -6,7 +6,6 @@ increase with creation (D09), so descending ids are "created_at descending, then
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
@@ -39,8 +38,7 @@ class PageRequest(Struct, frozen=True):
     """Team, collection and filters: a cursor is good for these alone."""
 
 
-@dataclass(slots=True)
-class Page(RenderedOnce, Generic[Item]):
+class Page(RenderedOnce, Struct, Generic[Item], frozen=True):
     """A page of items; `next_cursor` is empty on the last one (D26)."""
 
     items: list[Item]

@@ -3,11 +3,11 @@
 Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from emulator.domain.recipes import Recipe
 
@@ -45,7 +45,7 @@ class RenderedOnce:
 
     def keep(self, rendered: bytes) -> bytes:
         """Keep the bytes that it was rendered to, and return them."""
-        object.__setattr__(self, "kept_bytes", rendered)
+        structs.force_setattr(self, "kept_bytes", rendered)  # type: ignore[arg-type]  # all that inherit this are Structs
         return rendered
 
 
@@ -100,8 +100,7 @@ class Asset(Struct, frozen=True):
     created_at: int
 
 
-@dataclass(slots=True)  # changed by nobody; but a frozen one takes five times as long to make
-class Product(RenderedOnce):
+class Product(RenderedOnce, Struct, frozen=True):
     """A group of one or more Product Photos, one of them primary (D22)."""
 
     id: str
@@ -189,8 +188,7 @@ class WorkError(Struct, frozen=True):
     retryable: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Operation(RenderedOnce):
+class Operation(RenderedOnce, Struct, frozen=True):
     """Authoring work on an ingredient (section 2). `outcome` was decided at admission, and stays hidden until it is due."""
 
     id: str
@@ -242,8 +240,7 @@ class PlannedOutput(Struct, frozen=True):
     picture: Recipe
 
 
-@dataclass(frozen=True, slots=True)
-class Generation(RenderedOnce):
+class Generation(RenderedOnce, Struct, frozen=True):
     """Creative work that makes pictures (section 2)."""
 
     id: str
@@ -262,4 +259,4 @@ class Generation(RenderedOnce):
     started_at: int | None
     finished_at: int | None
     starts_at: int
-    plan: tuple[PlannedOutput, ...] = field(repr=False)
+    plan: tuple[PlannedOutput, ...]

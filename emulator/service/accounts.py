@@ -5,14 +5,15 @@ Identity only; `admission` decides what a caller may do.
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from emulator.domain.admission import RateWindow
 from emulator.domain.resources import Credential, RenderedOnce, Team
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount
 
 
-@dataclass(frozen=True, slots=True)
-class Standing(RenderedOnce):
+class Standing(RenderedOnce, Struct, frozen=True):
     """What a caller is told of itself."""
 
     team: Team

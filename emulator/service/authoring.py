@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
@@ -220,7 +220,7 @@ def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     """The queue has let an Operation through."""
     operation = sandbox.store.operations.items[operation_id]
     sandbox.store.operations.replace(
-        dataclasses.replace(
+        structs.replace(
             operation,
             status=lifecycles.move(lifecycles.WORK, operation.status, "started"),
             started_at=now,
@@ -236,7 +236,7 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     outcome = operation.outcome
     result_id = None if outcome.failure else _commit(sandbox, operation, now)
     store.operations.replace(
-        dataclasses.replace(
+        structs.replace(
             operation,
             status=lifecycles.move(lifecycles.WORK, operation.status, "failed" if outcome.failure else "succeeded"),
             result_id=result_id,

@@ -4,7 +4,6 @@ All is decided at admission: the subjects, the price, and what every slot will c
 then too: their pictures are held until the last slot is done, whatever is deleted meanwhile.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct, structs
@@ -245,7 +244,7 @@ def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
         for output in generation.outputs
     )
     sandbox.store.generations.replace(
-        dataclasses.replace(
+        structs.replace(
             generation,
             status=lifecycles.move(lifecycles.WORK, generation.status, "started"),
             outputs=outputs,
@@ -266,7 +265,7 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
         lifecycles.move(lifecycles.OUTPUT, generation.outputs[slot].status, event), asset_id, planned.failure
     )
     outputs = (*generation.outputs[:slot], output, *generation.outputs[slot + 1 :])
-    changed = dataclasses.replace(generation, outputs=outputs, updated_at=now)
+    changed = structs.replace(generation, outputs=outputs, updated_at=now)
     if lifecycles.generation_status(generation.status, outputs) in lifecycles.TERMINAL:
         changed = _finish(sandbox, changed, now)
     sandbox.store.generations.replace(changed)
@@ -293,7 +292,7 @@ def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
     charge = generation_charge(generation.reserved_credits, completed, len(generation.outputs))
     work.finish(sandbox.accounts[generation.team_id], generation.id, charge, now)
     event = "succeeded" if completed else "failed"
-    return dataclasses.replace(
+    return structs.replace(
         generation,
         status=lifecycles.move(lifecycles.WORK, generation.status, event),
         charged_credits=charge,

@@ -1,8 +1,6 @@
 """The Library's Assets and Products: read, made, changed and deleted synchronously (sections 2 to 4, D22 to D24)."""
 
-import dataclasses
-
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from emulator.domain.problems import Check, Problem, excerpt, invalid_input
 from emulator.domain.product_photos import primary_of
@@ -49,16 +47,16 @@ def create_product(call: Call) -> Commit[Product]:
     def commit() -> Product:
         sandbox, now = call.sandbox, call.now
         product = Product(
-            sandbox.identifiers.next("prd"),
-            call.team_id,
-            intent["name"],
-            tuple(intent["asset_ids"]),
-            intent["primary_asset_id"],
-            now,
-            now,
-            intent.get("description"),
-            intent.get("dimensions"),
-        )  # by place, which takes half the time
+            id=sandbox.identifiers.next("prd"),
+            team_id=call.team_id,
+            name=intent["name"],
+            asset_ids=tuple(intent["asset_ids"]),
+            primary_asset_id=intent["primary_asset_id"],
+            created_at=now,
+            updated_at=now,
+            description=intent.get("description"),
+            dimensions=intent.get("dimensions"),
+        )
         sandbox.store.products.add(product)
         sandbox.store.index_product(product)
         return product
@@ -83,7 +81,7 @@ def update_product(call: Call) -> Commit[Product]:
     call.passed.append(Check.RULES)
 
     def commit() -> Product:
-        changed = dataclasses.replace(
+        changed = structs.replace(
             product,
             name=intent.get("name", product.name),
             description=intent.get("description", product.description),
@@ -146,7 +144,7 @@ def _delete(call: Call, asset: Asset) -> AssetDeletion:
         if primary != product.primary_asset_id:
             reassigned.append(product_id)
         store.products.replace(
-            dataclasses.replace(product, asset_ids=remaining, primary_asset_id=primary, updated_at=call.now)
+            structs.replace(product, asset_ids=remaining, primary_asset_id=primary, updated_at=call.now)
         )
     for product_id in product_ids:
         remove_from_index(store.memberships, asset.id, product_id)

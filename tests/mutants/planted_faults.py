@@ -225,12 +225,12 @@ def failure_leaves_ingredient(original: Function, sandbox: Sandbox, operation_id
     failure = operation.outcome.failure
     if failure:
         outcome = structs.replace(operation.outcome, failure=None)
-        operations.replace(dataclasses.replace(operation, outcome=outcome))
+        operations.replace(structs.replace(operation, outcome=outcome))
     original(sandbox, operation_id, now)
     if failure:
         done = operations.items[operation_id]
         operations.replace(
-            dataclasses.replace(done, status="failed", result_id=None, error=failure, outcome=operation.outcome)
+            structs.replace(done, status="failed", result_id=None, error=failure, outcome=operation.outcome)
         )
 
 
@@ -242,7 +242,7 @@ def terminal_work_changes(original: OperationCheck, call: Call) -> Commit[tuple[
     def touch() -> tuple[Generation, int | None]:
         generation, retry_after = commit()
         if generation.status in TERMINAL:
-            generation = dataclasses.replace(generation, updated_at=call.now)
+            generation = structs.replace(generation, updated_at=call.now)
             call.sandbox.store.generations.replace(generation)
         return generation, retry_after
 
@@ -285,7 +285,7 @@ def cursor_of_another_filter(original: Function, ids: Any, load: Any, request: P
 def page_skips_an_item(original: Function, ids: Any, load: Any, request: PageRequest, signer: Any) -> Any:
     """The first item of each further page is left out."""
     page: Page[Any] = original(ids, load, request, signer)
-    return page if request.after is None else dataclasses.replace(page, items=page.items[1:])
+    return page if request.after is None else structs.replace(page, items=page.items[1:])
 
 
 # Credits and the budget ------------------------------------------------------------------------------------------------
@@ -579,4 +579,4 @@ def ended_generation_is_touched(original: Function, sandbox: Sandbox, generation
     for identifier in collection.ids(collection.items[generation_id].team_id):
         other = collection.items[identifier]
         if other.status in TERMINAL:
-            collection.replace(dataclasses.replace(other, updated_at=now))
+            collection.replace(structs.replace(other, updated_at=now))
