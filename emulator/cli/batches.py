@@ -2,7 +2,7 @@
 
 Reading and writing run through the kernel's network code, after which Python's own is no longer in the processor's caches,
 and a task for each request takes time as well. So all requests of a turn are read, then answered in a row, and then their
-answers are written in a row: GET /team takes 50 us of processor time instead of 60, and POST /products 105 instead of 128.
+answers are written in a row, which takes a sixth of the processor time off a small read and off a write.
 """
 
 import asyncio

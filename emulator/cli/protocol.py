@@ -148,7 +148,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
     def _answer(self, cycle: Cycle) -> None:
         """Answer a request: at once, or in a task if something has to be waited for.
 
-        Most need no task: making one and running it takes 8 of 38 us of a small request, without the kernel's part.
+        Most need no task: making one and running it takes 8 us, a fourth of a small request without the kernel's part.
         """
         answering = cycle.run_asgi(self.app)
         try:
