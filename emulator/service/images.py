@@ -8,6 +8,7 @@ A key is held by everything that needs it (its Asset, a recipe that is still to 
 with its last release. Must not know processes: the bytes of a developed picture are passed to `develop`.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,8 +24,9 @@ class MemoryBudget:
 
     limit_bytes: int
     held_bytes: int = 0
-    drawn: "dict[Content, ImageStore]" = field(default_factory=dict)
-    """What may be dropped and drawn again, oldest first, with where it belongs."""
+    drawn: "OrderedDict[Content, ImageStore]" = field(default_factory=OrderedDict)
+    """What may be dropped and drawn again, oldest first, with where it belongs. The first of an ordinary dict would be looked
+    for among all that were dropped before it."""
 
     def make_room(self, size_bytes: int) -> bool:
         """Drop what can be drawn again until so many more bytes fit, and return whether they do."""
