@@ -55,12 +55,13 @@ def environment(version: str, folder: Path) -> str:
     run([python, "-m", "venv", "--without-pip", folder], ROOT)
     options = ("--disable-pip-version-check", "--python", str(folder))
     lock = ("--quiet", "--only-binary=:all:", "--require-hashes", "-r", str(ROOT / "requirements.lock"))
-    run([sys.executable if has_pip(sys.executable) else "python3", "-m", "pip", *options, "install", *lock], ROOT)
+    installer = next((own for own in (python, sys.executable) if has_pip(own)), "python3")
+    run([installer, "-m", "pip", *options, "install", *lock], ROOT)
     return str(folder / "bin" / "python")
 
 
 def has_pip(python: str) -> bool:
-    """Tell whether an interpreter can install: that of `make verify` cannot, and is installed into from outside."""
+    """Tell whether an interpreter can install. Another's pip may be too old for it; that of `make verify` has none."""
     return run_program(python, "-m", "pip", "--version").status == 0
 
 
