@@ -4,6 +4,8 @@ An answer is sent in pieces, so that a slow reader costs little memory. A body t
 read to its end and dropped, so that its sender sees the answer instead of a reset.
 """
 
+from typing import Any
+
 from emulator.http.connection import Connection
 from emulator.http.requests import Body, Receive, Request, Send, until_gone
 from emulator.http.responses import Response
@@ -36,10 +38,11 @@ class Wire:
         send, body, is_refused_early = self._send, response.body, self._body.has_more
         if self._request.method == "HEAD":
             body = b""
-        head = {"type": "http.response.start", "status": response.status, "headers": response.headers}
+        head: dict[str, Any] = {"type": "http.response.start", "status": response.status, "headers": response.headers}
         is_whole = bytes_per_second is None and len(body) <= _PIECE_BYTES and not is_refused_early
         if is_whole and self._request.connection is not None:
-            await send({**head, "body": body})
+            head["body"] = body
+            await send(head)
             return
         await send(head)
         piece_bytes = _PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
