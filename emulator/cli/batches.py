@@ -30,18 +30,17 @@ class Batch:
     def answer(self, answer: Callable[[Cycle], None], cycle: Cycle) -> None:
         """Let a request be answered, behind those that came before it."""
         self._answers.append((answer, cycle))
-        if not self._is_due:
-            self._schedule()
+        self._schedule()
 
     def write(self, transport: "HoldingTransport") -> None:
         """Let a transport write what it holds."""
         self._holding.append(transport)
-        if not self._is_due:
-            self._schedule()
+        self._schedule()
 
     def _schedule(self) -> None:
-        self._is_due = True
-        asyncio.get_running_loop().call_soon(self._run)
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._run)
 
     def _run(self) -> None:
         answers, self._answers = self._answers, []

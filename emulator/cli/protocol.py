@@ -76,7 +76,7 @@ class _PatientFlow(FlowControl):
 
     def resume_reading(self) -> None:
         """Called when an answer is whole, and when a request wants more of its body."""
-        if len(self._waiting) < MAXIMUM_WAITING:
+        if self.read_paused and len(self._waiting) < MAXIMUM_WAITING:
             super().resume_reading()
 
 
@@ -277,8 +277,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
             collect_new()
         if self.transport.is_closing():
             return
-        if self.flow.read_paused:
-            self.flow.resume_reading()
+        self.flow.resume_reading()
         if self.pipeline:
             cycle, app = self.pipeline.pop()
             self._run(cycle.run_asgi(app))

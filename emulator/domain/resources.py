@@ -4,7 +4,6 @@ Instants are milliseconds since the epoch. How a resource looks on the wire is t
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, get_args
 
 from msgspec import Struct, structs
@@ -26,7 +25,6 @@ INGREDIENT_KINDS = ("photography_style", "background", "pose", "fashion_model")
 OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
 
 
-@cache
 def operation_admitting(work: str) -> str:
     """Return the id of the operation that admits a workflow or an Operation type."""
     subject, _, verb = work.partition(".")

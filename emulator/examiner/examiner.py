@@ -42,14 +42,13 @@ class Examiner:
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
         """Record a completed request."""
         record, operation = sandbox.record, entry.operation
-        is_plain = entry.outcome == "answered" and entry.rule is None
-        if is_plain:
+        if entry.is_plain:
             if operation in _PLAIN_READS and not record.has_failed:
                 return  # only what follows a failure can be its repetition
         else:
             points.count(sandbox, entry)
             record.has_failed = record.has_failed or entry.outcome != "answered"
-        note = note_of(sandbox, entry, is_plain)
+        note = note_of(sandbox, entry)
         if note.work_status in TERMINAL and operation in LOOKS and note.loss is None:
             points.count_end(sandbox, note)
         record.notes.append(note)

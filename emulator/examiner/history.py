@@ -215,7 +215,7 @@ class History:
     @cached_property
     def ends(self) -> Sequence[Note]:
         """The notes of the answers that showed the end of some work."""
-        return [note for note in self.notes if note.work_status in TERMINAL and shows_end(note)]
+        return [note for note in self.notes if shows_end(note)]
 
     @cached_property
     def seen_to_end(self) -> Set[str | None]:
@@ -269,8 +269,8 @@ def intent_of(note: Note) -> Intent:
 
 
 def have_same_intent(one: Note, other: Note) -> bool:
-    """Whether two requests are the same apart from their keys."""
-    return one.path == other.path and digest_of(one) == digest_of(other) and intent_of(one) == intent_of(other)
+    """Whether two requests are the same apart from their keys. Where their paths differ, no body is digested."""
+    return one.path == other.path and intent_of(one) == intent_of(other)
 
 
 def request_of(note: Note) -> Hashable:
@@ -300,7 +300,7 @@ def is_answered(note: Note, *statuses: int) -> bool:
 
 def shows_end(note: Note) -> bool:
     """Whether the answer showed that some work is finished."""
-    return is_answered(note, 200, 202) and note.work_status in TERMINAL
+    return note.work_status in TERMINAL and is_answered(note, 200, 202)
 
 
 def is_unknown(note: Note) -> bool:
@@ -315,10 +315,9 @@ def is_wait_measured(earlier: Note, later: Note) -> bool:
 
 def has_waited(earlier: Note, later: Note, seconds: int) -> bool | None:
     """Whether the emulator's or the host's clock moved so far between two requests; None where that is not measured."""
-    if not (earlier.is_timed and later.is_timed) or earlier.host_left_ms is None or later.host_ms is None:
+    if not is_wait_measured(earlier, later):
         return None
-    wanted_ms = seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
-    return later.at - earlier.left_at >= wanted_ms or later.host_ms - earlier.host_left_ms >= wanted_ms
+    return max(pauses_ms(earlier, later)) >= seconds * SECOND_MS * _LEAST_SHARE - _SLACK_MS
 
 
 def pauses_ms(earlier: Note, later: Note) -> tuple[float, float]:

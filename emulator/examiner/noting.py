@@ -28,10 +28,10 @@ _MAXIMUM_TEXT = 300
 """Of a path, key or User-Agent, in characters: what is longer is cut, so that notes stay small."""
 
 
-def note_of(sandbox: Sandbox, entry: Entry, is_plain: bool) -> Note:
-    """Return the note of a completed request; `is_plain`: it was carried out, and met no rule. What does not apply costs nothing."""
+def note_of(sandbox: Sandbox, entry: Entry) -> Note:
+    """Return the note of a completed request. What does not apply to it costs nothing."""
     caller, operation, status, body = entry.caller, entry.operation, entry.status, entry.request_body
-    is_look = operation in LOOKS
+    is_look, is_plain = operation in LOOKS, entry.is_plain
     note = Note.__new__(Note)  # calling it with so many named arguments would take longer than all of this
     note.sequence = entry.sequence
     note.left_before = sandbox.journal.last_sequence

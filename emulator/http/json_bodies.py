@@ -18,8 +18,6 @@ from emulator.http.requests import MAXIMUM_BODY_BYTES, unfit_media_type
 MAXIMUM_DEPTH = 254
 """Levels of arrays and objects in JSON: as many as can be written again (D56)."""
 
-_POINT, _BACKSLASH = b".\\"
-"""As numbers: one byte is found in ten times less time than two."""
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 
@@ -70,12 +68,12 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
         raise _too_deep() from None
     if written == body:  # as clients write that leave no spaces: nothing was lost
         return value
-    if _POINT in written and b".0" in written and _LONG_FRACTION.search(body):
+    if b".0" in written and _LONG_FRACTION.search(body):
         return _parse_unusual(body)
     # orjson lets the last of two equal keys win. Every colon outside strings belongs to a key, and one inside a string
     # is kept as it is unless it was written as an escape, so a key was dropped only if colons are missing. Without this
     # fast path, by `_parse_unusual` alone, a POST takes 18 % more instructions.
-    if (_BACKSLASH in body and b"\\u003" in body) or body.count(b":") != written.count(b":"):
+    if b"\\u003" in body or body.count(b":") != written.count(b":"):
         _check_duplicate_keys(body)
     return value
 

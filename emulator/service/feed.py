@@ -27,46 +27,40 @@ class Feed:
         """Called at each change. They must be quick, and must not raise."""
         self.is_closed = False
         """Whether the sandbox is gone, so that nothing will ever change again."""
-        self._kinds: deque[Kind] = deque(maxlen=MAXIMUM_CHANGES)
-        self._subjects: deque[Any] = deque(maxlen=MAXIMUM_CHANGES)  # apart: two for each request need no tuple each
+        self._changes: deque[Change] = deque(maxlen=MAXIMUM_CHANGES)
 
     @property
     def first_number(self) -> int:
         """The number of the oldest change that is known; one more than the last where none is."""
-        return self.last_number - len(self._kinds) + 1
+        return self.last_number - len(self._changes) + 1
 
     def note(self, kind: Kind, subject: Any = None) -> int:
         """Record a change, and return its number."""
         self.last_number += 1
-        self._kinds.append(kind)
-        self._subjects.append(subject)
-        if self.listeners:
-            for listener in self.listeners:
-                listener()
+        self._changes.append((kind, subject))
+        for listener in self.listeners:
+            listener()
         return self.last_number
 
     def after(self, number: int, count: int) -> list[tuple[int, Change]]:
         """Return the recorded changes after a number, oldest first, at most `count`."""
         first = max(number + 1, self.first_number)
         skipped = first - self.first_number
-        changes = zip(self._kinds, self._subjects, strict=True)
-        return list(enumerate(islice(changes, skipped, skipped + count), start=first))
+        return list(enumerate(islice(self._changes, skipped, skipped + count), start=first))
 
     def missed_after(self, number: int) -> int:
         """Count the changes after a number that are no longer known; those before a reset are not counted."""
-        is_reset = bool(self._kinds) and self._kinds[0] == "reset"
+        is_reset = bool(self._changes) and self._changes[0][0] == "reset"
         return 0 if is_reset else max(self.first_number - number - 1, 0)
 
     def forget_before(self, number: int) -> None:
         """Drop the changes before a number: the journal no longer reaches back to them."""
-        for _ in range(min(number - self.first_number, len(self._kinds))):
-            self._kinds.popleft()
-            self._subjects.popleft()
+        for _ in range(min(number - self.first_number, len(self._changes))):
+            self._changes.popleft()
 
     def restart(self) -> None:
         """Record a reset; earlier changes are dropped."""
-        self._kinds.clear()
-        self._subjects.clear()
+        self._changes.clear()
         self.note("reset")
 
     def close(self) -> None:

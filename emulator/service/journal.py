@@ -120,6 +120,11 @@ class Entry:
         return self.outcome == "lost" or by_rule
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it was carried out and met no rule, as nearly all are."""
+        return self.outcome == "answered" and self.rule is None
+
+    @property
     def counted(self) -> "Outcome":
         """What is counted of it."""
         is_replayed = self.replay_of is not None
@@ -175,7 +180,7 @@ class Journal:
     dropped: int = 0
     held_bytes: int = 0
     answered: dict[PlainAnswer, int] = field(default_factory=dict)
-    """The complete requests since the sandbox began that were carried out and met no rule: nearly all of them."""
+    """The plain ones of the complete requests since the sandbox began."""
     _other_outcomes: Counter[Outcome] = field(default_factory=Counter)
     _cleared_up_to: int = 0
     _outcomes_at_clearing: Counter[Outcome] = field(default_factory=Counter)
@@ -194,7 +199,7 @@ class Journal:
     def leave(self, entry: Entry) -> None:
         """Complete an entry, within the bounds; it is not touched again."""
         entry.duration_ms = host_elapsed_ms() - entry.arrived_ms
-        if entry.outcome == "answered" and entry.rule is None:
+        if entry.is_plain:
             counted = entry.operation, entry.byte_surface, entry.status
             self.answered[counted] = self.answered.get(counted, 0) + 1
         else:
@@ -290,13 +295,10 @@ def _leave_out_long_bodies(entry: Entry) -> None:
 
 def _size_bytes(entry: Entry) -> int:
     """What an entry holds that a client can make long."""
-    size_bytes = len(entry.path)
-    if entry.request_body is not None:
-        size_bytes += len(entry.request_body)
-    if entry.response_body is not None:
-        size_bytes += len(entry.response_body)
-    if entry.idempotency_key is not None:
-        size_bytes += len(entry.idempotency_key)
-    if entry.user_agent is not None:
-        size_bytes += len(entry.user_agent)
-    return size_bytes
+    return (
+        len(entry.request_body or b"")
+        + len(entry.response_body or b"")
+        + len(entry.path)
+        + len(entry.idempotency_key or "")
+        + len(entry.user_agent or "")
+    )

@@ -53,7 +53,7 @@ def _to_bytes(value: object, links: Links) -> bytes:
 
 
 def _page(page: Page[Any], links: Links) -> bytes:
-    items = b",".join([getattr(item, "kept_bytes", None) or _to_bytes(item, links) for item in page.items])
+    items = b",".join([_to_bytes(item, links) for item in page.items])
     end = orjson.dumps({"has_more": page.has_more, "next_cursor": page.next_cursor})
     rendered = b'{"data":[%b],"page":%b}' % (items, end)
     has_links = bool(page.items) and not isinstance(page.items[0], RenderedOnce)  # they are of one kind

@@ -3,12 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from emulator.contract import BASE_PATH, Contract, OperationContract
-from emulator.domain.pagination import Page
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.domain.resources import Asset
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
-from emulator.http.responses import Header, Response
+from emulator.http.responses import Response
 from emulator.service import engine
 from emulator.service.accounts import Caller
 from emulator.service.calls import Call
@@ -145,7 +143,7 @@ def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object
     async def render(exchange: Exchange, result: object) -> Response:
         reply, images = reply_of(result), exchange.sandbox.images
         exchange.entry.work_id, exchange.entry.work_rule = exchange.call.work_id, exchange.call.work_rule
-        keys = reply.asset_ids() if isinstance(reply.resource, (Asset, Page)) else ()
+        keys = reply.asset_ids()
         if not keys or not images.undeveloped(keys):
             return _render(exchange, reply)
         images.hold(keys)
@@ -161,9 +159,7 @@ def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object
 
 def _render(exchange: Exchange, reply: Reply) -> Response:
     links = Links(exchange.sandbox, exchange.request)
-    headers: tuple[Header, ...] = ()
-    if exchange.entry.rule is not None:  # without a rule, no fault adds any
-        headers = exchange.fault.headers(exchange, is_refusal=False)
+    headers = exchange.fault.headers(exchange, is_refusal=False)
     if reply.location is not None:
         headers = (*headers, (b"location", links.resource(reply.location).encode("latin-1")))
     if reply.retry_after is not None:

@@ -8,8 +8,7 @@ either clock moved that far. A read whose answer was lost is ignored.
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.domain.lifecycles import TERMINAL
-from emulator.examiner.history import History, has_waited
+from emulator.examiner.history import History, has_waited, is_answered, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
@@ -19,7 +18,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         for worker in history.by_worker(looks):
             early: list[tuple[Note, Note]] = []
             for index, look in enumerate(worker, start=1):
-                if not look.retry_after or look.status != 200 or look.loss is not None or look.work_status in TERMINAL:
+                if not look.retry_after or shows_end(look) or not is_answered(look, 200):
                     continue
                 again = history.next_knowing(worker, look, index)
                 if again is None:

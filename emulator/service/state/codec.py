@@ -81,7 +81,7 @@ class Codec:
 
     def _strict(self, kind: Any) -> Callable[[Any, Any], Any]:
         """Make the reader of a dataclass: one that leaves nothing to defaults."""
-        read = make_dict_structure_fn(kind, self._converter, _cattrs_forbid_extra_keys=True)
+        read = make_dict_structure_fn(kind, self._converter)
         names = {field.name for field in fields(kind) if field.init}
 
         def read_strictly(data: Any, _: Any) -> Any:
@@ -93,7 +93,9 @@ class Codec:
     def _struct_reader(self, kind: Any) -> Callable[[Any, Any], Any]:
         """Make the reader of a Struct, which cattrs does not know."""
         types = get_type_hints(kind)
-        readers = {name: (self._converter.get_structure_hook(types[name]), types[name]) for name in _fields(kind)}
+        readers = {
+            name: (self._converter.get_structure_hook(types[name]), types[name]) for name in kind.__struct_fields__
+        }
 
         def read(data: Any, _: Any) -> Any:
             _check_names(data, readers.keys())
@@ -109,18 +111,12 @@ class Codec:
         return read
 
     def _struct_writer(self, kind: Any) -> Callable[[Any], Any]:
-        types = get_type_hints(kind)
-        names = _fields(kind)
-        write = self._converter.unstructure
+        types, names, write = get_type_hints(kind), kind.__struct_fields__, self._converter.unstructure
         return lambda value: {name: write(getattr(value, name), types[name]) for name in names}
 
 
 def _is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, Struct)
-
-
-def _fields(kind: type[Struct]) -> tuple[str, ...]:
-    return kind.__struct_fields__
 
 
 def _check_names(data: Any, names: Set[str]) -> None:
