@@ -1,0 +1,56 @@
+"""Credits and the concurrency budget, beside what the model says of both (sections 4 and 8, D29, D30, D37, D40, D42)."""
+
+from tests.support.emulator_client import KINDS, EmulatorUnderTest
+
+
+def test_a_refusal_for_credits_says_what_is_there_and_needed_and_changes_nothing(emulator: EmulatorUnderTest) -> None:
+    emulator.set_team(credits_available=1)
+    detail = emulator.photograph(output_mode="photoshoot").json["detail"]
+    assert ("1 Credit available" in detail, "at least 2" in detail) == (True, True)
+    used = emulator.get("/team").json["capabilities"]["api_concurrency"]["used"]
+    assert (emulator.credits(), used, emulator.items("/generations")) == (1, 0, [])
+
+
+def test_the_ledger_tells_what_the_resources_tell(emulator: EmulatorUnderTest) -> None:
+    """A day of mixed work: the entries add up to the balance, and each piece of work has its own."""
+    works = [emulator.photograph(image_count=2).json, emulator.photograph(output_mode="photoshoot").json]
+    for kind in KINDS:
+        emulator.author(kind)
+    done = [emulator.wait_for(work) for work in works] + emulator.items("/operations")
+    ledger = emulator.account().ledger
+    charged = {entry.work_id: entry.amount for entry in ledger.entries if entry.kind == "charge"}
+    assert charged == {work["id"]: work["credits"]["charged"] for work in done if work["credits"]["charged"]}
+    assert emulator.credits() == 100 - sum(charged.values())
+    assert ledger.reserved == 0
+
+
+def test_a_place_is_free_to_the_millisecond_when_work_ends(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    """Of a Generation with its last output; and a refusal reserves nothing."""
+    emulator.set_team(concurrency_limit=1)
+    emulator.photograph(asset_ids=[asset_id], image_count=2)
+    emulator.advance(7.999)
+    refused = emulator.photograph(asset_ids=[asset_id])
+    assert (refused.outcome, emulator.credits(), emulator.count("/generations")) == (
+        (429, "concurrency_limit_reached"),
+        98,
+        1,
+    )
+    emulator.advance(0.001)
+    assert emulator.get("/team").json["capabilities"]["api_concurrency"]["used"] == 0
+    assert emulator.photograph(asset_ids=[asset_id]).status == 202
+
+
+def test_a_limit_lowered_below_what_is_in_use_refuses_until_enough_has_ended(
+    emulator: EmulatorUnderTest, asset_id: str
+) -> None:
+    for seconds in (0, 2, 2):
+        emulator.advance(seconds)
+        emulator.photograph(asset_ids=[asset_id])
+    emulator.set_team(concurrency_limit=1)
+    outcomes = []
+    for _ in range(3):
+        answer = emulator.photograph(asset_ids=[asset_id])
+        outcomes.append((answer.status, answer.retry_after))
+        emulator.advance(answer.retry_after or 0)
+    assert outcomes == [(429, 2), (429, 2), (429, 2)]
+    assert emulator.photograph(asset_ids=[asset_id]).status == 202
