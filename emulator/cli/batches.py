@@ -53,6 +53,8 @@ class Batch:
                 self._write()
         self._is_due = False
         self._write()
+        if self._answers:  # to requests that waited for those answers
+            self._schedule()
 
     def _write(self) -> None:
         holding, self._holding = self._holding, []

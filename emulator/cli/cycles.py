@@ -23,15 +23,16 @@ class Cycle(RequestResponseCycle):
     chunked_encoding: bool | None = None
     expected_content_length = 0
     more_body = True
-    body: bytes = b""  # type: ignore[assignment]  # few have one that comes in more pieces than one
+    body: bytes | bytearray = b""  # type: ignore[assignment]  # few have one that comes in more pieces than one
     _is_awaited = False
     """Whether the application waits for more of the body, or for the end of the connection."""
     _is_read = False
     """Whether the application has the last piece of the body."""
 
-    def __init__(self, protocol: HttpToolsProtocol, scope: Any, keep_alive: bool) -> None:
+    def __init__(self, protocol: HttpToolsProtocol, scope: Any, application: Any, keep_alive: bool) -> None:
         # without uvicorn's own, which sets all that stands above in each request
         self.scope = scope
+        self.application = application
         self.transport = protocol.transport
         self.flow = protocol.flow
         self.logger = protocol.logger
@@ -48,12 +49,22 @@ class Cycle(RequestResponseCycle):
 
     def take(self, body: bytes) -> None:
         """Take a piece of the body."""
-        self.body += body
+        if not self.body:
+            self.body = body
+        else:
+            if isinstance(self.body, bytes):  # many small chunks may come at once
+                self.body = bytearray(self.body)
+            self.body += body
         self._wake()
 
     def end_body(self) -> None:
         """Take note that the body is whole."""
         self.more_body = False
+        self._wake()
+
+    def disconnect(self) -> None:
+        """Take note that nothing comes any more, and that nobody waits for the answer."""
+        self.disconnected = True
         self._wake()
 
     def _wake(self) -> None:
@@ -74,7 +85,7 @@ class Cycle(RequestResponseCycle):
             self.message_event.clear()
         if self.disconnected or self.response_complete:
             return {"type": "http.disconnect"}
-        piece, self.body, self._is_read = self.body, b"", not self.more_body
+        piece, self.body, self._is_read = bytes(self.body), b"", not self.more_body
         return {"type": "http.request", "body": piece, "more_body": self.more_body}
 
     def _has_news(self) -> bool:
@@ -82,6 +93,8 @@ class Cycle(RequestResponseCycle):
 
     async def send(self, message: Any) -> None:
         """Send a part of the answer, or all of it where the message has head and body."""
+        if self.waiting_for_100_continue and self.more_body:
+            self.keep_alive = False  # only the client knows whether its body follows, or its next request
         if "status" not in message or "body" not in message:
             await super().send(message)
             return

@@ -13,8 +13,8 @@ import re
 import socket
 import struct
 import sys
+from collections import deque
 from collections.abc import Coroutine, Generator, Sized
-from http import HTTPStatus
 from types import coroutine
 from typing import Any, cast
 from urllib.parse import unquote
@@ -35,7 +35,7 @@ MAXIMUM_HEAD_BYTES = 64 * 1024
 MAXIMUM_FRAMING_BYTES = 64 * 1024
 """How much of a body in chunks may come without content: lengths, their extensions, and trailers."""
 MAXIMUM_WAITING = 16
-"""How many requests may wait for those before them on a connection before no more is read from it."""
+"""How many requests of a connection may be unanswered before no more is read from it."""
 _RETRY_SECONDS = 5
 """The Retry-After of a connection beyond the limit."""
 
@@ -70,13 +70,13 @@ async def _finish(answering: Coroutine[Any, Any, None], awaited: Any) -> None:
 class _PatientFlow(FlowControl):
     """Reads on only while few requests wait. uvicorn's own reads on with each answer, though all others still wait."""
 
-    def __init__(self, transport: asyncio.Transport, waiting: Sized) -> None:
+    def __init__(self, transport: asyncio.Transport, unanswered: Sized) -> None:
         super().__init__(transport)
-        self._waiting = waiting
+        self._unanswered = unanswered
 
     def resume_reading(self) -> None:
         """Called when an answer is whole, and when a request wants more of its body."""
-        if self.read_paused and len(self._waiting) < MAXIMUM_WAITING:
+        if self.read_paused and len(self._unanswered) < MAXIMUM_WAITING:
             super().resume_reading()
 
 
@@ -86,8 +86,13 @@ class PatientHttpProtocol(HttpToolsProtocol):
     server_state: Connections
     cycle: Cycle
 
+    unanswered: deque[Cycle]
+    """The requests whose answers are not whole, in their order: the first is being answered, the others wait."""
     _between_requests = True
+    _is_refused = False
+    """Whether the connection ends with a refusal, which may wait for other answers: what comes now is not read."""
     _held_back = b""
+    """Bytes that came and are not parsed: a head that is not whole, and requests behind too many unanswered ones."""
     _body_left: int | None = None
     """How many bytes of the body are still to come, if its head says so."""
     _framing_bytes = 0
@@ -104,7 +109,8 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self.made_ms = host_elapsed_ms()
         if self.client is not None:
             self.peer = f"{self.client[0]}:{self.client[1]}"
-        self.flow = _PatientFlow(transport, self.pipeline)
+        self.unanswered = deque()
+        self.flow = _PatientFlow(transport, self.unanswered)
         self._heard_at = self.loop.time()
         if len(self.connections) > self.server_state.limit:
             self.server_state.refused += 1
@@ -113,52 +119,64 @@ class PatientHttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Called once, when the connection is gone; a request that is still being answered goes on without it.
 
-        What leads back to the connection is cut: the garbage collector would not find a circle that has lived for long
-        (emulator.cli.garbage).
+        uvicorn tells only the last request. What leads back to the connection is cut: the garbage collector would not
+        find a circle that has lived for long (emulator.cli.garbage).
         """
+        for cycle in self.unanswered:
+            cycle.disconnect()
+        self.unanswered.clear()
         super().connection_lost(exc)
         self.cycle = None  # type: ignore[assignment]  # nothing asks for it any more
 
     def end_if_overdue(self, now: float) -> bool:
         """Close the connection if it keeps the server waiting; return whether it was closed."""
         silence = now - self._heard_at
-        if self.transport.is_closing():
+        if self._is_refused or self.transport.is_closing():
             return False
         if self._held_back:
-            if silence > HEAD_SECONDS:
+            if silence > HEAD_SECONDS and not self.flow.read_paused:
                 self._refuse(408, "invalid_request", f"The head of a request must come within {HEAD_SECONDS:g} s.")
                 return True
         elif not self._between_requests:
             if silence > BODY_SECONDS and not self.flow.read_paused:
                 self.transport.abort()
                 return True
-        elif silence > IDLE_SECONDS and not self._is_answering():
+        elif silence > IDLE_SECONDS and not self.unanswered:
             self.transport.close()
             return True
         return False
 
-    def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete  # type: ignore[redundant-expr]  # None at first
-
     def data_received(self, data: bytes) -> None:
         """Take bytes from the transport: heads one by one, since the parser loses what stands behind some of them."""
-        while data and not self.transport.is_closing():
-            data = self._take_head(data) if self._between_requests else self._take_body(data)
+        while data and not self._is_refused and not self.transport.is_closing():
+            if not self._between_requests:
+                data = self._take_body(data)
+            elif len(self.unanswered) < MAXIMUM_WAITING:
+                data = self._take_head(data)
+            else:
+                self._held_back += data
+                self.flow.pause_reading()
+                return
+
+    def _queue(self, cycle: Cycle) -> None:
+        """Let a request be answered, after those before it."""
+        self.unanswered.append(cycle)
+        if len(self.unanswered) == 1:
+            self.server_state.batch.answer(self._answer, cycle)
+        else:
+            self.flow.pause_reading()
 
     def _answer(self, cycle: Cycle) -> None:
         """Answer a request: at once, or in a task if something has to be waited for.
 
         Most need no task: making one and running it takes 8 us, a fourth of a small request without the kernel's part.
         """
-        answering = cycle.run_asgi(self.app)
+        answering = cycle.run_asgi(cycle.application)
         try:
             awaited = answering.send(None)
         except StopIteration:
             return
-        self._run(_finish(answering, awaited))
-
-    def _run(self, answering: Coroutine[Any, Any, None]) -> None:
-        task = self.loop.create_task(answering)
+        task = self.loop.create_task(_finish(answering, awaited))
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)
 
@@ -172,7 +190,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         if end > MAXIMUM_HEAD_BYTES or (end < 0 and len(data) > MAXIMUM_HEAD_BYTES):
             self.send_400_response(f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
             return b""
-        if end < 0 and _BEGINNING_OF_HEAD.match(data):
+        if end < 0 and b"\n\n" not in data and _BEGINNING_OF_HEAD.match(data):
             self._held_back = data
             return b""
         self._held_back = b""
@@ -224,20 +242,16 @@ class PatientHttpProtocol(HttpToolsProtocol):
                 self.headers[index] = (name, absolute[1])
         version = self.parser.get_http_version()
         keep_alive = version != "1.0" and self.parser.should_keep_alive()
-        before, cycle = self.cycle, Cycle(self, self._scope(version), keep_alive)
-        self.cycle = cycle
+        self.cycle = Cycle(self, self._scope(version), self.app, keep_alive)
         self.headers = []  # of trailers, which are no headers of the request
-        if before is None or before.response_complete:  # type: ignore[redundant-expr]  # None at first
-            self.server_state.batch.answer(self._answer, cycle)
-        else:
-            self.flow.pause_reading()
-            self.pipeline.appendleft((self.cycle, self.app))
+        self._queue(self.cycle)
 
     def _scope(self, version: str) -> Any:
         """Return what ASGI tells the application of the request."""
         method, self._unusual_method = self._unusual_method or self.parser.get_method().decode("ascii"), None
         url = httptools.parse_url(self.url)
-        path = url.path.decode("ascii")
+        raw_path = url.path or b"/"  # an absolute target needs none
+        path = raw_path.decode("ascii")
         return {
             "type": "http",
             "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
@@ -248,7 +262,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
             "root_path": "",
             "method": method,
             "path": unquote(path) if "%" in path else path,
-            "raw_path": url.path,
+            "raw_path": raw_path,
             "query_string": url.query or b"",
             "headers": self.headers,
             "extensions": {CONNECTION_EXTENSION: {"connection": self}},
@@ -275,12 +289,15 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self.server_state.total_requests += 1
         if self.server_state.total_requests % REQUESTS_BETWEEN == 0:
             collect_new()
+        self.unanswered.popleft()
         if self.transport.is_closing():
             return
+        if self.unanswered:
+            self.server_state.batch.answer(self._answer, self.unanswered[0])
+        if self._held_back and self.flow.read_paused:
+            held, self._held_back = self._held_back, b""
+            self.data_received(held)
         self.flow.resume_reading()
-        if self.pipeline:
-            cycle, app = self.pipeline.pop()
-            self._run(cycle.run_asgi(app))
 
     def reset(self) -> None:
         """Break the connection off, so that the client sees a reset: a scenario asks for it."""
@@ -301,11 +318,19 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self._refuse(400, "invalid_request", msg)
 
     def _refuse(self, status: int, code: str, detail: str) -> None:
-        """Answer what never became a request with a problem, and close the connection."""
+        """Answer what never became a request with a problem, after the requests before it, and close the connection."""
+        self._is_refused = True
+        if self.unanswered and self.unanswered[-1].more_body:  # which never comes
+            spoiled = self.unanswered.pop()
+            spoiled.disconnect()
+            if spoiled.response_started:
+                self.transport.close()
+                return
         problem = Problem(code, detail, status=status)
         retry_after = _RETRY_SECONDS if status == 503 else None
         answer = problem_response(problem, self.server_state.next_request_id(), retry_after)
-        start = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()
-        lines = [start, *(b"%s: %s" % header for header in answer.headers), b"connection: close"]
-        self.transport.write(b"\r\n".join([*lines, b"", answer.body]))
-        self.transport.close()
+        message = {"type": "http.response.start", "status": status, "headers": answer.headers, "body": answer.body}
+        self._queue(Cycle(self, {}, lambda _scope, _receive, send: send(message), keep_alive=False))
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Called for CONNECT, which is refused like any other method."""

@@ -24,6 +24,13 @@ from tests.support.served import PATIENCE_SECONDS, Server, started, unused_port
 
 GET = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n\r\n"
 POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
+CHUNKED = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def _play(emulator: EmulatorUnderTest, fault: str) -> None:
+    """Let GET /team be answered by a fault of the network."""
+    scenario = f"scenario: fault\nrules:\n  - match: {{operation: getTeam}}\n    then: {{network: {fault}}}\n"
+    emulator.told("PUT", "/scenario", content=scenario.encode())
 
 
 async def _opened(application: Any, sent: bytes = b"") -> _Transport:
@@ -49,6 +56,7 @@ async def _silence(application: Any, sent: bytes, seconds: float) -> tuple[bool,
     assert transport.protocol is not None
     written = len(transport.written)
     was_closed = transport.protocol.end_if_overdue(asyncio.get_running_loop().time() + seconds)
+    await _turns()
     said = bytes(transport.written[written:])
     transport.close()
     await _turns()
@@ -74,6 +82,17 @@ def test_half_a_head_is_told_why(emulator: EmulatorUnderTest) -> None:
     assert b"must come within 30 s" in said
 
 
+def test_half_a_head_that_is_not_read_on_may_take_its_time(emulator: EmulatorUnderTest) -> None:
+    _play(emulator, "stall")
+    was_closed, said = asyncio.run(_silence(emulator.application, GET * 20 + GET[:30], HEAD_SECONDS + 1))
+    assert (False, b"") == (was_closed, said)
+
+
+def test_a_head_with_bare_line_feeds_is_refused_at_once(emulator: EmulatorUnderTest) -> None:
+    (answer,) = asyncio.run(converse(emulator.application, [GET.replace(b"\r", b"")])).responses()
+    assert (400, True) == (answer.status, b"Expected CRLF" in answer.body)
+
+
 def test_a_connection_too_many_is_refused_with_a_problem(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,11 +110,43 @@ def test_pipelined_requests_are_answered_whatever_protocol_one_of_them_offers(em
     assert [200, 401, 200, 401, 200] == [response.status for response in conversation.responses()]
 
 
-async def _closed(application: Any) -> "weakref.ref[PatientHttpProtocol]":
-    """A connection that answered a request and was closed."""
-    transport = await _opened(application, GET)
-    assert transport.written.startswith(b"HTTP/1.1 200 ")
+@pytest.mark.parametrize("spoiled", [b"GET\r\n\r\n", b"\0\r\n\r\n", CHUNKED + b"x\r\n"])
+def test_bytes_that_are_no_request_are_refused_after_the_requests_before_them(
+    emulator: EmulatorUnderTest, spoiled: bytes
+) -> None:
+    conversation = asyncio.run(converse(emulator.application, [GET + GET + spoiled + GET]))
+    answers = conversation.responses()
+    assert [(200, False), (200, False), (400, True)] == [(answer.status, answer.is_of_the_parser) for answer in answers]
+    assert conversation.was_closed
+
+
+@pytest.mark.parametrize("fault", ["stall", "reset", "truncate"])
+def test_a_client_that_leaves_is_missed_whatever_it_had_asked_for_next(emulator: EmulatorUnderTest, fault: str) -> None:
+    _play(emulator, fault)
+    conversation = asyncio.run(converse(emulator.application, [GET + GET]))  # which tells of a request that goes on
+    assert [("GET", "/v1/team")] == [(method, path) for method, path, _ in conversation.requests]
+
+
+def test_who_may_not_send_the_body_is_not_taken_to_send_it(emulator: EmulatorUnderTest) -> None:
+    careful = POST.replace(b"/v1/products", b"/v1/nowhere").replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
+    (answer,) = asyncio.run(converse(emulator.application, [careful])).responses()
+    assert (404, b"close") == (answer.status, dict(answer.headers)[b"connection"])
+
+
+def test_a_method_that_would_change_the_protocol_leaves_no_advice_in_the_log(
+    emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(converse(emulator.application, [GET.replace(b"GET", b"CONNECT")]))
+    assert "" == caplog.text
+
+
+async def _closed(application: Any, sent: bytes) -> "weakref.ref[PatientHttpProtocol]":
+    """A connection that began to answer requests and was closed."""
+    transport = await _opened(application)
     assert transport.protocol is not None
+    transport.protocol.data_received(sent)
+    await asyncio.sleep(0)
+    assert transport.written.count(b"HTTP/1.1 200 ") == 1
     protocol = weakref.ref(transport.protocol)
     transport.close()
     await _turns()
@@ -103,10 +154,13 @@ async def _closed(application: Any) -> "weakref.ref[PatientHttpProtocol]":
     return protocol
 
 
-def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
+@pytest.mark.parametrize("sent", [GET, GET * 20], ids=["answered", "not all answered"])
+def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(
+    emulator: EmulatorUnderTest, sent: bytes
+) -> None:
     gc.disable()
     try:
-        assert asyncio.run(_closed(emulator.application))() is None
+        assert asyncio.run(_closed(emulator.application, sent))() is None
     finally:
         gc.enable()
 
@@ -158,6 +212,7 @@ def test_a_client_that_leaves_takes_no_answer_from_those_of_the_same_turn(pieces
         (b"HTTP://localhost:8038/v1/team", b"evil.com", 200),
         (b"http://evil.com@localhost/v1/team", b"localhost", 400),
         (b"http:///v1/team", b"localhost", 400),
+        (b"http://localhost", b"evil.com", 404),
     ],
 )
 def test_the_host_of_an_absolute_target_counts(

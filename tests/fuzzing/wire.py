@@ -59,7 +59,7 @@ class Conversation:
     was_closed: bool = False
     """Whether the server ended it."""
     most_waiting: int = 0
-    """How many requests waited at a time for those before them on the connection."""
+    """How many requests were unanswered at a time."""
 
     def responses(self) -> list[Response]:
         """Read what was written, strictly. Raises BrokenAnswerError."""
@@ -117,9 +117,9 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes]) -> Con
         if transport.is_closing() or transport.is_reading_paused:
             break
         protocol.data_received(piece)
-        conversation.most_waiting = max(conversation.most_waiting, len(protocol.pipeline))
+        conversation.most_waiting = max(conversation.most_waiting, len(protocol.unanswered))
         await asyncio.sleep(0)
-    await _turns(lambda: not state.tasks)
+    await _turns(lambda: not (state.tasks or protocol.unanswered))
     conversation.was_closed = transport.is_closing()
     if not conversation.was_closed:
         protocol.eof_received()
