@@ -11,6 +11,7 @@ import sys
 from typing import Final
 
 from emulator.cli.batches import Batch
+from emulator.cli.heads import KnownHeads
 from emulator.cli.server_parts import Config, Server, ServerState
 
 HEAD_SECONDS: Final = 30.0
@@ -36,6 +37,7 @@ class Connections(ServerState):
         self.refused = 0
         """How many were refused since the last check, because there were too many."""
         self.batch = Batch()
+        self.heads = KnownHeads()
         self._malformed = 0
 
     def next_request_id(self) -> str:

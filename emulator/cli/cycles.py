@@ -29,7 +29,14 @@ class Cycle(RequestResponseCycle):
     _is_read = False
     """Whether the application has the last piece of the body."""
 
-    def __init__(self, protocol: HttpToolsProtocol, scope: Any, application: Any, keep_alive: bool) -> None:
+    def __init__(
+        self,
+        protocol: HttpToolsProtocol,
+        scope: Any,
+        application: Any,
+        keep_alive: bool,
+        expects_continue: bool = False,
+    ) -> None:
         # without uvicorn's own, which sets all that stands above in each request
         self.scope = scope
         self.application = application
@@ -37,7 +44,7 @@ class Cycle(RequestResponseCycle):
         self.flow = protocol.flow
         self.logger = protocol.logger
         self.on_response = protocol.on_response_complete
-        self.waiting_for_100_continue = protocol.expect_100_continue
+        self.waiting_for_100_continue = expects_continue
         self.keep_alive = keep_alive
 
     @cached_property

@@ -25,6 +25,7 @@ from emulator.cli.batches import HoldingTransport
 from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
 from emulator.cli.cycles import Cycle
 from emulator.cli.garbage import REQUESTS_BETWEEN, collect_new
+from emulator.cli.heads import Head
 from emulator.cli.server_parts import HIGH_WATER_LIMIT, FlowControl, HttpToolsProtocol
 from emulator.domain.problems import Problem
 from emulator.http.connection import CONNECTION_EXTENSION
@@ -85,6 +86,8 @@ class PatientHttpProtocol(HttpToolsProtocol):
 
     server_state: Connections
     cycle: Cycle
+    _head: Head | None = None
+    """The last that the parser read."""
 
     unanswered: deque[Cycle]
     """The requests whose answers are not whole, in their order: the first is being answered, the others wait."""
@@ -196,12 +199,23 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self._held_back = b""
         end = len(data) if end < 0 else end + len(_END_OF_HEAD)  # without an end it is no head: the parser says why
         head, rest = data[:end], data[end:]
-        if b"upgrade" in head.lower():
-            head = _UPGRADE.sub(b"", head)
+        known = self.server_state.heads.find(head)
+        if known is not None:
+            self._begin(known)
+            self.cycle.end_body()
+        else:
+            self._parse_head(head)
+        return rest
+
+    def _parse_head(self, data: bytes) -> None:
+        """Let the parser read a head; it calls back what it finds."""
+        head = _UPGRADE.sub(b"", data) if b"upgrade" in data.lower() else data
         if not head.startswith(_USUAL_BEGINNINGS):
             head = self._with_known_method(head)
+        before = self._head
         super().data_received(head)
-        return rest
+        if self._head is not None and self._head is not before and self._between_requests:  # no body follows
+            self.server_state.heads.keep(data, self._head)
 
     def _with_known_method(self, head: bytes) -> bytes:
         """Return a head whose method the parser knows, and remember the other (D06)."""
@@ -240,31 +254,47 @@ class PatientHttpProtocol(HttpToolsProtocol):
                 self._body_left = int(value)
             elif absolute and name == b"host":  # which the target overrules (RFC 9112)
                 self.headers[index] = (name, absolute[1])
-        version = self.parser.get_http_version()
-        keep_alive = version != "1.0" and self.parser.should_keep_alive()
-        self.cycle = Cycle(self, self._scope(version), self.app, keep_alive)
+        self._head = self._found_head()
         self.headers = []  # of trailers, which are no headers of the request
-        self._queue(self.cycle)
+        self._begin(self._head)
 
-    def _scope(self, version: str) -> Any:
-        """Return what ASGI tells the application of the request."""
+    def _found_head(self) -> Head:
+        """Return the head that the parser has just read."""
         method, self._unusual_method = self._unusual_method or self.parser.get_method().decode("ascii"), None
-        url = httptools.parse_url(self.url)
+        url, version = httptools.parse_url(self.url), self.parser.get_http_version()
         raw_path = url.path or b"/"  # an absolute target needs none
         path = raw_path.decode("ascii")
+        return Head(
+            method=method,
+            path=unquote(path) if "%" in path else path,
+            raw_path=raw_path,
+            query_string=url.query or b"",
+            headers=self.headers,
+            version=version,
+            keep_alive=version != "1.0" and self.parser.should_keep_alive(),
+            expects_continue=self.expect_100_continue,
+        )
+
+    def _begin(self, head: Head) -> None:
+        """Begin to answer a request, after those before it."""
+        self.cycle = Cycle(self, self._scope(head), self.app, head.keep_alive, head.expects_continue)
+        self._queue(self.cycle)
+
+    def _scope(self, head: Head) -> Any:
+        """Return what ASGI tells the application of the request."""
         return {
             "type": "http",
             "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
-            "http_version": version,
+            "http_version": head.version,
             "server": self.server,
             "client": self.client,
             "scheme": "http",
             "root_path": "",
-            "method": method,
-            "path": unquote(path) if "%" in path else path,
-            "raw_path": raw_path,
-            "query_string": url.query or b"",
-            "headers": self.headers,
+            "method": head.method,
+            "path": head.path,
+            "raw_path": head.raw_path,
+            "query_string": head.query_string,
+            "headers": head.headers,
             "extensions": {CONNECTION_EXTENSION: {"connection": self}},
         }
 

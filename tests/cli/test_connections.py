@@ -33,11 +33,11 @@ def _play(emulator: EmulatorUnderTest, fault: str) -> None:
     emulator.told("PUT", "/scenario", content=scenario.encode())
 
 
-async def _opened(application: Any, sent: bytes = b"") -> _Transport:
+async def _opened(application: Any, sent: bytes = b"", state: Connections | None = None) -> _Transport:
     """A connection to a server, over which some bytes have come."""
     loop = asyncio.get_running_loop()
     transport = _Transport(loop)
-    transport.protocol = PatientHttpProtocol(server_config(application), Connections(), {}, loop)
+    transport.protocol = PatientHttpProtocol(server_config(application), state or Connections(), {}, loop)
     transport.protocol.connection_made(transport)
     if sent:
         transport.protocol.data_received(sent)
@@ -221,6 +221,34 @@ def test_the_host_of_an_absolute_target_counts(
     sent = GET.replace(b"/v1/team", target).replace(b"localhost\r\n", host + b"\r\n")
     conversation = asyncio.run(converse(emulator.application, [sent]))
     assert [status] == [response.status for response in conversation.responses()]
+
+
+async def _tell(scope: Any, receive: Any, send: Any) -> None:
+    """Answer with what the server tells of a request."""
+    told = {name: value for name, value in scope.items() if name != "extensions"}, await receive()
+    await send({"type": "http.response.start", "status": 200, "headers": [], "body": repr(told).encode()})
+
+
+async def _told_again_and_again(*requests: bytes) -> list[tuple[bytes, bool]]:
+    """What is told of each request the first, second and third time, and whether the connection is then closed."""
+    state, told = Connections(), []
+    for sent in [request for request in requests for _ in range(3)]:
+        transport = await _opened(_tell, sent, state)
+        told.append((bytes(transport.written), transport.is_closing()))
+        transport.close()
+        await _turns()
+    return told
+
+
+@pytest.mark.parametrize("line", ["", "Connection: close\r\n", "Upgrade: h2c\r\n", "Expect: 100-continue\r\n"])
+@pytest.mark.parametrize("target", ["/%C3%A9?a=%20", "http://other/v1/team"])
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_a_read_that_comes_again_is_told_as_at_first(target: str, version: str, line: str) -> None:
+    once = f"GET {target} HTTP/{version}\r\nHost: localhost\r\n{line}\r\n".encode()
+    other = once.replace(b" HTTP", b"s HTTP")
+    told = asyncio.run(_told_again_and_again(once, other, once))
+    assert [told[0]] * 3 + [told[3]] * 3 + [told[0]] * 3 == told
+    assert told[0] != told[3]
 
 
 def test_bytes_that_are_no_request_have_a_request_id_each(server: Server) -> None:
