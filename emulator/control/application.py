@@ -155,12 +155,13 @@ class Entrance:
         try:
             guard.check_origin(head)
             guard.check_token(head, settings.control_token)
+            with suppress(ClientDisconnectedError):  # the client has gone
+                await self._app(scope, receive, finish)
         except Problem as problem:
             answer = await _refuse(Request(scope), problem)
             await answer(scope, receive, finish)
-            return
-        with suppress(ClientDisconnectedError):  # the client has gone
-            await self._app(scope, receive, finish)
+        finally:
+            scope["state"].clear()  # which leads back to the scope
 
 
 async def _refuse(request: Request, problem: Exception) -> Response:

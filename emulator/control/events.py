@@ -12,12 +12,13 @@ from itertools import zip_longest
 from typing import Any, Final
 
 import orjson
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from emulator.control.calls import Call, ControlPlane
 from emulator.control.clock import describe_clock
 from emulator.control.journal import Masks, describe_arrival, describe_entry
 from emulator.control.scenarios import describe_scenario
+from emulator.control.streams import Stream
 from emulator.control.teams import describe_owner, describe_team
 from emulator.domain.problems import Problem, excerpt
 from emulator.kernel.timestamps import SECOND_MS
@@ -48,7 +49,14 @@ async def stream_events(call: Call) -> Response:
     number = _last_number(call, feed)
     if call.request.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_MEDIA_TYPE)
-    return StreamingResponse(_events(call.plane, call.sandbox.id, feed, number), 200, _HEADERS, _MEDIA_TYPE)
+    woken, is_left = asyncio.Event(), asyncio.Event()
+
+    def leave() -> None:
+        is_left.set()
+        woken.set()
+
+    events = _events(call.plane, call.sandbox.id, feed, number, woken, is_left)
+    return Stream(events, _HEADERS, _MEDIA_TYPE, leave)
 
 
 def _last_number(call: Call, feed: Feed) -> int:
@@ -61,12 +69,14 @@ def _last_number(call: Call, feed: Feed) -> int:
     return int(value)
 
 
-async def _events(plane: ControlPlane, sandbox_id: str, feed: Feed, number: int) -> AsyncIterator[bytes]:
-    woken = asyncio.Event()
+async def _events(
+    plane: ControlPlane, sandbox_id: str, feed: Feed, number: int, woken: asyncio.Event, is_left: asyncio.Event
+) -> AsyncIterator[bytes]:
+    """Yield what happens after a change, until nobody reads it any more; what sets `is_left` sets `woken` as well."""
     feed.listeners.add(woken.set)
     try:
         yield b"retry: 1000\n" + _event_id(number)
-        while not feed.is_closed:
+        while not (feed.is_closed or is_left.is_set()):
             sandbox = plane.sandboxes.by_id[sandbox_id]
             engine.enter(sandbox)  # apply what fell due since the last visit
             woken.clear()

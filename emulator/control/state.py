@@ -7,11 +7,12 @@ from threading import Event
 from types import ModuleType
 from typing import Any
 
-from starlette.responses import StreamingResponse
+from starlette.concurrency import iterate_in_threadpool
 
 from emulator.contract import Contract
 from emulator.control.calls import Call
 from emulator.control.sandboxes import describe
+from emulator.control.streams import Stream
 from emulator.domain.problems import Problem
 from emulator.examiner.conduct import portable
 from emulator.http.requests import ClientDisconnectedError
@@ -29,7 +30,7 @@ def _import_state() -> ModuleType:
     return state
 
 
-async def save_state(call: Call) -> StreamingResponse:
+async def save_state(call: Call) -> Stream:
     """GET /state: as it is now, whatever happens while the file is on its way."""
     state = await asyncio.to_thread(_import_state)
     call.check_unchanged()
@@ -38,7 +39,7 @@ async def save_state(call: Call) -> StreamingResponse:
         call.check_unchanged()
     name = f'attachment; filename="{call.sandbox.id}-state.zip"'
     pieces = state.save(call.sandbox, call.now, portable(call.sandbox))
-    return StreamingResponse(pieces, headers={"Content-Disposition": name}, media_type=_MEDIA_TYPE)
+    return Stream(iterate_in_threadpool(pieces), {"Content-Disposition": name}, _MEDIA_TYPE)
 
 
 async def load_state(call: Call) -> dict[str, Any]:

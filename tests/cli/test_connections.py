@@ -145,7 +145,9 @@ async def _closed(application: Any, sent: bytes) -> "weakref.ref[PatientHttpProt
     transport = await _opened(application)
     assert transport.protocol is not None
     transport.protocol.data_received(sent)
-    await asyncio.sleep(0)
+    for _ in range(100):
+        if not transport.written:
+            await asyncio.sleep(0)
     assert transport.written.count(b"HTTP/1.1 200 ") == 1
     protocol = weakref.ref(transport.protocol)
     transport.close()
@@ -154,7 +156,12 @@ async def _closed(application: Any, sent: bytes) -> "weakref.ref[PatientHttpProt
     return protocol
 
 
-@pytest.mark.parametrize("sent", [GET, GET * 20], ids=["answered", "not all answered"])
+CLOCK, EVENTS = (GET.replace(b"/v1/team", path) for path in (b"/_emulator/clock", b"/_emulator/events"))
+
+
+@pytest.mark.parametrize(
+    "sent", [GET, GET * 20, CLOCK, EVENTS], ids=["answered", "not all answered", "control plane", "stream"]
+)
 def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(
     emulator: EmulatorUnderTest, sent: bytes
 ) -> None:

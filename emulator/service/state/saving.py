@@ -61,10 +61,10 @@ class _Sink(io.RawIOBase):
         self._pieces.append(bytes(data))
         return len(data)
 
-    def take(self) -> bytes:
-        """Return the bytes written since the last call."""
+    def take(self) -> list[bytes]:
+        """Return what was written since the last call: large pieces as they are, which others may have as well."""
         pieces, self._pieces = self._pieces, []
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return [b"".join(pieces)] if sum(map(len, pieces)) <= CHUNK_BYTES else pieces
 
 
 def _pieces(
@@ -90,15 +90,15 @@ def _pieces(
                 if digest not in written:
                     written.add(digest)
                     archive.writestr(zipfile.ZipInfo(PICTURES + digest, _EPOCH), data, zipfile.ZIP_STORED)
-                    yield sink.take()
+                    yield from sink.take()
             saved.append(SavedPicture(key, recipe if data is None else None, digest, scene))
         member = zipfile.ZipInfo(STATE, _EPOCH)
         member.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(member, "w", force_zip64=True) as file:
             for chunk in _chunks(_lines(codec, head, {**tables, "pictures": saved})):
                 file.write(chunk)
-                yield sink.take()
-    yield sink.take()
+                yield from sink.take()
+    yield from sink.take()
 
 
 def _lines(codec: Codec, head: dict[str, Any], tables: dict[str, list[Any]]) -> Iterator[bytes]:

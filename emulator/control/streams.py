@@ -1,0 +1,48 @@
+"""Answers that are sent piece by piece, until all are sent or the client has gone.
+
+Starlette's own runs two tasks in a group. What is left of these when a client goes is a circle of objects, with the piece
+that was on its way, and the garbage collector never finds a circle that has lived for long.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Final
+
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from emulator.http.requests import ClientDisconnectedError, until_gone
+
+_PIECE_BYTES: Final = 256 * 1024
+"""Larger pieces are sent in parts of this size, so that a slow reader costs little memory."""
+
+
+class Stream(StreamingResponse):
+    """An answer whose pieces come one by one; `leave` is called when the client has gone."""
+
+    def __init__(
+        self,
+        pieces: AsyncIterator[bytes],
+        headers: Mapping[str, str],
+        media_type: str,
+        leave: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__(pieces, headers=headers, media_type=media_type)
+        self._pieces = pieces
+        self._leave = leave
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it. Raises ClientDisconnectedError: the client went away before it was whole."""
+        gone = asyncio.ensure_future(until_gone(receive))
+        gone.add_done_callback(lambda _: self._leave())
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            async for piece in self._pieces:
+                for start in range(0, len(piece), _PIECE_BYTES):
+                    if gone.done():
+                        raise ClientDisconnectedError
+                    part = piece[start : start + _PIECE_BYTES]
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            gone.cancel()
