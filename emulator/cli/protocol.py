@@ -12,7 +12,6 @@ import asyncio
 import re
 import socket
 import struct
-import sys
 from collections import deque
 from collections.abc import Coroutine, Generator, Sized
 from types import coroutine
@@ -191,7 +190,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
             self._heard_at = self.loop.time()
         end = data.find(_END_OF_HEAD)
         if end > MAXIMUM_HEAD_BYTES or (end < 0 and len(data) > MAXIMUM_HEAD_BYTES):
-            self.send_400_response(f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
+            self._refuse(400, "invalid_request", f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
             return b""
         if end < 0 and b"\n\n" not in data and _BEGINNING_OF_HEAD.match(data):
             self._held_back = data
@@ -213,9 +212,20 @@ class PatientHttpProtocol(HttpToolsProtocol):
         if not head.startswith(_USUAL_BEGINNINGS):
             head = self._with_known_method(head)
         before = self._head
-        super().data_received(head)
+        self._feed(head)
         if self._head is not None and self._head is not before and self._between_requests:  # no body follows
             self.server_state.heads.keep(data, self._head)
+
+    def _feed(self, data: bytes) -> None:
+        """Let the parser read bytes. Those that are no request are refused."""
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade:  # after CONNECT, which is refused like any other method
+            pass
+        except httptools.HttpParserError as error:  # which hides the one of its helper for addresses behind another
+            self.logger.warning("Invalid HTTP request received.")
+            detail = f"The bytes are no HTTP/1.1 request: {error.__context__ or error}."
+            self._refuse(400, "invalid_request", detail)
 
     def _with_known_method(self, head: bytes) -> bytes:
         """Return a head whose method the parser knows, and remember the other (D06)."""
@@ -230,14 +240,14 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self._heard_at = self.loop.time()
         if self._body_left is None:  # in chunks: only the parser knows where they end
             if self._framing_bytes > MAXIMUM_FRAMING_BYTES:
-                self.send_400_response(f"A body came on for {self._framing_bytes} bytes without content.")
+                self._refuse(400, "invalid_request", f"A body came on for {self._framing_bytes} bytes without content.")
                 return b""
             self._framing_bytes += len(data)
-            super().data_received(data)
+            self._feed(data)
             return b""
         body, rest = data[: self._body_left], data[self._body_left :]
         self._body_left -= len(body)
-        super().data_received(body)
+        self._feed(body)
         return rest
 
     def on_message_begin(self) -> None:
@@ -246,12 +256,18 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self._framing_bytes, self._body_left = 0, None
         self.url, self.headers, self.expect_100_continue = b"", [], False
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Called by the parser with a header, in the head or among the trailers."""
+        self.headers.append((name.lower(), value))
+
     def on_headers_complete(self) -> None:
         """Called by the parser at the end of the head of a request: begin to answer it, after those before it."""
         absolute = None if self.url.startswith(b"/") else _ABSOLUTE_TARGET.match(self.url)
         for index, (name, value) in enumerate(self.headers):
             if name == b"content-length":
                 self._body_left = int(value)
+            elif name == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
             elif absolute and name == b"host":  # which the target overrules (RFC 9112)
                 self.headers[index] = (name, absolute[1])
         self._head = self._found_head()
@@ -340,13 +356,6 @@ class PatientHttpProtocol(HttpToolsProtocol):
         """Close the connection after what was sent, though the answer is not whole."""
         self.transport.close()
 
-    def send_400_response(self, msg: str) -> None:
-        """Answer bytes that are no HTTP request, and close the connection."""
-        error = sys.exc_info()[1]
-        if error is not None:  # the parser's, which hides the one of its helper for addresses behind another
-            msg = f"The bytes are no HTTP/1.1 request: {error.__context__ or error}."
-        self._refuse(400, "invalid_request", msg)
-
     def _refuse(self, status: int, code: str, detail: str) -> None:
         """Answer what never became a request with a problem, after the requests before it, and close the connection."""
         self._is_refused = True
@@ -361,6 +370,3 @@ class PatientHttpProtocol(HttpToolsProtocol):
         answer = problem_response(problem, self.server_state.next_request_id(), retry_after)
         message = {"type": "http.response.start", "status": status, "headers": answer.headers, "body": answer.body}
         self._queue(Cycle(self, {}, lambda _scope, _receive, send: send(message), keep_alive=False))
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Called for CONNECT, which is refused like any other method."""
