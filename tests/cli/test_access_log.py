@@ -5,18 +5,14 @@ import subprocess
 
 import pytest
 
-from tests.support.served import Server, serving
-
-
-def ask(server: Server, *keys: str) -> None:
-    for key in keys:
-        head = f"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
-        server.converse(head.encode())
+from tests.cli.command import ask
+from tests.support.served import serving
 
 
 def test_each_request_is_a_line_with_the_remedy_of_what_was_refused() -> None:
     with serving() as server:
-        ask(server, "iwe_demo_full", "iwe_demo_expired")
+        for key in ("iwe_demo_full", "iwe_demo_expired"):
+            ask(server, "/v1/team", key)
         first, second = server.stop().complaint.splitlines()
     assert ["200", "getTeam"] == first.split()[1:3]
     assert "Demo" == first.split()[-1]
@@ -26,7 +22,7 @@ def test_each_request_is_a_line_with_the_remedy_of_what_was_refused() -> None:
 
 def test_the_lines_are_json_where_the_log_is() -> None:
     with serving("--log-format", "json") as server:
-        ask(server, "iwe_demo_revoked")
+        ask(server, "/v1/team", "iwe_demo_revoked")
         line = json.loads(server.stop().complaint)
     refused = {"status": 401, "operation": "getTeam", "code": "credential_revoked"}
     assert {**refused, "team": "Demo", "sandbox": "default"}.items() <= line.items()
@@ -41,7 +37,7 @@ def test_the_signature_of_a_link_is_not_in_its_line() -> None:
 
 def test_they_can_be_silenced() -> None:
     with serving("--access-log", "off") as server:
-        ask(server, "iwe_demo_full")
+        ask(server, "/v1/team")
         assert "" == server.stop().complaint
 
 

@@ -75,9 +75,10 @@ def test_everything_after_the_first_two_dashes_is_the_command() -> None:
 PRINT_VARIABLES = shell('echo "$IMAGE_WORKFLOW_BASE_URL $IMAGE_WORKFLOW_API_KEY $EMULATOR_URL $EMULATOR_CONTROL_TOKEN"')
 
 
-def test_the_command_is_given_the_addresses_and_a_key() -> None:
-    base_url, key, url = run_exec([], PRINT_VARIABLES, IMAGE_WORKFLOW_API_KEY="a real one").output.split()
-    assert key == "iwe_demo_full"
+def test_the_command_is_given_the_addresses_a_key_and_the_control_token() -> None:
+    outcome = run_exec(["--control-token", "secret"], PRINT_VARIABLES, IMAGE_WORKFLOW_API_KEY="a real one")
+    base_url, key, url, token = outcome.output.split()
+    assert (key, token) == ("iwe_demo_full", "secret")
     assert base_url == url + "/v1"
     assert url.startswith("http://127.0.0.1:")
 
@@ -87,10 +88,6 @@ def test_the_port_is_free_or_the_one_that_is_asked_for() -> None:
         by_option = run_exec(["--port", str(port)], PRINT_VARIABLES)
         by_variable = run_exec([], PRINT_VARIABLES, EMULATOR_PORT=str(port))
     assert {f"http://127.0.0.1:{port}"} == {outcome.output.split()[2] for outcome in (by_option, by_variable)}
-
-
-def test_the_command_is_given_the_control_token() -> None:
-    assert run_exec(["--control-token", "secret"], PRINT_VARIABLES).output.split()[3] == "secret"
 
 
 def test_in_a_changed_world_the_key_is_the_first_full_and_active_one_of_demo(tmp_path: Path) -> None:
@@ -361,23 +358,6 @@ Image Workflow Emulator: 5 requests, 0 Credits charged, 0 s of emulator time
     )
 
 
-def test_the_report_as_json_has_documented_keys(half: str, tmp_path: Path) -> None:
-    command = asking(*SOME_REQUESTS)
-    report = report_of(["--clock", "manual", "--scenario", half, "--quiet"], command, tmp_path)
-    assert (report["format"], report["version"]) == ("image-workflow-emulator report", 1)
-    assert report["command"] == command
-    assert (report["exit_status"], report["emulator_time_ms"], report["requests_total"]) == (0, 0, 5)
-    found = [(row["operation"], row["status"]) for row in report["requests"]]
-    uploads = [("createUpload", 201), ("createUpload", 503)]
-    assert found == [("getTeam", 200), *uploads, ("createPose", 422), (None, 404)]
-    assert report["problems"] == {"invalid_reference": 1, "not_found": 1, "service_unavailable": 1}
-    assert report["rules"] == [
-        {"scenario": "half", "name": "the second upload", "matched": 2, "fired": 1},
-        {"scenario": "half", "name": "the third upload", "matched": 2, "fired": 0},
-        {"scenario": "half", "name": "any Product", "matched": 0, "fired": 0},
-    ]
-
-
 def test_the_report_names_bytes_and_tells_lost_and_replayed_answers_apart(tmp_path: Path) -> None:
     lossy = tmp_path / "lossy.yaml"
     rule = "{match: {operation: createUpload}, when: {nth: 1}, then: {network: garbage, at: after_commit}}"
@@ -416,6 +396,7 @@ def test_the_report_is_about_all_sandboxes_also_those_that_were_reset_or_deleted
     report = report_of(["--clock", "manual", "--scenario", half], command, tmp_path)
     counts = {row["operation"]: row["count"] for row in report["requests"] if row["status"] < 300}
     assert counts == {"getTeam": 3, "createUpload": 1}
+    assert (report["command"], report["exit_status"], report["problems"]) == (command, 0, {"service_unavailable": 1})
     assert report["emulator_time_ms"] == 90_000
     assert [rule["fired"] for rule in report["rules"]] == [1, 0, 0]
 

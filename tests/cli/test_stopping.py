@@ -2,18 +2,19 @@
 
 import json
 import re
-import socket
 import sys
-from collections.abc import Mapping
+from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from emulator.cli.serving import GRACE_SECONDS
+from tests.support.emulator_client import UPLOAD
 from tests.support.pictures import slow_jpeg
-from tests.support.served import Server, read_answer, serving
+from tests.support.served import read_answer, serving
+from tests.support.wire import Wire
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to be sent")
 
@@ -29,7 +30,6 @@ rules:
   - match: {operation: createUpload}
     then: {hold: 1h}
 """
-UPLOAD = json.dumps({"content_type": "image/png", "size_bytes": 5})
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ UPLOAD = json.dumps({"content_type": "image/png", "size_bytes": 5})
         ("GET /v1/team", "", b""),
         ("GET /v1/products", "", b"HTTP/1.1 200 "),
         ("GET /v1/assets", "", b"HTTP/1.1 200 "),
-        ("POST /v1/uploads", UPLOAD, b"HTTP/1.1 201 "),
+        ("POST /v1/uploads", json.dumps(UPLOAD), b"HTTP/1.1 201 "),
     ],
     ids=["stalled", "late", "delayed", "held"],
 )
@@ -68,46 +68,30 @@ STOP_SECONDS = 10
 """What the README promises, and what containers are given."""
 
 
-def _post(server: Server, target: str, body: bytes, headers: Mapping[str, str]) -> socket.socket:
-    """Send a request whole, on a connection of its own, whose answer is still to come."""
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    connection = server.connect()
-    head = f"POST {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n{lines}\r\n"
-    connection.sendall(head.encode() + body)
-    return connection
-
-
-def _answer(connection: socket.socket) -> Any:
-    with connection:
-        return json.loads(read_answer(connection).partition(b"\r\n\r\n")[2])
-
-
 def test_a_long_decode_does_not_delay_the_stop() -> None:
     data = slow_jpeg(9_000)
-    account = {"Authorization": "Bearer iwe_demo_full", "Content-Type": "application/json"}
+    body = {"content_type": "image/jpeg", "size_bytes": len(data)}
     with serving() as server:
-        body = json.dumps({"content_type": "image/jpeg", "size_bytes": len(data)}).encode()
-        session = _answer(_post(server, "/v1/uploads", body, {**account, "Idempotency-Key": "a"}))
-        target = urlsplit(session["upload"]["url"]).path
-        token = _answer(_post(server, target, data, session["upload"]["headers"]))
-        target = f"/v1/uploads/{session['id']}/complete"
-        with _post(server, target, json.dumps(token).encode(), {**account, "Idempotency-Key": "b"}):
-            _answer(_post(server, "/v1/uploads", body, {**account, "Idempotency-Key": "c"}))  # by then, it has arrived
+        wire = Wire(server.base_url)
+        session = wire.ask("POST", "/uploads", body, "a").json
+        token = wire.send_bytes(session, data).json
+        with closing(wire.connect()) as connection:
+            wire.start(connection, "POST", f"/uploads/{session['id']}/complete", token, "b")
+            wire.ask("POST", "/uploads", body, "c")  # by then, it has arrived
             outcome = server.stop()
     assert (outcome.status, "cut " in outcome.complaint) == (0, False)
 
 
 def test_what_does_not_come_to_its_end_is_cut_and_told_in_one_line() -> None:
     with serving("--access-log", "off") as server:
-        body = json.dumps({"content_type": "image/png", "size_bytes": 1_000_000}).encode()
-        account = {"Authorization": "Bearer iwe_demo_full", "Content-Type": "application/json", "Idempotency-Key": "a"}
-        upload = _answer(_post(server, "/v1/uploads", body, account))["upload"]
+        ask = partial(Wire(server.base_url).ask, "POST", "/uploads", {**UPLOAD, "size_bytes": 1_000_000}, "a")
+        upload = ask().json["upload"]
         with server.connect() as connection, server.connect() as other:
             lines = "".join(f"{name}: {value}\r\n" for name, value in upload["headers"].items())
             head = f"POST {urlsplit(upload['url']).path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n{lines}\r\n"
             connection.sendall(head.encode() + b"x" * 10)
             other.sendall(b"POST /v1/products HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
-            _answer(_post(server, "/v1/uploads", body, account))  # by then, both have arrived
+            ask()  # by then, both have arrived
             outcome = server.stop()
     assert (outcome.status, outcome.complaint.count("\n")) == (0, 1)
     told = re.search(r"cut 2 connections whose requests did not end within (\d+) s", outcome.complaint)

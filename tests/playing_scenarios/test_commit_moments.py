@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
+from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import (
     JSON,
     LAPSED,
@@ -18,7 +18,6 @@ from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepa
 
 NO_RATE = pytest.mark.emulator(rate_limits=False)
 LOST_AFTER = {"network": "reset", "at": "after_commit"}
-GENERATIONS = [name for name in KEYED if name.endswith("Generation")]
 DELETIONS = tuple(name for name in WRITES if name not in KEYED)
 ALL_WRITES = [name for name in WRITES if name not in DELETIONS] + list(DELETIONS)
 """Every write, in an order in which each finds what it needs."""
@@ -107,23 +106,6 @@ def test_a_write_that_is_lost_after_the_commit_is_done_and_its_key_bound(
     assert {name: SUCCESSES[name] for name in KEYED} == {name: again[name] for name in KEYED}
     assert dict.fromkeys(DELETIONS, 404) == {name: again[name] for name in DELETIONS}  # they are gone already
     assert after == service.library_of()  # and nothing was done twice
-
-
-@pytest.mark.parametrize("code", ["internal_error", "service_unavailable"])
-@pytest.mark.parametrize("workflow", WORKFLOWS)
-def test_a_problem_after_the_commit_hides_an_admission_that_the_same_key_finds(
-    service: EmulatorUnderTest, asset_id: str, workflow: str, code: str
-) -> None:
-    service.rule({"operation": GENERATIONS}, {"problem": code, "at": "after_commit"}, {"nth": 1})
-    call = generation_call(workflow, asset_id, "k")
-    hidden = service.send(call)
-    assert code == hidden.code
-    assert (99, 1) == (service.credits(), service.count("/generations"))
-    replay = service.send(call)
-    assert (202, service.items("/generations")[0]["id"]) == (replay.status, replay.id)
-    assert hidden.headers["request-id"] == replay.headers["request-id"]
-    assert 202 == service.send(generation_call(workflow, asset_id, "k2")).status
-    assert 98 == service.credits()  # a new key would have paid twice
 
 
 def test_a_replay_can_be_lost_or_replaced_as_well(service: EmulatorUnderTest) -> None:

@@ -31,8 +31,7 @@ def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: EmulatorUnde
 
 
 def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are_not(
-    service: EmulatorUnderTest,
-    asset_id: str,
+    service: EmulatorUnderTest, asset_id: str
 ) -> None:
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
     other_intent = upscale_call(asset_id, "k")

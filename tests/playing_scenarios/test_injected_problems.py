@@ -97,26 +97,6 @@ def test_an_injected_pause_asks_for_the_wait_that_the_real_one_asks_for(service:
     assert [(503, 23)] * 2 == [(answer.status, answer.retry_after) for answer in (real, injected)]
 
 
-@pytest.mark.emulator(clock="auto")
-@pytest.mark.parametrize(
-    ("code", "then", "seconds"),
-    [
-        ("rate_limited", {"retry_after": 9}, 9), ("service_unavailable", {"retry_after": 7}, 7),
-        ("service_unavailable", {}, 5), ("concurrency_limit_reached", {"retry_after": 2}, 2),
-        ("concurrency_limit_reached", {}, 6),
-    ],
-)  # fmt: skip
-def test_an_auto_clock_takes_the_wait_of_an_injected_problem(
-    service: EmulatorUnderTest, asset_id: str, code: str, then: Json, seconds: int
-) -> None:
-    service.send(upscale_call(asset_id, "k1"))
-    service.rule({"operation": "createUpscaleGeneration"}, {"problem": code} | then, {"nth": 1})
-    before = service.now()
-    refused = service.send(upscale_call(asset_id, "k2"))
-    assert (code, 0, seconds) == (refused.code, refused.retry_after, (service.now() - before) / 1000)
-    assert 202 == service.send(upscale_call(asset_id, "k2")).status
-
-
 def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(service: EmulatorUnderTest) -> None:
     finished, (asset_id,) = service.author("pose"), service.assets(1)
     ask = {"Emulator-Fault": "resource_operation_in_progress"}
@@ -180,20 +160,6 @@ def test_of_injected_problems_a_402_binds_the_key_and_every_other_releases_it(
         assert (500, "internal_error") == second.outcome
 
 
-def test_after_an_injected_402_a_new_request_succeeds_and_the_old_key_stays_bound(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    service.rule({"operation": "createUpscaleGeneration"}, {"problem": "insufficient_credits"}, {"nth": 1})
-    refused = service.send(upscale_call(asset_id, "k"))
-    assert ((402, "insufficient_credits"), 100) == (refused.outcome, service.credits())
-    service.advance(24 * 3600 - 0.001)
-    again = service.send(upscale_call(asset_id, "k"))
-    assert (refused.raw_headers, refused.body) == (again.raw_headers, again.body)
-    assert (422, "idempotency_key_reused") == service.send(upscale_call("none", "k")).outcome
-    assert 202 == service.send(upscale_call(asset_id, "k2")).status
-    service.advance(0.001)
-    assert 202 == service.send(upscale_call(asset_id, "k")).status  # D12
-
-
 def test_the_header_goes_before_the_scenario_which_is_not_asked(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "getTeam"}, {"problem": "internal_error"}, {"nth": 1})
     assert 429 == service.get("/team", headers={"Emulator-Fault": "rate_limited"}).status
@@ -244,14 +210,6 @@ def test_what_the_service_looks_at_earlier_decides_earlier(
 def test_what_the_service_looks_at_later_does_not_come_to_it(service: EmulatorUnderTest, code: str) -> None:
     call = Call("POST", UPSCALE, {}, idempotency_key=None, headers={"Emulator-Fault": code})
     assert code == service.send(call).code
-
-
-def test_a_replay_goes_before_what_depends_on_the_present_state(service: EmulatorUnderTest) -> None:
-    call = upscale_call(service.assets(1)[0], "k")
-    first = service.send(call)
-    for code in ("service_unavailable", "insufficient_credits", "internal_error", "concurrency_limit_reached"):
-        call.headers = {"Emulator-Fault": code}
-        assert first.body == service.send(call).body
 
 
 def test_a_request_that_was_refused_for_its_rate_does_not_count(service: EmulatorUnderTest) -> None:

@@ -31,8 +31,7 @@ def test_completed_outputs_are_kept_and_only_what_is_retryable_is_asked_for_agai
 
 @pytest.mark.plays("all-outputs-fail")
 def test_a_generation_of_which_nothing_came_costs_nothing_and_is_not_repeated_without_end(
-    service: EmulatorUnderTest,
-    asset_id: str,
+    service: EmulatorUnderTest, asset_id: str
 ) -> None:
     for attempt in range(2):
         for workflow in WORKFLOWS:

@@ -230,8 +230,7 @@ def test_a_rule_means_idempotency_keys_by_a_glob(service: EmulatorUnderTest, glo
 
 
 def test_a_resource_keeps_its_place_when_an_earlier_one_is_deleted_and_premade_ones_have_none(
-    service: EmulatorUnderTest,
-    asset_id: str,
+    service: EmulatorUnderTest, asset_id: str
 ) -> None:
     products = [service.product(asset_id)["id"] for _ in range(3)]
     service.rule({"operation": "getProduct", "resource": "second"}, FAILS)

@@ -57,64 +57,6 @@ def test_a_change_takes_effect_at_its_instant(
     assert [before, after] == _around(service, call, 30)
 
 
-def test_credits_and_the_concurrency_limit_change_at_their_instants(service: EmulatorUnderTest, asset_id: str) -> None:
-    service.use(_timeline(("10s", {"team": "Demo", "concurrency_limit": 0}), ("20s", {"team": "Demo", "credits": 0})))
-    service.advance(9.999)
-    assert 202 == service.send(upscale_call(asset_id, "k1")).status
-    service.advance(0.001)
-    assert (429, "concurrency_limit_reached") == service.send(upscale_call(asset_id, "k2")).outcome
-    service.advance(10)
-    service.set_team(concurrency_limit=20)
-    assert (402, "insufficient_credits") == service.send(upscale_call(asset_id, "k2")).outcome
-    assert 0 == service.credits()
-
-
-def test_what_is_due_at_once_is_there_for_the_first_request(service: EmulatorUnderTest) -> None:
-    service.use(_timeline(("0s", {"admission": "paused"})))
-    assert 503 == service.post("/uploads", UPLOAD).status
-
-
-def test_a_pause_asks_for_its_own_wait_and_without_one_for_the_usual(service: EmulatorUnderTest) -> None:
-    paused = {"admission": "paused"}
-    service.use(_timeline(("1s", paused | {"retry_after": 30}), ("2s", {"admission": "open"}), ("3s", paused)))
-    found = []
-    for _ in range(3):
-        service.advance(1)
-        answer = service.post("/uploads", UPLOAD)
-        found.append((answer.status, answer.retry_after))
-    assert [(503, 30), (201, None), (503, 5)] == found
-
-
-# Many at once -------------------------------------------------------------------------------------------------------
-
-MANY = _timeline(
-    ("5s", {"team": "Demo", "credits": 50}),
-    ("10s", {"admission": "paused", "retry_after": 9}),
-    ("15s", {"team": "Demo", "credits": 40, "subscription": "inactive"}),
-    ("15s", {"team": "Demo", "credits": 30}),
-    ("20s", {"admission": "open"}),
-    ("25s", {"team": "Demo", "subscription": "active"}),
-    ("40s", {"team": "Demo", "credits": 1}),
-)
-
-
-@pytest.mark.parametrize("step_ms", [100, 2500, 7000, 35000])
-def test_changes_that_fall_due_in_one_move_come_to_the_same_as_in_many(
-    service: EmulatorUnderTest, asset_id: str, step_ms: int
-) -> None:
-    service.use(MANY)
-    work = service.send(upscale_call(asset_id, "k"))
-    fired = 0
-    while service.now() - service.sandbox.began_at < 35_000:
-        fired += service.told("POST", "/clock/advance", {"seconds": step_ms / 1000})["fired"]
-    assert 6 + 2 == fired  # the changes, and the start and the end of the work
-    team = service.get("/team").json
-    assert (30, True) == (team["credits"], team["capabilities"]["subscription_active"])
-    assert 201 == service.post("/uploads", UPLOAD).status
-    done = service.get(f"/generations/{work.id}").json
-    assert ("completed", "2026-01-01T00:00:06.000Z") == (done["status"], done["finished_at"])
-
-
 def test_the_order_of_the_file_is_none_of_time_but_within_an_instant(service: EmulatorUnderTest) -> None:
     at_last = [("20s", {"admission": state}) for state in ("paused", "open")]
     service.use(_timeline(*at_last, ("10s", {"admission": "paused"})))
@@ -125,14 +67,7 @@ def test_the_order_of_the_file_is_none_of_time_but_within_an_instant(service: Em
     assert [503, 201] == found
 
 
-@pytest.mark.emulator(clock="auto")
-def test_an_auto_clock_that_takes_waits_meets_the_changes_on_its_way(service: EmulatorUnderTest, asset_id: str) -> None:
-    service.use(_timeline(("2s", {"team": "Demo", "credits": 3}), ("20s", {"team": "Demo", "credits": 4})))
-    service.wait_for(service.send(upscale_call(asset_id, "k")).json)
-    assert (3, "2026-01-01T00:00:06.000Z") == (service.credits(), service.clock_now())
-
-
-# One Team's ---------------------------------------------------------------------------------------------------------
+# From the beginning -------------------------------------------------------------------------------------------------
 
 
 def test_a_teams_timeline_changes_that_team_alone(service: EmulatorUnderTest) -> None:
@@ -148,9 +83,6 @@ def test_a_teams_timeline_changes_that_team_alone(service: EmulatorUnderTest) ->
     assert [503, 201] == [service.post("/uploads", UPLOAD, key).status for key in (FULL, OTHER)]
     assert [3, 100] == [service.credits(key) for key in (FULL, OTHER)]
     assert (401, "credential_revoked") == service.get("/team", READ_ONLY).outcome
-
-
-# From the beginning -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.emulator(

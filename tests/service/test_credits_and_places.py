@@ -1,6 +1,6 @@
 """Credits and the concurrency budget, beside what the model says of both (sections 4 and 8, D29, D30, D37, D40, D42)."""
 
-from tests.support.emulator_client import KINDS, EmulatorUnderTest
+from tests.support.emulator_client import KINDS, EmulatorUnderTest, ingredient_body
 
 
 def test_a_refusal_for_credits_says_what_is_there_and_needed_and_changes_nothing(emulator: EmulatorUnderTest) -> None:
@@ -38,6 +38,18 @@ def test_a_place_is_free_to_the_millisecond_when_work_ends(emulator: EmulatorUnd
     emulator.advance(0.001)
     assert emulator.get("/team").json["capabilities"]["api_concurrency"]["used"] == 0
     assert emulator.photograph(asset_ids=[asset_id]).status == 202
+
+
+def test_the_refusal_says_when_the_next_work_ends(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    """D42: the Operation ends after 5 s, the Generation after 6."""
+    emulator.set_team(concurrency_limit=2)
+    emulator.photograph(asset_ids=[asset_id])
+    emulator.post("/poses", ingredient_body("pose", [asset_id]))
+    waits = []
+    for step in (0, 0.4, 0.6, 3.5):
+        emulator.advance(step)
+        waits.append(emulator.photograph(asset_ids=[asset_id]).retry_after)
+    assert waits == [5, 5, 4, 1]
 
 
 def test_a_limit_lowered_below_what_is_in_use_refuses_until_enough_has_ended(

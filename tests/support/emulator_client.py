@@ -416,10 +416,6 @@ class EmulatorUnderTest:
         """Return how often each rule matched and fired."""
         return {rule["name"]: (rule["matched"], rule["fired"]) for rule in self.told("GET", path)["rules"]}
 
-    def rules_that_never_fired(self) -> list[str]:
-        """Return the names of the rules that did nothing."""
-        return [name for name, (_, fired) in self.rules().items() if not fired]
-
     def use(self, scenario: Any, path: str = "/scenario") -> None:
         """Put a scenario, as an object or as the text of a file, in place of the running one."""
         if isinstance(scenario, str):

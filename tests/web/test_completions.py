@@ -4,7 +4,7 @@ import pytest
 
 from emulator.imaging.helpers import Helpers, LostHelperError
 from tests.support.emulator_client import INVALID_INPUT, EmulatorUnderTest
-from tests.support.pictures import SIZE, decode, picture
+from tests.support.pictures import SIZE, decode
 
 WINDOW = 15 * 60
 FORMATS = {"image/jpeg": "jpeg", "image/png": "png", "image/gif": "png", "image/webp": "webp", "image/avif": "jpeg"}
@@ -21,23 +21,6 @@ def test_each_format_becomes_an_asset_of_its_normalized_format(emulator: Emulato
     assert (asset["width"], asset["height"], asset["size_bytes"]) == (*SIZE, len(file.body))
     assert (image.format, image.size) == (FORMATS[content_type].upper(), SIZE)
     assert file.headers["content-type"] == f"image/{FORMATS[content_type]}"
-
-
-@pytest.mark.parametrize(
-    ("data", "content_type"),
-    [(b"no picture at all", "image/png"), (picture()[:-20], "image/png"), (picture(), "image/jpeg")],
-    ids=["no picture", "half a picture", "another format"],
-)
-def test_bytes_that_are_no_whole_picture_of_their_type_are_refused(
-    emulator: EmulatorUnderTest, data: bytes, content_type: str
-) -> None:
-    """D17; and the session has failed: no Asset, no bytes, and a second try is not found."""
-    before = emulator.sandbox.images.held_bytes
-    session, token = emulator.ready_upload(data, content_type)
-    assert emulator.complete(session, token).outcome == INVALID_INPUT
-    assert emulator.complete(session, token).outcome == (404, "upload_not_found")
-    assert emulator.items("/assets") == []
-    assert emulator.sandbox.images.held_bytes == before
 
 
 @pytest.mark.parametrize("token", ["", "x", "upt_" + "0" * 32, "string", "\ud7ff", "a" * 100_000, "another session's"])
@@ -59,19 +42,6 @@ def test_a_session_expires_to_the_millisecond_with_its_bytes_or_without(
     assert emulator.complete(*in_time).outcome == ((201, "asset") if with_bytes else INVALID_INPUT)
     emulator.advance(0.001)
     assert emulator.complete(*late).outcome == (410, "upload_expired")
-
-
-@pytest.mark.parametrize("upload_id", ["x", "upl_" + "0" * 26, "%20", "ast_1"])
-def test_an_unknown_session_is_not_found(emulator: EmulatorUnderTest, upload_id: str) -> None:
-    answer = emulator.post(f"/uploads/{upload_id}/complete", {"upload_token": "x"})
-    assert answer.outcome == (404, "upload_not_found")
-
-
-def test_the_same_file_twice_makes_two_assets_for_no_credits_and_no_place(emulator: EmulatorUnderTest) -> None:
-    one, two = emulator.assets(2)
-    assert one != two
-    team = emulator.get("/team").json
-    assert (team["credits"], team["capabilities"]["api_concurrency"]["used"]) == (100, 0)
 
 
 def test_bytes_that_cost_their_helper_are_refused_like_what_is_no_image(

@@ -85,16 +85,6 @@ def test_a_pose_is_checked_also_where_nobody_is_to_be_seen(emulator: EmulatorUnd
     assert emulator.photograph(pose_id="unknown", fashion_model=nobody).outcome == (422, "invalid_reference")
 
 
-def test_a_change_that_changes_nothing_moves_updated_at_and_its_replay_does_not(emulator: EmulatorUnderTest) -> None:
-    product = emulator.product(*emulator.assets(1))
-    emulator.advance(5)
-    path, body = f"/products/{product['id']}", {"name": product["name"]}
-    assert emulator.patch(path, body, idempotency_key="same").json["updated_at"] == "2026-01-01T00:00:05.000Z"
-    emulator.advance(5)
-    emulator.patch(path, body, idempotency_key="same")
-    assert emulator.get(path).json == {**product, "updated_at": "2026-01-01T00:00:05.000Z"}
-
-
 def test_an_empty_value_in_a_query_is_a_value_like_any_other(emulator: EmulatorUnderTest) -> None:
     emulator.author("pose")
     assert emulator.get("/operations?target_id=").json["data"] == []

@@ -33,43 +33,6 @@ def test_a_repeat_gets_the_first_answer_to_the_byte_and_does_nothing(
     assert emulator.send(call) == first
 
 
-@pytest.mark.parametrize("operation", [name for name in KEYED if not name.startswith("complete")])
-def test_another_intent_with_the_same_key_is_refused(emulator: EmulatorUnderTest, operation: str) -> None:
-    call = CALLS[operation](prepare(emulator))
-    call.idempotency_key = "k"
-    emulator.send(call)
-    changed: dict[str, Any] = {
-        "createUpload": {"size_bytes": 11},
-        "createProductPhotographyGeneration": {"resolution": "2k"},
-        "createEditImagesGeneration": {"instructions": "Put them on a chair."},
-        "createUpscaleGeneration": {"target_resolution": "4k"},
-    }
-    call.json = call.json | changed.get(operation, {"name": "Another"})
-    assert emulator.send(call).outcome == REUSED
-
-
-def test_a_repeat_shows_how_things_were(emulator: EmulatorUnderTest, asset_id: str) -> None:
-    """D11: neither progress nor deletion changes the stored answer."""
-    body = {"output_mode": "single_shots", "asset_ids": [asset_id]}
-    first = emulator.post(PHOTOGRAPHY, body, idempotency_key="k")
-    emulator.wait_for(first.json)
-    emulator.delete(f"/assets/{asset_id}")
-    assert emulator.post(PHOTOGRAPHY, body, idempotency_key="k") == first
-    assert first.json["status"] == "queued"
-
-
-@pytest.mark.emulator(world="teams: {Demo: {credentials: [{key: iwe_demo_full}, {key: iwe_demo_second}]}}")
-def test_a_key_counts_per_credential(emulator: EmulatorUnderTest) -> None:
-    first = emulator.post("/uploads", UPLOAD, FULL, "k")
-    assert emulator.post("/uploads", UPLOAD, "iwe_demo_second", "k").id != first.id
-
-
-def test_a_key_counts_per_path(emulator: EmulatorUnderTest, asset_id: str) -> None:
-    products = [emulator.product(asset_id)["id"] for _ in range(2)]
-    answers = [emulator.patch(f"/products/{product}", {"name": "New"}, idempotency_key="k") for product in products]
-    assert [answer.id for answer in answers] == products
-
-
 def test_a_key_is_case_sensitive(emulator: EmulatorUnderTest) -> None:
     first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
     assert emulator.post("/uploads", UPLOAD, idempotency_key="K").id != first.id
@@ -96,18 +59,6 @@ def test_a_repeat_does_not_prolong_the_life_of_a_key(emulator: EmulatorUnderTest
     emulator.post("/uploads", UPLOAD, idempotency_key="k")
     emulator.advance(DAY / 2)
     assert emulator.post("/uploads", UPLOAD, idempotency_key="k") != first
-
-
-def test_a_402_binds_its_key(emulator: EmulatorUnderTest, asset_id: str) -> None:
-    """D10."""
-    emulator.set_team(credits_available=0)
-    body = {"output_mode": "single_shots", "asset_ids": [asset_id]}
-    first = emulator.post(PHOTOGRAPHY, body, idempotency_key="k")
-    emulator.set_team(credits_available=10)
-    assert first.outcome == (402, "insufficient_credits")
-    assert emulator.post(PHOTOGRAPHY, body, idempotency_key="k") == first
-    assert emulator.post(PHOTOGRAPHY, body | {"image_count": 2}, idempotency_key="k").outcome == REUSED
-    assert emulator.post(PHOTOGRAPHY, body).status == 202
 
 
 def test_every_other_refusal_frees_its_key(emulator: EmulatorUnderTest, asset_id: str) -> None:
@@ -171,17 +122,6 @@ def test_a_key_in_progress_holds_up_no_other(emulator: EmulatorUnderTest) -> Non
         Call("GET", "/team"),
     )
     assert [answer.status for answer in answers] == [201, 201, 422, 200]
-
-
-def test_two_keys_cannot_exchange_one_session_twice(emulator: EmulatorUnderTest) -> None:
-    ready = emulator.ready_upload()
-    answers = emulator.together(*[completion_call(*ready) for _ in range(3)])
-    assert sorted(answer.outcome for answer in answers) == [
-        (201, "asset"),
-        (404, "upload_not_found"),
-        (404, "upload_not_found"),
-    ]
-    assert len(emulator.items("/assets")) == 1
 
 
 SHOT: dict[str, Any] = {"output_mode": "single_shots"}

@@ -98,12 +98,6 @@ def test_another_method_is_405(emulator: EmulatorUnderTest, asset: Json, method:
     assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
 
 
-def test_a_deleted_assets_file_is_gone(emulator: EmulatorUnderTest, asset: Json) -> None:
-    emulator.delete(f"/assets/{asset['id']}")
-    for method in ("GET", "HEAD"):
-        assert emulator.fetch(asset["url"], method).status == 404
-
-
 def test_the_address_does_not_change(emulator: EmulatorUnderTest, asset: Json) -> None:
     emulator.advance(100_000)
     assert emulator.get(f"/assets/{asset['id']}").json == asset

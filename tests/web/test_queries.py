@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, OTHER, READ_ONLY, EmulatorUnderTest
-from tests.support.every_operation import CALLS, LISTS, WRITES, prepare
+from tests.support.emulator_client import INGREDIENT_PATHS, OTHER, READ_ONLY, EmulatorUnderTest
+from tests.support.every_operation import CALLS, WRITES, prepare
 
 PATHS = ("/assets", "/products", "/operations", "/generations", *INGREDIENT_PATHS.values())
 
@@ -62,23 +62,6 @@ def test_a_page_holds_25_unless_told_otherwise_and_the_last_says_so(emulator: Em
     assert second["page"] == emulator.get("/products?limit=30").json["page"] == last
 
 
-@pytest.mark.parametrize("operation", LISTS)
-def test_every_list_is_newest_first_and_complete_at_every_limit(emulator: EmulatorUnderTest, operation: str) -> None:
-    target = CALLS[operation](prepare(emulator)).target
-    whole = emulator.items(target)
-    assert whole == sorted(whole, key=lambda item: (item["created_at"], item["id"]), reverse=True)
-    for limit in (1, 2, 3):
-        found, cursor = [], ""
-        while True:
-            page = emulator.get(f"{target}?limit={limit}{cursor}").json
-            assert len(page["data"]) <= limit
-            found += page["data"]
-            if not page["page"]["has_more"]:
-                break
-            cursor = f"&after={page['page']['next_cursor']}"
-        assert found == whole
-
-
 @pytest.mark.parametrize("operation", WRITES)
 def test_a_list_is_not_repeated_once_a_write_or_its_work_has_changed_it(
     emulator: EmulatorUnderTest, operation: str
@@ -132,11 +115,6 @@ def test_a_cursor_is_good_for_its_own_list_and_filters_only(
     assert outcome(emulator, f"{used_for}{separator}after={cursor}") == (400, "invalid_cursor")
 
 
-def test_a_cursor_of_another_team_is_refused_even_for_global_ingredients(emulator: EmulatorUnderTest) -> None:
-    cursor = cursor_of(emulator, "/poses?scope=global")
-    assert emulator.get(f"/poses?scope=global&after={cursor}", OTHER).outcome == (400, "invalid_cursor")
-
-
 def test_a_cursor_cannot_be_turned_to_another_item(emulator: EmulatorUnderTest) -> None:
     emulator.assets(3)
     newest, oldest = (emulator.items("/assets")[place]["id"] for place in (0, -1))
@@ -160,22 +138,6 @@ def test_a_cursor_serves_every_credential_of_its_team_and_any_limit_and_order(em
     assert found == expected
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_scopes_part_the_ingredients(emulator: EmulatorUnderTest, kind: str) -> None:
-    own, path = emulator.author(kind), INGREDIENT_PATHS[kind]
-    team, shared = emulator.items(f"{path}?scope=team"), emulator.items(f"{path}?scope=global")
-    assert (team, len(shared) >= 4) == ([own], True)
-    assert team + shared == emulator.items(path) == emulator.items(f"{path}?scope=all")
-
-
-def test_the_source_parts_the_assets(emulator: EmulatorUnderTest) -> None:
-    (uploaded,) = emulator.assets(1)
-    done = emulator.wait_for(emulator.photograph(asset_ids=[uploaded], image_count=2).json)
-    generated = [output["asset"]["id"] for output in done["outputs"]]
-    assert [item["id"] for item in emulator.items("/assets?source=upload")] == [uploaded]
-    assert [item["id"] for item in emulator.items("/assets?source=generation")] == generated[::-1]
-
-
 def test_operations_are_filtered_by_status_type_and_target(emulator: EmulatorUnderTest) -> None:
     pose, style = emulator.author("pose"), emulator.author("photography_style")
     update = emulator.patch(f"/poses/{pose['id']}", {"asset_id": emulator.assets(1)[0]}).json
@@ -195,23 +157,3 @@ def test_generations_are_filtered_by_workflow_and_status(emulator: EmulatorUnder
     assert emulator.items("/generations?workflow=upscale") == [upscale]
     assert emulator.items("/generations?status=queued") == [photo]
     assert emulator.items("/generations?status=completed&workflow=product_photography") == []
-
-
-def test_generations_of_all_credentials_of_the_team_are_listed(emulator: EmulatorUnderTest) -> None:
-    generation = emulator.photograph().json
-    assert emulator.items("/generations", READ_ONLY) == [generation]
-
-
-def test_what_is_made_while_paging_shifts_nothing(emulator: EmulatorUnderTest) -> None:
-    made = emulator.assets(4)
-    cursor = cursor_of(emulator, "/assets")
-    emulator.assets(2)
-    emulator.delete(f"/assets/{made[3]}")
-    emulator.delete(f"/assets/{made[1]}")
-    found = emulator.get(f"/assets?after={cursor}").json["data"]
-    assert [item["id"] for item in found] == [made[2], made[0]]
-
-
-def test_reading_a_list_is_no_poll(emulator: EmulatorUnderTest) -> None:
-    emulator.photograph()
-    assert emulator.get("/generations").retry_after is None
