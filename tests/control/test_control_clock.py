@@ -151,13 +151,6 @@ def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_move
         assert moved.json["now"] == "2026-01-01T00:00:10.000Z"
 
 
-def test_idle_includes_the_work_that_a_held_request_brings(emulator: EmulatorUnderTest) -> None:
-    call = _held_upscale(emulator)
-    admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", {"until_idle": True}))
-    assert admitted.json["created_at"] == "2026-01-01T00:00:10.000Z"
-    assert moved.json["now"] == "2026-01-01T00:00:16.000Z"
-
-
 def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes_time(
     emulator: EmulatorUnderTest,
 ) -> None:
@@ -177,13 +170,6 @@ def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> Non
     assert (moved.outcome, reset.status) == ((409, "invalid_request"), 200)
     assert upload.outcome == (500, "internal_error")
     assert emulator.clock_now() == START
-
-
-def test_the_clock_of_one_sandbox_is_not_that_of_another(emulator: EmulatorUnderTest) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "other"})
-    emulator.told("POST", "/clock/advance", {"seconds": 60}, sandbox="other")
-    assert (emulator.clock_now(), emulator.clock_now("other")) == (START, "2026-01-01T00:01:00.000Z")
-    assert emulator.clock_now("default") == START
 
 
 def test_an_exchanged_session_leaves_nothing_to_come(emulator: EmulatorUnderTest) -> None:

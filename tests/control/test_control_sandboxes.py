@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from emulator.service.sandboxes import MAXIMUM_SANDBOXES
-from tests.support.emulator_client import FULL, JSON, START, EmulatorUnderTest, control_call
+from tests.support.emulator_client import JSON, START, EmulatorUnderTest, control_call
 from tests.support.pictures import picture
 
 WORLD = {"teams": {"Own": {"credits": 3, "credentials": [{"key": "own"}]}}, "premade": False}
@@ -141,19 +141,6 @@ def test_there_is_a_limit_to_sandboxes(emulator: EmulatorUnderTest) -> None:
     assert "delete one first" in detail
 
 
-def test_sandboxes_share_nothing(emulator: EmulatorUnderTest) -> None:
-    for identifier in ("a", "b"):
-        emulator.told("POST", "/sandboxes", {"id": identifier})
-    keys = {"a": "iwe_demo_full_a", "b": "iwe_demo_full_b", "default": FULL}
-    emulator.upload(picture(), key=keys["a"])
-    emulator.told("PATCH", "/teams/Demo", {"credits": 1}, sandbox="a")
-    emulator.told("POST", "/clock/advance", {"seconds": 5}, sandbox="a")
-    for other in ("b", "default"):
-        assert emulator.items("/assets", keys[other]) == []
-        assert emulator.credits(keys[other]) == 100
-        assert emulator.clock_now(other) == START
-
-
 def test_sandboxes_of_one_seed_give_the_same_answers_but_for_keys_and_links(emulator: EmulatorUnderTest) -> None:
     answers = []
     for identifier in ("a", "b"):
@@ -192,29 +179,6 @@ def test_a_sandbox_deleted_while_a_body_comes_is_not_found(emulator: EmulatorUnd
 
 
 # Reset --------------------------------------------------------------------------------------------------------------
-
-
-def _story(emulator: EmulatorUnderTest) -> list[Any]:
-    """Do this and that, and return all that was answered."""
-    asset = emulator.upload(picture())
-    work = emulator.upscale(asset["id"]).json
-    team = emulator.told("POST", "/teams", {"name": "New"})
-    moved = emulator.told("POST", "/clock/advance", {"until_idle": True})
-    return [asset, work, team, moved, emulator.wait_for(work), emulator.get("/team").raw_headers]
-
-
-def test_a_reset_is_back_at_the_start_and_the_same_story_follows(emulator: EmulatorUnderTest) -> None:
-    first = _story(emulator)
-    emulator.told("PUT", "/clock", {"mode": "auto"})
-    emulator.told("PATCH", "/teams/Demo", {"credits": 1, "subscription": "inactive", "requests_per_minute": 1})
-    emulator.told("PATCH", f"/credentials/{emulator.team()['credentials'][0]['id']}", {"state": "revoked"})
-    reset = emulator.told("POST", "/reset")
-    assert (reset["id"], reset["clock"]["now"], reset["clock"]["mode"]) == ("default", START, "manual")
-    assert [team["name"] for team in reset["teams"]] == ["Demo", "Other", "Lapsed", "Broke"]
-    assert emulator.items("/assets") == []
-    assert emulator.get("/team", "iwe_new_full").status == 401
-    emulator.told("POST", "/reset")
-    assert _story(emulator) == first
 
 
 def test_a_reset_of_one_sandbox_leaves_the_others(emulator: EmulatorUnderTest) -> None:

@@ -150,15 +150,6 @@ def test_a_pause_outlives_its_scenario_until_it_is_undone(
     assert emulator.post("/uploads", UPLOAD).status == 201
 
 
-def test_another_scenario_takes_the_place_of_the_running_one(emulator: EmulatorUnderTest) -> None:
-    _put_text(emulator, FAILING)
-    _put_text(emulator, CHANGES)
-    assert _reads(emulator) == [200] * 4
-    assert emulator.told("GET", "/clock")["pending"] == 2
-    _put_text(emulator, FAILING)
-    assert emulator.told("GET", "/clock")["pending"] == 0
-
-
 def test_a_scenario_is_ended(emulator: EmulatorUnderTest) -> None:
     _put_text(emulator, FAILING + CHANGES.partition("\n")[2])
     answer = emulator.ask("DELETE", "/scenario")
@@ -278,13 +269,6 @@ def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_tea
     emulator.told("POST", "/reset")
     assert (emulator.credits(), _reads(emulator, count=2)) == (5, [500, 200])
     assert emulator.refusal("GET", "/scenario?team=Passing")[:2] == (404, "not_found")
-
-
-def test_the_scenario_of_one_sandbox_is_not_that_of_another(emulator: EmulatorUnderTest) -> None:
-    emulator.told("POST", "/sandboxes", {"id": "mine"})
-    _put_text(emulator, FAILING, sandbox="mine")
-    assert (_reads(emulator), _reads(emulator, "iwe_demo_full_mine")) == ([200] * 4, [200, 500, 200, 500])
-    assert emulator.told("GET", "/scenario") == NOTHING
 
 
 @pytest.mark.parametrize("key", ["iwe_demo_full", "iwe_demo_full_mine"])

@@ -177,10 +177,3 @@ def test_admission_is_paused_and_opened(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("PUT", "/admission", {"state": "open"})["state"] == "open"
     assert emulator.open_upload(5)["object"] == "upload"
     assert emulator.clock_now() == START
-
-
-@pytest.mark.parametrize(
-    "body", [{}, {"state": "shut"}, {"state": "paused", "retry_after": 0}, {"state": "open", "retry_after": 5}]
-)
-def test_an_unfit_state_of_admission_is_refused(emulator: EmulatorUnderTest, body: Json) -> None:
-    assert emulator.refusal("PUT", "/admission", body)[:2] == (400, "invalid_request")
