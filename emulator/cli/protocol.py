@@ -165,8 +165,6 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self.unanswered.append(cycle)
         if len(self.unanswered) == 1:
             self.server_state.batch.answer(self._answer, cycle)
-        else:
-            self.flow.pause_reading()
 
     def _answer(self, cycle: Cycle) -> None:
         """Answer a request: at once, or in a task if something has to be waited for.
@@ -320,7 +318,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         cycle = self.cycle
         if not cycle.response_complete:
             cycle.take(body)
-            if len(cycle.body) > HIGH_WATER_LIMIT:
+            if len(cycle.body) > HIGH_WATER_LIMIT or len(self.unanswered) > 1:
                 self.flow.pause_reading()
 
     def on_message_complete(self) -> None:
@@ -348,7 +346,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
     def reset(self) -> None:
         """Break the connection off, so that the client sees a reset: a scenario asks for it."""
         connection = self.transport.get_extra_info("socket")
-        if connection is not None:
+        if connection is not None and not self.transport.is_closing():  # else the client has left by itself
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
 

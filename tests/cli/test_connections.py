@@ -127,6 +127,30 @@ def test_a_client_that_leaves_is_missed_whatever_it_had_asked_for_next(emulator:
     assert [("GET", "/v1/team")] == [(method, path) for method, path, _ in conversation.requests]
 
 
+async def _is_seen_to_leave(application: Any) -> bool:
+    transport = await _opened(application, GET + GET)
+    return not transport.is_reading_paused
+
+
+def test_a_client_is_seen_to_leave_while_its_next_request_waits(emulator: EmulatorUnderTest) -> None:
+    _play(emulator, "{latency: 1h}")
+    assert asyncio.run(_is_seen_to_leave(emulator.application))
+
+
+async def _reset_too_late(application: Any) -> None:
+    transport = await _opened(application)
+    protocol = transport.protocol
+    assert protocol is not None
+    transport.close()
+    protocol.transport.get_extra_info = Mock()  # type: ignore[method-assign]
+    protocol.transport.get_extra_info.return_value.setsockopt.side_effect = ValueError("negative file descriptor")
+    protocol.reset()
+
+
+def test_a_connection_that_the_client_has_closed_is_not_reset(emulator: EmulatorUnderTest) -> None:
+    asyncio.run(_reset_too_late(emulator.application))
+
+
 def test_who_may_not_send_the_body_is_not_taken_to_send_it(emulator: EmulatorUnderTest) -> None:
     careful = POST.replace(b"/v1/products", b"/v1/nowhere").replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n")
     (answer,) = asyncio.run(converse(emulator.application, [careful])).responses()
