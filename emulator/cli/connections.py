@@ -72,9 +72,9 @@ class WatchedServer(Server):
             )
         if connections.refused:
             _LOGGER.warning(
-                "refused %d connections: %d are open, the most there may be; close idle ones in the client's pool, or "
+                "refused %d connections: there may be %d at most; close idle ones in the client's pool, or "
                 "raise the limit of open files (ulimit -n) if it is lower than %d",
-                *(connections.refused, len(connections.connections), MAXIMUM_CONNECTIONS + _SPARE_FILES),
+                *(connections.refused, connections.limit, MAXIMUM_CONNECTIONS + _SPARE_FILES),
             )
             connections.refused = 0
         self._look_later(loop)

@@ -80,13 +80,13 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
     return session
 
 
-def find_present(sandbox: Sandbox, session_id: str) -> UploadSession:
-    """Return a session as it is after its bytes came.
+def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
+    """Return a session as it is after its bytes came; its sandbox may be gone.
 
     Raises:
-        Problem: upload_not_found, it was exchanged, failed or dropped by a reset meanwhile.
+        Problem: upload_not_found, it was exchanged, failed or dropped with the state of its sandbox meanwhile.
     """
-    session = sandbox.store.uploads.items.get(session_id)
+    session = None if sandbox is None else sandbox.store.uploads.items.get(session_id)
     if session is None:
         raise Problem("upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session")
     _check_present(session)

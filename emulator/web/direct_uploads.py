@@ -96,6 +96,7 @@ async def _read_bytes(exchange: Exchange) -> None:
 
 def _check(exchange: Exchange) -> Commit[str]:
     data, digest = exchange.content or b"", exchange.fingerprint.hex()
+    _session(exchange)  # which may be gone with its sandbox
     return uploads.accept(exchange.sandbox, exchange.resource_id, digest, data, exchange.now)
 
 
@@ -127,7 +128,7 @@ _UPLOAD = Route(
 
 
 def _session(exchange: Exchange) -> UploadSession:
-    return uploads.find_present(exchange.sandbox, exchange.resource_id)
+    return uploads.find_present(exchange.sandbox if exchange.has_sandbox else None, exchange.resource_id)
 
 
 def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -> None:

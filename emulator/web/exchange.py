@@ -254,6 +254,11 @@ class Exchange:
         """Who does image work."""
         return self._service.pictures
 
+    @property
+    def has_sandbox(self) -> bool:
+        """Whether the sandbox is still there: it may be deleted, or replaced by a loaded state, while a request waits."""
+        return self._service.sandboxes.by_id.get(self.sandbox.id) is self.sandbox
+
     def look_again(self) -> None:
         """Read the clock after a wait, and see that the sandbox is still the one that the request came to.
 

@@ -268,7 +268,17 @@ def test_an_upload_whose_asset_finds_no_room_stays_as_it_was(emulator: EmulatorU
     assert emulator.complete(*ready).status == 201
 
 
-def test_bytes_that_come_while_their_sandbox_is_reset_are_not_found(emulator: EmulatorUnderTest, session: Json) -> None:
+@pytest.mark.parametrize("meanwhile", ["reset", "deleted"])
+def test_bytes_that_come_while_their_sandbox_is_given_up_are_not_found(
+    emulator: EmulatorUnderTest, meanwhile: str
+) -> None:
+    created = emulator.told("POST", "/sandboxes", {"id": "mine"})
+    key = created["env"]["IMAGE_WORKFLOW_API_KEY"]
+    session = emulator.open_upload(len(DATA), key=key)
+    end = {
+        "reset": control_call("POST", "/reset", sandbox="mine"),
+        "deleted": control_call("DELETE", "", sandbox="mine"),
+    }[meanwhile]
     before = held_bytes(emulator)
-    answer, _ = emulator.together(call_of(session), control_call("POST", "/reset"))
+    answer, _ = emulator.together(call_of(session), end)
     assert (answer.outcome, held_bytes(emulator)) == ((404, "upload_not_found"), before)
