@@ -71,6 +71,7 @@ class HoldingTransport:
         self._held = b""
         self.is_closing = transport.is_closing
         self.get_extra_info = transport.get_extra_info
+        self.get_write_buffer_size = transport.get_write_buffer_size
         self.pause_reading = transport.pause_reading
         self.resume_reading = transport.resume_reading
 

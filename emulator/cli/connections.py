@@ -18,6 +18,8 @@ HEAD_SECONDS: Final = 30.0
 """How long the head of a request may take, from its first byte to its last."""
 BODY_SECONDS: Final = 30.0
 """How long a body may go without a byte while the server waits for it."""
+ANSWER_SECONDS: Final = 600.0
+"""How long an answer may go on without a byte being taken by the system, which does so in steps of up to a megabyte."""
 IDLE_SECONDS: Final = 120.0
 """How long a connection may be open without a request."""
 MAXIMUM_CONNECTIONS: Final = 1_000
@@ -67,8 +69,8 @@ class WatchedServer(Server):
         if ended:
             _LOGGER.warning(
                 "closed %d connections that kept the server waiting: a head must come within %d s, a body must go on "
-                "within %d s, an idle connection closes after %d s",
-                *(ended, HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS),
+                "within %d s, an answer must be read on within %d s, an idle connection closes after %d s",
+                *(ended, HEAD_SECONDS, BODY_SECONDS, ANSWER_SECONDS, IDLE_SECONDS),
             )
         if connections.refused:
             _LOGGER.warning(

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 import httptools
 
 from emulator.cli.batches import HoldingTransport
-from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
+from emulator.cli.connections import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
 from emulator.cli.cycles import Cycle
 from emulator.cli.garbage import REQUESTS_BETWEEN, collect_new
 from emulator.cli.heads import Head
@@ -101,6 +101,10 @@ class PatientHttpProtocol(HttpToolsProtocol):
     _unusual_method: str | None = None
     _heard_at = 0.0
     """When the last byte came that counts: of a connection, a head's first, or a body's."""
+    _unsent_bytes = 0
+    """How much of the answers the client had not taken yet, when the connection was last looked at."""
+    _taken_at = 0.0
+    """When that last changed."""
     made_ms = 0.0
     peer: str | None = None
 
@@ -132,6 +136,9 @@ class PatientHttpProtocol(HttpToolsProtocol):
 
     def end_if_overdue(self, now: float) -> bool:
         """Close the connection if it keeps the server waiting; return whether it was closed."""
+        if self._is_unread(now):
+            self.transport.abort()
+            return True
         silence = now - self._heard_at
         if self._is_refused or self.transport.is_closing():
             return False
@@ -147,6 +154,13 @@ class PatientHttpProtocol(HttpToolsProtocol):
             self.transport.close()
             return True
         return False
+
+    def _is_unread(self, now: float) -> bool:
+        """Whether the client has left what it was sent unread for too long, which a closing connection waits for as well."""
+        unsent_bytes = self.transport.get_write_buffer_size()
+        if unsent_bytes != self._unsent_bytes:
+            self._unsent_bytes, self._taken_at = unsent_bytes, now
+        return bool(unsent_bytes) and now - self._taken_at > ANSWER_SECONDS
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the transport: heads one by one, since the parser loses what stands behind some of them."""

@@ -13,7 +13,7 @@ import pytest
 
 from emulator.cli import connections
 from emulator.cli.batches import Batch, HoldingTransport
-from emulator.cli.connections import BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
+from emulator.cli.connections import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
 from emulator.cli.garbage import REQUESTS_BETWEEN
 from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.serving import server_config
@@ -74,6 +74,23 @@ def test_a_connection_that_falls_silent_is_closed_after_its_time(
     before = asyncio.run(_silence(emulator.application, sent, limit - 1))
     after = asyncio.run(_silence(emulator.application, sent, limit + 1))
     assert (False, True) == (before[0], after[0])
+
+
+async def _unread(application: Any, *unsent_bytes: int) -> list[bool]:
+    """Whether a closing connection is ended, of whose answer so many bytes are left at looks in equal intervals."""
+    transport = await _opened(application)
+    assert transport.protocol is not None
+    looks = []
+    for number, transport.unsent_bytes in enumerate(unsent_bytes):
+        seconds = number * ANSWER_SECONDS * 0.4
+        looks.append(transport.protocol.end_if_overdue(asyncio.get_running_loop().time() + seconds))
+        transport.close()
+    return looks
+
+
+def test_a_client_that_reads_no_more_is_ended_and_one_that_reads_slowly_is_not(emulator: EmulatorUnderTest) -> None:
+    assert [False, False, False, True] == asyncio.run(_unread(emulator.application, 9, 9, 9, 9))
+    assert [False, False, False, False] == asyncio.run(_unread(emulator.application, 9, 8, 7, 6))
 
 
 def test_half_a_head_is_told_why(emulator: EmulatorUnderTest) -> None:

@@ -75,7 +75,11 @@ class _Transport(asyncio.Transport):
         self.protocol: PatientHttpProtocol | None = None
         self.written = bytearray()
         self.is_reading_paused = False
+        self.unsent_bytes = 0
         self._is_closing = False
+
+    def get_write_buffer_size(self) -> int:
+        return self.unsent_bytes
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if not self._is_closing:
