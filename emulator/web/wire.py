@@ -4,6 +4,7 @@ An answer is sent in pieces, so that a slow reader costs little memory. A body t
 read to its end and dropped, so that its sender sees the answer instead of a reset.
 """
 
+import asyncio
 from typing import Any
 
 from emulator.http.connection import Connection
@@ -50,8 +51,8 @@ class Wire:
             for start in range(0, len(body), piece_bytes):
                 piece = body[start : start + piece_bytes]
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
-                if bytes_per_second is not None:
-                    await self.pause(len(piece) * SECOND_MS // bytes_per_second)
+                if bytes_per_second is not None and await self.pause(len(piece) * SECOND_MS // bytes_per_second):
+                    return
             body = b""
         if is_refused_early:
             await send({"type": "http.response.body", "body": body, "more_body": True})
@@ -65,9 +66,17 @@ class Wire:
         half = response.body[: len(response.body) // 2]
         await self._send({"type": "http.response.body", "body": half, "more_body": True})
 
-    async def pause(self, span_ms: int) -> None:
-        """Wait for a span of real time, or until the emulator stops."""
-        await self._stop.pause(span_ms)
+    async def pause(self, span_ms: int) -> bool:
+        """Wait for a span of real time, or until the emulator stops or the client has gone; return whether it has gone."""
+        if self._body.has_more:  # only who has read the body can see the client go
+            await self._stop.pause(span_ms)
+            return False
+        gone = asyncio.ensure_future(until_gone(self._receive))
+        try:
+            await self._stop.cut_short(asyncio.wait([gone], timeout=span_ms / SECOND_MS))
+            return gone.done()
+        finally:
+            gone.cancel()
 
     async def stall(self) -> None:
         """Send nothing until the client has gone or the emulator stops."""

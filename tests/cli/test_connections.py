@@ -137,7 +137,7 @@ def test_bytes_that_are_no_request_are_refused_after_the_requests_before_them(
     assert conversation.was_closed
 
 
-@pytest.mark.parametrize("fault", ["stall", "reset", "truncate"])
+@pytest.mark.parametrize("fault", ["stall", "reset", "truncate", "{latency: 1h}, at: after_commit", "{rate: 1KiB}"])
 def test_a_client_that_leaves_is_missed_whatever_it_had_asked_for_next(emulator: EmulatorUnderTest, fault: str) -> None:
     _play(emulator, fault)
     conversation = asyncio.run(converse(emulator.application, [GET + GET]))  # which tells of a request that goes on

@@ -86,8 +86,8 @@ class Wire(Protocol):
     async def send_half(self, response: Response) -> None:
         """Send the head and the first half of the body."""
 
-    async def pause(self, span_ms: int) -> None:
-        """Wait for a span of real time."""
+    async def pause(self, span_ms: int) -> bool:
+        """Wait for a span of real time; return whether the client has gone, which ends the wait."""
 
     async def stall(self) -> None:
         """Send nothing until the client has gone or the emulator stops."""
