@@ -87,7 +87,8 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
 
 def _decoded(image: Image.Image, enough: int | None) -> Image.Image:
     if enough is not None:
-        image.draft("RGB", (enough * image.width // max(image.size), enough * image.height // max(image.size)))
+        width, height = (max(enough * edge // max(image.size), 1) for edge in image.size)
+        image.draft("RGB", (width, height))
         factor = max(image.size) // enough
         image = image.reduce(factor) if factor > 1 else image
     mode = "RGBA" if image.has_transparency_data else "RGB"

@@ -285,8 +285,8 @@ class Exchange:
 
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""
-        has_route = self.entry.operation is not None or self.entry.byte_surface is not None
-        if has_route and scenarios.await_answers(self.sandbox):
+        is_routed = hasattr(self, "route")  # what was refused before, such as a link to no sandbox, matches nothing
+        if is_routed and scenarios.await_answers(self.sandbox):
             scenarios.note_answer(self.sandbox, self.facts(), engine.enter(self.sandbox))
 
     # What a fault can do (emulator.scenario.faults.base.Exchange) ----------------------------------------------------

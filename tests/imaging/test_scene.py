@@ -71,6 +71,10 @@ def test_compression_does_not_change_what_is_seen(quality: int) -> None:
     assert ("foreground", "clean") == (examine_scene_of(product_file), examine_scene_of(gradient_file))
 
 
+def test_a_photograph_of_a_line_is_examined_as_any_other() -> None:
+    assert "clean" == examine_scene_of(encoded(Image.new("RGB", (3000, 4)), "JPEG"))
+
+
 @pytest.mark.parametrize(("image", "scene"), [(product(), "foreground"), (gradient(), "clean")])
 def test_normalization_tells_the_scene(image: Image.Image, scene: str) -> None:
     assert scene == normalize(encoded(image, "PNG"), "image/png").scene

@@ -155,6 +155,13 @@ def test_a_change_after_bytes_closes_the_window_of_a_client(service: EmulatorUnd
     assert service.complete(session, token).code == "credential_revoked"
 
 
+def test_a_link_to_no_sandbox_is_not_found_while_a_change_waits_for_bytes(service: EmulatorUnderTest) -> None:
+    service.use(_after({"bytes": "*"}, 1, {"team": "Demo", "credits": 7}))
+    links = ("/files/nowhere/picture.png", "/direct-uploads/nowhere/session/signature")
+    assert [404, 404] == [service.fetch(link, "POST").status for link in links]
+    assert service.credits() == 100
+
+
 def test_what_waits_for_a_request_is_kept_in_a_state_file(service: EmulatorUnderTest) -> None:
     service.use(_after({"operation": "listAssets"}, 2, {"team": "Demo", "credits": 7}))
     service.get("/assets")
