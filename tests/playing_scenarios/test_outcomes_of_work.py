@@ -1,13 +1,20 @@
 """What becomes of accepted work, as a scenario has it, beside what the model says of it."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from tests.playing_scenarios.player import upscale_call
+from emulator.domain import pricing
+from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import (
+    INGREDIENT_PATHS,
     OTHER,
+    SOURCES,
     TERMINAL,
     EmulatorUnderTest,
     Json,
+    MakeEmulator,
     ingredient_body,
 )
 
@@ -85,3 +92,36 @@ def test_stalled_work_keeps_its_credits_and_its_place_and_blocks_what_it_works_o
     refused = service.delete(f"/poses/{pose['id']}")
     assert operation["id"] == refused.json["active_operation_id"]
     assert (409, "resource_operation_in_progress") == service.delete(f"/assets/{asset_id}").outcome
+
+
+def _slower(service: EmulatorUnderTest) -> None:
+    service.use({"scenario": "s", "world": {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}})
+
+
+def _stalling(service: EmulatorUnderTest) -> None:
+    service.rule({"work": "*"}, {"stall": True})
+
+
+@pytest.mark.parametrize("change", [_slower, _stalling, EmulatorUnderTest.without_scenario])
+def test_accepted_work_is_what_it_was_whatever_scenario_timings_and_prices_come_later(
+    make_emulator: MakeEmulator, monkeypatch: pytest.MonkeyPatch, change: Callable[[EmulatorUnderTest], None]
+) -> None:
+    courses: list[list[Any]] = []
+    for changes in (False, True):
+        service = make_emulator(rate_limits=False)
+        assets = service.assets(5)
+        service.rule({"work": ["pose.create", "upscale"]}, {"fail": "timed_out", "duration": "20s"})
+        admitted = [service.send(generation_call(workflow, assets[0], workflow)).json for workflow in WORKFLOWS]
+        for kind, path in INGREDIENT_PATHS.items():
+            admitted.append(service.post(path, ingredient_body(kind, assets[: SOURCES[kind]])).json)
+        if changes:
+            monkeypatch.setattr(pricing, "_PER_OUTPUT", {"1k": 5, "2k": 5, "4k": 5})
+            monkeypatch.setitem(pricing.AUTHORING_PRICES, "background", 5)
+            change(service)
+        courses.append([])
+        for _ in range(30):
+            service.advance(1)
+            looks = [service.get(f"/{work['object']}s/{work['id']}") for work in admitted]
+            courses[-1] += [(look.json, look.retry_after) for look in looks]
+        courses[-1].append(service.credits())
+    assert courses[0] == courses[1]
