@@ -6,22 +6,22 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
+from hypothesis import HealthCheck, Phase, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from PIL import Image
 
 from emulator.imaging.helpers import Helpers
 from emulator.imaging.messages import Head, Message
 from emulator.imaging.worker import do
-from tests.model.random_clients import RandomClients
-from tests.model.side_by_side import ALL_STEPS, SandboxesSideBySide
+from tests.model.side_by_side import ALL_STEPS, SandboxesSideBySide, Step
 from tests.support.pictures import encode
 
 USUAL_STEPS: Final = 40
@@ -85,6 +85,42 @@ def _play(folder: Path, play: int, numbers: list[int]) -> None:
         except AssertionError as error:
             error.add_note("\n".join([f"Play {play}, steps {numbers}:", *transcript]))
             raise
+
+
+CHANCE: Final = st.builds(Random, st.integers(0, 2**24 - 1))
+"""Seeds: what a step chooses is spread evenly. A failure shrinks by whole steps; its notes tell what each one did."""
+
+
+class RandomClients(RuleBasedStateMachine):
+    """The emulator, the models and the clients, with a rule for each of `ALL_STEPS`.
+
+    `folder` is where the world file is put.
+    """
+
+    folder: Path
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sandboxes = SandboxesSideBySide(self.folder, note)
+
+    def teardown(self) -> None:
+        self.sandboxes.close()
+
+    @initialize()
+    def begin(self) -> None:
+        self.sandboxes.begin()
+
+
+def _rule_of(step: Step) -> Callable[..., None]:
+    def take(clients: RandomClients, chance: Random) -> None:
+        clients.sandboxes.play(step, chance)
+
+    return rule(chance=CHANCE)(take)
+
+
+# Hypothesis takes some steps more often than others, and leaves some out, differently in each play.
+for _step in ALL_STEPS:
+    setattr(RandomClients, _step.__name__, _rule_of(_step))
 
 
 def play_by_hypothesis(folder: Path, plays: int, steps: int = USUAL_STEPS, *, shortens: bool = True) -> None:

@@ -32,11 +32,6 @@ def test_a_notice_says_what_the_rule_says(
     assert {} == _notice(service.get("/backgrounds"))
 
 
-def test_nothing_is_deprecated_unless_a_scenario_says_so(service: EmulatorUnderTest) -> None:
-    answers = [service.get(path) for path in ("/team", "/poses", "/assets")] + [service.photograph()]
-    assert [{}] * 4 == [_notice(answer) for answer in answers]
-
-
 def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     plain = service.send(upscale_call(asset_id, "k1"))

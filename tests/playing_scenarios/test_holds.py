@@ -30,25 +30,6 @@ def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: EmulatorUnde
     assert (99, 1) == (service.credits(), service.count("/generations"))
 
 
-def test_meanwhile_the_key_is_in_progress_whatever_the_intent_and_other_keys_are_not(
-    service: EmulatorUnderTest, asset_id: str
-) -> None:
-    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1})
-    other_intent = upscale_call(asset_id, "k")
-    other_intent.json = {**other_intent.json, "output_format": "webp"}
-    first, same, other, another_key, other_path, end = service.together(
-        upscale_call(asset_id, "k"),
-        upscale_call(asset_id, "k"),
-        other_intent,
-        upscale_call(asset_id, "k2"),
-        Call("POST", "/uploads", UPLOAD, idempotency_key="k"),
-        advance_call(10),
-    )
-    assert [IN_PROGRESS, IN_PROGRESS] == [same.outcome, other.outcome]
-    assert [202, 202, 201, 200] == [answer.status for answer in (first, another_key, other_path, end)]
-    assert (422, "idempotency_key_reused") == service.send(other_intent).outcome
-
-
 def test_after_the_hold_everything_is_looked_at_afresh(service: EmulatorUnderTest, asset_id: str) -> None:
     timeline = [{"at": "5s", "set": {"admission": "paused"}}]
     service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1}, timeline=timeline)

@@ -121,7 +121,7 @@ def test_new_work_is_held_back_until_the_subscription_is_restored(service: Emula
     service.advance(30)
     for write in (upscale_call(asset_id, "k2"), Call("POST", "/uploads", UPLOAD)):
         assert (403, "subscription_required") == service.send(write).outcome
-    assert not service.get("/team").json["capabilities"]["subscription_active"]
+    assert not service.get("/team").json["capabilities"]["creative_writes_allowed"]
     assert "completed" == service.wait_for(accepted.json)["status"]
     assert 1 == service.count("/generations")
 

@@ -66,16 +66,6 @@ def test_an_upload_is_found_by_its_place_and_team(service: EmulatorUnderTest, ma
     assert [number for number, status in enumerate(statuses, start=1) if status == 503] == failing
 
 
-def test_a_download_that_is_cut_off_has_its_first_half(service: EmulatorUnderTest) -> None:
-    url = url_of(service)
-    whole = service.fetch(url).body
-    service.rule({"bytes": "download", "resource": "first"}, {"network": "truncate"})
-    with pytest.raises(ConnectionResetError):
-        service.fetch(url)
-    service.without_scenario()
-    assert service.fetch(url).body == whole
-
-
 def test_bytes_come_at_the_rate_that_is_said(service: EmulatorUnderTest) -> None:
     url = url_of(service)
     whole = service.fetch(url).body

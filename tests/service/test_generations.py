@@ -88,25 +88,6 @@ def test_an_upscale_outside_the_contract_is_refused(emulator: EmulatorUnderTest,
     assert emulator.upscale("a", **fields).outcome == INVALID_INPUT
 
 
-@pytest.mark.parametrize(
-    ("expected", "size", "target"),
-    [
-        (202, (2047, 8), "2k"), (422, (2048, 8), "2k"), (422, (8, 2048), "2k"), (202, (8, 2048), "4k"),
-        (422, (4096, 8), "4k"), (422, (5000, 8), "2k"),
-    ],
-)  # fmt: skip
-def test_an_upscale_to_what_the_asset_already_has_is_refused_and_costs_nothing(
-    emulator: EmulatorUnderTest, expected: int, size: tuple[int, int], target: str
-) -> None:
-    """D35."""
-    asset = emulator.upload(picture(size=size))
-    answer = emulator.upscale(asset["id"], target_resolution=target)
-    assert answer.status == expected
-    if expected == 422:
-        assert answer.code == "already_at_target_resolution"
-        assert (emulator.credits(), emulator.items("/generations")) == (100, [])
-
-
 # Slots and their times ----------------------------------------------------------------------------------------------
 
 

@@ -20,16 +20,6 @@ def recipe_of(*inputs: str) -> EditRecipe:
 PREMADE = PremadeRecipe(kind="pose", name="Walking", attributes=(), index=0, width=2, height=2, format="png")
 
 
-def test_bytes_count_while_somebody_holds_them(store: ImageStore) -> None:
-    store.put("a", b"12345")
-    store.hold(["a"])
-    seen = [store.held_bytes]
-    for _ in range(2):
-        store.release(["a"])
-        seen.append(store.held_bytes)
-    assert (seen, "a" in store.pictures) == ([5, 5, 0], False)
-
-
 def test_there_is_room_up_to_the_limit(store: ImageStore) -> None:
     store.put("a", b"x" * 99)
     seen = [store.budget.make_room(1), store.budget.make_room(2)]
@@ -45,25 +35,6 @@ def test_bytes_of_an_upload_count_while_they_come(store: ImageStore) -> None:
     assert (seen, store.budget.held_bytes) == (7, 0)
 
 
-def test_all_stores_share_one_budget(store: ImageStore) -> None:
-    other = ImageStore(store.budget, Signer(b"other"))
-    store.put("a", b"123")
-    other.put("a", b"45")
-    seen = [store.budget.held_bytes]
-    store.close()
-    assert [*seen, store.budget.held_bytes] == [5, 2]
-
-
-def test_a_recipe_holds_its_inputs_until_it_is_developed(store: ImageStore) -> None:
-    store.put("a", b"123")
-    store.plan("b", recipe := recipe_of("a"))
-    store.withdraw("a")
-    seen = [store.public("a"), "a" in store.pictures]
-    store.develop(recipe, b"4567")
-    assert (seen, "a" in store.pictures) == ([None, True], False)
-    assert (store.pictures["b"].data, store.held_bytes) == (b"4567", 4)
-
-
 def test_a_recipe_that_is_never_developed_lets_its_inputs_go_with_it(store: ImageStore) -> None:
     store.put("a", b"123")
     for key, source in (("b", "a"), ("c", "b"), ("d", "c")):
@@ -71,15 +42,6 @@ def test_a_recipe_that_is_never_developed_lets_its_inputs_go_with_it(store: Imag
     for key in "abcd":
         store.withdraw(key)
     assert (store.pictures, store.held_bytes) == ({}, 0)
-
-
-def test_what_must_be_drawn_is_told_inputs_first_and_once(store: ImageStore) -> None:
-    store.put("a", b"123")
-    store.plan("b", recipe_of("a"))
-    store.plan("c", recipe_of("b"))
-    store.plan("d", recipe_of("c", "b", "a"))
-    assert list(store.to_draw("d")) == ["b", "c", "d"]
-    assert store.undeveloped(["d", "a"]) == ["d"]
 
 
 def test_a_picture_that_was_freed_while_it_was_drawn_stays_away(store: ImageStore) -> None:

@@ -16,7 +16,6 @@ from tests.support.emulator_client import (
     ingredient_body,
     source_fields,
 )
-from tests.support.pictures import picture, picture_with_subject
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -114,16 +113,14 @@ def test_the_oldest_of_several_operations_is_named(emulator: EmulatorUnderTest, 
     assert emulator.delete(f"/assets/{asset_id}").status == 200
 
 
-# Backgrounds (D30) --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("charged", "data"), [(0, picture(size=(96, 96))), (1, picture_with_subject())])
-def test_a_background_is_charged_only_if_a_foreground_had_to_be_removed(
-    emulator: EmulatorUnderTest, charged: int, data: bytes
-) -> None:
-    """From its first source, and from the one that replaces it."""
-    body = ingredient_body("background", [emulator.upload(data)["id"]])
-    created = emulator.wait_for(emulator.post("/backgrounds", body).json)
-    replaced = emulator.wait_for(emulator.patch(f"/backgrounds/{created['result']['id']}", body).json)
-    assert [done["credits"] for done in (created, replaced)] == [{"reserved": 1, "charged": charged}] * 2
-    assert emulator.credits() == 100 - 2 * charged
+@each_kind
+def test_an_asset_in_use_by_an_unfinished_operation_cannot_be_deleted(emulator: EmulatorUnderTest, kind: str) -> None:
+    """D23."""
+    assets = emulator.assets(SOURCES[kind])
+    operation = emulator.post(INGREDIENT_PATHS[kind], ingredient_body(kind, assets)).json
+    for asset in assets:
+        answer = emulator.delete(f"/assets/{asset}")
+        assert answer.outcome == (409, "resource_operation_in_progress")
+        assert answer.json["active_operation_id"] == operation["id"]
+    emulator.wait_for(operation)
+    assert [emulator.delete(f"/assets/{asset}").status for asset in assets] == [200] * len(assets)
