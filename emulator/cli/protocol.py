@@ -36,6 +36,8 @@ MAXIMUM_FRAMING_BYTES = 64 * 1024
 """How much of a body in chunks may come without content: lengths, their extensions, and trailers."""
 MAXIMUM_WAITING = 16
 """How many requests of a connection may be unanswered before no more is read from it."""
+_MOST_UNREAD_BYTES = 1024 * 1024
+"""How much is read ahead of the requests that are answered, to see whether the client has gone."""
 _RETRY_SECONDS = 5
 """The Retry-After of a connection beyond the limit."""
 
@@ -142,12 +144,16 @@ class PatientHttpProtocol(HttpToolsProtocol):
         silence = now - self._heard_at
         if self._is_refused or self.transport.is_closing():
             return False
+        if self.flow.read_paused:
+            if len(self._held_back) + len(self.cycle.body) < _MOST_UNREAD_BYTES:
+                FlowControl.resume_reading(self.flow)  # once, since the client's leaving is behind what it sent
+            return False
         if self._held_back:
-            if silence > HEAD_SECONDS and not self.flow.read_paused:
+            if silence > HEAD_SECONDS:
                 self._refuse(408, "invalid_request", f"The head of a request must come within {HEAD_SECONDS:g} s.")
                 return True
         elif not self._between_requests:
-            if silence > BODY_SECONDS and not self.flow.read_paused:
+            if silence > BODY_SECONDS:
                 self.transport.abort()
                 return True
         elif silence > IDLE_SECONDS and not self.unanswered:

@@ -154,6 +154,23 @@ def test_a_client_is_seen_to_leave_while_its_next_request_waits(emulator: Emulat
     assert asyncio.run(_is_seen_to_leave(emulator.application))
 
 
+async def _read_ahead(application: Any) -> tuple[bool, bool, bool]:
+    """Whether reading is paused behind many requests, after a look at the connection, and when more has come."""
+    transport = await _opened(application, GET * 20)
+    protocol = transport.protocol
+    assert protocol is not None
+    before = transport.is_reading_paused
+    protocol.end_if_overdue(asyncio.get_running_loop().time())
+    looked = transport.is_reading_paused
+    protocol.data_received(GET)
+    return before, looked, transport.is_reading_paused
+
+
+def test_a_client_is_seen_to_leave_however_many_of_its_requests_wait(emulator: EmulatorUnderTest) -> None:
+    _play(emulator, "stall")
+    assert (True, False, True) == asyncio.run(_read_ahead(emulator.application))
+
+
 async def _reset_too_late(application: Any) -> None:
     transport = await _opened(application)
     protocol = transport.protocol
