@@ -15,6 +15,7 @@ from emulator.cli import connections
 from emulator.cli.batches import Batch, HoldingTransport
 from emulator.cli.connections import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
 from emulator.cli.garbage import REQUESTS_BETWEEN
+from emulator.cli.heads import Head, KnownHeads
 from emulator.cli.protocol import PatientHttpProtocol
 from emulator.cli.serving import server_config
 from tests.cli.command import run_command, run_writing_to
@@ -314,6 +315,17 @@ def test_a_read_that_comes_again_is_told_as_at_first(target: str, version: str, 
     told = asyncio.run(_told_again_and_again(once, other, once))
     assert [told[0]] * 3 + [told[3]] * 3 + [told[0]] * 3 == told
     assert told[0] != told[3]
+
+
+def test_few_and_short_heads_of_reads_are_kept() -> None:
+    heads, head = KnownHeads(), Head("GET", "/", b"/", b"", [], "1.1", keep_alive=True, expects_continue=False)
+    reads = [b"GET /%d HTTP/1.1\r\n\r\n" % number for number in range(1_000)]
+    others = [b"POST / HTTP/1.1\r\n\r\n", b"GET /%b HTTP/1.1\r\n\r\n" % (b"x" * 3_000)]
+    for data in [*reads, *others]:
+        heads.keep(data, head)
+    known = [heads.find(data) is head for data in reads]
+    assert (False, True, True) == (known[0], known[-1], sum(known) < 500)
+    assert [None, None] == [heads.find(data) for data in others]
 
 
 def test_bytes_that_are_no_request_have_a_request_id_each(server: Server) -> None:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,18 @@ import pytest
 
 from emulator.cli.arguments import with_verb
 from tests.cli.command import ask, run_command
-from tests.support.served import EMULATOR, ROOT, Outcome, Server, next_line, run_program, serving, started, unused_port
+from tests.support.served import (
+    EMULATOR,
+    PATIENCE_SECONDS,
+    ROOT,
+    Outcome,
+    Server,
+    next_line,
+    run_program,
+    serving,
+    started,
+    unused_port,
+)
 
 
 def run(server: Server, line: str, **variables: str) -> Outcome:
@@ -87,9 +98,14 @@ def following(server: Server, *filters: str) -> Iterator[Callable[[], Any]]:
         yield lambda: json.loads(next_line(process))
 
 
-def follower(server: Server, *filters: str) -> AbstractContextManager["subprocess.Popen[str]"]:
+@contextmanager
+def follower(server: Server, *filters: str) -> Iterator["subprocess.Popen[str]"]:
+    """Start to follow requests; at the end, do as who has seen enough."""
     options = ("--follow", "--format", "json", "--url", server.url, *filters)
-    return started(*EMULATOR, "requests", *options)
+    with started(*EMULATOR, "requests", *options) as process:
+        yield process
+        process.send_signal(signal.SIGINT)
+        assert (1, "") == (process.wait(PATIENCE_SECONDS), process.communicate()[1])
 
 
 def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Server) -> None:
