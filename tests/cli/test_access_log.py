@@ -2,11 +2,16 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
 
+from emulator.cli import access_log
+from emulator.cli.output import Style
+from emulator.service.journal import Entry
 from tests.cli.command import ask
-from tests.support.served import serving
+from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.served import PATIENCE_SECONDS, serving
 
 
 def test_each_request_is_a_line_with_the_remedy_of_what_was_refused() -> None:
@@ -50,6 +55,24 @@ def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
             answered = b""
             while answered.count(b"HTTP/1.1 401") < 100:
                 answered += connection.recv(65536)
+
+
+def test_lines_that_are_not_read_in_time_are_counted(
+    emulator: EmulatorUnderTest, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(access_log, "MOST_WAITING", 2)
+    monkeypatch.setattr(access_log, "GATHER_SECONDS", PATIENCE_SECONDS)
+    log = access_log.AccessLog(Style(sys.stderr, {}), as_json=False)
+    sandbox = emulator.application.sandboxes.default
+    for _ in range(5):
+        emulator.get("/team")
+        log.note(sandbox, sandbox.journal.entries[-1])
+    log.note(sandbox, Entry(6, 0, "req_x", "GET", "/v1/team"))  # which is not answered yet
+    log.close()
+    first, second, left_out = capfd.readouterr().err.splitlines()
+    assert "getTeam" in first
+    assert "getTeam" in second
+    assert "(3 more requests: their lines were not read in time)" == left_out
 
 
 def test_a_variable_that_means_nothing_is_a_warning() -> None:

@@ -317,6 +317,16 @@ def test_a_read_that_comes_again_is_told_as_at_first(target: str, version: str, 
     assert told[0] != told[3]
 
 
+def test_a_client_without_a_host_gets_links_to_the_address_that_it_came_to(emulator: EmulatorUnderTest) -> None:
+    body = b'{"content_type": "image/png", "size_bytes": 9}'
+    lines = [
+        "POST /v1/uploads HTTP/1.0", "Authorization: Bearer iwe_demo_full", "Idempotency-Key: one",
+        "Content-Type: application/json", f"Content-Length: {len(body)}", "", "",
+    ]  # fmt: skip
+    (answer,) = asyncio.run(converse(emulator.application, ["\r\n".join(lines).encode() + body])).responses()
+    assert b'"url":"http://127.0.0.1:8038/direct-uploads/' in answer.body
+
+
 def test_few_and_short_heads_of_reads_are_kept() -> None:
     heads, head = KnownHeads(), Head("GET", "/", b"/", b"", [], "1.1", keep_alive=True, expects_continue=False)
     reads = [b"GET /%d HTTP/1.1\r\n\r\n" % number for number in range(1_000)]

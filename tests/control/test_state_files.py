@@ -282,6 +282,12 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "an upload of no state": (of("uploads", -1, status="lost"), '/status: found "lost"'),
     "work of no kind": (of("operations", -1, type="pose.paint"), '/type: found "pose.paint"'),
     "work that asks for nothing": (of("operations", -1, "request", name=1), "/request/name"),
+    "an update of nothing": (
+        lambda parts: parts["operations"][-1].update(
+            type=parts["operations"][-1]["type"].replace("create", "update"), target_id="pose_x"
+        ),
+        "/target_id",
+    ),
     "work without a name": (lambda parts: parts["operations"][-1]["request"].pop("name"), "/request/name"),
     "work with other sources": (of("operations", -1, "outcome", source_keys=["ast_x"]), "/outcome/source_keys"),
     "a charge above the reservation": (of("operations", -1, "outcome", charge=9), "/outcome/charge"),
@@ -305,6 +311,7 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a key of nobody": (put("x", "records", 0, 0, 0), "/records/0/0/0"),
     "an answer that is no status": (put(99, "records", 0, 1, 2), "/records/0/1/2"),
     "an answer of another length": (put("e30=", "records", 0, 1, 4), "/records/0/1/3"),
+    "an answer that is no JSON": (put("eA==", "records", 0, 1, 4), "/records/0/1/"),
     "a header in a header": (lambda parts: parts["records"][0][1][3].append(["YQ==", b64encode(b"b\r\nc: d").decode()]), "/records/0/1/3"),
 }  # fmt: skip
 """By what they make of a state: a change, and the complaint about it."""

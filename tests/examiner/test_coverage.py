@@ -135,3 +135,17 @@ def test_a_file_that_is_no_coverage_is_bad_usage(tmp_path: Path, text: str) -> N
     outcome = run_command("coverage", str(tmp_path / "bad.json"))
     assert 2 == outcome.status
     assert "bad.json" in outcome.complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("none.json",), "none.json"),
+        (("broken.json",), "broken.json: "),
+        (("broken.json", "--fail-under", "101"), "101"),
+    ],
+)
+def test_what_is_no_coverage_is_named(options: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.json").write_text("[")
+    refused = run_command("coverage", str(tmp_path / options[0]), *options[1:])
+    assert (2, True) == (refused.status, complaint in refused.complaint), refused

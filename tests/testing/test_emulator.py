@@ -260,3 +260,10 @@ def test_a_sandbox_is_saved_loaded_and_reset(sandbox: Sandbox, tmp_path: Path) -
 def test_an_address_that_cannot_be_one_is_told() -> None:
     with pytest.raises(EmulatorError, match=r"found the address '127\.0\.0\.1:8038'; expected one such as http://"):
         Emulator.connect("127.0.0.1:8038")
+
+
+def test_a_time_without_a_zone_and_a_value_of_no_kind_are_refused() -> None:
+    with pytest.raises(ValueError, match="has no time zone"):
+        Emulator.start(start=datetime(2030, 1, 1))  # noqa: DTZ001
+    with pytest.raises(TypeError, match="seed: found object"):
+        Emulator.start(seed=object())
