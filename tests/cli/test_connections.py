@@ -358,3 +358,17 @@ def test_output_that_cannot_be_written_is_a_message() -> None:
         status, complaint = run_writing_to(full, "scenarios", "list")
     assert status == 1
     assert complaint == "image-workflow-emulator: cannot write the output: No space left on device\n"
+
+
+def test_refused_connections_are_logged_with_their_limit(
+    emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def look() -> None:
+        server = connections.WatchedServer(server_config(emulator.application))
+        server.server_state.refused, server.server_state.limit = 2, 7
+        for _ in range(2):
+            server._look(asyncio.get_running_loop())
+
+    asyncio.run(look())
+    (record,) = caplog.records
+    assert record.message.startswith("refused 2 connections: there may be 7 at most; close idle ones")

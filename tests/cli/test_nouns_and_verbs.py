@@ -190,6 +190,7 @@ def test_credentials_are_listed_revoked_and_restored(server: Server, key: str) -
         assert told(server, f"credentials revoke {key} --sandbox other") == "iwe_demo_full_other is revoked\n"
         assert "credential_revoked" == ask(server, "/v1/team", "iwe_demo_full_other")["code"]
         assert told(server, f"credentials restore {key}", EMULATOR_SANDBOX="other").endswith(" is active\n")
+        assert "active" == json.loads(told(server, f"credentials restore {key} --sandbox other --format json"))["state"]
         assert "Demo" == ask(server, "/v1/team", "iwe_demo_full_other")["name"]
     finally:
         told(server, "sandboxes delete other")

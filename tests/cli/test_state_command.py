@@ -64,3 +64,11 @@ def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
         urllib.request.urlopen(asset).close()
     outcome = run_state(server, "save", "/dev/full")
     assert (outcome.status, outcome.complaint) == (1, "image-workflow-emulator: /dev/full: No space left on device\n")
+
+
+def test_a_file_that_is_larger_than_any_state_is_not_read(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "huge.zip"
+    with file.open("wb") as sparse:
+        sparse.truncate(5 * 2**30)
+    refused = run_state(server, "load", str(file))
+    assert (2, True) == (refused.status, "found 5368709120 bytes; expected at most 4294967296" in refused.complaint)

@@ -314,3 +314,8 @@ def test_a_cell_strikes_one_call_with_its_fault(cell: str, struck: object) -> No
     fault = rule.fault if isinstance(rule, RequestRule) else rule.outcome
     assert (cell, struck) == (rule.name, fault)
     assert rule.when.nth.first == rule.when.nth.last == Cell.read(cell).number
+
+
+def test_a_cell_of_an_unknown_failure_strikes_nothing() -> None:
+    with pytest.raises(ValueError, match="fail-nonsense"):
+        Cell.read("createPose#1:fail-nonsense").strike()

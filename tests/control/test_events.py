@@ -262,3 +262,8 @@ def test_watching_a_burst_costs_the_service_little(emulator: EmulatorUnderTest, 
     spent = time.perf_counter() - began
     assert len(stream.events) <= (spent / events.PAUSE_SECONDS + 2) * events.BATCH
     assert len(stream.read(1000)) == 1000
+
+
+def test_a_head_of_the_stream_is_answered_at_once(emulator: EmulatorUnderTest) -> None:
+    answer = emulator.ask("HEAD", "/events")
+    assert (200, b"") == (answer.status, answer.body)

@@ -64,6 +64,11 @@ def test_a_preflight_is_answered_and_is_no_request_of_the_journal(allowed: Brows
     assert before == len(allowed.app.sandbox.requests())
 
 
+def test_a_page_of_a_public_address_may_come_to_this_private_one(allowed: Browser) -> None:
+    asked = {**PREFLIGHT, "Access_Control_Request_Private_Network": "true"}
+    assert "true" == allowed.ask("/v1/uploads", method="OPTIONS", **asked)[1]["access-control-allow-private-network"]
+
+
 def test_a_preflight_of_another_origin_is_allowed_nothing(allowed: Browser) -> None:
     _, headers = allowed.ask("/v1/uploads", "https://elsewhere.example", "OPTIONS", **PREFLIGHT)
     assert [] == [name for name in headers if name.startswith("access-control")]

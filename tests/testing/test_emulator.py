@@ -267,3 +267,10 @@ def test_a_time_without_a_zone_and_a_value_of_no_kind_are_refused() -> None:
         Emulator.start(start=datetime(2030, 1, 1))  # noqa: DTZ001
     with pytest.raises(TypeError, match="seed: found object"):
         Emulator.start(seed=object())
+
+
+def test_an_emulator_and_an_explanation_say_what_they_are() -> None:
+    with Emulator.start() as emulator, emulator.sandbox() as sandbox:
+        assert f"<Emulator at {emulator.url}>" == repr(emulator)
+        get_team(sandbox)
+        assert "200: it passed every check." == str(sandbox.explain())
