@@ -1,6 +1,6 @@
 """The heads of requests: what the parser found in one, and those that may come again.
 
-A client that polls or reads the same list sends the same bytes each time. Parsing them takes a fifth of the processor time
+A client that polls or reads the same list sends the same bytes each time. Parsing them takes an eighth of the instructions
 of a small read, so the heads of reads are kept for a while. Must not know connections.
 """
 

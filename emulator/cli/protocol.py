@@ -272,7 +272,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         """Called by the parser at the first byte of a request."""
         self._between_requests = False
         self._framing_bytes, self._body_left = 0, None
-        self.url, self.headers, self.expect_100_continue = b"", [], False
+        self.url, self.headers = b"", []
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Called by the parser with a header, in the head or among the trailers."""
@@ -281,18 +281,19 @@ class PatientHttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Called by the parser at the end of the head of a request: begin to answer it, after those before it."""
         absolute = None if self.url.startswith(b"/") else _ABSOLUTE_TARGET.match(self.url)
+        expects_continue = False
         for index, (name, value) in enumerate(self.headers):
             if name == b"content-length":
                 self._body_left = int(value)
             elif name == b"expect" and value.lower() == b"100-continue":
-                self.expect_100_continue = True
+                expects_continue = True
             elif absolute and name == b"host":  # which the target overrules (RFC 9112)
                 self.headers[index] = (name, absolute[1])
-        self._head = self._found_head()
+        self._head = self._found_head(expects_continue)
         self.headers = []  # of trailers, which are no headers of the request
         self._begin(self._head)
 
-    def _found_head(self) -> Head:
+    def _found_head(self, expects_continue: bool) -> Head:
         """Return the head that the parser has just read."""
         method, self._unusual_method = self._unusual_method or self.parser.get_method().decode("ascii"), None
         url, version = httptools.parse_url(self.url), self.parser.get_http_version()
@@ -306,7 +307,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
             headers=self.headers,
             version=version,
             keep_alive=version != "1.0" and self.parser.should_keep_alive(),
-            expects_continue=self.expect_100_continue,
+            expects_continue=expects_continue,
         )
 
     def _begin(self, head: Head) -> None:

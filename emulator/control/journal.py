@@ -19,7 +19,7 @@ from emulator.control.explanations import describe_rule, explain, rules_that_act
 from emulator.control.queries import unfit_query, whole_number
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, count_of, excerpt
-from emulator.http.requests import ClientDisconnectedError, until_gone
+from emulator.http.requests import ClientDisconnectedError, watching
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 from emulator.service.journal import Entry, Identity, Journal
 from emulator.service.sandbox import Sandbox
@@ -204,9 +204,8 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + wait_ms / SECOND_MS
-    gone = asyncio.ensure_future(until_gone(call.request.receive))
     known: Journal | None = None
-    try:
+    with watching(call.request.receive) as gone:
         while (left := ends_at - loop.time()) > 0:
             pause, journal = min(left, _LOOK_AGAIN_SECONDS), _sandbox(call).journal
             with _waiter(journal, wanted) as arrived:
@@ -219,8 +218,6 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
                 return
             if gone.done():
                 raise ClientDisconnectedError
-    finally:
-        gone.cancel()
 
 
 @contextmanager

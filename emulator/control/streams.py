@@ -4,17 +4,13 @@ Starlette's own runs two tasks in a group. What is left of these when a client g
 that was on its way, and the garbage collector never finds a circle that has lived for long.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Final
 
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from emulator.http.requests import ClientDisconnectedError, until_gone
-
-_PIECE_BYTES: Final = 256 * 1024
-"""Larger pieces are sent in parts of this size, so that a slow reader costs little memory."""
+from emulator.http.requests import ClientDisconnectedError, watching
+from emulator.http.responses import PIECE_BYTES
 
 
 class Stream(StreamingResponse):
@@ -33,16 +29,13 @@ class Stream(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it. Raises ClientDisconnectedError: the client went away before it was whole."""
-        gone = asyncio.ensure_future(until_gone(receive))
-        gone.add_done_callback(lambda _: self._leave())
-        try:
+        with watching(receive) as gone:
+            gone.add_done_callback(lambda _: self._leave())
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             async for piece in self._pieces:
-                for start in range(0, len(piece), _PIECE_BYTES):
+                for start in range(0, len(piece), PIECE_BYTES):
                     if gone.done():
                         raise ClientDisconnectedError
-                    part = piece[start : start + _PIECE_BYTES]
+                    part = piece[start : start + PIECE_BYTES]
                     await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
-        finally:
-            gone.cancel()

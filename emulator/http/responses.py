@@ -6,6 +6,8 @@ Header = tuple[bytes, bytes]
 JSON_TYPE: Header = (b"content-type", b"application/json")
 NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 """Tells a browser not to guess the type of an answer."""
+PIECE_BYTES = 256 * 1024
+"""A longer body is sent in pieces of this size, so that a slow reader costs little memory."""
 
 
 class Response(Struct, frozen=True):

@@ -113,13 +113,12 @@ def check_window(session: UploadSession, now: int) -> None:
         )
 
 
-def accept(sandbox: Sandbox, session_id: str, digest: str, data: bytes, now: int) -> Commit[str]:
-    """Take a session's bytes once they are all here; the commit returns the upload token.
+def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, now: int) -> Commit[str]:
+    """Take the bytes of a session, as it is once they are all here; the commit returns the upload token.
 
     Raises:
-        Problem: upload_not_found, upload_expired, upload_bytes_conflict.
+        Problem: upload_expired, upload_bytes_conflict.
     """
-    session = find_present(sandbox, session_id)
     check_window(session, now)
     if session.digest is not None:
         _check_same_bytes(session, digest)

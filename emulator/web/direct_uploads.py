@@ -96,8 +96,7 @@ async def _read_bytes(exchange: Exchange) -> None:
 
 def _check(exchange: Exchange) -> Commit[str]:
     data, digest = exchange.content or b"", exchange.fingerprint.hex()
-    _session(exchange)  # which may be gone with its sandbox
-    return uploads.accept(exchange.sandbox, exchange.resource_id, digest, data, exchange.now)
+    return uploads.accept(exchange.sandbox, _session(exchange), digest, data, exchange.now)
 
 
 async def _render(exchange: Exchange, token: object) -> Response:

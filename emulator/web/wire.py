@@ -8,12 +8,11 @@ import asyncio
 from typing import Any
 
 from emulator.http.connection import Connection
-from emulator.http.requests import Body, Receive, Request, Send, until_gone
-from emulator.http.responses import Response
+from emulator.http.requests import Body, Receive, Request, Send, until_gone, watching
+from emulator.http.responses import PIECE_BYTES, Response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
 
-_PIECE_BYTES = 256 * 1024
 _PIECES_A_SECOND = 10
 """Of an answer that is sent slowly."""
 
@@ -40,13 +39,13 @@ class Wire:
         if self._request.method == "HEAD":
             body = b""
         head: dict[str, Any] = {"type": "http.response.start", "status": response.status, "headers": response.headers}
-        is_whole = bytes_per_second is None and len(body) <= _PIECE_BYTES and not is_refused_early
+        is_whole = bytes_per_second is None and len(body) <= PIECE_BYTES and not is_refused_early
         if is_whole and self._request.connection is not None:
             head["body"] = body
             await send(head)
             return
         await send(head)
-        piece_bytes = _PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
+        piece_bytes = PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
         if bytes_per_second is not None or len(body) > piece_bytes:
             for start in range(0, len(body), piece_bytes):
                 piece = body[start : start + piece_bytes]
@@ -71,12 +70,9 @@ class Wire:
         if self._body.has_more:  # only who has read the body can see the client go
             await self._stop.pause(span_ms)
             return False
-        gone = asyncio.ensure_future(until_gone(self._receive))
-        try:
+        with watching(self._receive) as gone:
             await self._stop.cut_short(asyncio.wait([gone], timeout=span_ms / SECOND_MS))
             return gone.done()
-        finally:
-            gone.cancel()
 
     async def stall(self) -> None:
         """Send nothing until the client has gone or the emulator stops."""

@@ -28,10 +28,9 @@ POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n
 CHUNKED = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-def _play(emulator: EmulatorUnderTest, fault: str) -> None:
+def _play(emulator: EmulatorUnderTest, network: Any, **more: str) -> None:
     """Let GET /team be answered by a fault of the network."""
-    scenario = f"scenario: fault\nrules:\n  - match: {{operation: getTeam}}\n    then: {{network: {fault}}}\n"
-    emulator.told("PUT", "/scenario", content=scenario.encode())
+    emulator.rule({"operation": "getTeam"}, {"network": network, **more})
 
 
 async def _opened(application: Any, sent: bytes = b"", state: Connections | None = None) -> _Transport:
@@ -138,11 +137,29 @@ def test_bytes_that_are_no_request_are_refused_after_the_requests_before_them(
     assert conversation.was_closed
 
 
-@pytest.mark.parametrize("fault", ["stall", "reset", "truncate", "{latency: 1h}, at: after_commit", "{rate: 1KiB}"])
-def test_a_client_that_leaves_is_missed_whatever_it_had_asked_for_next(emulator: EmulatorUnderTest, fault: str) -> None:
-    _play(emulator, fault)
+@pytest.mark.parametrize(
+    ("fault", "more"),
+    [
+        ("stall", {}),
+        ("reset", {}),
+        ("truncate", {}),
+        ({"latency": "1h"}, {"at": "after_commit"}),
+        ({"rate": "1KiB"}, {}),
+    ],
+)
+def test_a_client_that_leaves_is_missed_whatever_it_had_asked_for_next(
+    emulator: EmulatorUnderTest, fault: Any, more: dict[str, str]
+) -> None:
+    _play(emulator, fault, **more)
     conversation = asyncio.run(converse(emulator.application, [GET + GET]))  # which tells of a request that goes on
     assert [("GET", "/v1/team")] == [(method, path) for method, path, _ in conversation.requests]
+
+
+def test_a_body_that_is_spoiled_after_its_refusal_began_ends_the_connection(emulator: EmulatorUnderTest) -> None:
+    pieces = [CHUNKED.replace(b"/v1/products", b"/v1/nowhere") + b"1\r\na\r\n", b"spoiled\r\n"]
+    conversation = asyncio.run(converse(emulator.application, pieces))
+    assert conversation.was_closed
+    assert [404] == [int(status) for status in re.findall(rb"HTTP/1.1 (\d{3})", conversation.written)]
 
 
 async def _is_seen_to_leave(application: Any) -> bool:
@@ -151,7 +168,7 @@ async def _is_seen_to_leave(application: Any) -> bool:
 
 
 def test_a_client_is_seen_to_leave_while_its_next_request_waits(emulator: EmulatorUnderTest) -> None:
-    _play(emulator, "{latency: 1h}")
+    _play(emulator, {"latency": "1h"})
     assert asyncio.run(_is_seen_to_leave(emulator.application))
 
 
