@@ -58,8 +58,8 @@ verify: $(VENV)/verify.made $(COMPILED)
 
 coverage: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term $(if $(TESTS),,--cov-fail-under=$(COVERED_PERCENT)) $(TESTS)
-# What only an ended helper, a forked run of a sweep or a slower machine would meet is not all measured.
-COVERED_PERCENT := 98
+# All but a few branches, which depend on how far a connection or process came before another acted.
+COVERED_PERCENT := 99
 
 bench: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/run.py $(OPTIONS)

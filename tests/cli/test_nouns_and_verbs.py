@@ -1,6 +1,7 @@
 """The commands that look at a running emulator and change it: `requests`, `scenario`, `teams`, `credentials`, `sandboxes`."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from emulator.cli.arguments import with_verb
 from tests.cli.command import ask, run_command
+from tests.support.emulator_client import UPLOAD
 from tests.support.served import (
     EMULATOR,
     PATIENCE_SECONDS,
@@ -89,6 +91,21 @@ def test_a_request_is_explained_and_told_as_json_and_as_a_command(server: Server
         '  --data \'{"content_type": "image/png", "size_bytes": 5}\' \\',
         f"  {server.url}/v1/uploads",
     ]
+
+
+def test_what_struck_a_request_and_what_it_repeats_is_named(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "broken.yaml"
+    file.write_text(
+        "scenario: s\nrules:\n  - name: broken\n    match: {operation: getTeam}\n    then: {problem: internal_error}\n"
+    )
+    told(server, f"scenario use {file}")
+    ask(server, "/v1/team")
+    assert re.search(r"^rule  broken \(.+, line 3\): ", told(server, "requests show last"), re.MULTILINE)
+    for _ in range(2):
+        ask(server, "/v1/uploads", body=UPLOAD, method="POST")
+    assert re.search(r"^related  request 2: ", told(server, "requests show last"), re.MULTILINE)
+    ask(server, "/direct-uploads/default/x/y", None, method="POST")
+    assert "--data-binary @FILE" in told(server, "requests show last --format curl")
 
 
 @contextmanager

@@ -12,13 +12,8 @@ from typing import Any
 
 import pytest
 
-from emulator.cli.sweep.cells import Cell
 from emulator.cli.sweep.matrix import RECOVERABLE
 from emulator.cli.sweep.runs import Run
-from emulator.scenario.faults.loss import LossFault
-from emulator.scenario.faults.problem import ProblemFault
-from emulator.scenario.outcomes import WorkOutcome
-from emulator.scenario.rules import RequestRule
 from tests.cli.command import run_command
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, started
 
@@ -297,25 +292,3 @@ def test_a_signal_ends_the_sweep_and_all_of_its_runs(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
         assert b"" == heard(reader)
-
-
-@pytest.mark.parametrize(
-    ("cell", "struck"),
-    [
-        ("getTeam#1:internal_error", ProblemFault("internal_error")),
-        ("createProduct#2:lost-before-commit", LossFault("reset", "before_commit")),
-        ("upload#1:lost-after-commit", LossFault("reset", "after_commit")),
-        ("createPose#3:fail-timed_out", WorkOutcome(fail="timed_out")),
-        ("createUpscaleGeneration#1:output-1-content_rejected", WorkOutcome(outputs={1: "content_rejected"})),
-    ],
-)
-def test_a_cell_strikes_one_call_with_its_fault(cell: str, struck: object) -> None:
-    (rule,) = Cell.read(cell).strike().rules
-    fault = rule.fault if isinstance(rule, RequestRule) else rule.outcome
-    assert (cell, struck) == (rule.name, fault)
-    assert rule.when.nth.first == rule.when.nth.last == Cell.read(cell).number
-
-
-def test_a_cell_of_an_unknown_failure_strikes_nothing() -> None:
-    with pytest.raises(ValueError, match="fail-nonsense"):
-        Cell.read("createPose#1:fail-nonsense").strike()

@@ -64,7 +64,7 @@ def test_a_recipe_that_makes_no_sense_is_refused(changes: dict[str, object]) -> 
     [
         {"subject_count": 0}, {"subject_count": 2}, {"model_input_count": -1}, {"model_input_count": 1_000},
         {"model_input_count": 1}, {"background_kind": "picture"}, {"photography_style": "Golden hour"},
-        {"pose": "Walking"}, {"background_kind": "color"}, {"background_kind": "transparent", "format": "jpeg"},
+        {"pose": "Walking"}, {"people": 1_000}, {"background_kind": "color"}, {"background_kind": "transparent", "format": "jpeg"},
     ],
     ids=str,
 )  # fmt: skip

@@ -274,3 +274,4 @@ def test_an_emulator_and_an_explanation_say_what_they_are() -> None:
         assert f"<Emulator at {emulator.url}>" == repr(emulator)
         get_team(sandbox)
         assert "200: it passed every check." == str(sandbox.explain())
+        assert sandbox.api_key in [credential["key"] for credential in sandbox.team("Demo").credentials]

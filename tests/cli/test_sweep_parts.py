@@ -1,0 +1,74 @@
+"""What a sweep is made of: the rule of a cell, the line of its progress, and its page."""
+
+import io
+import sys
+
+import pytest
+
+from emulator.cli.sweep.cells import Cell, LeftOut
+from emulator.cli.sweep.matrix import Sweep
+from emulator.cli.sweep.page import as_page
+from emulator.cli.sweep.progress import Progress
+from emulator.cli.sweep.runs import Run
+from emulator.contract import load_contract
+from emulator.scenario.faults.loss import LossFault
+from emulator.scenario.faults.problem import ProblemFault
+from emulator.scenario.outcomes import WorkOutcome
+from emulator.scenario.rules import RequestRule
+
+
+@pytest.mark.parametrize(
+    ("cell", "struck"),
+    [
+        ("getTeam#1:internal_error", ProblemFault("internal_error")),
+        ("createProduct#2:lost-before-commit", LossFault("reset", "before_commit")),
+        ("upload#1:lost-after-commit", LossFault("reset", "after_commit")),
+        ("createPose#3:fail-timed_out", WorkOutcome(fail="timed_out")),
+        ("createUpscaleGeneration#1:output-1-content_rejected", WorkOutcome(outputs={1: "content_rejected"})),
+    ],
+)
+def test_a_cell_strikes_one_call_with_its_fault(cell: str, struck: object) -> None:
+    (rule,) = Cell.read(cell).strike().rules
+    fault = rule.fault if isinstance(rule, RequestRule) else rule.outcome
+    assert (cell, struck) == (rule.name, fault)
+    assert rule.when.nth.first == rule.when.nth.last == Cell.read(cell).number
+
+
+def test_a_cell_of_an_unknown_failure_strikes_nothing() -> None:
+    with pytest.raises(ValueError, match="fail-nonsense"):
+        Cell.read("createPose#1:fail-nonsense").strike()
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_one_line_on_a_terminal_which_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Progress(2, 0, 1, 60.0, {}) as progress:
+        progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1))
+    shown = terminal.getvalue().split("\r\x1b[K")
+    assert ["", "0 of 2 runs, about 2 min 01 s left", ""] == [shown[0], shown[1], shown[-1]]
+    assert shown[2].startswith("1 of 2 runs: 1 failed, about ")
+
+
+def test_progress_that_is_broken_off_says_how_far_it_came(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(RuntimeError), Progress(3, 1, 1, 1.0, {}):
+        raise RuntimeError
+    assert ["2 runs to go, about 3 s", "stopped after 1 of 3 runs"] == capsys.readouterr().err.splitlines()
+
+
+def test_the_page_tells_what_survived_what_was_left_out_and_what_has_to_be_mended() -> None:
+    runs = [
+        Run("getTeam#1:internal_error", "survived", 0, 0.1),
+        Run("getTeam#1:lost-before-commit", "hung", None, 9.0),
+        Run("createProduct#1:idempotency_key_reused", "failed", 1, 0.1),
+    ]
+    left_out = [LeftOut(Cell.read("getTeam#2:internal_error"), "it cannot differ")]
+    page = as_page(Sweep(load_contract(), Run("", "survived", 0, 0.2), runs, left_out, ["python", "a.py"], ()))
+    assert 'class="ran survived" title="getTeam#1:internal_error: survived"' in page
+    assert '<td class="none"></td>' in page
+    assert "What has to be mended" in page
+    assert '<article class="hung" id="getTeam#1:lost-before-commit">' in page
