@@ -100,6 +100,7 @@ def test_what_struck_a_request_and_what_it_repeats_is_named(server: Server, tmp_
     )
     told(server, f"scenario use {file}")
     ask(server, "/v1/team")
+    told(server, "scenario off")
     assert re.search(r"^rule  broken \(.+, line 3\): ", told(server, "requests show last"), re.MULTILINE)
     for _ in range(2):
         ask(server, "/v1/uploads", body=UPLOAD, method="POST")
