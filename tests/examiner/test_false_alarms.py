@@ -35,7 +35,12 @@ SOUND: Final = {
         (*tuple(step for power in range(7) for step in (upscale("one"), Wait(2**power))), LOOK), (BROKEN,)
     ),
     "gives a wish up after three failures, and has it again later": Example(
-        (*tuple(step for power in range(3) for step in (upscale("one"), Wait(2**power))), upscale("two"), Wait(20), LOOK),
+        (
+            *tuple(step for power in range(3) for step in (upscale("one"), Wait(2**power))),
+            upscale("two"),
+            Wait(20),
+            LOOK,
+        ),
         ({**LOST, "when": {"nth": "1-3"}, "then": {"problem": "internal_error", "at": "before_commit"}},),
     ),
 }
