@@ -31,6 +31,7 @@ if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on t
 from tests.benchmarks import load
 from tests.benchmarks.load import Connection, Template, template
 from tests.benchmarks.servers import EMULATOR, RAW, TEAMS, RunningServer, key, running, write_world
+from tests.support.wire import Wire
 
 FAST_CLOCK = ("--clock", "x400")
 UNENDING = "timings: {first_output: 10d}\n"
@@ -133,7 +134,7 @@ def measure_rates(bench: Bench) -> list[Figures]:
         Figures("poll of an unfinished Generation", "/s", "0.5"),
     ]
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
-        prepared = [prepared_requests(bench, emulator.port, key(team)) for team in range(TEAMS)]
+        prepared = [prepared_requests(bench, emulator.port, team) for team in range(TEAMS)]
         for _ in range(bench.rounds):
             for row, *requests in zip(figures, *prepared, strict=True):
                 row.add_rates(*both_under_load(bench, emulator, raw, requests))
@@ -145,7 +146,7 @@ def measure_latencies(bench: Bench) -> list[Figures]:
     figures = {number: Figures(f"p99 of GET /team, {number} connections", "ms", "1.5 x raw") for number in (16, 64)}
     pauses = Figures("longest pause of POST /products", "ms", "10 ms")
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
-        prepared = [prepared_requests(bench, emulator.port, key(team)) for team in range(TEAMS)]
+        prepared = [prepared_requests(bench, emulator.port, team) for team in range(TEAMS)]
         reads, writes = [requests[0] for requests in prepared], [requests[1] for requests in prepared]
         for _ in range(bench.rounds):
             for number, row in figures.items():
@@ -178,10 +179,10 @@ def under_load(bench: Bench, server: RunningServer, requests: list[Template]) ->
     return Load(answers, (server.cpu_seconds() - worked) / answers.number)
 
 
-def prepared_requests(bench: Bench, port: int, team: str) -> list[Template]:
+def prepared_requests(bench: Bench, port: int, number: int) -> list[Template]:
     """Make what the requests of a Team refer to, and return them."""
-    connection = Connection(port)
-    asset = upload(bench, connection, team, photo(40, 30))
+    connection, team = Connection(port), key(number)
+    asset = asset_of(number, port, photo(40, 30))
     product = {"name": "Bench", "asset_ids": [asset], "primary_asset_id": asset}
     create = template("POST", "/v1/products", team, product, is_numbered=True)
     for _ in range(30):
@@ -212,12 +213,14 @@ def measure_access_log(bench: Bench) -> Figures:
 def measure_uploads(bench: Bench) -> Figures:
     """Milliseconds for the largest file."""
     figures = Figures("upload of 70 MiB", "ms")
+    body = {"content_type": "image/jpeg", "size_bytes": UPLOAD_BYTES}
+    create = template("POST", "/v1/uploads", key(0), body, is_numbered=True)
     with bench.servers("--clock", "auto") as (emulator, raw):
         for _ in range(bench.rounds):
-            session = open_session(bench, Connection(emulator.port), key(0), UPLOAD_BYTES)
-            path = "/" + session["url"].split("/", 3)[3]
-            took = bench.away(load.measure_upload, emulator.port, path, session["headers"], UPLOAD_BYTES)
-            figures.add(took, bench.away(load.measure_upload, raw.port, "/60", session["headers"], UPLOAD_BYTES))
+            recipe = Connection(emulator.port).ask(create.number(next(bench.numbers))).json()["upload"]
+            path = "/" + recipe["url"].split("/", 3)[3]
+            took = bench.away(load.measure_upload, emulator.port, path, recipe["headers"], UPLOAD_BYTES)
+            figures.add(took, bench.away(load.measure_upload, raw.port, "/60", recipe["headers"], UPLOAD_BYTES))
     return figures
 
 
@@ -228,7 +231,7 @@ def measure_pictures(bench: Bench) -> list[Figures]:
     stalls = {name: Figures(f"longest stall by 4k {name}", "ms", "20 ms") for name in formats}
     path = "/v1/generations/product-photography"
     with bench.servers("--clock", "auto") as (emulator, _):
-        asset = upload(bench, Connection(emulator.port), key(0), photo(2000, 1500))
+        asset = asset_of(0, emulator.port, photo(2000, 1500))
         order = photoshoot(asset)
         bench.away(load.measure_generation, emulator.port, key(0), path, order, next(bench.numbers))
         for _ in range(bench.rounds):
@@ -270,23 +273,10 @@ def photo(width: int, height: int) -> bytes:
     return buffer.getvalue()
 
 
-def upload(bench: Bench, connection: Connection, team: str, data: bytes) -> str:
-    """Bring a file in; return the Asset's id."""
-    session = open_session(bench, connection, team, len(data))
-    headers = "".join(f"{name}: {value}\r\n" for name, value in session["headers"].items())
-    path = "/" + session["url"].split("/", 3)[3]
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(data)}\r\n{headers}\r\n"
-    token = connection.ask(head.encode(), data).json()
-    complete = template("POST", f"/v1/uploads/{session['id']}/complete", team, token, is_numbered=True)
-    return str(connection.ask(complete.number(next(bench.numbers))).json()["id"])
-
-
-def open_session(bench: Bench, connection: Connection, team: str, size: int) -> dict[str, Any]:
-    """Open an Upload Session; return its recipe and id."""
-    body = {"content_type": "image/jpeg", "size_bytes": size}
-    create = template("POST", "/v1/uploads", team, body, is_numbered=True)
-    session = connection.ask(create.number(next(bench.numbers))).json()
-    return {**session["upload"], "id": session["id"]}
+def asset_of(team: int, port: int, data: bytes) -> str:
+    """Bring a file in for a Team; return the Asset's id."""
+    path, headers = f"/_emulator/assets?team=Team%20{team:02}", {"Content-Type": "image/jpeg"}
+    return Wire(f"http://127.0.0.1:{port}").request("POST", path, data, headers).id
 
 
 def print_table(rows: list[Figures]) -> None:

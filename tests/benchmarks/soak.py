@@ -7,11 +7,8 @@ list is read by short pages: the journal keeps answers, and would keep ever long
 """
 
 import argparse
-import json
 import os
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +16,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from emulator.testing import Emulator
+from tests.support.emulator_client import Answer
 from tests.support.pictures import picture
 from tests.support.served import serving
+from tests.support.wire import Wire
 
 ROUNDS_PER_HOUR = 60
 HOURS_TO_FILL = 24
@@ -32,59 +31,47 @@ class Client:
     """A client of one Team."""
 
     def __init__(self, base_url: str, key: str) -> None:
-        self._base_url = base_url
-        self._key = key
+        self._wire = Wire(base_url, key)
         self._sent = 0
 
-    def send(self, method: str, path: str, body: Any = None) -> Any:
+    def send(self, method: str, path: str, body: Any = None) -> Answer:
         """Send a request; refusals are answers too."""
         self._sent += 1
-        headers = {"Authorization": f"Bearer {self._key}", "Idempotency-Key": f"soak-{self._sent}"}
-        data = None
-        if body is not None:
-            data, headers["Content-Type"] = json.dumps(body).encode(), "application/json"
-        return self.exchange(method, self._base_url + path, data, headers)
-
-    def exchange(self, method: str, url: str, data: bytes | None, headers: dict[str, str]) -> Any:
-        """Send bytes, and return the JSON that is answered (None for bytes)."""
-        request = urllib.request.Request(url, data, headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                content, kind = answer.read(), answer.headers.get("Content-Type", "")
-        except urllib.error.HTTPError as refusal:
-            content, kind = refusal.read(), "json"
-        return json.loads(content) if "json" in kind and content else None
+        return self._wire.ask(method, path, body, f"soak-{self._sent}")
 
     def upload(self, data: bytes) -> str:
         """Bring a file in, and return the id of its Asset."""
-        session = self.send("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(data)})
-        token = self.exchange("POST", session["upload"]["url"], data, session["upload"]["headers"])
-        return str(self.send("POST", f"/uploads/{session['id']}/complete", token)["id"])
+        session = self.send("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(data)}).json
+        token = self._wire.send_bytes(session, data).json
+        return self.send("POST", f"/uploads/{session['id']}/complete", token).id
+
+    def download(self, asset: str) -> None:
+        """Get the picture of an Asset."""
+        self._wire.fetch(self.send("GET", f"/assets/{asset}").json["url"])
 
     def round(self) -> None:
         """Do a minute's work that leaves nothing behind: upload, Product, reads, a download, refusals, deletion."""
         asset = self.upload(picture())
-        product = self.send("POST", "/products", {"name": "Soak", "asset_ids": [asset], "primary_asset_id": asset})
-        self.send("PATCH", f"/products/{product['id']}", {"name": "Soaked"})
-        self.exchange("GET", self.send("GET", f"/assets/{asset}")["url"], None, {})
+        product = self.send("POST", "/products", {"name": "Soak", "asset_ids": [asset], "primary_asset_id": asset}).id
+        self.send("PATCH", f"/products/{product}", {"name": "Soaked"})
+        self.download(asset)
         for path in ("/team", "/assets", "/products", "/generations?limit=5", "/poses", "/assets/none"):
             self.send("GET", path)
         self.send("POST", "/products", {"name": ""})
-        self.send("DELETE", f"/products/{product['id']}")
+        self.send("DELETE", f"/products/{product}")
         self.send("DELETE", f"/assets/{asset}")
 
     def work(self) -> Iterator[str]:
         """Have a pose and a photoshoot made, and delete what can be deleted; yields before the wait."""
         asset = self.upload(picture())
-        pose = self.send("POST", "/poses", {"name": "Soak", "asset_id": asset})
+        pose = self.send("POST", "/poses", {"name": "Soak", "asset_id": asset}).id
         body = {"asset_ids": [asset], "output_mode": "photoshoot"}
-        shoot = self.send("POST", "/generations/product-photography", body)
+        shoot = self.send("POST", "/generations/product-photography", body).id
         yield "work"
-        shoot = self.send("GET", f"/generations/{shoot['id']}")
-        pose = self.send("GET", f"/operations/{pose['id']}")
-        self.send("DELETE", f"/poses/{pose['result']['id']}")
-        for identifier in (asset, *(output["asset"]["id"] for output in shoot["outputs"])):
-            self.exchange("GET", self.send("GET", f"/assets/{identifier}")["url"], None, {})
+        outputs = self.send("GET", f"/generations/{shoot}").json["outputs"]
+        self.send("DELETE", f"/poses/{self.send('GET', f'/operations/{pose}').json['result']['id']}")
+        for identifier in (asset, *(output["asset"]["id"] for output in outputs)):
+            self.download(identifier)
             self.send("DELETE", f"/assets/{identifier}")
 
 

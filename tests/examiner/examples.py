@@ -12,6 +12,11 @@ LIBRARY: Final = sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml"
 """The names of all scenarios that are shipped."""
 
 
+def rules_found(service: EmulatorUnderTest, query: str = "?ended=true") -> list[str]:
+    """The rule of each finding: of all that would be found if the run ended now, unless the query says otherwise."""
+    return [finding["rule"] for finding in service.told("GET", f"/conduct{query}")["findings"]]
+
+
 class ExampleClient:
     """Sends the steps of an example, and remembers what the next ones need."""
 

@@ -4,16 +4,18 @@ Their pauses move the emulator's clock. They share the ways of a good client: on
 where nothing is told, and an end to everything.
 """
 
-import http.client
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPException
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from emulator.testing import Sandbox
+from tests.support.emulator_client import Answer
 from tests.support.pictures import picture
+from tests.support.wire import Wire
 
 TERMINAL: Final = ("completed", "failed")
 REPEATABLE: Final = (429, 500, 503)
@@ -81,9 +83,9 @@ class SoundClient:
                     raise
         raise Refused("uploads")
 
-    def pages(self, path: str) -> Iterator[Json]:
+    def pages(self, path: str) -> None:
         """Read a list to its end; begin anew where a cursor is refused."""
-        cursor, found = "", []
+        cursor = ""
         for _ in range(10):
             try:
                 page = self.ask("GET", f"{path}?limit=2{cursor}")
@@ -92,11 +94,9 @@ class SoundClient:
                     raise
                 cursor = ""
                 continue
-            found += page["data"]
             if not page["page"]["has_more"]:
                 break
             cursor = f"&after={page['page']['next_cursor']}"
-        return iter(found)
 
     def work(self, method: str, path: str, body: Json) -> Json:
         """Admit work, and see how it ends."""
@@ -106,17 +106,17 @@ class SoundClient:
         """Look until it has ended, or patience has."""
         path = f"/{work['object']}s/{work['id']}"
         for _ in range(self.most_looks):
-            status, headers, shown = self._answered(lambda: self._send_api("GET", path, None, None))
-            if status >= 400:
-                raise Refused(shown["code"])
-            if shown["status"] in TERMINAL:
-                return dict(shown)
-            self.pause(self.look_again_seconds(headers))
+            answer = self._answered(lambda: self._send_api("GET", path, None, None))
+            if answer.status >= 400:
+                raise Refused(answer.code)
+            if answer.json["status"] in TERMINAL:
+                return dict(answer.json)
+            self.pause(self.look_again_seconds(answer))
         raise Refused("it does not end")
 
-    def look_again_seconds(self, headers: Json) -> float:
+    def look_again_seconds(self, answer: Answer) -> float:
         """How long to wait before the next look."""
-        return float(headers.get("retry-after", 1))
+        return answer.retry_after or 1
 
     # How it asks ----------------------------------------------------------------------------------------------------
 
@@ -129,47 +129,41 @@ class SoundClient:
         key = next(self._keys) if method in ("POST", "PATCH") else None
         return self._insist(lambda: self._send_api(method, path, body, key))
 
-    def _insist(self, send: Callable[[], tuple[int, Json, Json]]) -> Json:
-        status, _, told = self._answered(send)
-        if status >= 400:
-            raise Refused(told["code"])
-        return told
+    def _insist(self, send: Callable[[], Answer]) -> Json:
+        answer = self._answered(send)
+        if answer.status >= 400:
+            raise Refused(answer.code)
+        return dict(answer.json) if answer.body else {}
 
-    def _answered(self, send: Callable[[], tuple[int, Json, Json]]) -> tuple[int, Json, Json]:
+    def _answered(self, send: Callable[[], Answer]) -> Answer:
         for attempt in range(self.attempts):
             backoff = 2.0**attempt
             try:
-                status, headers, told = send()
-            except (OSError, http.client.HTTPException, ValueError):
+                answer = send()
+                told = answer.json if answer.body else {}
+            except (OSError, HTTPException, ValueError):
                 self.pause(backoff)
                 continue
             if told.get("code") == "resource_operation_in_progress":
                 self.watch({"object": "operation", "id": told["active_operation_id"]})
-            elif status in REPEATABLE or told.get("code") == "idempotency_in_progress":
+            elif answer.status in REPEATABLE or told.get("code") == "idempotency_in_progress":
                 if attempt < self.attempts - 1:
-                    self.pause(float(headers.get("retry-after", backoff)))
+                    self.pause(backoff if answer.retry_after is None else answer.retry_after)
             else:
-                return status, headers, told
+                return answer
         raise Refused("no attempt is left")
 
-    def _send_api(self, method: str, path: str, body: Json | None, key: str | None) -> tuple[int, Json, Json]:
+    def _send_api(self, method: str, path: str, body: Json | None, key: str | None) -> Answer:
         headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
         content = None if body is None else json.dumps(body).encode()
         return self.send(method, self._base + path, content, headers | ({"Idempotency-Key": key} if key else {}))
 
-    def send(self, method: str, url: str, content: bytes | None, headers: Json) -> tuple[int, Json, Json]:
+    def send(self, method: str, url: str, content: bytes | None, headers: Json) -> Answer:
         """Send a request on a connection of its own."""
-        parts = urlsplit(url)
-        connection = http.client.HTTPConnection(parts.netloc, timeout=TIMEOUT_SECONDS)
-        try:
-            target = parts.path + (f"?{parts.query}" if parts.query else "")
-            connection.request(method, target, content, headers | {"User-Agent": self.name})
-            answer = connection.getresponse()
-            told = answer.read()
-            lowered = {name.lower(): value for name, value in answer.getheaders()}
-            return answer.status, lowered, json.loads(told) if told else {}
-        finally:
-            connection.close()
+        wire = Wire(url)
+        with closing(wire.connect(TIMEOUT_SECONDS)) as connection:
+            connection.request(method, "/" + url.split("/", 3)[3], content, headers | {"User-Agent": self.name})
+            return wire.finish(connection)
 
 
 class SlowClient(SoundClient):
@@ -177,7 +171,7 @@ class SlowClient(SoundClient):
 
     name = "slow"
 
-    def look_again_seconds(self, headers: Json) -> float:
+    def look_again_seconds(self, answer: Answer) -> float:
         return 660.0
 
 
@@ -186,7 +180,7 @@ class HedgingClient(SoundClient):
 
     name = "hedging"
 
-    def _send_api(self, method: str, path: str, body: Json | None, key: str | None) -> tuple[int, Json, Json]:
+    def _send_api(self, method: str, path: str, body: Json | None, key: str | None) -> Answer:
         if key is None:
             return super()._send_api(method, path, body, key)
         with ThreadPoolExecutor(2) as pool:
@@ -195,7 +189,7 @@ class HedgingClient(SoundClient):
         answers = [one.result() for one in sent if one.exception() is None]
         if not answers:
             raise ConnectionError
-        return min(answers, key=lambda answer: answer[0])
+        return min(answers, key=lambda answer: answer.status)
 
 
 class PoliteClient(SoundClient):

@@ -3,7 +3,7 @@
 from emulator.examiner.rules import poll_before_retry_after, retry_before_retry_after
 from emulator.examiner.rules.registry import RULES
 from emulator.service import record
-from tests.examiner.examples import ExampleClient
+from tests.examiner.examples import ExampleClient, rules_found
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
 
@@ -13,10 +13,6 @@ TIMED = ("retry-before-retry-after", "poll-before-retry-after", "no-backoff")
 
 def conduct(service: EmulatorUnderTest, query: str = "") -> Json:
     return dict(service.told("GET", f"/conduct{query}"))
-
-
-def rules_found(service: EmulatorUnderTest, query: str = "") -> list[str]:
-    return [finding["rule"] for finding in conduct(service, query)["findings"]]
 
 
 def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(service: EmulatorUnderTest) -> None:
@@ -41,12 +37,12 @@ def test_findings_outlive_the_journal_and_end_with_a_reset(service: EmulatorUnde
 def test_findings_and_what_is_still_open_are_saved_with_the_state(service: EmulatorUnderTest) -> None:
     ExampleClient(service).play(BREAKS)
     service.post("/uploads", {"content_type": "image/png", "size_bytes": 10})
-    before, open_matters = conduct(service), rules_found(service, "?ended=true")
+    before, open_matters = conduct(service), rules_found(service)
     saved = service.ask("GET", "/state").body
     service.ask("POST", "/reset")
     assert 200 == service.ask("PUT", "/state", content=saved).status
     assert before == conduct(service)
-    assert open_matters == rules_found(service, "?ended=true")
+    assert open_matters == rules_found(service)
     assert "abandoned-upload" in open_matters
 
 
@@ -56,7 +52,7 @@ def test_the_repetition_of_a_read_that_failed_before_the_state_was_saved_is_seen
     service.ask("PUT", "/state", content=service.ask("GET", "/state").body)
     service.advance(60)
     service.get("/team")
-    assert [] == rules_found(service, "?ended=true")
+    assert [] == rules_found(service)
 
 
 def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulator: MakeEmulator) -> None:
@@ -71,9 +67,9 @@ def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulato
 def test_what_is_left_undone_is_found_ten_minutes_later(service: EmulatorUnderTest) -> None:
     service.admitted_upscale()
     service.advance(600)
-    assert [] == rules_found(service)
+    assert [] == rules_found(service, "")
     service.advance(10)
-    assert ["abandoned-work"] == rules_found(service)
+    assert ["abandoned-work"] == rules_found(service, "")
 
 
 def test_the_same_requests_make_the_same_findings(make_emulator: MakeEmulator) -> None:
@@ -120,7 +116,7 @@ def test_a_request_that_comes_again_late_is_found_no_more(service: EmulatorUnder
     asset = service.assets(1)[0]
     service.rule({"operation": "createUpscaleGeneration"}, {"problem": "service_unavailable"}, {"nth": 1})
     service.send(upscale_call(asset, "k"))
-    assert ["gave-up-on-retryable"] == rules_found(service, "?ended=true")
+    assert ["gave-up-on-retryable"] == rules_found(service)
     service.advance(5)
     service.send(upscale_call(asset, "k"))
-    assert [] == rules_found(service)
+    assert [] == rules_found(service, "")

@@ -7,9 +7,9 @@ import pytest
 
 from emulator.examiner.rules.base import Ask, Example, Wait, upscale
 from emulator.testing import Emulator, Sandbox
-from tests.examiner.examples import ExampleClient
+from tests.examiner.examples import ExampleClient, rules_found
 from tests.examiner.sound_clients import SoundClient
-from tests.support.emulator_client import EmulatorUnderTest, Json
+from tests.support.emulator_client import EmulatorUnderTest
 
 LOOK: Final = Ask("GET", "{work}")
 LOST: Final = {
@@ -18,6 +18,11 @@ LOST: Final = {
     "then": {"problem": "internal_error", "at": "after_commit"},
 }
 BROKEN: Final = {**LOST, "when": {"nth": "1-6"}}
+
+
+def retried(attempts: int) -> tuple[Ask | Wait, ...]:
+    """Return an upscale that is asked for again and again, each time after twice the wait."""
+    return tuple(step for power in range(attempts) for step in (upscale("one"), Wait(2**power)))
 
 
 def other_program(ask: Ask) -> Ask:
@@ -31,30 +36,16 @@ SOUND: Final = {
     "is started anew after a lost answer, under another name": Example(
         (upscale("one"), other_program(upscale("one")), Wait(20), other_program(LOOK)), (LOST,)
     ),
-    "waits longer each time, by the emulator's clock alone": Example(
-        (*tuple(step for power in range(7) for step in (upscale("one"), Wait(2**power))), LOOK), (BROKEN,)
-    ),
+    "waits longer each time, by the emulator's clock alone": Example((*retried(7), LOOK), (BROKEN,)),
     "gives a wish up after three failures, and has it again later": Example(
-        (
-            *tuple(step for power in range(3) for step in (upscale("one"), Wait(2**power))),
-            upscale("two"),
-            Wait(20),
-            LOOK,
-        ),
+        (*retried(3), upscale("two"), Wait(20), LOOK),
         ({**LOST, "when": {"nth": "1-3"}, "then": {"problem": "internal_error", "at": "before_commit"}},),
     ),
 }
 UNSOUND: Final = {
-    "no-backoff": Example(
-        (*tuple(step for _ in range(7) for step in (upscale("one"), Wait(1))), Wait(20), LOOK), (BROKEN,)
-    ),
+    "no-backoff": Example((*(upscale("one"), Wait(1)) * 7, Wait(20), LOOK), (BROKEN,)),
     "key-not-sent-again": Example((upscale("one"), Ask("POST", "/generations/upscale", upscale("one").body)), (LOST,)),
 }
-
-
-def rules_found(service: EmulatorUnderTest) -> list[str]:
-    found: Json = service.told("GET", "/conduct?ended=true")
-    return [finding["rule"] for finding in found["findings"]]
 
 
 @pytest.mark.parametrize("example", SOUND.values(), ids=SOUND)
@@ -75,7 +66,8 @@ def test_each_of_two_workers_that_watch_the_same_work_is_judged_by_itself(
 ) -> None:
     with server.sandbox(clock="manual") as sandbox:
         path = admitted(sandbox)
-        workers = [httpx.Client(base_url=sandbox.base_url, headers=credential(sandbox)) for _ in range(2)]
+        headers = {"Authorization": f"Bearer {sandbox.api_key}"}
+        workers = [httpx.Client(base_url=sandbox.base_url, headers=headers) for _ in range(2)]
         due, now = [0.0, 0.7], 0.0
         while due:
             number = due.index(min(due))
@@ -88,10 +80,6 @@ def test_each_of_two_workers_that_watch_the_same_work_is_judged_by_itself(
             else:
                 due[number] += share * float(answer.headers["retry-after"])
         assert found == [finding.rule for finding in sandbox.conduct().findings]
-
-
-def credential(sandbox: Sandbox) -> dict[str, str]:
-    return {"Authorization": f"Bearer {sandbox.api_key}"}
 
 
 def admitted(sandbox: Sandbox) -> str:
