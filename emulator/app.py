@@ -61,6 +61,7 @@ class Application:
     """
 
     def __init__(self, settings: Settings, helpers: Helpers | None = None, contract: Contract | None = None) -> None:
+        """Build it from its settings. Raises as `sandbox_options` does, and UsageError for a bad state file."""
         self.settings = settings
         self.contract = contract or load_contract()
         self.examiner = Examiner()
@@ -237,10 +238,3 @@ def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) ->
     if path.suffix or path.is_file():
         return parse_scenario(path.read_bytes(), name_or_file, contract.facts(), world_names(world))
     return shipped_library(contract.facts()).load(name_or_file, world_names(world))
-
-
-def create_application(
-    settings: Settings, helpers: Helpers | None = None, contract: Contract | None = None
-) -> Application:
-    """Build the emulator from its settings; raises as `sandbox_options` does."""
-    return Application(settings, helpers, contract)

@@ -1,7 +1,6 @@
 """The `serve` command: one uvicorn server around the application, from the bound port to the last answer.
 
-Owns the listening socket, the start-up message, the `ready` line, signals and the log. Knows of the application only
-what `Application` says.
+Owns the listening socket, the start-up message, the `ready` line, signals and the log.
 """
 
 import asyncio
@@ -9,10 +8,10 @@ import logging
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from emulator import __version__
 from emulator.cli.addresses import local_url
@@ -29,7 +28,7 @@ from emulator.imaging.memory import give_back_large_blocks
 from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, unknown_variables
 
 if TYPE_CHECKING:
-    from emulator.app import Application as Emulator
+    from emulator.app import Application, StartUpSummary
 
 _LOGGER = logging.getLogger("emulator.cli")
 GRACE_SECONDS = 8
@@ -38,37 +37,6 @@ TRANSFER_GRACE_SECONDS = 7
 """How long what is still on its way may take to arrive; then the connection is cut, and its request ends by itself."""
 IMAGE_GRACE_SECONDS = 4
 """How much of this their image work may take, so that its clients still get their answers: usual images need a tenth."""
-
-
-class StartUpSummary(Protocol):
-    """What a person needs to know at start: the keys, each with its Team and a note, and how the clock runs."""
-
-    @property
-    def keys(self) -> Sequence[tuple[str, str, str]]:
-        """Team, key and note (its profile or state) of each credential."""
-
-    @property
-    def clock(self) -> str:
-        """The clock in words, such as `manual, at 2026-01-01T00:00:00.000Z`."""
-        ...
-
-
-class Application(Protocol):
-    """The ASGI application that is served."""
-
-    def __call__(self, scope: Any, receive: Any, send: Any) -> Awaitable[None]:
-        """Answer a request (ASGI 3, http only)."""
-        ...
-
-    def start_up_summary(self) -> StartUpSummary:
-        """Describe the default sandbox."""
-        ...
-
-    def stop(self) -> None:
-        """Let the requests in flight come to their end."""
-
-    def close(self) -> None:
-        """End the image work that still runs, and answer the requests that wait for it."""
 
 
 def serve(settings: Settings, environment: Mapping[str, str]) -> int:
@@ -90,7 +58,7 @@ def serve(settings: Settings, environment: Mapping[str, str]) -> int:
 
 @contextmanager
 def access_log(
-    application: "Emulator", settings: Settings, environment: Mapping[str, str], *, is_usual: bool
+    application: "Application", settings: Settings, environment: Mapping[str, str], *, is_usual: bool
 ) -> Iterator[None]:
     """Write a line for each request meanwhile, if that is asked for or usual."""
     if not (is_usual if settings.access_log is None else settings.access_log):
@@ -117,18 +85,18 @@ def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
         _LOGGER.warning("unknown variable %s%s", name, hint)
 
 
-def load_application(settings: Settings) -> "Emulator":
+def load_application(settings: Settings) -> "Application":
     """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
-    from emulator.app import create_application
+    from emulator.app import Application
 
     try:
-        return create_application(settings)
+        return Application(settings)
     except OSError as error:
         raise unreadable(error) from error
 
 
-def server_config(application: Application) -> Config:
-    """Return how uvicorn serves an application."""
+def server_config(application: Any) -> Config:
+    """Return how uvicorn serves an ASGI application."""
     return Config(
         application,
         http=PatientHttpProtocol,
@@ -147,7 +115,7 @@ def server_config(application: Application) -> Config:
 class _AnnouncingServer(WatchedServer):
     """A uvicorn server that prints when it is ready, and for which a signal to stop is not a failure."""
 
-    def __init__(self, application: Application, announcement: str) -> None:
+    def __init__(self, application: "Application", announcement: str) -> None:
         super().__init__(server_config(application))
         self._application = application
         self._announcement = announcement
@@ -211,7 +179,7 @@ def address_of(listener: socket.socket) -> str:
     return local_url(host, port)
 
 
-def _start_up_message(address: str, summary: StartUpSummary) -> str:
+def _start_up_message(address: str, summary: "StartUpSummary") -> str:
     teams = max((len(team) for team, _, _ in summary.keys), default=0)
     keys = max((len(key) for _, key, _ in summary.keys), default=0)
     rows = [f"{team:{teams}}  {key:{keys}}  {note}".rstrip() for team, key, note in summary.keys]

@@ -82,11 +82,11 @@ def create_app(**options: Any) -> EmulatorApplication:
     `world` and `scenario` may be mappings too. Raises TypeError for an unknown option, EmulatorError for one, or for a file,
     that cannot be used.
     """
-    from emulator.app import create_application
+    from emulator.app import Application
 
     try:
         with option_texts(options) as texts:
-            return EmulatorApplication(create_application(read_settings(texts, {})))
+            return EmulatorApplication(Application(read_settings(texts, {})))
     except OSError as error:
         raise EmulatorError(NOT_STARTED, unreadable(error)) from error
     except (UsageError, DocumentError) as error:

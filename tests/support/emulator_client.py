@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import structs
 
-from emulator.app import Application, create_application
+from emulator.app import Application
 from emulator.contract import Contract, load_contract
 from emulator.documents.values import parse_clock
 from emulator.imaging.helpers import Helpers
@@ -192,7 +192,7 @@ class EmulatorUnderTest:
     """An emulator, and a client of all its surfaces. To be closed."""
 
     def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
-        self.application: Application = create_application(settings, shared_helpers(), shared_contract())
+        self.application: Application = Application(settings, shared_helpers(), shared_contract())
         self._checker = checker or shipped_checker(is_closed=not settings.evolution)
         self._runner = asyncio.Runner()
         self._keys = itertools.count(1)
