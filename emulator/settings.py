@@ -7,7 +7,7 @@ read the text of an option; must not read the environment, the command line or a
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
 from emulator.kernel.clock import ClockSetting
@@ -15,7 +15,7 @@ from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
 DEFAULT_PORT: Final = 8038
 CLIENT_VARIABLES: Final = ("EMULATOR_URL", "EMULATOR_SANDBOX")
-"""Those by which programs find a running emulator, beside the variables of its options."""
+"""The variables by which programs find a running emulator, in addition to those of its options."""
 DEFAULT_URL: Final = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 VARIABLE_PREFIX: Final = "EMULATOR_"
@@ -47,8 +47,8 @@ class Settings:
     """Every option of `serve` and `exec`, read and checked. The defaults are those of the command line.
 
     `seed`, `clock` and `start` (an instant in milliseconds) are None where not given: then the scenario decides, else they
-    are 0, real and the clock's own default. `access_log` is None where not given: then the command decides. `world` is a path, `scenario` the name of a library scenario or a path;
-    `max_memory` is in bytes; `public_url` has no slash at its end.
+    are 0, real and the clock's own default. `access_log` is None where not given: then the command decides. `world` is a
+    path, `scenario` the name of a library scenario or a path; `max_memory` is in bytes; `public_url` has no slash at its end.
     """
 
     host: str = "127.0.0.1"
@@ -112,19 +112,9 @@ def _parse_hosts(text: str) -> tuple[str, ...]:
 
 
 def _parse_port(text: str) -> int:
-    return _within(_parse_whole_number(text), 0, 65535)
-
-
-def _parse_whole_number(text: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]{1,19}", text):
+    if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or not 0 <= int(text) <= 65535:
         raise ValueError(text)
     return int(text)
-
-
-def _within(number: int, least: int, most: int) -> int:
-    if not least <= number <= most:
-        raise ValueError(number)
-    return number
 
 
 def _parse_text(text: str) -> str:
@@ -140,19 +130,20 @@ def _parse_origins(text: str) -> tuple[str, ...]:
     return origins
 
 
-def _one_of(choices: Mapping[str, Any]) -> Callable[[str], Any]:
-    def parse(text: str) -> Any:
-        if text not in choices:
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
             raise ValueError(text)
-        return choices[text]
+        return text
 
     return parse
 
 
+def _parse_switch(text: str) -> bool:
+    return _one_of("on", "off")(text) == "on"
+
+
 _HOST_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}", re.ASCII)
-_LOG_FORMATS: Final = {"text": "text", "json": "json"}
-_LOG_LEVELS: Final = {"debug": "debug", "info": "info", "warning": "warning", "error": "error"}
-_SWITCH: Final = {"on": True, "off": False}
 
 OPTIONS: Final[tuple[Option, ...]] = (
     Option("host", _parse_text, "a host name or address", "HOST", "127.0.0.1", "address to listen on"),
@@ -204,7 +195,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "none",
         "scenario to run: a name in the library, or a YAML file",
     ),
-    Option("rate_limits", _one_of(_SWITCH), "on or off", "on|off", "on", "whether request rates are limited"),
+    Option("rate_limits", _parse_switch, "on or off", "on|off", "on", "whether request rates are limited"),
     Option(
         "public_url",
         parse_url,
@@ -239,10 +230,10 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "2GiB",
         "limit of image bytes in all sandboxes together",
     ),
-    Option("log_format", _one_of(_LOG_FORMATS), "text or json", "text|json", "text", "form of the log"),
+    Option("log_format", _one_of(*get_args(LogFormat)), "text or json", "text|json", "text", "form of the log"),
     Option(
         "log_level",
-        _one_of(_LOG_LEVELS),
+        _one_of(*get_args(LogLevel)),
         "debug, info, warning or error",
         "LEVEL",
         "info",
@@ -250,7 +241,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     ),
     Option(
         "access_log",
-        _one_of(_SWITCH),
+        _parse_switch,
         "on or off",
         "on|off",
         "on; off for exec and sweep",
@@ -259,7 +250,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("state", _parse_text, "a state file", "FILE", "none", "start from a state file"),
     Option(
         "evolution",
-        _one_of(_SWITCH),
+        _parse_switch,
         "on or off",
         "on|off",
         "off",
