@@ -25,7 +25,7 @@ class Recording:
         if entry.is_complete:
             from emulator.control.journal import Masks, describe_entry
 
-            described = {"sandbox": sandbox.id, **describe_entry(sandbox.journal, entry, Masks(sandbox))}
+            described = {"sandbox": sandbox.id, **describe_entry(entry, Masks(sandbox))}
             self._lines.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
 
     def content(self, suffix: str, url: str) -> bytes:

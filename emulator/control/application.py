@@ -111,7 +111,7 @@ def create_control(
     """Build the control plane. `options` are those of the process: the defaults of a new sandbox."""
     facts = contract.facts()
     library = shipped_library(facts)
-    plane = ControlPlane(sandboxes, contract, settings, options, library, facts, pictures, stop=stop)
+    plane = ControlPlane(sandboxes, contract, settings, options, library, facts, pictures, stop)
     plane.created_with[sandboxes.default] = options
     paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
     paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -59,7 +60,7 @@ class JsonResponse(Response):
         return orjson.dumps(content)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class ControlPlane:
     """What the endpoints work on. `options` are the process's: the defaults of a new sandbox."""
 
@@ -70,12 +71,12 @@ class ControlPlane:
     library: ScenarioLibrary
     facts: OperationFacts
     pictures: Pictures
+    stop: Stop
+    """Ends every wait when the emulator is about to stop."""
     identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
     """Of its own requests: looking at a sandbox must not change what the sandbox says next."""
     sandboxes_named: int = 0
     """How many sandboxes were given an id because their creation named none."""
-    stop: Stop = field(default_factory=Stop)
-    """Ends every wait when the emulator is about to stop."""
     taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
     created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
@@ -85,26 +86,20 @@ class ControlPlane:
     )
     """The rules that decided what becomes of first photoshoots, which have no entry in the journal: by the id of the work,
     as long as the sandbox has the resources of then."""
-    _library_entries: list[LibraryEntry] | None = None
-    _closing: Closing | None = None
 
     def options_of(self, sandbox: Sandbox) -> SandboxOptions:
         """Return how a sandbox begins without a scenario, or before one changes it."""
         return self.created_with.get(sandbox, sandbox.options)
 
-    @property
+    @cached_property
     def closing(self) -> Closing:
         """What closes the gaps of a coverage; reads the library once."""
-        if self._closing is None:
-            self._closing = Closing(self.contract, self.library.scenarios())
-        return self._closing
+        return Closing(self.contract, self.library.scenarios())
 
-    @property
+    @cached_property
     def library_entries(self) -> list[LibraryEntry]:
         """The library, read once: it is shipped, and does not change while the process runs."""
-        if self._library_entries is None:
-            self._library_entries = self.library.entries()
-        return self._library_entries
+        return self.library.entries()
 
     def find_sandbox(self, identifier: str | None) -> Sandbox:
         """Return the sandbox that a path names, the default one if it names none. Raises Problem not_found."""

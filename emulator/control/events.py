@@ -146,12 +146,12 @@ def _event_id(number: int) -> bytes:
 Report = Callable[[Sandbox, Any, Masks], Mapping[str, Any] | None]
 
 
-def _arrived(sandbox: Sandbox, entry: Entry, masks: Masks) -> Mapping[str, Any]:
-    return describe_arrival(sandbox.journal, entry, masks)
+def _arrived(_sandbox: Sandbox, entry: Entry, masks: Masks) -> Mapping[str, Any]:
+    return describe_arrival(entry, masks)
 
 
-def _left(sandbox: Sandbox, entry: Entry, masks: Masks) -> Mapping[str, Any]:
-    return describe_entry(sandbox.journal, entry, masks)
+def _left(_sandbox: Sandbox, entry: Entry, masks: Masks) -> Mapping[str, Any]:
+    return describe_entry(entry, masks)
 
 
 def _work(sandbox: Sandbox, subject: tuple[str, str], _masks: Masks) -> Mapping[str, Any]:

@@ -56,7 +56,7 @@ async def list_requests(call: Call) -> dict[str, Any]:
     journal, masks = sandbox.journal, Masks(sandbox)
     found = [entry for entry in journal.newest_first(wanted.since) if wanted.selects(entry)]
     return {
-        "data": [describe_entry(journal, entry, masks) for entry in found[:limit]],
+        "data": [describe_entry(entry, masks) for entry in found[:limit]],
         "last_sequence": journal.last_sequence,
         "dropped": journal.dropped,
         "counts": _describe_counts(Counter((entry.operation, entry.status) for entry in found)),
@@ -92,7 +92,7 @@ def show_request(call: Call) -> dict[str, Any]:
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox)
     explanation = masks.of_bytes(orjson.dumps(explain(journal, entry)))
-    return {**describe_entry(journal, entry, masks), "explanation": orjson.Fragment(explanation)}
+    return {**describe_entry(entry, masks), "explanation": orjson.Fragment(explanation)}
 
 
 def clear_requests(call: Call) -> None:
@@ -278,7 +278,7 @@ def mask_key(key: str) -> str:
     return key[: min(len(key) // 2, _LONGEST_SHOWN)] + "…"
 
 
-def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, Any]:
+def describe_entry(entry: Entry, masks: Masks) -> dict[str, Any]:
     """Return an entry as JSON."""
     acted = rules_that_acted(entry)
     notes = _notes(entry)
@@ -307,13 +307,13 @@ def describe_entry(journal: Journal, entry: Entry, masks: Masks) -> dict[str, An
     }
 
 
-def describe_arrival(journal: Journal, entry: Entry, masks: Masks) -> dict[str, Any]:
+def describe_arrival(entry: Entry, masks: Masks) -> dict[str, Any]:
     """Return an entry as it was when its request arrived, whatever has become of it since."""
     arrived = Entry(entry.sequence, entry.at, entry.request_id, entry.method, entry.path, entry.caller)
     arrived.operation, arrived.byte_surface = entry.operation, entry.byte_surface
     arrived.idempotency_key, arrived.user_agent = entry.idempotency_key, entry.user_agent
     arrived.arrived_at = entry.arrived_at
-    return describe_entry(journal, arrived, masks)
+    return describe_entry(arrived, masks)
 
 
 def _describe_headers(entry: Entry, masks: Masks) -> dict[str, str] | None:
