@@ -4,8 +4,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.output import add_format, print_json
+from emulator.cli.running_emulator import add_emulator_options, control_plane
 from emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from emulator.settings import SettingError, UsageError
 
@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", default="show", metavar="ACTION", choices=_ACTIONS)
     parser.add_argument("value", nargs="?", metavar="VALUE")
     add_format(parser, "table", "json")
-    add_connection(parser)
+    add_emulator_options(parser)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

@@ -4,9 +4,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.output import add_format, print_bytes
+from emulator.contract import DOCUMENT
 from emulator.documents import shipped_document, shipped_path
-
-_FILE = "contract/openapi.yaml"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -17,9 +16,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace, _environment: Mapping[str, str]) -> int:
     """Print it."""
     if options.format == "yaml":
-        print_bytes(shipped_path(_FILE).read_bytes())
+        print_bytes(shipped_path(DOCUMENT).read_bytes())
     else:
         import orjson
 
-        print_bytes(orjson.dumps(shipped_document(_FILE), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        print_bytes(orjson.dumps(shipped_document(DOCUMENT), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return 0

@@ -4,8 +4,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.arguments import add_verbs
-from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.output import add_format, out, print_json, print_table
+from emulator.cli.running_emulator import add_emulator_options, control_plane
 from emulator.testing.sandbox import DEFAULT_SANDBOX, find_credential
 
 _STATES = {"revoke": "revoked", "restore": "active"}
@@ -23,8 +23,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         verb.add_argument("key", metavar="KEY", help="the sandbox's form of a key, or the world's")
     for verb in (listing, revoke, restore):
         add_format(verb, "table", "json")
-        add_connection(verb)
-    add_connection(parser)
+        add_emulator_options(verb)
+    add_emulator_options(parser)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

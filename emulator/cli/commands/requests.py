@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from emulator.cli.arguments import add_verbs
-from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
+from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.contract import BASE_PATH
 from emulator.kernel.signing import without_signature
 from emulator.settings import UsageError
 from emulator.testing.control import ControlPlane
@@ -49,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     show.add_argument("request", metavar="REQUEST", help="`last`, a sequence number, or the Request-Id of its answer")
     add_format(show, "text", "json", "curl")
     for verb in (parser, listing, show, clear):
-        add_connection(verb)
+        add_emulator_options(verb)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
@@ -230,7 +231,7 @@ def _place(rule: Mapping[str, Any]) -> str:
 
 def as_curl(entry: Mapping[str, Any], url: str) -> str:
     """Return a request as a command for a shell, with the key of the environment: the journal shows no keys."""
-    is_service = entry["path"].startswith("/v1")
+    is_service = entry["path"].startswith(BASE_PATH)
     words = ["curl", "--include"]
     if entry["method"] != "GET":
         words += ["--request", entry["method"]]

@@ -3,9 +3,9 @@
 from argparse import Namespace
 from collections.abc import Mapping
 
-from emulator.cli.connection import add_connection, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_plane
 
-add_arguments = add_connection
+add_arguments = add_emulator_options
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

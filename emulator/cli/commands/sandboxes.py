@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from emulator.cli.arguments import add_verbs
-from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.errors import naming_scenario
 from emulator.cli.output import Style, add_format, out, print_json, print_table
+from emulator.cli.running_emulator import add_emulator_options, control_plane
 from emulator.testing.control import path_step
 from emulator.testing.emulator import create_sandbox
 from emulator.testing.sandbox import variables
@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_format(create, "table", "json", "env")
     delete.add_argument("id", metavar="ID")
     for verb in (parser, listing, create, delete):
-        add_connection(verb)
+        add_emulator_options(verb)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

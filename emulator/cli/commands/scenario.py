@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from emulator.cli.arguments import add_verbs
-from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.errors import naming_scenario
 from emulator.cli.output import BOLD, add_format, out, print_json, print_table
+from emulator.cli.running_emulator import add_emulator_options, control_plane
 from emulator.testing.sandbox import use_scenario
 
 
@@ -23,8 +23,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     use.add_argument("scenario", metavar="NAME|FILE", help="a scenario of the library, or a YAML file")
     for verb in (show, use, off):
         verb.add_argument("--team", metavar="TEAM", help="for one Team only, by name or id")
-        add_connection(verb)
-    add_connection(parser)
+        add_emulator_options(verb)
+    add_emulator_options(parser)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import IO
 
 from emulator.cli.arguments import add_verbs
-from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.errors import REFUSED_VALUES, writing
+from emulator.cli.running_emulator import add_emulator_options, control_plane
 from emulator.settings import UsageError
 from emulator.testing.control import STATE_SECONDS, ZIP, ControlPlane
 from emulator.testing.errors import EmulatorError
@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         parser, save="save a sandbox to a state file", load="replace a sandbox by what a state file holds"
     ):
         verb.add_argument("file", metavar="FILE")
-        add_connection(verb)
+        add_emulator_options(verb)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

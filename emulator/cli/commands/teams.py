@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from emulator.cli.arguments import add_verbs
-from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.output import add_format, out, print_json, print_table
+from emulator.cli.running_emulator import add_emulator_options, control_plane
 from emulator.settings import SettingError
 from emulator.testing.control import path_step
 
@@ -25,8 +25,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     for verb in (listing, change):
         add_format(verb, "table", "json")
-        add_connection(verb)
-    add_connection(parser)
+        add_emulator_options(verb)
+    add_emulator_options(parser)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

@@ -4,8 +4,8 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
-from emulator.cli.connection import add_connection, control_plane
 from emulator.cli.errors import CommandError
+from emulator.cli.running_emulator import add_emulator_options, control_plane
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.settings import SettingError
@@ -17,7 +17,7 @@ POLL_MS = 50
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a timeout and the address of an emulator."""
     parser.add_argument("--timeout", metavar="SECONDS", default="30", help="seconds before it gives up (default: 30)")
-    add_connection(parser)
+    add_emulator_options(parser)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

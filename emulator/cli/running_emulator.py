@@ -8,7 +8,7 @@ from emulator.settings import DEFAULT_URL, SettingError, read_settings
 from emulator.testing.control import ControlPlane, HttpTransport, emulator_address
 
 
-def add_connection(parser: ArgumentParser) -> None:
+def add_emulator_options(parser: ArgumentParser) -> None:
     """Give a command, or a verb of one, the options that name an emulator and a sandbox."""
     # Without a default, so that a verb does not take away what stands before it.
     parser.add_argument(
