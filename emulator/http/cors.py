@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from emulator.http.requests import Receive, Scope, Send
 
-ANY: Final = "*"
+ANY_ORIGIN: Final = "*"
 EXPOSED: Final = b"Request-Id, Retry-After, Location, Deprecation, Sunset, Link, Emulator-Rule"
 """The headers that a program may read beyond those that every program may."""
 
@@ -25,7 +25,7 @@ class Cors:
     def __init__(self, application: Application, origins: Collection[str], closed_prefix: str) -> None:
         self._application = application
         self._origins = frozenset(origin.encode("latin-1", "replace") for origin in origins)
-        self._allows_any = ANY in origins
+        self._allows_any = ANY_ORIGIN in origins
         self._closed_prefix = closed_prefix
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

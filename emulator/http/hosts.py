@@ -11,11 +11,11 @@ from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
 from emulator.domain.problems import Check, Problem, excerpt
+from emulator.http.cors import ANY_ORIGIN
 from emulator.http.requests import Scope
 
 PRIVATE_SUFFIXES: Final = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """Names under these cannot be registered (RFC 2606, 6762, 8375)."""
-EVERY_ORIGIN: Final = "*"
 _SYNTAX: Final = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 _OWN_SITES: Final = (b"same-origin", b"same-site", b"none")
 _KNOWN_HOSTS: Final = 100
@@ -85,7 +85,7 @@ class Hosts:
         headers = dict(scope["headers"])
         named = headers.get(b"origin") or headers.get(b"referer", b"")
         scheme, _, rest = named.decode("latin-1").strip().lower().partition("://")
-        return EVERY_ORIGIN in self._origins or f"{scheme}://{rest.partition('/')[0]}" in self._origins
+        return ANY_ORIGIN in self._origins or f"{scheme}://{rest.partition('/')[0]}" in self._origins
 
 
 def _name_of(host: str) -> str:
