@@ -155,7 +155,7 @@ class Application:
         from emulator.examiner import closing, coverage
         from emulator.scenario.library import shipped_library
 
-        closed_by = closing.Closing(self.contract, shipped_library(self.contract.facts()).scenarios())
+        closed_by = closing.Closing(self.contract, shipped_library(self.contract.problem_codes()).scenarios())
         return coverage.document(self.contract, closed_by, self.examiner.met(self.sandboxes.by_id.values()))
 
     def stop(self) -> None:
@@ -236,5 +236,5 @@ def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) ->
 
     path = Path(name_or_file)
     if path.suffix or path.is_file():
-        return parse_scenario(path.read_bytes(), name_or_file, contract.facts(), world_names(world))
-    return shipped_library(contract.facts()).load(name_or_file, world_names(world))
+        return parse_scenario(path.read_bytes(), name_or_file, contract.problem_codes(), world_names(world))
+    return shipped_library(contract.problem_codes()).load(name_or_file, world_names(world))

@@ -76,7 +76,7 @@ class Contract:
         schemas = enforcing_unique_items(self.document["components"]["schemas"])
         return Schemas({"components": {"schemas": schemas}})
 
-    def facts(self) -> dict[str, frozenset[str]]:
+    def problem_codes(self) -> dict[str, frozenset[str]]:
         """Return by operation id the problem codes that it can return: what a scenario may ask of it."""
         return {operation.id: operation.all_codes for operation in self.operations.values()}
 

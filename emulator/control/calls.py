@@ -69,7 +69,7 @@ class ControlPlane:
     settings: Settings
     options: SandboxOptions
     library: ScenarioLibrary
-    facts: OperationFacts
+    problem_codes: OperationFacts
     pictures: Pictures
     stop: Stop
     """Ends every wait when the emulator is about to stop."""

@@ -100,9 +100,9 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
         return _from_library(plane, value, names)
     try:
         if not isinstance(value, str):
-            return scenario_of(value, file or _TEXT, plane.facts, names)
+            return scenario_of(value, file or _TEXT, plane.problem_codes, names)
         if ":" in value or file is not None:
-            return parse_scenario(value, file or _TEXT, plane.facts, names)
+            return parse_scenario(value, file or _TEXT, plane.problem_codes, names)
         return plane.library.load(value, names)
     except ScenarioError as error:
         raise _refusal(error) from None
@@ -117,7 +117,7 @@ def _read_body(call: Call) -> Scenario:
         node = read_document(call.body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
             return _from_library(call.plane, json_value(node), names)
-        return parse_scenario(call.body, file, call.plane.facts, names)
+        return parse_scenario(call.body, file, call.plane.problem_codes, names)
     except DocumentError as error:
         raise _refusal(error) from None
 

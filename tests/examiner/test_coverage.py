@@ -16,7 +16,7 @@ from tests.cli.command import reading, run_command
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Call, EmulatorUnderTest
 
-FACTS = load_contract().facts()
+FACTS = load_contract().problem_codes()
 
 
 def coverage(service: EmulatorUnderTest) -> dict[str, Any]:

@@ -5,4 +5,4 @@ from typing import Final
 from emulator.contract import load_contract
 from emulator.scenario.vocabulary import OperationFacts
 
-OPERATIONS: Final[OperationFacts] = load_contract().facts()
+OPERATIONS: Final[OperationFacts] = load_contract().problem_codes()

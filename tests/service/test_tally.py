@@ -76,7 +76,7 @@ def test_a_replayed_problem_counts_as_that_problem(emulator: EmulatorUnderTest) 
 
 def test_only_so_many_names_are_told_apart() -> None:
     rules: RuleTallies = {("old", str(number)): RuleCounts() for number in range(MAXIMUM_NAMES)}
-    playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract().facts()), 0, Seed(0))
+    playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract().problem_codes()), 0, Seed(0))
     count_rules(rules, playbook)
     assert ("new", "a rule") not in rules
     rules.popitem()

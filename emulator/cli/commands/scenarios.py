@@ -59,7 +59,7 @@ def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
     from emulator.scenario.world import BUILT_IN_WORLD, world_names
     from emulator.scenario.world_format import parse_world
 
-    operations = _operation_facts()
+    operations = _problem_codes()
     world = BUILT_IN_WORLD if world_file is None else parse_world(_read(world_file), world_file)
     complaints: list[Complaint] = []
     for file in files:
@@ -76,13 +76,13 @@ def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
 def _library() -> "ScenarioLibrary":
     from emulator.scenario.library import shipped_library
 
-    return shipped_library(_operation_facts())
+    return shipped_library(_problem_codes())
 
 
-def _operation_facts() -> dict[str, frozenset[str]]:
+def _problem_codes() -> dict[str, frozenset[str]]:
     from emulator.contract import load_contract
 
-    return load_contract().facts()
+    return load_contract().problem_codes()
 
 
 def _read(file: str) -> bytes:

@@ -127,8 +127,7 @@ def _chosen(
     choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contract: Contract
 ) -> tuple[list[Cell], list[LeftOut]]:
     """Return the cells to run, and those that were meant too and left out. Raises UsageError."""
-    codes = {operation: contract.operations[operation].all_codes for operation in contract.operations}
-    codes |= dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
+    codes = contract.problem_codes() | dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
     cells, left_out = plan(
         calls, works, {name: sorted(known, key=list(CATALOGUE).index) for name, known in codes.items()}
     )

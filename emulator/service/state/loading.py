@@ -62,8 +62,8 @@ def load(
 @lru_cache(maxsize=1)
 def _reading_codec(contract: Contract) -> Codec:
     """Return what reads values, and scenarios as a contract allows them."""
-    facts = contract.facts()
-    return Codec(lambda text, file: parse_scenario(text, file, facts))
+    codes = contract.problem_codes()
+    return Codec(lambda text, file: parse_scenario(text, file, codes))
 
 
 def _check_names(found: list[str], expected: set[str]) -> None:
