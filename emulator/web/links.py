@@ -1,4 +1,4 @@
-"""The links that the API hands out, and how they are read again: direct uploads and picture files (D15, D19)."""
+"""The links in answers: to resources, to picture files, and for direct uploads (D15, D19)."""
 
 from emulator.contract import BASE_PATH
 from emulator.domain.resources import Asset, ImageFormat, UploadSession
@@ -24,7 +24,7 @@ class Links:
 
     @property
     def origin(self) -> str:
-        """How the links start."""
+        """The part of a link before its path, built for the first one."""
         if self._origin is None:
             self._origin = self._request.origin
         return self._origin

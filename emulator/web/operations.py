@@ -1,4 +1,4 @@
-"""What each of the 38 operations does: one row an operation id (section 4).
+"""What each operation does: one row for each operation id of the contract (section 4).
 
 A row names the check, a function of the service room from a call to a commit, and how the result of the commit becomes
 a reply. `rendering` writes the reply as JSON.
@@ -23,7 +23,7 @@ from emulator.web.exchange import Exchange
 from emulator.web.requests import page_limit
 
 _MOST_SHOWN = 24
-"""So many pages of a collection are kept at most, as long as nothing in it changes."""
+"""Limit of the pages of a collection that are kept while nothing in it changes."""
 
 Work = TypeVar("Work", Operation, Generation)
 
@@ -238,7 +238,7 @@ OPERATIONS: Mapping[str, Row] = {
     "createEditImagesGeneration": _generation_row("edit_images"),
     "createUpscaleGeneration": _generation_row("upscale"),
 }
-"""The 38 operations; the contract must name exactly these."""
+"""By operation id; the contract must name exactly these."""
 
 _CHECKS_WITHOUT_CODE: Mapping[str, tuple[Check, ...]] = {
     "completeUpload": (Check.RULES,),

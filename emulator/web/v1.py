@@ -24,7 +24,7 @@ class RoutingError(RuntimeError):
 
 
 class V1:
-    """The 38 operations."""
+    """The operations of the contract."""
 
     def __init__(self, contract: Contract, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes

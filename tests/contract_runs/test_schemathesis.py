@@ -1,4 +1,4 @@
-"""The contract as its own test: requests made from its schemas, answers held against it, for all 38 operations.
+"""The contract as its own test: requests made from its schemas, answers held against it, for all operations.
 
 Breadth first: examples, every boundary of every schema, and random requests, each sent to the same freshly seeded service.
 The application is called directly, without a socket.

@@ -1,4 +1,4 @@
-"""One request for each of the 38 operations, which succeeds in a Library that has something of everything."""
+"""One request for each operation, which succeeds in a Library that has something of everything."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""All 38 operations: that each succeeds as declared, and what is the same for all of them."""
+"""All operations: that each succeeds as declared, and what is the same for all of them."""
 
 import dataclasses
 from collections.abc import Callable, Iterable
@@ -25,8 +25,7 @@ UPDATES = [name for name in KEYED if name.startswith("update")]
 
 
 def test_the_calls_cover_the_contract() -> None:
-    declared = sorted(operation["operationId"] for _, _, operation in shipped_checker().operations())
-    assert (declared, len(declared)) == (sorted(CALLS), 38)
+    assert sorted(operation["operationId"] for _, _, operation in shipped_checker().operations()) == sorted(CALLS)
 
 
 @pytest.mark.parametrize("operation", CALLS)
