@@ -13,7 +13,7 @@ from emulator.kernel.clock import ClockSetting
 from emulator.service import state
 from emulator.service.store import Collection, Store
 from emulator.settings import Settings
-from tests.support.emulator_client import EmulatorUnderTest, Json
+from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, SOURCES, EmulatorUnderTest, Json, ingredient_body
 from tests.support.pictures import picture
 
 ASSETS = 8
@@ -21,13 +21,8 @@ ASSETS = 8
 WEALTH = 1_000_000
 """Credits and places of the concurrency budget: so many that no run meets a limit, which has tests of its own."""
 
-INGREDIENTS = {
-    "photography_style_id": ("/photography-styles", {"name": "Style"}, 3),
-    "background_id": ("/backgrounds", {"name": "Background", "kind": "location"}, 0),
-    "pose_id": ("/poses", {"name": "Pose"}, 0),
-    "fashion_model_id": ("/fashion-models", {"name": "Model", "age_range": "55+", "gender": "male"}, 1),
-}
-"""By path parameter: collection, metadata, and how many source Assets it takes as an array (0: one, by itself)."""
+INGREDIENTS = [f"{kind}_id" for kind in KINDS]
+"""The path parameters that name an ingredient."""
 
 
 def take_state(emulator: EmulatorUnderTest, content: bytes) -> None:
@@ -72,8 +67,9 @@ class SeededService:
         emulator = self.emulator
         emulator.set_team(credits_available=WEALTH, concurrency_limit=WEALTH)
         self.assets = [emulator.upload(picture(size=(8, number)))["id"] for number in range(1, ASSETS + 1)]
-        self.products = [self._make_product(assets) for assets in (self.assets[:2], self.assets[2:3])]
-        work = [self._order(*ingredient) for ingredient in INGREDIENTS.values()]
+        self.products = [emulator.product(*assets)["id"] for assets in (self.assets[:2], self.assets[2:3])]
+        orders = [(INGREDIENT_PATHS[kind], ingredient_body(kind, self.assets[: SOURCES[kind]])) for kind in KINDS]
+        work = [emulator.post(path, body).id for path, body in orders]
         shot = {"product_ids": self.products[:1], "output_mode": "single_shots", "aspect_ratio": "21:9"}
         generation = emulator.post("/generations/product-photography", shot).json
         emulator.advance(60)
@@ -82,14 +78,6 @@ class SeededService:
         session, self.upload_token = emulator.ready_upload()
         self.ids = {"asset_id": self.assets[0], "product_id": self.products[0], "operation_id": work[0], **made}
         self.ids |= {"upload_id": session["id"], "generation_id": generation["id"]}
-
-    def _make_product(self, assets: list[str]) -> str:
-        body = {"name": "Product", "asset_ids": assets, "primary_asset_id": assets[0]}
-        return str(self.emulator.post("/products", body).json["id"])
-
-    def _order(self, path: str, metadata: Json, sources: int) -> str:
-        source = {"asset_ids": self.assets[:sources]} if sources else {"asset_id": self.assets[0]}
-        return str(self.emulator.post(path, {**metadata, **source}).json["id"])
 
     def _result_of(self, operation: str) -> str:
         return str(self.emulator.get(f"/operations/{operation}").json["result"]["id"])

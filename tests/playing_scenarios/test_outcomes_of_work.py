@@ -32,14 +32,6 @@ def _finished_after(service: EmulatorUnderTest, work: Json) -> list[float]:
     return instants + [(service.now() - began) / 1000] * (len(state["outputs"]) - len(instants))
 
 
-@pytest.mark.parametrize(("charged", "failing"), [(2, 0), (2, 1), (1, 2), (1, 3), (0, 4)])
-def test_a_photoshoot_is_charged_by_its_completed_slots(service: EmulatorUnderTest, charged: int, failing: int) -> None:
-    if failing:
-        service.rule(PHOTOGRAPHY, {"outputs": {str(slot): "timed_out" for slot in range(1, failing + 1)}})
-    done = service.wait_for(service.photograph(output_mode="photoshoot").json)
-    assert {"reserved": 2, "charged": charged} == done["credits"]  # D37
-
-
 @pytest.mark.parametrize(
     ("instants", "duration"),
     [([21.0], "20s"), ([1.0], "0s"), ([1.25], "250ms"), ([601.0], "10m")],

@@ -38,28 +38,15 @@ def scenarios(library: ScenarioLibrary) -> list[Scenario]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_file_has_the_name_of_its_scenario(name: str, library: ScenarioLibrary) -> None:
+def test_a_file_tells_people_and_editors_what_they_look_for(name: str, library: ScenarioLibrary) -> None:
+    """Its own name, what a good client does, what each rule is for, and its schema."""
     scenario = library.load(name, world_names(BUILT_IN_WORLD))
     assert scenario.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_scenario_says_what_happens_and_what_a_good_client_does(name: str, library: ScenarioLibrary) -> None:
-    assert "good client" in library.load(name).description
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_names_its_schema_for_editors(name: str, library: ScenarioLibrary) -> None:
-    first, *_ = library.text(name).splitlines()
-    schema = first.removeprefix("# yaml-language-server: $schema=")
+    assert "good client" in scenario.description
+    assert [rule.name for rule in scenario.rules if re.fullmatch(r"rule \d+", rule.name)] == []
+    schema = library.text(name).splitlines()[0].removeprefix("# yaml-language-server: $schema=")
     assert (FOLDER / schema).resolve() == ROOT / "contract" / "scenario.schema.json"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_rule_of_a_scenario_says_what_it_is_for(name: str, library: ScenarioLibrary) -> None:
-    names = [rule.name for rule in library.load(name).rules]
-    assert [name for name in names if re.fullmatch(r"rule \d+", name)] == []
 
 
 def test_the_library_lists_its_scenarios_with_their_descriptions(library: ScenarioLibrary) -> None:

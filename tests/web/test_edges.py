@@ -3,7 +3,6 @@
 import pytest
 
 from tests.support.emulator_client import EXPIRED, FULL, JSON, REVOKED, UPLOAD, UPLOAD_CONTENT, EmulatorUnderTest
-from tests.support.pictures import picture
 
 JSON_TYPE = "application/json"
 
@@ -16,17 +15,6 @@ def test_a_content_type_that_comes_twice_is_malformed_in_either_order(
     answer = emulator.post("/uploads", content=UPLOAD_CONTENT, headers=headers)
     assert answer.outcome == (400, "invalid_request")
     assert answer.json["detail"] == "Content-Type: found more than one such header; expected application/json"
-
-
-@pytest.mark.parametrize("values", [("image/png", "image/jpeg"), ("image/jpeg", "image/png")])
-def test_a_content_type_of_bytes_that_comes_twice_is_malformed_in_either_order(
-    emulator: EmulatorUnderTest, values: tuple[str, str]
-) -> None:
-    session = emulator.open_upload(len(picture()))
-    others = [(name, value) for name, value in session["upload"]["headers"].items() if name != "Content-Type"]
-    headers = [*others, *(("Content-Type", value) for value in values)]
-    assert emulator.send_bytes(session, picture(), headers=headers).outcome == (400, "invalid_request")
-    assert emulator.send_bytes(session, picture()).status == 200
 
 
 @pytest.mark.parametrize(

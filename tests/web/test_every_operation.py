@@ -35,6 +35,7 @@ def test_it_succeeds(emulator: EmulatorUnderTest, operation: str) -> None:
 
 
 MALFORMED = (400, "invalid_request")
+FORM = {"Content-Type": "multipart/form-data; boundary=x"}
 REFUSED: dict[str, tuple[Iterable[str], Callable[[Call], Json], tuple[int, str], str]] = {
     "no credential": (CALLS, lambda _: {"key": None}, (401, "authentication_required"), ""),
     "an unknown one": (CALLS, lambda _: {"key": "iwe_unknown"}, (401, "authentication_required"), ""),
@@ -43,6 +44,7 @@ REFUSED: dict[str, tuple[Iterable[str], Callable[[Call], Json], tuple[int, str],
     "no Idempotency-Key": (KEYED, lambda _: {"idempotency_key": None}, MALFORMED, "Idempotency-Key"),
     "a body with a read or a deletion (D44)": (CALLS.keys() - KEYED, lambda _: {"json": {}}, MALFORMED, ""),
     "no body": (KEYED, lambda _: {"json": None, "headers": JSON}, MALFORMED, ""),
+    "a form": (KEYED, lambda _: {"headers": FORM}, MALFORMED, "Content-Type"),
     "a patch of nothing (D05)": (UPDATES, lambda _: {"json": {}}, INVALID_INPUT, ""),
     "an unknown field": (KEYED, lambda call: {"json": {**call.json, "colour": "red"}}, INVALID_INPUT, "/colour"),
     "an unknown query parameter (D02)": (CALLS, lambda call: {"target": f"{call.target}?colour=red"}, MALFORMED, "colour"),

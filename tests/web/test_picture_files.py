@@ -1,4 +1,4 @@
-"""The public files of pictures (D19)."""
+"""The public files of pictures (D19), beside what the fuzz test's model says of ranges, conditions and addresses."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,18 +7,13 @@ import pytest
 
 from emulator.imaging.helpers import Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message
-from tests.support.emulator_client import HOST, INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
+from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
 from tests.support.pictures import decode, picture
 
 
 @pytest.fixture
 def asset(emulator: EmulatorUnderTest) -> Json:
     return emulator.upload(picture(size=(40, 40)))
-
-
-@pytest.fixture
-def whole(emulator: EmulatorUnderTest, asset: Json) -> bytes:
-    return emulator.fetch(asset["url"]).body
 
 
 def test_the_file_is_what_the_asset_says(emulator: EmulatorUnderTest, asset: Json) -> None:
@@ -31,71 +26,13 @@ def test_the_file_is_what_the_asset_says(emulator: EmulatorUnderTest, asset: Jso
 
 def test_head_has_the_headers_of_get_and_no_body(emulator: EmulatorUnderTest, asset: Json) -> None:
     get, head = emulator.fetch(asset["url"]), emulator.fetch(asset["url"], "HEAD")
-    for headers in (get.headers, head.headers):
-        headers.pop("request-id")
     assert (head.status, head.body) == (200, b"")
     assert {**head.headers, "request-id": ""} == {**get.headers, "request-id": ""}
-
-
-def test_a_known_etag_alone_is_answered_with_304_and_no_body(emulator: EmulatorUnderTest, asset: Json) -> None:
-    etag = emulator.fetch(asset["url"]).headers["etag"]
-    for value in (etag, f"W/{etag}", f'"other", {etag}', "*"):
-        answer = emulator.fetch(asset["url"], headers={"If-None-Match": value})
-        assert (answer.status, answer.body, answer.headers["etag"]) == (304, b"", etag), value
-    assert emulator.fetch(asset["url"], headers={"If-None-Match": '"other"'}).status == 200
 
 
 def test_two_files_have_two_etags(emulator: EmulatorUnderTest, asset: Json) -> None:
     other = emulator.upload(picture(size=(40, 40), colour="#00ff00"))
     assert emulator.fetch(asset["url"]).headers["etag"] != emulator.fetch(other["url"]).headers["etag"]
-
-
-@pytest.mark.parametrize(
-    ("asked", "first", "last"),
-    [
-        ("bytes=0-9", 0, 9), ("bytes=5-5", 5, 5), ("bytes=10-", 10, None), ("bytes=-7", -7, None),
-        ("bytes=0-999999", 0, None), ("bytes=-999999", 0, None), ("bytes= 3-4", 3, 4), ("Bytes=3-4", 3, 4),
-    ],
-)  # fmt: skip
-def test_a_range_gets_its_part(
-    emulator: EmulatorUnderTest, asset: Json, whole: bytes, asked: str, first: int, last: int | None
-) -> None:
-    size = len(whole)
-    start = first if first >= 0 else size + first
-    end = size - 1 if last is None else last
-    answer = emulator.fetch(asset["url"], headers={"Range": asked})
-    assert (answer.status, answer.body) == (206, whole[start : end + 1])
-    assert answer.headers["content-range"] == f"bytes {start}-{end}/{size}"
-    assert answer.headers["content-length"] == str(end - start + 1)
-
-
-@pytest.mark.parametrize("asked", ["bytes=999999-", "bytes=999999-9999999", "bytes=-0"])
-def test_a_range_outside_the_file_is_416(emulator: EmulatorUnderTest, asset: Json, whole: bytes, asked: str) -> None:
-    answer = emulator.fetch(asset["url"], headers={"Range": asked})
-    assert (answer.status, answer.headers["content-range"]) == (416, f"bytes */{len(whole)}")
-
-
-@pytest.mark.parametrize(
-    "asked",
-    ["", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=9-3", "bytes=0-1,3-4", "lines=0-1", f"bytes=1{'0' * 50}-"],
-)
-def test_a_range_that_is_none_gets_the_whole_file(
-    emulator: EmulatorUnderTest, asset: Json, whole: bytes, asked: str
-) -> None:
-    answer = emulator.fetch(asset["url"], headers={"Range": asked})
-    assert (answer.status, answer.body) == (200, whole)
-
-
-def test_a_range_of_another_version_gets_the_whole_file(emulator: EmulatorUnderTest, asset: Json) -> None:
-    etag = emulator.fetch(asset["url"]).headers["etag"]
-    for value, status in ((etag, 206), ('"other"', 200)):
-        assert emulator.fetch(asset["url"], headers={"Range": "bytes=0-1", "If-Range": value}).status == status
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_another_method_is_405(emulator: EmulatorUnderTest, asset: Json, method: str) -> None:
-    answer = emulator.fetch(asset["url"], method)
-    assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD")
 
 
 def test_the_address_does_not_change(emulator: EmulatorUnderTest, asset: Json) -> None:
@@ -108,35 +45,6 @@ def test_the_address_cannot_be_guessed_from_the_id(emulator: EmulatorUnderTest, 
     other = emulator.upload(picture())
     assert len(secret) > 32
     assert emulator.fetch(other["url"].partition(other["id"])[0] + other["id"] + secret).status == 404
-
-
-def test_every_altered_character_of_the_address_is_not_found(emulator: EmulatorUnderTest, asset: Json) -> None:
-    url = asset["url"]
-    for place in range(url.index("/files/") + len("/files/"), len(url)):
-        altered = url[:place] + ("x" if url[place] != "x" else "y") + url[place + 1 :]
-        assert emulator.fetch(altered).status == 404, altered
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "", "default", "default/", "default/x", "default/../default/x.png", "../../etc/passwd",
-        "%2e%2e/%2e%2e/etc/passwd", "default/%00.png", "default/-.png", "default/..%2f..%2fetc%2fpasswd",
-        "default/....//....//etc/passwd", "default/\\..\\..\\windows", "default/%F0%9F%98%80.png",
-        "default/%ff-%ff.png", "default/" + "a" * 10_000, "/etc/passwd",
-    ],
-)  # fmt: skip
-def test_path_tricks_find_nothing(emulator: EmulatorUnderTest, path: str) -> None:
-    assert emulator.fetch(f"http://{HOST}/files/{path}").outcome == (404, "not_found")
-
-
-@pytest.mark.parametrize(
-    "change", [("default/", "default//"), (".png", ".jpg"), (".png", ".png/"), (".png", ".PNG"), (".png", "")]
-)
-def test_an_address_spelt_otherwise_finds_nothing(
-    emulator: EmulatorUnderTest, asset: Json, change: tuple[str, str]
-) -> None:
-    assert emulator.fetch(asset["url"].replace(*change)).status == 404
 
 
 def test_files_do_not_count_as_requests(emulator: EmulatorUnderTest, asset: Json) -> None:
