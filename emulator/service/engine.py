@@ -4,8 +4,7 @@ There is no background task and no sleep. Every request first enters its sandbox
 observed does not depend on when requests come. Owns the list of what can fall due.
 """
 
-from collections.abc import Callable, Generator, Mapping
-from typing import NamedTuple
+from collections.abc import Generator
 
 from emulator.domain import lifecycles
 from emulator.domain.resources import Generation, Operation
@@ -22,62 +21,6 @@ STALLED_POLL_MS = 5 * SECOND_MS
 """What a poll of work that will never change by itself asks of its client (D47)."""
 
 
-def _start_operation(sandbox: Sandbox, event: Event) -> None:
-    authoring.start_operation(sandbox, event.subject, event.due)
-
-
-def _finish_operation(sandbox: Sandbox, event: Event) -> None:
-    authoring.finish_operation(sandbox, event.subject, event.due)
-
-
-def _start_generation(sandbox: Sandbox, event: Event) -> None:
-    generations.start_generation(sandbox, event.subject, event.due)
-
-
-def _finish_output(sandbox: Sandbox, event: Event) -> None:
-    generations.finish_output(sandbox, event.subject, event.detail, event.due)
-
-
-def _expire_upload(sandbox: Sandbox, event: Event) -> None:
-    uploads.expire(sandbox, event.subject)
-
-
-def _change_state(sandbox: Sandbox, event: Event) -> None:
-    scenarios.make_change(sandbox, event.subject, event.detail, event.due)
-
-
-def _end_hold(sandbox: Sandbox, event: Event) -> None:
-    held = sandbox.held_admissions.pop(event.subject, None)
-    if held is not None:  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
-        held.end()
-
-
-class _Kind(NamedTuple):
-    """A kind of event: its effect, and for work, where the work is stored."""
-
-    apply: Callable[[Sandbox, Event], None]
-    work: Callable[[Sandbox], Mapping[str, Operation | Generation]] | None = None
-
-
-def _operations(sandbox: Sandbox) -> Mapping[str, Operation]:
-    return sandbox.store.operations.items
-
-
-def _generations(sandbox: Sandbox) -> Mapping[str, Generation]:
-    return sandbox.store.generations.items
-
-
-_KINDS: Mapping[str, _Kind] = {
-    "operation_started": _Kind(_start_operation, _operations),
-    "operation_finished": _Kind(_finish_operation, _operations),
-    "generation_started": _Kind(_start_generation, _generations),
-    "output_finished": _Kind(_finish_output, _generations),
-    "upload_expired": _Kind(_expire_upload),
-    scenarios.CHANGE_EVENT: _Kind(_change_state),
-    HOLD_EVENT: _Kind(_end_hold),
-}
-
-
 def settle(sandbox: Sandbox, now: int) -> int:
     """Apply all events due by `now`, in order, each at its own instant; return their number."""
     fired = 0
@@ -88,10 +31,34 @@ def settle(sandbox: Sandbox, now: int) -> int:
 
 
 def _apply(sandbox: Sandbox, event: Event) -> None:
-    kind = _KINDS[event.kind]
-    kind.apply(sandbox, event)
-    if kind.work is not None:
-        _note_change(sandbox, kind.work(sandbox)[event.subject])
+    """Apply an event at its own instant. These are all the kinds there are."""
+    subject, due, store = event.subject, event.due, sandbox.store
+    match event.kind:
+        case "operation_started":
+            authoring.start_operation(sandbox, subject, due)
+            _note_change(sandbox, store.operations.items[subject])
+        case "operation_finished":
+            authoring.finish_operation(sandbox, subject, due)
+            _note_change(sandbox, store.operations.items[subject])
+        case "generation_started":
+            generations.start_generation(sandbox, subject, due)
+            _note_change(sandbox, store.generations.items[subject])
+        case "output_finished":
+            generations.finish_output(sandbox, subject, event.detail, due)
+            _note_change(sandbox, store.generations.items[subject])
+        case "upload_expired":
+            uploads.expire(sandbox, subject)
+        case scenarios.CHANGE_EVENT:
+            scenarios.make_change(sandbox, subject, event.detail, due)
+        case _:
+            assert event.kind == HOLD_EVENT, f"{event.kind} is no kind of event"
+            _end_hold(sandbox, subject)
+
+
+def _end_hold(sandbox: Sandbox, name: str) -> None:
+    held = sandbox.held_admissions.pop(name, None)
+    if held is not None:  # pragma: no branch (whatever else ends a hold gives the sandbox another timeline)
+        held.end()
 
 
 def _note_change(sandbox: Sandbox, work: Operation | Generation) -> None:
