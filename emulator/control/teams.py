@@ -70,7 +70,7 @@ def create_team(call: Call) -> JsonResponse:
     """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
     fields = call.fields("TeamWrite")
     account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
-    scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields), call.now)
+    scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields))
     credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
     return JsonResponse(describe_team(account, credentials), 201)
 
@@ -78,7 +78,7 @@ def create_team(call: Call) -> JsonResponse:
 def change_team(call: Call) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
-    scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("TeamPatch")), call.now)
+    scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("TeamPatch")))
     return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 

@@ -1,26 +1,14 @@
-"""A Team's Credits: an append-only, two-phase ledger. Credits are reserved, then charged or released, once.
+"""A Team's Credits, in two phases: reserved when work is admitted, then charged or released, once.
 
-The invariants are asserted at each entry: nothing is ever negative, and what was granted is what is available, reserved
-and charged together. Knows nothing of what the Credits are for: a reservation is an amount under the id of its work.
+A step that would break an invariant raises and changes nothing: no number is ever negative, and what was granted is what
+is available, reserved and charged together. Knows nothing of what the Credits are for: a reservation is an amount under the id of its work.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
-
-EntryKind = Literal["grant", "reserve", "charge", "release"]
-
-
-class Entry(NamedTuple):
-    """One line of the ledger. `amount` is positive, but for a grant that takes Credits away."""
-
-    at: int
-    kind: EntryKind
-    work_id: str
-    amount: int
 
 
 class LedgerError(RuntimeError):
-    """An entry would break an invariant: a defect of the emulator, never of a client."""
+    """A step would break an invariant: a defect of the emulator, never of a client."""
 
 
 @dataclass(slots=True, eq=False)
@@ -29,46 +17,40 @@ class Ledger:
 
     granted: int = 0
     charged: int = field(default=0, init=False)
-    reservations: dict[str, int] = field(default_factory=dict, init=False)
     reserved: int = field(default=0, init=False)
-    entries: list[Entry] = field(default_factory=list, init=False)
+    reservations: dict[str, int] = field(default_factory=dict, init=False)
+    """By id of unfinished work: what is reserved for it."""
 
     @property
     def available(self) -> int:
         """The balance less what is reserved: what GET /team shows (D29)."""
         return self.granted - self.charged - self.reserved
 
-    def grant(self, at: int, amount: int) -> None:
+    def grant(self, amount: int) -> None:
         """Add Credits; a negative amount takes available ones away."""
         if self.available + amount < 0:
             raise LedgerError(f"{-amount} Credits cannot be taken from {self.available}")
         self.granted += amount
-        self._append(Entry(at, "grant", "", amount))
 
-    def set_available(self, at: int, amount: int) -> None:
+    def set_available(self, amount: int) -> None:
         """Make the available Credits a given number, by granting the difference."""
-        self.grant(at, amount - self.available)
+        self.grant(amount - self.available)
 
-    def reserve(self, at: int, work_id: str, amount: int) -> None:
+    def reserve(self, work_id: str, amount: int) -> None:
         """Set Credits aside for admitted work; the caller has checked that they are available."""
-        if amount < 0 or amount > self.available or work_id in self.reservations:
+        if not 0 <= amount <= self.available or work_id in self.reservations:
             raise LedgerError(f"{amount} Credits cannot be reserved for {work_id} from {self.available}")
         self.reservations[work_id] = amount
         self.reserved += amount
-        self._append(Entry(at, "reserve", work_id, amount))
 
-    def settle(self, at: int, work_id: str, charge: int) -> None:
-        """End a reservation: take what is charged, give back the rest."""
+    def settle(self, work_id: str, charge: int) -> None:
+        """End a reservation: take what is charged, release the rest."""
         amount = self.reservations.get(work_id)
         if amount is None or not 0 <= charge <= amount:
             raise LedgerError(f"{charge} Credits cannot be charged for {work_id}: reserved {amount}")
         del self.reservations[work_id]
         self.reserved -= amount
         self.charged += charge
-        if charge:
-            self._append(Entry(at, "charge", work_id, charge))
-        if amount > charge:
-            self._append(Entry(at, "release", work_id, amount - charge))
 
     def restore(self, work_id: str, reserved: int, charged: int | None) -> None:
         """Take over work of a state file: what was charged for it, or what is still reserved (`charged` None).
@@ -83,8 +65,3 @@ class Ledger:
             self.charged += charged
         if self.available < 0:
             raise LedgerError(f"{self.granted} granted Credits are less than those charged and reserved")
-
-    def _append(self, entry: Entry) -> None:
-        self.entries.append(entry)
-        if self.available < 0 or self.reserved < 0 or self.charged < 0:
-            raise LedgerError(f"{entry} leaves {self.available} available, {self.reserved} reserved")

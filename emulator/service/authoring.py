@@ -248,7 +248,7 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     )
     store.unindex_operation(operation)
     sandbox.images.release(outcome.source_keys)
-    work.finish(sandbox.accounts[operation.team_id], operation.id, outcome.charge, now)
+    work.finish(sandbox.accounts[operation.team_id], operation.id, outcome.charge)
 
 
 def _commit(sandbox: Sandbox, operation: Operation, now: int) -> str:

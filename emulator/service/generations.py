@@ -290,7 +290,7 @@ def _add_asset(sandbox: Sandbox, generation: Generation, recipe: Recipe, now: in
 def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
     completed = sum(output.status == "completed" for output in generation.outputs)
     charge = generation_charge(generation.reserved_credits, completed, len(generation.outputs))
-    work.finish(sandbox.accounts[generation.team_id], generation.id, charge, now)
+    work.finish(sandbox.accounts[generation.team_id], generation.id, charge)
     event = "succeeded" if completed else "failed"
     return structs.replace(
         generation,

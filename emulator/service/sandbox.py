@@ -208,7 +208,7 @@ class Sandbox(SandboxState):
             requests_per_minute=described.requests_per_minute,
         )
         account = TeamAccount(team)
-        account.ledger.grant(now, described.credits)
+        account.ledger.grant(described.credits)
         self.accounts[team.id] = account
         self.feed.note("team", team.id)
         for credential in described.credentials:

@@ -86,7 +86,7 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     playbook = sandbox.playbooks[team_id]
     timed, opens_at = playbook.change(index, now)
     cause = Cause(playbook.scenario.file, timed.line, now)
-    _apply(sandbox, team_id, timed.change, now, opens_at, cause)
+    _apply(sandbox, team_id, timed.change, opens_at, cause)
     sandbox.feed.note("scenario", team_id)
 
 
@@ -126,12 +126,12 @@ def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str
     for change in changes.teams:
         accounts = _affected(sandbox, team_id, change.team.team)
         for account in accounts:
-            change_team(sandbox, account, change.team, now)
+            change_team(sandbox, account, change.team)
             for credential in change.credentials:
                 _add_or_change_credential(sandbox, account, credential, now)
         if not accounts and not team_id and change.credentials:
             account = sandbox.add_team(WorldTeam(change.team.team, credentials=change.credentials), now)
-            change_team(sandbox, account, change.team, now)
+            change_team(sandbox, account, change.team)
     timings = {f"{name}_ms": span_ms for name, span_ms in changes.timings_ms}
     sandbox.timings = structs.replace(sandbox.timings, **timings)
 
@@ -149,15 +149,13 @@ def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described:
     sandbox.feed.note("team", old.team_id)
 
 
-def change_team(
-    sandbox: Sandbox, account: TeamAccount, change: TeamChange, now: int, cause: Cause | None = None
-) -> None:
+def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, cause: Cause | None = None) -> None:
     """Set the values of a Team that a change names. `cause` is the place of the change in a timeline."""
     if change.subscription is not None:
         note_cause(sandbox, "subscription", account.team.id, cause)
     if change.credits is not None:
         note_cause(sandbox, "credits", account.team.id, cause)
-        account.ledger.set_available(now, change.credits)
+        account.ledger.set_available(change.credits)
     new = {
         "subscription_active": None if change.subscription is None else change.subscription == "active",
         "concurrency_limit": change.concurrency_limit,
@@ -196,7 +194,7 @@ def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[Te
     return [account for account in sandbox.find_accounts(name_or_id) if not team_id or account.team.id == team_id]
 
 
-def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: int | None, cause: Cause) -> None:
+def _apply(sandbox: Sandbox, team_id: str, change: Change, opens_at: int | None, cause: Cause) -> None:
     match change:
         case AdmissionChange(admission, retry_after):
             pause = AdmissionPause(admission == "paused", opens_at=opens_at)
@@ -213,4 +211,4 @@ def _apply(sandbox: Sandbox, team_id: str, change: Change, now: int, opens_at: i
                 change_credential(sandbox, held, change, cause)
         case TeamChange():  # pragma: no branch (there is no other change)
             for account in _affected(sandbox, team_id, change.team):
-                change_team(sandbox, account, change, now, cause)
+                change_team(sandbox, account, change, cause)

@@ -29,13 +29,13 @@ def decide(call: Call, kind: str) -> WorkOutcome:
 def admit(call: Call, work_id: str, price: int, finishes_at: int | None) -> None:
     """Reserve the Credits and take the place. `finishes_at` is None for work that never finishes."""
     call.work_id = work_id
-    call.caller.account.ledger.reserve(call.now, work_id, price)
+    call.caller.account.ledger.reserve(work_id, price)
     call.caller.account.budget.take(work_id, finishes_at)
     call.sandbox.feed.note("work", (work_id, "queued"))
     call.sandbox.feed.note("team", call.team_id)
 
 
-def finish(account: TeamAccount, work_id: str, charge: int, now: int) -> None:
-    """Charge the Credits that are due, and release the rest and the concurrency slot."""
-    account.ledger.settle(now, work_id, charge)
+def finish(account: TeamAccount, work_id: str, charge: int) -> None:
+    """Charge the Credits that are due, release the rest, and free the place in the budget."""
+    account.ledger.settle(work_id, charge)
     account.budget.give_back(work_id)

@@ -127,7 +127,7 @@ def test_a_key_may_have_one_outcome_in_24_hours() -> None:
 
 def add_a_credit(sandbox: Sandbox) -> None:
     (birch,) = sandbox.find_accounts("Birch")
-    birch.ledger.grant(sandbox.clock.now(), 1)
+    birch.ledger.grant(1)
 
 
 def lose_a_place(sandbox: Sandbox) -> None:

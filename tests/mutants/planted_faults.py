@@ -292,9 +292,9 @@ def page_skips_an_item(original: Function, ids: Any, load: Any, request: PageReq
 
 
 @planted_in(Ledger.settle)
-def leaked_credit(original: Function, ledger: Ledger, at: int, work_id: str, charge: int) -> None:
+def leaked_credit(original: Function, ledger: Ledger, work_id: str, charge: int) -> None:
     """Failed work keeps one of the Credits that were reserved for it."""
-    original(ledger, at, work_id, charge)
+    original(ledger, work_id, charge)
     if charge == 0 and ledger.available:
         ledger.granted -= 1
 

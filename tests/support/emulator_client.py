@@ -468,7 +468,7 @@ class EmulatorUnderTest:
         """Change a Team: its available Credits, or fields such as `subscription_active` and `concurrency_limit`."""
         (account,) = self.sandbox.find_accounts(name)
         if credits_available is not None:
-            account.ledger.set_available(self.now(), credits_available)
+            account.ledger.set_available(credits_available)
         account.team = structs.replace(account.team, **changes)
 
     def set_credential(self, key: str, **changes: Any) -> None:
