@@ -65,9 +65,9 @@ class Team(Struct, frozen=True):
 
     id: str
     name: str
-    subscription_active: bool = True
-    concurrency_limit: int = 20
-    requests_per_minute: int = 120
+    subscription_active: bool
+    concurrency_limit: int
+    requests_per_minute: int
     """Of each of its credentials (section 8)."""
 
 

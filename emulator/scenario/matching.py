@@ -9,12 +9,11 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 EVERY: Final = "*"
 """The word for every operation, or every kind of work."""
 _EVERY_NAME: Final = frozenset({EVERY})
-
 
 ByteSurface = Literal["upload", "download"]
 BYTE_SURFACES: Final[tuple[ByteSurface, ...]] = get_args(ByteSurface)
@@ -40,7 +39,7 @@ class RequestFacts(Struct, frozen=True):
     """The key in the world file."""
     resource_id: str = ""
     resource_place: int | None = None
-    query: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    query: Mapping[str, str] = _NOTHING
     idempotency_key: str = ""
     bytes: ByteSurface | None = None
 
@@ -78,10 +77,10 @@ class RequestMatch(Struct, frozen=True):
 
     operations: frozenset[str] = _EVERY_NAME
     team: str | None = None
-    body: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    body: Mapping[str, Any] = _NOTHING
     credential: str | None = None
     resource: str | int | None = None
-    query: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    query: Mapping[str, str] = _NOTHING
     idempotency_key: str | None = None
     bytes: frozenset[ByteSurface] = frozenset()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, Literal, Self, get_args
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.resources import Scene
@@ -22,7 +22,7 @@ class WorkOutcome(Struct, frozen=True):
     source is taken to show (D30).
     """
 
-    outputs: Mapping[int, FailureCode] = field(default_factory=lambda: MappingProxyType({}))
+    outputs: Mapping[int, FailureCode] = MappingProxyType({})
     fail: FailureCode | None = None
     duration_ms: int | None = None
     stall: bool = False

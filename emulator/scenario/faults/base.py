@@ -99,8 +99,8 @@ class Wire(Protocol):
         """Break the connection off, and wait until it is closed."""
 
 
-class Record(Protocol):
-    """The part of a journal entry from which a fault explains what it did."""
+class Entry(Protocol):
+    """What a fault may know of the journal's entry, to explain what it did."""
 
     @property
     def is_complete(self) -> bool:
@@ -149,7 +149,7 @@ class Fault(Struct, frozen=True):
         """Send the answer."""
         return wire.send(response)
 
-    def did(self, record: Record) -> str:
+    def did(self, entry: Entry) -> str:
         """Describe what the fault did."""
         return "nothing"
 

@@ -6,7 +6,7 @@ from typing import Self
 from emulator.documents.values import optional
 from emulator.http.responses import Header, Response
 from emulator.kernel.timestamps import SECOND_MS, parse_timestamp
-from emulator.scenario.faults.base import Exchange, Fault, Record, Then
+from emulator.scenario.faults.base import Entry, Exchange, Fault, Then
 
 
 class DeprecatedFault(Fault, frozen=True):
@@ -29,7 +29,7 @@ class DeprecatedFault(Fault, frozen=True):
             headers.append((b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode()))
         return tuple(headers)
 
-    def did(self, record: Record) -> str:
+    def did(self, entry: Entry) -> str:
         """Say what was added."""
         return "added the headers of deprecated behaviour"
 

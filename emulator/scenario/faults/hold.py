@@ -3,7 +3,7 @@
 from typing import Self
 
 from emulator.documents.values import parse_span_ms
-from emulator.scenario.faults.base import Exchange, Fault, Record, Then
+from emulator.scenario.faults.base import Entry, Exchange, Fault, Then
 
 
 class HoldFault(Fault, frozen=True):
@@ -16,13 +16,13 @@ class HoldFault(Fault, frozen=True):
         if self.duration_ms:
             await exchange.hold(self.duration_ms)
 
-    def did(self, record: Record) -> str:
+    def did(self, entry: Entry) -> str:
         """Say whether it was held."""
         span = f"it in admission for {self.duration_ms} ms of emulator time"
-        if not record.is_complete:
+        if not entry.is_complete:
             return f"keeps {span}, once it is there"
         return (
-            f"kept {span}" if record.has_rule_acted else "did nothing: the request was answered before it could be held"
+            f"kept {span}" if entry.has_rule_acted else "did nothing: the request was answered before it could be held"
         )
 
     @classmethod

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
+from emulator.scenario.faults.base import Entry, Exchange, Fault, Moment, Wire
 
 
 class LatencyFault(Fault, frozen=True):
@@ -30,8 +30,8 @@ class LatencyFault(Fault, frozen=True):
             await wire.pause(self.latency_ms)
         await wire.send(response)
 
-    def did(self, record: Record) -> str:
+    def did(self, entry: Entry) -> str:
         """Say how long it waited, and when."""
-        decided = "after it had been carried out" if record.is_committed else "after it had been decided"
+        decided = "after it had been carried out" if entry.is_committed else "after it had been decided"
         moment = "before the request was processed" if self.at == "before_commit" else decided
         return f"delayed the answer by {self.latency_ms} ms of real time, {moment}"

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, Literal
 from msgspec import structs
 
 from emulator.http.responses import JSON_TYPE, Header, Response
-from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Wire
+from emulator.scenario.faults.base import Entry, Exchange, Fault, Moment, Wire
 
 LossKind = Literal["reset", "truncate", "stall", "garbage"]
 
@@ -54,11 +54,11 @@ class LossFault(Fault, frozen=True):
             case "garbage":
                 await wire.send(_garbled(response))
 
-    def did(self, record: Record) -> str:
+    def did(self, entry: Entry) -> str:
         """Say how the answer was lost, and whether anything had been done."""
-        if self.at == "before_commit" and not record.is_committed:
+        if self.at == "before_commit" and not entry.is_committed:
             return f"{_WORDS[self.kind]}, before anything was done"
-        done = "the request had been carried out" if record.is_committed else "nothing was done"  # refused, or replayed
+        done = "the request had been carried out" if entry.is_committed else "nothing was done"  # refused, or replayed
         return f"{_WORDS[self.kind]}; {done}"
 
 

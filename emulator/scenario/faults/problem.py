@@ -9,7 +9,7 @@ from typing import Final, Self
 from emulator.documents.values import optional, parse_whole_number
 from emulator.domain.problems import CATALOGUE, Check
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Exchange, Fault, Moment, Record, Then
+from emulator.scenario.faults.base import Entry, Exchange, Fault, Moment, Then
 
 _AT_ENTRANCE: Final = (Check.CREDENTIAL, Check.RATE)
 
@@ -55,9 +55,9 @@ class ProblemFault(Fault, frozen=True):
             return response
         return exchange.refuse(exchange.problem(self.code, self.detail, self.retry_after))
 
-    def did(self, record: Record) -> str:
+    def did(self, entry: Entry) -> str:
         """Say whether the problem was raised."""
-        if record.has_rule_acted:
+        if entry.has_rule_acted:
             return f"answered with {self.code}"
         return f"did nothing: the request was decided before {self.code} was due"
 

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Exchange, Fault, Record, Wire
+from emulator.scenario.faults.base import Entry, Exchange, Fault, Wire
 
 
 class RateFault(Fault, frozen=True):
@@ -26,6 +26,6 @@ class RateFault(Fault, frozen=True):
         response = structs.replace(response, headers=(*response.headers, *exchange.rule_header))
         await wire.send(response, self.bytes_per_second)
 
-    def did(self, record: Record) -> str:
+    def did(self, entry: Entry) -> str:
         """Say how fast the bytes came."""
         return f"let no more than {self.bytes_per_second} bytes through in a second"
