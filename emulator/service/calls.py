@@ -14,7 +14,7 @@ from emulator.domain.intents import Intent
 from emulator.domain.problems import Check
 from emulator.domain.resources import ImageFormat, Scene
 from emulator.scenario.rules import WorkRule
-from emulator.service.accounts import Caller
+from emulator.service.callers import Caller
 from emulator.service.sandbox import Sandbox
 
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from weakref import ref
 from emulator.scenario.playbook import Playbook
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service import scenarios
-from emulator.service.accounts import Caller
+from emulator.service.callers import Caller
 from emulator.service.feed import Feed
 from emulator.service.images import MemoryBudget
 from emulator.service.journal import Entry, Watcher

@@ -1,4 +1,4 @@
-"""The accounts of a sandbox: its Teams and their credentials, each with all that is counted for it. Plain data."""
+"""The accounts of Teams and of credentials: each with all that is counted for it. Plain data."""
 
 from dataclasses import dataclass, field
 

@@ -14,7 +14,7 @@ from emulator.http.requests import Body, Request
 from emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.service import engine, uploads
-from emulator.service.accounts import Caller
+from emulator.service.callers import Caller
 from emulator.service.calls import Commit
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes

@@ -8,7 +8,7 @@ from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
 from emulator.http.responses import NOSNIFF, Header, Response
 from emulator.service import engine
-from emulator.service.accounts import Caller
+from emulator.service.callers import Caller
 from emulator.service.calls import Commit
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes

@@ -5,7 +5,7 @@ from typing import NoReturn
 from emulator.contract import BASE_PATH
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.http.requests import Request
-from emulator.service.accounts import Caller
+from emulator.service.callers import Caller
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.exchange import Exchange
