@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
-from emulator.cli.connections import WatchedServer
 from emulator.cli.errors import writable_file
-from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
 from emulator.cli.report import Report
@@ -31,11 +29,12 @@ from emulator.cli.serving import (
     address_of,
     listening_socket,
     load_application,
-    server_config,
     warn_of_unknown_variables,
 )
 from emulator.contract import BASE_PATH
 from emulator.kernel.clock import host_elapsed_ms
+from emulator.server.garbage import collect_with_small_pauses
+from emulator.server.server import WatchedServer
 from emulator.settings import SettingError, Settings, read_settings
 
 if TYPE_CHECKING:
@@ -174,7 +173,7 @@ class _Run(WatchedServer):
         *,
         keeps_state: bool,
     ) -> None:
-        super().__init__(server_config(application))
+        super().__init__(application)
         self._application = application
         self._words = words
         self._environment = environment

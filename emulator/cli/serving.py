@@ -11,20 +11,18 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from emulator import __version__
 from emulator.cli.addresses import local_url
-from emulator.cli.connections import WatchedServer
 from emulator.cli.errors import CommandError, unreadable
-from emulator.cli.garbage import collect_with_small_pauses
 from emulator.cli.logs import configure_logging
-from emulator.cli.protocol import PatientHttpProtocol
-from emulator.cli.server_parts import Config
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.documents.complaints import nearest
 from emulator.imaging.memory import give_back_large_blocks
+from emulator.server.garbage import collect_with_small_pauses
+from emulator.server.server import WatchedServer
 from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, unknown_variables
 
 if TYPE_CHECKING:
@@ -95,28 +93,11 @@ def load_application(settings: Settings) -> "Application":
         raise unreadable(error) from error
 
 
-def server_config(application: Any) -> Config:
-    """Return how uvicorn serves an ASGI application."""
-    return Config(
-        application,
-        http=PatientHttpProtocol,
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
-
-
 class _AnnouncingServer(WatchedServer):
-    """A uvicorn server that prints when it is ready, and for which a signal to stop is not a failure."""
+    """A server that prints when it is ready, and for which a signal to stop is not a failure."""
 
     def __init__(self, application: "Application", announcement: str) -> None:
-        super().__init__(server_config(application))
+        super().__init__(application, GRACE_SECONDS)
         self._application = application
         self._announcement = announcement
 

@@ -163,7 +163,7 @@ class Sandbox(SandboxState):
         """Release memory, held requests and watchers, and what leads from here back to here.
 
         The garbage collector would not find an ended sandbox that refers to itself: it never looks again at what has lived
-        for long (emulator.cli.garbage).
+        for long (emulator.server.garbage).
         """
         self.journal.feed, self.journal.examiner = Feed(), None
         self.journal.entries.clear()  # each knows its caller, who knows the sandbox

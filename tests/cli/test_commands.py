@@ -135,7 +135,7 @@ def test_where_no_emulator_answers_the_status_is_1(command: list[str]) -> None:
     assert "Connection refused" in outcome.complaint
 
 
-IMPORT = "import emulator.cli.server_parts, uvicorn; print(uvicorn.run.__module__, uvicorn.Config.__module__)"
+IMPORT = "import emulator.server.uvicorn_classes, uvicorn; print(uvicorn.run.__module__, uvicorn.Config.__module__)"
 
 
 @pytest.mark.parametrize("script", [IMPORT, f"import uvicorn; {IMPORT}"], ids=["afterwards", "before"])

@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.served import EMULATOR, PATIENCE_SECONDS, Server, read_answer, serving, started
+from tests.cli.command import run_command, run_writing_to
+from tests.support.served import EMULATOR, PATIENCE_SECONDS, Server, read_answer, serving, started, unused_port
 
 TEAM = b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\n"
 NEEDS_SIGNALS = pytest.mark.skipif(sys.platform == "win32", reason="signals there end a process at once")
@@ -105,3 +107,25 @@ def test_the_log_is_lines_that_begin_with_the_time() -> None:
 def test_the_log_can_be_lines_of_json() -> None:
     entry = json.loads(logged("--log-format", "json"))
     assert (entry["level"], entry["message"]) == ("warning", "Invalid HTTP request received.")
+
+
+def test_bytes_that_are_no_request_have_a_request_id_each(server: Server) -> None:
+    answers = b"".join(server.converse(b"\x00\r\n\r\n") for _ in range(3))
+    assert 3 == len(set(re.findall(rb"request-id: (req_\w+)", answers)))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_server_without_standard_streams_serves_and_stops() -> None:
+    script = f"exec {sys.executable} -m emulator serve --port $PORT <&- >&- 2>&-"
+    with unused_port() as port, started("sh", "-c", script, PORT=str(port)) as server:
+        assert 0 == run_command("wait", "--timeout", "30", EMULATOR_PORT=str(port)).status
+        server.terminate()
+        assert 0 == server.wait(PATIENCE_SECONDS)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written_is_a_message() -> None:
+    with Path("/dev/full").open("w") as full:
+        status, complaint = run_writing_to(full, "scenarios", "list")
+    assert status == 1
+    assert complaint == "image-workflow-emulator: cannot write the output: No space left on device\n"

@@ -6,8 +6,8 @@ import orjson
 import pytest
 from PIL import Image
 
-from emulator.cli.protocol import MAXIMUM_WAITING
 from emulator.imaging.normalize import normalize
+from emulator.server.protocol import MAXIMUM_WAITING
 from tests.fuzzing.wire import Conversation, converse
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.pictures import encode

@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Seque
 from dataclasses import dataclass, field
 from typing import Any
 
-from emulator.cli.connections import Connections
-from emulator.cli.protocol import PatientHttpProtocol
-from emulator.cli.serving import server_config
+from emulator.server.connections import Connections
+from emulator.server.protocol import PatientHttpProtocol
+from emulator.server.server import server_config
 
 TURNS = 60
 """Turns of the event loop in which everything must happen that needs no more bytes: many times what it takes."""

@@ -3,25 +3,21 @@
 import asyncio
 import gc
 import re
-import sys
 import weakref
-from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
-from emulator.cli import connections
-from emulator.cli.batches import Batch, HoldingTransport
-from emulator.cli.connections import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
-from emulator.cli.garbage import REQUESTS_BETWEEN
-from emulator.cli.heads import Head, KnownHeads
-from emulator.cli.protocol import PatientHttpProtocol
-from emulator.cli.serving import server_config
-from tests.cli.command import run_command, run_writing_to
+from emulator.server import connections
+from emulator.server.batches import Batch, HoldingTransport
+from emulator.server.connections import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
+from emulator.server.garbage import REQUESTS_BETWEEN
+from emulator.server.heads import Head, KnownHeads
+from emulator.server.protocol import PatientHttpProtocol
+from emulator.server.server import WatchedServer, server_config
 from tests.fuzzing.wire import _Transport, converse
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.served import PATIENCE_SECONDS, Server, started, unused_port
 
 GET = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n\r\n"
 POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
@@ -355,33 +351,11 @@ def test_few_and_short_heads_of_reads_are_kept() -> None:
     assert [None, None] == [heads.find(data) for data in others]
 
 
-def test_bytes_that_are_no_request_have_a_request_id_each(server: Server) -> None:
-    answers = b"".join(server.converse(b"\x00\r\n\r\n") for _ in range(3))
-    assert 3 == len(set(re.findall(rb"request-id: (req_\w+)", answers)))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
-def test_a_server_without_standard_streams_serves_and_stops() -> None:
-    script = f"exec {sys.executable} -m emulator serve --port $PORT <&- >&- 2>&-"
-    with unused_port() as port, started("sh", "-c", script, PORT=str(port)) as server:
-        assert 0 == run_command("wait", "--timeout", "30", EMULATOR_PORT=str(port)).status
-        server.terminate()
-        assert 0 == server.wait(PATIENCE_SECONDS)
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_output_that_cannot_be_written_is_a_message() -> None:
-    with Path("/dev/full").open("w") as full:
-        status, complaint = run_writing_to(full, "scenarios", "list")
-    assert status == 1
-    assert complaint == "image-workflow-emulator: cannot write the output: No space left on device\n"
-
-
 def test_refused_connections_are_logged_with_their_limit(
     emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def look() -> None:
-        server = connections.WatchedServer(server_config(emulator.application))
+        server = WatchedServer(emulator.application)
         server.server_state.refused, server.server_state.limit = 2, 7
         for _ in range(2):
             server._look(asyncio.get_running_loop())

@@ -4,7 +4,7 @@ from tests.support.served import run_script
 
 COLLECT = """
 import gc
-from emulator.cli.garbage import collect_with_small_pauses
+from emulator.server.garbage import collect_with_small_pauses
 collect_with_small_pauses()
 frozen = gc.get_freeze_count()
 kept = [[number] for number in range(1000)]

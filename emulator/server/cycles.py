@@ -9,7 +9,7 @@ import asyncio
 from functools import cached_property
 from typing import Any
 
-from emulator.cli.server_parts import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from emulator.server.uvicorn_classes import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 
 class Cycle(RequestResponseCycle):

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from emulator.cli.cycles import Cycle
+from emulator.server.cycles import Cycle
 
 _LOGGER = logging.getLogger("emulator.server")
 _SMALL_BYTES: Final = 16 * 1024

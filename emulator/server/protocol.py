@@ -20,16 +20,16 @@ from urllib.parse import unquote
 
 import httptools
 
-from emulator.cli.batches import HoldingTransport
-from emulator.cli.connections import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
-from emulator.cli.cycles import Cycle
-from emulator.cli.garbage import REQUESTS_BETWEEN, collect_new
-from emulator.cli.heads import Head
-from emulator.cli.server_parts import HIGH_WATER_LIMIT, FlowControl, HttpToolsProtocol
 from emulator.domain.problems import Problem
 from emulator.http.connection import CONNECTION_EXTENSION
 from emulator.http.problems import problem_response
 from emulator.kernel.clock import host_elapsed_ms
+from emulator.server.batches import HoldingTransport
+from emulator.server.connections import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
+from emulator.server.cycles import Cycle
+from emulator.server.garbage import REQUESTS_BETWEEN, collect_new
+from emulator.server.heads import Head
+from emulator.server.uvicorn_classes import HIGH_WATER_LIMIT, FlowControl, HttpToolsProtocol
 
 MAXIMUM_HEAD_BYTES = 64 * 1024
 MAXIMUM_FRAMING_BYTES = 64 * 1024
@@ -128,7 +128,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         """Called once, when the connection is gone; a request that is still being answered goes on without it.
 
         uvicorn tells only the last request. What leads back to the connection is cut: the garbage collector would not
-        find a circle that has lived for long (emulator.cli.garbage).
+        find a circle that has lived for long (emulator.server.garbage).
         """
         for cycle in self.unanswered:
             cycle.disconnect()
