@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from emulator.domain.lifecycles import OUTPUT, TERMINAL, UPLOAD, WORK, IllegalMoveError, move
+from emulator.domain.lifecycles import OUTPUT, TERMINAL, UPLOAD, WORK, IllegalMoveError, generation_status, move
+from emulator.domain.resources import Output, OutputStatus
 
 ENDS = {("processing", "succeeded"): "completed", ("processing", "failed"): "failed"}
 MOVES: Mapping[str, tuple[Mapping[Any, Mapping[str, Any]], Mapping[tuple[str, str], str]]] = {
@@ -35,3 +36,18 @@ def test_a_table_has_the_listed_moves_alone_and_ends_in_the_terminal_states(name
         else:
             with pytest.raises(IllegalMoveError):
                 move(table, state, event)
+
+
+@pytest.mark.parametrize(
+    ("expected", "statuses"),
+    [
+        ("processing", ("completed", "processing")),
+        ("processing", ("failed", "pending")),
+        ("completed", ("failed", "completed")),
+        ("failed", ("failed", "failed")),
+    ],
+)
+def test_a_generation_ends_with_its_last_output_and_fails_only_if_all_do(
+    expected: str, statuses: tuple[OutputStatus, ...]
+) -> None:
+    assert expected == generation_status("processing", [Output(status) for status in statuses])

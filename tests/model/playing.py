@@ -1,27 +1,25 @@
 """Lets random clients play, in two ways, and says what stands in for the drawing of pictures.
 
-*Evenly*: all steps, each as often as `ALL_STEPS` says, from seeds that are counted up. This meets most in the least time.
-*By Hypothesis*: a state machine, whose plays are one-sided in many ways, and whose failures shrink.
+*Evenly*: each step as often as `ALL_STEPS` says. This meets most in the least time.
+*One-sidedly*: each play leaves out some steps and takes others often, so that it meets what even plays have no room for.
 """
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from hypothesis import HealthCheck, Phase, note, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from PIL import Image
 
 from emulator.imaging.helpers import Helpers
 from emulator.imaging.messages import Head, Message
 from emulator.imaging.worker import do
-from tests.model.side_by_side import ALL_STEPS, SandboxesSideBySide, Step
+from tests.model.side_by_side import ALL_STEPS, SandboxesSideBySide
 from tests.support.pictures import encode
 
 USUAL_STEPS: Final = 40
@@ -36,112 +34,72 @@ _FASTEST: Final[dict[str, tuple[str, dict[str, Any]]]] = {
 """How a large picture of one colour is made in the least time: its mode, and how it is encoded."""
 
 
-def play_evenly(folder: Path, plays: int, steps: int = USUAL_STEPS, *, shortens: bool = True) -> None:
+def play(
+    folder: Path, plays: int, steps: int = USUAL_STEPS, *, is_one_sided: bool = False, shortens: bool = True
+) -> None:
     """Let random clients play, each time against an emulator of its own; the same plays every time.
 
     Raises:
         AssertionError: the emulator and the model differ. Its notes list the steps; if it `shortens`, only those that
             are needed to show it.
     """
-    for play in range(plays):
+    kind = "one-sided play" if is_one_sided else "play"
+    for number in range(plays):
+        one = Play(folder, f"{kind} {number}", begins_with_an_auto_clock=number % 2 == 1, is_one_sided=is_one_sided)
         numbers = list(range(steps))
         try:
-            _play(folder, play, numbers)
+            one.take(numbers)
         except AssertionError:
             if not shortens:
                 raise
-            _play(folder, play, _shortened(folder, play, numbers))
+            one.take(one.shortened(numbers))
 
 
-def _shortened(folder: Path, play: int, numbers: list[int]) -> list[int]:
-    """Leave out the steps of a play that are not needed for its failure."""
-    kept = numbers
-    for number in reversed(numbers):
-        fewer = [other for other in kept if other != number]
-        if not _agrees(folder, play, fewer):
-            kept = fewer
-    return kept
-
-
-def _agrees(folder: Path, play: int, numbers: list[int]) -> bool:
-    try:
-        _play(folder, play, numbers)
-    except AssertionError:
-        return False
-    return True
-
-
-def _play(folder: Path, play: int, numbers: list[int]) -> None:
-    """Play the steps of some numbers; what a step does depends on its number, not on the steps before it."""
-    transcript: list[str] = []
-    with closing(SandboxesSideBySide(folder, transcript.append)) as sandboxes:
-        try:
-            sandboxes.begin("auto" if play % 2 else "manual")
-            for number in numbers:
-                chance = Random(f"play {play}, step {number}")
-                (step,) = chance.choices(list(ALL_STEPS), list(ALL_STEPS.values()))
-                transcript.append(f"Step {number}:")
-                sandboxes.play(step, chance)
-        except AssertionError as error:
-            error.add_note("\n".join([f"Play {play}, steps {numbers}:", *transcript]))
-            raise
-
-
-CHANCE: Final = st.builds(Random, st.integers(0, 2**24 - 1))
-"""Seeds: what a step chooses is spread evenly. A failure shrinks by whole steps; its notes tell what each one did."""
-
-
-class RandomClients(RuleBasedStateMachine):
-    """The emulator, the models and the clients, with a rule for each of `ALL_STEPS`.
-
-    `folder` is where the world file is put.
-    """
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One history; what a step does depends on its number, not on the steps before it."""
 
     folder: Path
+    name: str
+    begins_with_an_auto_clock: bool
+    is_one_sided: bool
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sandboxes = SandboxesSideBySide(self.folder, note)
+    def take(self, numbers: list[int]) -> None:
+        """Take the steps of some numbers. Raises AssertionError."""
+        transcript: list[str] = []
+        steps, weights = list(ALL_STEPS), self.weights()
+        with closing(SandboxesSideBySide(self.folder, transcript.append)) as sandboxes:
+            try:
+                sandboxes.begin("auto" if self.begins_with_an_auto_clock else "manual")
+                for number in numbers:
+                    chance = Random(f"{self.name}, step {number}")
+                    (step,) = chance.choices(steps, weights)
+                    transcript.append(f"Step {number}:")
+                    sandboxes.play(step, chance)
+            except AssertionError as error:
+                error.add_note("\n".join([f"{self.name}, steps {numbers}:", *transcript]))
+                raise
 
-    def teardown(self) -> None:
-        self.sandboxes.close()
+    def weights(self) -> list[int]:
+        """Return how often each step is taken compared to the others."""
+        chance = Random(self.name)
+        return [weight * (chance.choice((0, 1, 1, 5)) if self.is_one_sided else 1) for weight in ALL_STEPS.values()]
 
-    @initialize()
-    def begin(self) -> None:
-        self.sandboxes.begin()
+    def shortened(self, numbers: list[int]) -> list[int]:
+        """Leave out the steps that are not needed for the failure."""
+        kept = numbers
+        for number in reversed(numbers):
+            fewer = [other for other in kept if other != number]
+            if not self._agrees(fewer):
+                kept = fewer
+        return kept
 
-
-def _rule_of(step: Step) -> Callable[..., None]:
-    def take(clients: RandomClients, chance: Random) -> None:
-        clients.sandboxes.play(step, chance)
-
-    return rule(chance=CHANCE)(take)
-
-
-# Hypothesis takes some steps more often than others, and leaves some out, differently in each play.
-for _step in ALL_STEPS:
-    setattr(RandomClients, _step.__name__, _rule_of(_step))
-
-
-def play_by_hypothesis(folder: Path, plays: int, steps: int = USUAL_STEPS, *, shortens: bool = True) -> None:
-    """Let Hypothesis decide who does what; the same plays every time.
-
-    Raises:
-        AssertionError: the emulator and the model differ. Its notes list the steps; if it `shortens`, only those that
-            are needed to show it, which takes minutes.
-    """
-    run_state_machine_as_test(
-        type("PlayingClients", (RandomClients,), {"folder": folder}),
-        settings=settings(
-            max_examples=plays,
-            stateful_step_count=steps,
-            derandomize=True,
-            deadline=None,
-            database=None,
-            suppress_health_check=list(HealthCheck),
-            phases=(Phase.generate, Phase.shrink) if shortens else (Phase.generate,),
-        ),
-    )
+    def _agrees(self, numbers: list[int]) -> bool:
+        try:
+            self.take(numbers)
+        except AssertionError:
+            return False
+        return True
 
 
 async def draw_plainly(_: Helpers, head: Head, parts: Sequence[bytes]) -> Message:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.model.playing import draw_plainly, play_by_hypothesis, play_evenly
+from tests.model.playing import draw_plainly, play
 
 
 @pytest.fixture(autouse=True)
@@ -13,20 +13,16 @@ def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_random_clients_find_no_difference(tmp_path: Path) -> None:
-    play_evenly(tmp_path, plays=16)
-
-
-@pytest.mark.slow
-def test_one_sided_clients_find_no_difference(tmp_path: Path) -> None:
-    play_by_hypothesis(tmp_path, plays=6, shortens=False)
+@pytest.mark.parametrize(("plays", "is_one_sided"), [(16, False), (8, True)], ids=["evenly", "one-sidedly"])
+def test_random_clients_find_no_difference(tmp_path: Path, plays: int, is_one_sided: bool) -> None:
+    play(tmp_path, plays, is_one_sided=is_one_sided)
 
 
 @pytest.mark.verify
-def test_random_clients_find_no_difference_however_often_they_play(tmp_path: Path) -> None:
-    play_evenly(tmp_path, plays=400, steps=80)
-
-
-@pytest.mark.verify
-def test_one_sided_clients_find_no_difference_however_often_they_play(tmp_path: Path) -> None:
-    play_by_hypothesis(tmp_path, plays=300, steps=60)
+@pytest.mark.parametrize(
+    ("plays", "steps", "is_one_sided"), [(400, 80, False), (300, 60, True)], ids=["evenly", "one-sidedly"]
+)
+def test_random_clients_find_no_difference_however_often_they_play(
+    tmp_path: Path, plays: int, steps: int, is_one_sided: bool
+) -> None:
+    play(tmp_path, plays, steps, is_one_sided=is_one_sided)

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from tests.contract_runs.running import run_schemathesis
-from tests.model.playing import draw_plainly, play_evenly
+from tests.model.playing import draw_plainly, play
 from tests.mutants.planted_faults import PLANTED_FAULTS
 from tests.mutants.short_tour import take_tour
 from tests.support.emulator_client import EmulatorUnderTest, settings_of
@@ -91,7 +91,7 @@ def test_nothing_is_found_where_nothing_is_planted(patch: pytest.MonkeyPatch, tm
 @pytest.mark.parametrize("fault", [name for name in PLANTED_FAULTS if name not in FOUND_LATE])
 def test_it_is_found_soon(patch: pytest.MonkeyPatch, slips: list[str], tmp_path: Path, fault: str) -> None:
     PLANTED_FAULTS[fault](patch)
-    assert notices(lambda: tour(tmp_path)) or notices(lambda: play_evenly(tmp_path, PLAYS, shortens=False))
+    assert notices(lambda: tour(tmp_path)) or notices(lambda: play(tmp_path, PLAYS, shortens=False))
     assert slips == []
 
 
@@ -106,7 +106,7 @@ def test_it_is_found(patch: pytest.MonkeyPatch, slips: list[str], tmp_path: Path
     PLANTED_FAULTS[fault](patch)
     found = {"tour": notices(lambda: tour(tmp_path)), "schemathesis": notices(lambda: schemathesis(tmp_path, fault))}
     plays = PLAYS if any(found.values()) else PLAYS_AT_MOST
-    found["model"] = notices(lambda: play_evenly(tmp_path, plays, shortens=False))
+    found["model"] = notices(lambda: play(tmp_path, plays, shortens=False))
     print(f"{fault}: " + (", ".join(name for name, noticed in found.items() if noticed) or "found by nobody"))
     assert any(found.values())
     assert slips == []

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from emulator.documents.yaml_nodes import json_value, read_document
 from emulator.kernel.clock import ClockSetting
 from emulator.kernel.timestamps import DAY_MS
 from emulator.scenario.changes import AdmissionChange, Change, CredentialChange
@@ -32,12 +33,16 @@ from emulator.scenario.world import (
     world_names,
 )
 from tests.scenario_files.operations import OPERATIONS
+from tests.scenario_files.test_schema import VALIDATOR
 
 FILE = "s.yaml"
 
 
 def read(text: str) -> Scenario:
-    return parse_scenario("scenario: test\n" + text, FILE, OPERATIONS)
+    """Read a scenario, which must be right by the published schema as well."""
+    text = "scenario: test\n" + text
+    assert [error.message for error in VALIDATOR.iter_errors(json_value(read_document(text, FILE)))] == []
+    return parse_scenario(text, FILE, OPERATIONS)
 
 
 def test_a_scenario_needs_nothing_but_its_name() -> None:
@@ -211,6 +216,32 @@ world:
 def test_a_world_that_says_nothing_changes_nothing() -> None:
     assert read("world: {}").world == WorldChanges() == NO_WORLD_CHANGES
     assert changed_world(BUILT_IN_WORLD, NO_WORLD_CHANGES) == BUILT_IN_WORLD
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "description: text",
+        "description: 7",
+        "seed: 7",
+        "seed: '7'",
+        "clock: {}",
+        "clock: {mode: real, rate: '2.5'}",
+        "world: {teams: {A: {credentials: [{key: a, name: n, profile: full, state: revoked, expires_at: 2026-01-01T00:00:00Z}]}}}",
+        "world: {timings: {queue: 1s, photography_style: 1, background: 1.5, pose: 250ms, fashion_model: 2m, first_output: 1h, next_output: 0}}",
+        "world: {premade: 'true'}",
+        "rules: []",
+        "rules: [{name: 404, match: {}, when: {}, then: {hold: 10}}]",
+        "rules: [{match: {operation: '*', team: Demo, body: {a: [1, {b: null}]}}, then: {problem: internal_error}}]",
+        "rules: [{match: {work: '*', team: Demo}, then: {fail: timed_out, duration: 20}}]",
+        "rules: [{then: {stall: 'true'}}]",
+        "rules: [{when: {probability: 0}, then: {hold: 1}}, {when: {probability: '1'}, then: {hold: 1}}]",
+        "timeline: []",
+        "timeline: [{at: 60, set: {admission: open}}]",
+    ],
+)
+def test_a_value_may_be_left_out_or_spelled_otherwise(text: str) -> None:
+    assert read(text).name == "test"
 
 
 def test_names_that_the_scenario_brings_along_are_known() -> None:

@@ -48,19 +48,3 @@ def test_the_refusal_says_when_the_next_work_ends(emulator: EmulatorUnderTest, a
         emulator.advance(step)
         waits.append(emulator.photograph(asset_ids=[asset_id]).retry_after)
     assert waits == [5, 5, 4, 1]
-
-
-def test_a_limit_lowered_below_what_is_in_use_refuses_until_enough_has_ended(
-    emulator: EmulatorUnderTest, asset_id: str
-) -> None:
-    for seconds in (0, 2, 2):
-        emulator.advance(seconds)
-        emulator.photograph(asset_ids=[asset_id])
-    emulator.set_team(concurrency_limit=1)
-    outcomes = []
-    for _ in range(3):
-        answer = emulator.photograph(asset_ids=[asset_id])
-        outcomes.append((answer.status, answer.retry_after))
-        emulator.advance(answer.retry_after or 0)
-    assert outcomes == [(429, 2), (429, 2), (429, 2)]
-    assert emulator.photograph(asset_ids=[asset_id]).status == 202

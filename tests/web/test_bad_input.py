@@ -15,22 +15,9 @@ def send(emulator: EmulatorUnderTest, content: bytes) -> tuple[int, str]:
     return emulator.post("/uploads", content=content, headers=JSON).outcome
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"", b" \n", b"{", b"size_bytes=10", UPLOAD_CONTENT + b"}", UPLOAD_CONTENT + UPLOAD_CONTENT,
-        b"{'size_bytes': 10}", b'{"size_bytes": 10,}', b'{"size_bytes": NaN}', b'{"size_bytes": Infinity}',
-        b'{"size_bytes": -Infinity}', b'{"size_bytes": 010}', b"[1e999,]", b'{"content_type": "image/png\xff"}',
-        '{"content_type": "image/png"}'.encode("utf-16"), '{"content_type": "image/png"}'.encode("utf-32-le"),
-        b"\xef\xbb\xbf" + UPLOAD_CONTENT,  # a byte order mark
-        b'{"a": "\x00"}', b'{"a": "\\ud800"}', b'{"name": "\\ud83d", "size_bytes": 1e999}',  # half a surrogate pair
-        b'{"size_bytes": 10, "size_bytes": 10, "content_type": "image/png"}', b'{"size_bytes": 10, "size_byt\\u0065s": 10}',
-        b'{"a": 1e999, "a": 1}', b'{"a": {"b": 1, "b": "::"}}', b'{"a:": 1, "a\\u003a": 2}', b'{"": 1, "": 1}',
-        b'[{"a": 1, "a": ":"}]', pytest.param(b"[" * 100_000, id="deep and cut off"), b"// a comment\n{}",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("content", [b"", b"{", b'{"a": 1, "a": 1}', b'{"a": "\xff"}', b'{"a": NaN}'])
 def test_a_body_that_is_no_json_is_malformed(emulator: EmulatorUnderTest, content: bytes) -> None:
-    """A key twice is none either (D03)."""
+    """A key twice is none either (D03); all else that is none is the fuzz test's."""
     assert send(emulator, content) == MALFORMED
 
 
@@ -105,12 +92,6 @@ def test_what_was_sent_is_shown_in_its_own_characters(emulator: EmulatorUnderTes
     assert answer.json["detail"].startswith('/content_type: found "image/\U0001f3bd \u00e9\\n\\u202e\\\\"; expected')
 
 
-@pytest.mark.parametrize("depth", [2, 100, 254])
-def test_a_body_nested_a_little_less_is_refused_by_the_contract(emulator: EmulatorUnderTest, depth: int) -> None:
-    for opening, middle, closing in ((b"[", b"", b"]"), (b'{"a":', b'"\\u003a"', b"}")):
-        assert send(emulator, opening * depth + middle + closing * depth) == INVALID_INPUT
-
-
 @pytest.mark.parametrize("content", [b"null", b"true", b"0", b'"text"', b"[]", b"[1, 2]", b"1.5"])
 def test_json_that_is_no_object_is_refused_by_the_contract(emulator: EmulatorUnderTest, content: bytes) -> None:
     assert send(emulator, content) == INVALID_INPUT
@@ -166,26 +147,6 @@ def test_a_required_field_that_is_missing_is_told_by_its_name(emulator: Emulator
             answer = emulator.send(call)
             assert answer.outcome == INVALID_INPUT, (operation, name)
             assert answer.json["detail"].startswith(f"/{name}: found nothing; expected"), (operation, name)
-
-
-WRONG: tuple[Any, ...] = (None, True, 0, -1, 1.5, "", "x", [], [[]], [1], {}, {"type": "x"}, "a" * 1000, 10**30)
-
-
-def test_no_value_of_any_field_makes_a_server_error(emulator: EmulatorUnderTest) -> None:
-    """Every field of every body, set to values of every kind: the answer is a success or a documented refusal."""
-    things = prepare(emulator)
-    seen = set()
-    emulator.sandbox.rate_limits = False
-    emulator.set_team(credits_available=10_000, concurrency_limit=10_000)
-    for operation in [name for name in KEYED if name != "completeUpload"]:
-        for name in CALLS[operation](things).json:
-            for value in WRONG:
-                call = CALLS[operation](things)
-                call.json = {**call.json, name: value}
-                answer = emulator.send(call)
-                assert answer.status in (200, 201, 202, 409, 422), (operation, name, value)
-                seen.add(answer.status)
-    assert 422 in seen
 
 
 @pytest.mark.parametrize("name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000"])

@@ -60,17 +60,6 @@ def test_a_wrong_number_of_bytes_is_told_with_the_right_one(emulator: EmulatorUn
     assert again == f"the body: found more than 1 byte; {kept}"
 
 
-def test_refused_and_half_sent_bytes_are_not_kept(emulator: EmulatorUnderTest, session: Json) -> None:
-    before = held_bytes(emulator)
-    send(emulator, session, DATA[:-1])
-    send(emulator, session, DATA + b"!")
-    emulator.leave(call_of(session, DATA[:20]))
-    emulator.leave(call_of(session, DATA))
-    assert held_bytes(emulator) == before
-    assert emulator.complete(session, "x").outcome == (422, "invalid_input")
-    assert send(emulator, session, b"y" * len(DATA)).status == 200
-
-
 def test_two_uploads_at_the_same_time_agree_or_conflict(emulator: EmulatorUnderTest, session: Json) -> None:
     first, second = emulator.together(call_of(session), call_of(session))
     assert (first.status, first.json) == (200, second.json)

@@ -98,15 +98,6 @@ def test_a_pause_of_admission_refuses_writes_and_lets_reads_go_on(emulator: Emul
         assert found == expected, operation
 
 
-def test_only_lists_have_query_parameters(emulator: EmulatorUnderTest) -> None:
-    things = prepare(emulator)
-    for operation, build in CALLS.items():
-        call = build(things)
-        call.target += "?limit=5"
-        expected = 200 if operation in LISTS else 400
-        assert emulator.send(call).status == expected, operation
-
-
 def test_another_teams_resource_is_an_absent_one_and_in_no_list(emulator: EmulatorUnderTest) -> None:
     """Section 5, rule 6; D07."""
     things = prepare(emulator)

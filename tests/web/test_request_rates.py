@@ -4,8 +4,6 @@ import pytest
 
 from tests.support.emulator_client import FULL, READ_ONLY, UPLOAD, EmulatorUnderTest
 
-SIX_KEYS = "teams: {Demo: {credentials: [" + ", ".join(f"{{key: iwe_demo_{n}}}" for n in range(6)) + "]}}"
-
 
 def statuses(emulator: EmulatorUnderTest, count: int, key: str = FULL) -> list[int]:
     return [emulator.get("/team", key).status for _ in range(count)]
@@ -17,17 +15,6 @@ def test_a_request_leaves_the_window_after_60_seconds_to_the_millisecond(emulato
     late = emulator.get("/team")
     emulator.advance(0.001)
     assert (late.outcome, late.retry_after, emulator.get("/team").status) == ((429, "rate_limited"), 1, 200)
-
-
-@pytest.mark.emulator(world=SIX_KEYS)
-def test_the_longer_of_two_waits_is_asked_for(emulator: EmulatorUnderTest) -> None:
-    """The Team's window frees a place at 60 s, the credential's at 65 s."""
-    for number in range(4):
-        statuses(emulator, 120, f"iwe_demo_{number}")
-    emulator.advance(5)
-    statuses(emulator, 120, "iwe_demo_4")
-    assert emulator.get("/team", "iwe_demo_4").retry_after == 60
-    assert emulator.get("/team", "iwe_demo_0").retry_after == 55
 
 
 @pytest.mark.parametrize(
