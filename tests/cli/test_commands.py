@@ -9,7 +9,7 @@ import pytest
 
 from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
-from tests.cli.command import run_command, run_unread
+from tests.cli.command import run_command
 from tests.support.served import Outcome, run_program, run_script, unused_port
 
 
@@ -83,10 +83,6 @@ def test_a_host_that_does_not_exist_is_told_in_one_line(host: str, reason: str) 
     outcome = run_command("serve", "--host", host, "--port", "0")
     assert (outcome.status, outcome.output) == (1, "")
     assert outcome.complaint == f"image-workflow-emulator: cannot listen on {host}, port 0: {reason}\n"
-
-
-def test_a_reader_that_has_left_is_a_failure_without_a_word() -> None:
-    assert run_unread("contract") == (1, "")
 
 
 def test_without_standard_output_a_command_does_what_it_does() -> None:

@@ -1,6 +1,7 @@
 """`exec`: the emulator for as long as one command runs. Each test runs the real command."""
 
 import contextlib
+import io
 import json
 import os
 import select
@@ -116,9 +117,7 @@ def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, 
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--clock", "never"], "--clock: found 'never', expected"),
         (["--scenario", "no-such-scenario"], 'found "no-such-scenario"'),
-        (["--world", "no/such.yaml"], "cannot read no/such.yaml: no such file or directory"),
         (["--report", "no/such/report.json"], "--report: found 'no/such/report.json', expected a file that can be"),
         (["--journal", "no/such"], "--journal: found 'no/such', expected a file that can be written"),
         (["--save-state", "no/such"], "--save-state: found 'no/such', expected a file that can be written"),
@@ -198,17 +197,6 @@ def test_an_interrupt_that_was_ignored_at_the_start_ends_neither_of_both() -> No
 def test_where_the_end_of_children_was_ignored_the_command_is_waited_for_all_the_same() -> None:
     command = exec_after("signal.signal(signal.SIGCHLD, signal.SIG_IGN)", *shell("exit 3"))
     assert run_program(*command).status == 3
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_before_the_command_is_started_ends_it_at_once(number: signal.Signals, tmp_path: Path) -> None:
-    world = tmp_path / "world.yaml"
-    os.mkfifo(world)
-    command = (*EMULATOR, "exec", "--world", str(world), "--", "echo", "started")
-    with started(*command) as process, world.open("w"):  # which waits until it is being read
-        process.send_signal(number)
-        told = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, told) == (128 + number, ("", ""))
 
 
 def test_without_standard_error_nothing_is_said_elsewhere() -> None:
@@ -411,58 +399,43 @@ TAKE_TERMINAL = (
 
 @dataclass(slots=True)
 class Typist:
-    """Somebody at a terminal."""
+    """Somebody at a terminal, who hangs up by closing it."""
 
-    terminal: int | None
+    terminal: io.FileIO
     process: "subprocess.Popen[bytes]"
 
     def type(self, text: str) -> None:
-        assert self.terminal is not None
-        os.write(self.terminal, text.encode())
+        self.terminal.write(text.encode())
 
     def read(self, until: str = "") -> str:
         """What appears up to a text; without one, up to the end of the process."""
-        assert self.terminal is not None
         seen = ""
         with contextlib.suppress(OSError):  # the end of a terminal
             while not until or until not in seen:
                 assert select.select([self.terminal], [], [], PATIENCE_SECONDS)[0], f"nothing came after {seen!r}"
-                piece = os.read(self.terminal, 4096).decode()
+                piece = self.terminal.read(4096)
                 if not piece:
                     break
-                seen += piece
+                seen += piece.decode()
         return seen
-
-    def hang_up(self) -> None:
-        """Close the terminal; once is enough."""
-        if self.terminal is not None:
-            os.close(self.terminal)
-            self.terminal = None
 
 
 @contextmanager
 def at_terminal(*arguments: str) -> Iterator[Typist]:
     """A Python with these arguments in a terminal of its own."""
-    pty = pytest.importorskip("pty")
-    own, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", TAKE_TERMINAL, *arguments],
-        cwd=ROOT,
-        env=environment(),
-        stdin=other,
-        stdout=other,
-        stderr=other,
-        start_new_session=True,
-    )
-    os.close(other)
-    typist = Typist(own, process)
-    try:
-        yield typist
-    finally:
-        if process.poll() is None:
+    own, other = pytest.importorskip("pty").openpty()
+    command = [sys.executable, "-c", TAKE_TERMINAL, *arguments]
+    with (
+        io.FileIO(own, "r+") as terminal,
+        subprocess.Popen(
+            command, cwd=ROOT, env=environment(), stdin=other, stdout=other, stderr=other, start_new_session=True
+        ) as process,
+    ):
+        os.close(other)
+        try:
+            yield Typist(terminal, process)
+        finally:
             process.kill()
-        process.wait()
-        typist.hang_up()
 
 
 @pytest.fixture
@@ -472,24 +445,18 @@ def typist(request: pytest.FixtureRequest) -> Iterator[Typist]:
         yield someone
 
 
-@pytest.mark.parametrize("typist", [shell("echo name; read name; echo hello $name")], indirect=True)
-def test_a_command_can_read_from_the_terminal(typist: Typist) -> None:
+@pytest.mark.parametrize("typist", [shell("echo name; read name; echo hello $name; exec sleep 60")], indirect=True)
+def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it(typist: Typist) -> None:
     typist.read("name")
     typist.type("Ada\n")
-    assert "hello Ada" in typist.read()
-    assert typist.process.wait(PATIENCE_SECONDS) == 0
-
-
-@pytest.mark.parametrize(
-    ("typist", "typed"),
-    [(shell("echo hello Ada; exec sleep 60"), ""), (shell("read name; echo hello $name; exec sleep 60"), "Ada\n")],
-    indirect=["typist"],
-)
-def test_an_interrupt_at_the_terminal_reaches_a_command_that_only_writes_or_has_read(
-    typist: Typist, typed: str
-) -> None:
-    typist.type(typed)
     typist.read("hello Ada")
+    typist.type("\x03")
+    assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
+
+
+@pytest.mark.parametrize("typist", [shell("echo on; exec sleep 60")], indirect=True)
+def test_an_interrupt_at_the_terminal_reaches_a_command_that_only_writes(typist: Typist) -> None:
+    typist.read("on")
     typist.type("\x03")
     assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
 
@@ -531,7 +498,7 @@ def test_where_nobody_could_let_it_go_on_a_stop_that_is_typed_does_not_last(typi
 @pytest.mark.parametrize("typist", [shell("trap '' HUP; echo on; read name; kill -TTIN $$; exit 3")], indirect=True)
 def test_a_command_may_go_on_when_its_terminal_is_closed(typist: Typist) -> None:
     typist.read("on")
-    typist.hang_up()
+    typist.terminal.close()
     assert typist.process.wait(PATIENCE_SECONDS) == 3
 
 

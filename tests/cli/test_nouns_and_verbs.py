@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -110,15 +110,13 @@ def test_what_struck_a_request_and_what_it_repeats_is_named(server: Server, tmp_
     assert "--data-binary @FILE" in told(server, "requests show last --format curl")
 
 
-@contextmanager
-def following(server: Server, *filters: str) -> Iterator[Callable[[], Any]]:
-    """Follow requests, and give what reads the next one that is told."""
-    with follower(server, *filters) as process:
-        yield lambda: json.loads(next_line(process))
+def followed(process: "subprocess.Popen[str]", count: int = 1) -> list[dict[str, Any]]:
+    """The next requests that a follower tells."""
+    return [json.loads(next_line(process)) for _ in range(count)]
 
 
 @contextmanager
-def follower(server: Server, *filters: str) -> Iterator["subprocess.Popen[str]"]:
+def following(server: Server, *filters: str) -> Iterator["subprocess.Popen[str]"]:
     """Start to follow requests; at the end, do as who has seen enough."""
     options = ("--follow", "--format", "json", "--url", server.url, *filters)
     with started(*EMULATOR, "requests", *options) as process:
@@ -129,15 +127,15 @@ def follower(server: Server, *filters: str) -> Iterator["subprocess.Popen[str]"]
 
 def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Server) -> None:
     ask(server, "/v1/team")
-    with following(server) as told_next:
-        assert 1 == told_next()["sequence"]
+    with following(server) as follower:
+        entries = followed(follower)
         ask(server, "/v1/products")
-        assert "listProducts" == told_next()["operation"]
+        entries += followed(follower)
         ask(server, "/_emulator/reset", None, method="POST")
         ask(server, "/v1/poses")
-        ask(server, "/v1/team")
-        entries = [told_next() for _ in range(2)]
-        assert [(1, "listPoses"), (2, "getTeam")] == [(entry["sequence"], entry["operation"]) for entry in entries]
+        entries += followed(follower)
+    told = [(entry["sequence"], entry["operation"]) for entry in entries]
+    assert [(1, "getTeam"), (2, "listProducts"), (1, "listPoses")] == told
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no signal there to stop a process")
@@ -145,15 +143,15 @@ def test_requests_whose_events_were_missed_are_followed_all_the_same() -> None:
     forgetful = (
         "from emulator.cli.main import main; from emulator.service import feed; feed.MAXIMUM_CHANGES = 4; main()"
     )
-    with serving(program=(sys.executable, "-c", forgetful)) as server, follower(server) as process:
+    with serving(program=(sys.executable, "-c", forgetful)) as server, following(server) as follower:
         ask(server, "/v1/team")
-        told = [next_line(process)]
-        process.send_signal(signal.SIGSTOP)
+        entries = followed(follower)
+        follower.send_signal(signal.SIGSTOP)
         for _ in range(120):  # more than a list shows unless it is asked for more
             ask(server, "/v1/poses")
-        process.send_signal(signal.SIGCONT)
-        told += [next_line(process) for _ in range(120)]
-    assert list(range(1, 122)) == [json.loads(line)["sequence"] for line in told]
+        follower.send_signal(signal.SIGCONT)
+        entries += followed(follower, 120)
+    assert list(range(1, 122)) == [entry["sequence"] for entry in entries]
 
 
 @pytest.mark.parametrize(
@@ -173,11 +171,11 @@ def test_what_is_followed_is_filtered_as_a_list_is(server: Server, name: str, va
 
     make_requests()
     wanted = ask(server, f"/_emulator/requests?{name}={value}")["data"][::-1]
-    with following(server, f"--{name}", value) as told_next:
-        listed = [told_next()["sequence"] for _ in wanted]
+    with following(server, f"--{name}", value) as follower:
+        assert wanted == followed(follower, len(wanted))
         make_requests()
-        followed = [told_next()["sequence"] for _ in wanted]
-    assert [entry["sequence"] for entry in wanted] == listed == [sequence - 5 for sequence in followed]
+        later = [entry["sequence"] for entry in followed(follower, len(wanted))]
+    assert [entry["sequence"] + 5 for entry in wanted] == later
 
 
 def test_a_scenario_is_used_shown_and_ended(server: Server) -> None:

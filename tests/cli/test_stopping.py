@@ -1,11 +1,13 @@
-"""What SIGTERM means to requests that cannot be finished: `serve` waits for none of them longer than it says."""
+"""What a signal means before all is ready, and to requests that cannot be finished: none is waited for longer than is said."""
 
 import json
+import os
 import re
 import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from signal import SIGINT, SIGTERM
 from urllib.parse import urlsplit
 
 import pytest
@@ -13,10 +15,31 @@ import pytest
 from emulator.cli.serving import GRACE_SECONDS
 from tests.support.emulator_client import UPLOAD
 from tests.support.pictures import slow_jpeg
-from tests.support.served import read_answer, serving
+from tests.support.served import EMULATOR, PATIENCE_SECONDS, read_answer, serving, started
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to be sent")
+
+
+@pytest.mark.parametrize(
+    ("command", "number", "status"),
+    [
+        ("serve --port 0 --world {world}", SIGTERM, 0),
+        ("exec --world {world} -- echo started", SIGTERM, 128 + SIGTERM),
+        ("exec --world {world} -- echo started", SIGINT, 128 + SIGINT),
+    ],
+)
+def test_a_signal_before_it_is_ready_ends_it_at_once_without_a_word(
+    command: str, number: int, status: int, tmp_path: Path
+) -> None:
+    world = tmp_path / "world.yaml"
+    os.mkfifo(world)
+    words = command.format(world=world).split()
+    with started(*EMULATOR, *words) as process, world.open("w"):  # which waits until it is being read
+        process.send_signal(number)
+        told = process.communicate(timeout=PATIENCE_SECONDS)
+    assert (process.returncode, told) == (status, ("", ""))
+
 
 PATIENCE = """\
 scenario: patience

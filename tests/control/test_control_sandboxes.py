@@ -141,16 +141,6 @@ def test_there_is_a_limit_to_sandboxes(emulator: EmulatorUnderTest) -> None:
     assert "delete one first" in detail
 
 
-def test_sandboxes_of_one_seed_give_the_same_answers_but_for_keys_and_links(emulator: EmulatorUnderTest) -> None:
-    answers = []
-    for identifier in ("a", "b"):
-        emulator.told("POST", "/sandboxes", {"id": identifier, "seed": 5})
-        key = f"iwe_demo_full_{identifier}"
-        asset = emulator.upload(picture(), key=key)
-        answers.append([emulator.get("/team", key).json, asset["id"], emulator.items("/poses", key)[0]["id"]])
-    assert answers[0] == answers[1]
-
-
 def test_a_deleted_sandbox_is_gone_with_its_keys_and_memory(emulator: EmulatorUnderTest) -> None:
     held_before = emulator.application.sandboxes.memory.held_bytes
     emulator.told("POST", "/sandboxes", {"id": "mine"})

@@ -176,13 +176,11 @@ def with_an_event_repeated(parts: Parts) -> None:
     parts["events"].append([event[0], parts["head"]["timeline"]["sequence"], *event[2:]])
 
 
-def with_a_world_of(teams: int) -> Callable[[Parts], object]:
-    """Return a change that lets the next reset open many Teams."""
+def with_the_teams_of_a_reset(times: int) -> Callable[[Parts], object]:
+    """Return a change that lets the next reset open its Teams so many times."""
 
     def change(parts: Parts) -> None:
-        team = parts["head"]["options"]["world"]["teams"][0]
-        others = [{**team, "name": str(number), "credentials": []} for number in range(teams)]
-        parts["head"]["options"]["world"]["teams"] = others
+        parts["head"]["options"]["world"]["teams"] *= times
 
     return change
 
@@ -224,13 +222,8 @@ CHANGES: dict[str, tuple[Callable[[Parts], object], str]] = {
     "a clock without bounds": (of("head", "clock", 0, mode="real", rate=1e308), "/clock/0/rate: found 1e+308"),
     "a clock that stands": (of("head", "clock", 0, mode="real", rate=0), "/clock/0/rate: found 0"),
     "a reset's clock without bounds": (of("head", "options", clock={"mode": "real", "rate": 1e308}), "/options/clock/rate"),
-    "a reset's world without bounds": (with_a_world_of(1_001), "/options/world/teams: found an array of 1001"),
-    "a reset's world of one name": (
-        lambda parts: parts["head"]["options"]["world"]["teams"].extend(
-            [parts["head"]["options"]["world"]["teams"][0]]
-        ),
-        "/options/world/teams/4/name",
-    ),
+    "a reset's world without bounds": (with_the_teams_of_a_reset(300), "/options/world/teams: found an array of 1200"),
+    "a reset's world of one name": (with_the_teams_of_a_reset(2), "/options/world/teams/4/name"),
     "a reset's Credits below none": (of("head", "options", "world", "teams", 0, credits=-1), "/options/world/teams/0/credits"),
     "a reset's credential without bounds": (
         of("head", "options", "world", "teams", 0, "credentials", 0, expires_at=-(2**63)),
