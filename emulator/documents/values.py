@@ -11,7 +11,7 @@ from emulator.kernel.clock import CLOCK_MODES, HIGHEST_RATE, ClockSetting
 from emulator.kernel.seed import LARGEST_SEED
 from emulator.kernel.timestamps import DAY_MS, SECOND_MS, parse_duration_ms, parse_timestamp
 
-T = TypeVar("T")
+Value = TypeVar("Value")
 
 LARGEST_INTEGER: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exact."""
@@ -79,7 +79,7 @@ def clock_setting(mode: str, rate: float | None = None) -> ClockSetting:
     return ClockSetting("real", float(rate))
 
 
-def optional(fields: Mapping[str, Any], name: str, parse: Callable[[Any], T]) -> T | None:
+def optional(fields: Mapping[str, Any], name: str, parse: Callable[[Any], Value]) -> Value | None:
     """Return what a field means; None if it is not there."""
     return parse(fields[name]) if name in fields else None
 

@@ -44,9 +44,8 @@ BYTES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """The points of the byte surfaces."""
 
-
 _WORK: Final = MappingProxyType({operation_admitting(work): work for work in (*WORKFLOWS, *OPERATION_TYPES)})
-_ADMITTING: Final = MappingProxyType({work: operation for operation, work in _WORK.items()})
+"""By operation: the work that it admits."""
 
 
 def work_of(operation: str) -> str | None:
@@ -119,7 +118,7 @@ def _point(entry: Entry) -> str:
 def _ends(work: Operation | Generation) -> Sequence[str]:
     if isinstance(work, Operation):
         end = f"failed with {work.error.code}" if work.error else work.status
-        return [f"{_ADMITTING[work.type]} work {end}"]
-    operation = _ADMITTING[work.workflow]
+        return [f"{operation_admitting(work.type)} work {end}"]
+    operation = operation_admitting(work.workflow)
     ends = [f"failed with {output.error.code}" if output.error else output.status for output in work.outputs]
     return [f"{operation} work {work.status}", *[f"{operation} output {end}" for end in ends]]

@@ -67,7 +67,7 @@ class Timeline:
 
     def first(self, count: int) -> list[Event]:
         """Return the next events that are to come, in order."""
-        return nsmallest(count, (event for event in self._queue if (event.kind, event.subject) not in self._cancelled))
+        return nsmallest(count, self.pending())
 
     def remove(self, kind: str, subject: str) -> None:
         """Forget every event of a kind and subject."""

@@ -21,6 +21,7 @@ _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<le
 _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
 _NAMED_OPERATIONS: Final = 3
+"""So many are named of the operations that cannot return a code."""
 _CODE: Final = "a code that every operation of this rule can return: {}"
 
 
@@ -62,7 +63,7 @@ def read_match(document: Document, steps: Steps, match: Mapping[str, Any], vocab
         check_name(document, (*steps, "team"), match["team"], vocabulary.teams, "the name of a Team")
     if "credential" in match:
         check_name(document, (*steps, "credential"), match["credential"], vocabulary.keys, "a key of the world")
-    surfaces = {"*": BYTE_SURFACES}.get(match.get("bytes", ""), (match["bytes"],) if "bytes" in match else ())
+    given = [match["bytes"]] if "bytes" in match else []
     return RequestMatch(
         _names(match.get("operation", EVERY)),
         match.get("team"),
@@ -71,7 +72,7 @@ def read_match(document: Document, steps: Steps, match: Mapping[str, Any], vocab
         optional(match, "resource", _resource),
         match.get("query", {}),
         match.get("idempotency_key"),
-        frozenset(surfaces),
+        frozenset(BYTE_SURFACES if EVERY in given else given),
     )
 
 

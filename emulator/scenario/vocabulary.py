@@ -10,7 +10,6 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from emulator.domain.problems import CATALOGUE
-from emulator.domain.resources import WORKFLOWS
 from emulator.scenario.matching import EVERY
 from emulator.scenario.world import WorldNames
 
@@ -20,7 +19,6 @@ OperationFacts: TypeAlias = Mapping[str, frozenset[str]]
 CODES: Final = frozenset(CATALOGUE)
 ALWAYS_POSSIBLE: Final = "internal_error"
 """The problem that every operation can return."""
-GENERATIONS: Final = frozenset(WORKFLOWS)
 
 
 class Vocabulary(Struct, frozen=True):

@@ -141,12 +141,12 @@ def _background_keys(call: Call, background: Intent) -> list[str]:
 
 
 def _model_keys(call: Call, chosen: Intent) -> list[str]:
-    where, identifiers = "/fashion_model/fashion_model_id", chosen.get("fashion_model_ids", ())
-    references = {f"{where}s/{index}": identifier for index, identifier in enumerate(identifiers)}
+    lookup = INGREDIENTS["fashion_model"]
     if chosen["type"] == "selected":
-        references = {where: chosen["fashion_model_id"]}
-    models = [_ingredient(call, "fashion_model", *reference) for reference in references.items()]
-    return [key for model in models if model for key in model.picture_keys]
+        models = [refer(call, lookup, "/fashion_model/fashion_model_id", chosen["fashion_model_id"])]
+    else:
+        models = refer_to_all(call, lookup, "/fashion_model/fashion_model_ids", chosen.get("fashion_model_ids", ()))
+    return [key for model in models for key in model.picture_keys]
 
 
 def _check_camera_distance(call: Call, intent: Intent) -> None:
@@ -222,9 +222,8 @@ def _plan_slots(
     factor = TIME_FACTOR_AT_4K if "4k" in (intent.get("resolution"), intent.get("target_resolution")) else 1
     usual_ms = [(timings.first_output_ms + slot * timings.next_output_ms) * factor for slot in range(len(plan.recipes))]
     offsets_ms = usual_ms
-    if outcome.duration_ms is not None:
-        count = len(usual_ms)
-        offsets_ms = [outcome.duration_ms * (usual_ms[slot] or 1) // (usual_ms[-1] or 1) for slot in range(count)]
+    if outcome.duration_ms is not None:  # the last slot ends then, and the others in proportion
+        offsets_ms = [outcome.duration_ms * (slot_ms or 1) // (usual_ms[-1] or 1) for slot_ms in usual_ms]
     failures = dict.fromkeys(range(1, len(plan.recipes) + 1), outcome.fail) if outcome.fail else outcome.outputs
     return tuple(
         PlannedOutput(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from emulator.domain.problems import CATALOGUE
+from emulator.domain.resources import WORKFLOWS
 from emulator.kernel.timestamps import MINUTE_MS
 from emulator.scenario.changes import AdmissionChange
 from emulator.scenario.faults.hold import HoldFault
@@ -17,7 +18,6 @@ from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.outcomes import WorkOutcome
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario
-from emulator.scenario.vocabulary import GENERATIONS
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
 from tests.scenario_files.operations import OPERATIONS
 from tests.support.served import ROOT
@@ -106,7 +106,7 @@ def test_every_failure_of_outputs_has_a_scenario(scenarios: list[Scenario]) -> N
         rule.outcome
         for scenario in scenarios
         for rule in scenario.rules
-        if isinstance(rule, WorkRule) and rule.match.works & GENERATIONS
+        if isinstance(rule, WorkRule) and rule.match.works & {*WORKFLOWS}
     ]
     assert any(outcome.outputs for outcome in outcomes)
     assert any(outcome.fail for outcome in outcomes)

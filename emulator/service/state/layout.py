@@ -31,6 +31,7 @@ from emulator.scenario.playbook import Playbook
 from emulator.service.engine import HOLD_EVENT
 from emulator.service.record import MAXIMUM_FINDINGS, MAXIMUM_NOTES, Finding, Note
 from emulator.service.sandbox import Sandbox, SandboxState
+from emulator.service.scenarios import EVERYONE
 from emulator.service.state.soundness.rows import StateError
 from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
@@ -136,7 +137,7 @@ TABLES: Mapping[str, Table] = {
     "playbooks": _in_dict(
         Playbook,
         lambda sandbox: sandbox.playbooks,
-        lambda playbook: playbook.team or "",
+        lambda playbook: playbook.team or EVERYONE,
         lambda playbook: replace(playbook, counts={name: copy(counts) for name, counts in playbook.counts.items()}),
     ),
     "uploads": _collection(UploadSession, lambda sandbox: sandbox.store.uploads),
