@@ -1,6 +1,6 @@
 """What limits admission: the request rate (D41), the concurrency budget (D40) and the pause of writes.
 
-Counts and windows only: who is limited, and what is answered, is the caller's business.
+Counts and windows only: the caller knows who is limited, and what to answer.
 """
 
 from collections import deque
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 RATE_WINDOW_MS = 60_000
 TEAM_REQUESTS_PER_MINUTE = 600
 NOTHING_DUE_RETRY_SECONDS = 60
-"""What a full budget asks of its client when none of the work in it is due to finish (D47)."""
+"""The Retry-After of a full budget when none of the work in it is due to finish (D47)."""
 
 
 @dataclass(slots=True, eq=False)

@@ -4,7 +4,7 @@ How it works: an event is looked up in the row of the present state. A terminal 
 row does not have raises and changes nothing. What follows from several outputs together ("all are terminal") is worked
 out again after every event by `generation_status`, apart from the events themselves.
 
-Where the specification shows no moves (sessions, Operations, outputs before their end), the rows are the emulator's.
+Where the specification shows no moves (sessions, Operations, outputs before their end), the rows are our own choice.
 """
 
 from collections.abc import Iterable, Mapping

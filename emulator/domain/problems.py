@@ -1,6 +1,7 @@
 """The catalogue of errors (section 7), the checks that raise them in their order (D01), and the one exception class.
 
-Nothing else in the project says which status or title a code has, or where a check comes from.
+Nothing else in the project says which status or title a code has, or where a check comes from. Below them, the words that
+every message uses for a place, a value that was found, and a count.
 """
 
 from collections.abc import Mapping

@@ -35,14 +35,14 @@ def operation_admitting(work: str) -> str:
 class RenderedOnce:
     """Something that looks the same to every caller: its JSON is rendered once, and kept with it.
 
-    The bytes are no part of its value; whatever is changed is a new object, and begins without.
+    The bytes are no part of its value: a changed resource is a new object, which has none yet.
     """
 
     __slots__ = ("kept_bytes",)
     kept_bytes: bytes
 
     def keep(self, rendered: bytes) -> bytes:
-        """Keep the bytes that it was rendered to, and return them."""
+        """Keep the bytes of its JSON, and return them."""
         structs.force_setattr(self, "kept_bytes", rendered)  # type: ignore[arg-type]  # all that inherit this are Structs
         return rendered
 

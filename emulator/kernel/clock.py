@@ -1,7 +1,7 @@
 """The clock of one sandbox; the only place that reads the host's time.
 
-Modes: `real` follows the host, at a rate; `manual` stands still until it is moved; `auto` is manual, and takes the
-waits that the service asks of its client (the caller moves it: the clock only stands still). It never runs backwards.
+Modes: `real` follows the host, at a rate; `manual` stands still until it is moved; `auto` is like `manual`, but skips each
+wait that the service asks of its client (whoever asks for the wait moves the clock). It never runs backwards.
 """
 
 import time
@@ -40,7 +40,7 @@ class ClockSetting(Struct, frozen=True):
 class Clock:
     """One sandbox's time.
 
-    `now()` is its only query; the handler of a request calls it once and passes the result on.
+    A request reads `now()` once, and passes the result on.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Clock:
 
     @property
     def takes_waits(self) -> bool:
-        """Whether this clock takes the waits that the service asks of its client (`auto`)."""
+        """Whether this clock skips the waits that the service asks of its client (`auto`)."""
         return self._setting.mode == "auto"
 
     def now(self) -> int:
@@ -75,8 +75,8 @@ class Clock:
             self._base = min(instant, LATEST_INSTANT)
             self._base_elapsed = self._elapsed_ms()
 
-    def set_mode(self, setting: ClockSetting) -> None:
-        """Run otherwise from now on, without a jump."""
+    def change_setting(self, setting: ClockSetting) -> None:
+        """Run in another mode or at another rate from now on, without a jump."""
         self._base = self.now()
         self._base_elapsed = self._elapsed_ms()
         self._setting = setting

@@ -1,4 +1,8 @@
-"""Identifiers. Owns their form: a prefix for the kind and 26 hexadecimal digits that increase with creation (D09)."""
+"""Identifiers. Owns their form: a prefix for the kind and hexadecimal digits that increase with creation (D09).
+
+The first ten digits count the kind; the others, 16 of them or 32 in long identifiers (D68), follow from the seed and make
+an identifier hard to guess.
+"""
 
 import hashlib
 import re
@@ -7,14 +11,14 @@ _COUNT_DIGITS = 10
 _RANDOM_DIGITS = 16
 _HEXADECIMAL = re.compile("[0-9a-f]+")
 _BLOCK = 8
-"""How many identifiers share one digest, each with its own part of it."""
+"""How many identifiers share one digest, each with its own part of it: to digest takes longer than the rest."""
 _NO_BLOCK: tuple[int, list[str]] = (-1, [])
 
 
 class Identifiers:
     """The identifiers of one sandbox: each kind counts for itself, so one more call here changes no id there (D09).
 
-    `counters` holds by prefix how many there are of each kind; it is counted on in place. Long ones are twice as long (D68).
+    `counters` holds by prefix how many there are of each kind, and is changed in place.
     """
 
     def __init__(self, seed_value: int, counters: dict[str, int] | None = None, *, is_long: bool = False) -> None:
@@ -34,7 +38,7 @@ class Identifiers:
         return identifier.startswith(f"{prefix}_") and self.place_of(identifier) is not None
 
     def place_of(self, identifier: str) -> int | None:
-        """Return which of its kind an identifier was, counted from 1; None if it was not given here."""
+        """Return the number of an identifier among those of its kind, counted from 1; None if it was not given here."""
         prefix, _, rest = identifier.partition("_")
         digits = rest[:_COUNT_DIGITS]
         count = int(digits, 16) if _HEXADECIMAL.fullmatch(digits) else 0

@@ -1,4 +1,4 @@
-"""JSON as it is kept. Owns that what is kept takes no more room than it needs."""
+"""JSON that is kept for long, in no more memory than it needs."""
 
 import orjson
 

@@ -28,13 +28,14 @@ class Timeline:
     """Kind and subject of single events that will not happen; they are dropped when their time comes."""
 
     moves: int = field(default=0, init=False)
-    """How many moves of the clock are under way, which go on after others have had their turn."""
+    """How many moves of the clock are under way: each is made in slices, between which other requests are served. Here, so
+    that a reset, which makes a new timeline, ends them."""
 
     def __len__(self) -> int:
         return len(self._queue) - len(self._cancelled)
 
     def schedule(self, due: int, kind: str, subject: str, detail: int = 0) -> None:
-        """Let an event happen at an instant; those of one instant happen in the order of their scheduling."""
+        """Schedule an event at an instant; those of one instant happen in the order in which they were scheduled."""
         self.sequence += 1
         heappush(self._queue, Event(due, self.sequence, kind, subject, detail))
 
@@ -52,7 +53,7 @@ class Timeline:
         return heappop(self._queue) if self._queue and self._queue[0].due <= now else None
 
     def cancel(self, kind: str, subject: str) -> None:
-        """Let the one event of a kind and subject not happen; costs the same however much is to come."""
+        """Cancel the one event of a kind and subject; costs the same however much is to come."""
         self._cancelled.add((kind, subject))
 
     def events(self) -> list[Event]:

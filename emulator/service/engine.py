@@ -89,8 +89,8 @@ def advance(sandbox: Sandbox, instant: int) -> int:
 
 
 def set_clock(sandbox: Sandbox, setting: ClockSetting) -> None:
-    """Let the clock run otherwise from now on, without a jump."""
-    sandbox.clock.set_mode(setting)
+    """Change the clock's mode or rate from now on, without a jump."""
+    sandbox.clock.change_setting(setting)
     sandbox.feed.note("clock", sandbox.clock.now())
 
 

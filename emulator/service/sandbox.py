@@ -1,6 +1,6 @@
 """A sandbox: a whole service of its own, as one object with no module-level state behind it.
 
-Owns what exists in it and how it begins. The other files of this room change it; time passes in `engine`.
+Owns what exists in it and how it begins. The other files of this room change it; `engine` lets its time pass.
 """
 
 import logging
@@ -42,7 +42,7 @@ MEMORY_RETRY_SECONDS = 60
 
 _PREFIX_LENGTH = 8
 _EVOLVED_ROUNDS = 8
-"""So many times as many premade ingredients there are with evolution: more than fit on a page of the usual length."""
+"""How often the premade ingredients are added with evolution: they then fill more than one page of the default length."""
 
 
 class HeldAdmission(Protocol):
@@ -77,7 +77,7 @@ class SandboxOptions(Struct, frozen=True):
 class SandboxState:
     """The whole state of a sandbox except pictures: what a state file contains, and from which everything else is rebuilt.
 
-    What a value's own class makes itself (`init=False`) is no part of it. Of the journal, the last number is.
+    Fields with `init=False` are no part of it: their classes fill them again. Of the journal, only the last number is.
     """
 
     options: SandboxOptions
@@ -118,7 +118,7 @@ class Sandbox(SandboxState):
             self.begin(beginning)
 
     def begin(self, options: SandboxOptions) -> None:
-        """Make everything as it is at the start. What has begun before must have been ended."""
+        """Make everything as it is at the start; call `end` before, where the sandbox has begun already."""
         scenario = options.scenario
         world = changed_world(options.world, scenario.world)
         clock = Clock(
@@ -139,7 +139,7 @@ class Sandbox(SandboxState):
         self._add_world(world)
 
     def become(self, state: SandboxState) -> None:
-        """Let a state be this sandbox's."""
+        """Take a state as this sandbox's own, and make the rest from it."""
         for part in fields(SandboxState):
             setattr(self, part.name, getattr(state, part.name))
         self.journal.feed = self.feed
@@ -154,10 +154,12 @@ class Sandbox(SandboxState):
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule: the counts of scenarios that have ended."""
 
-    def take_over(self, feed: Feed) -> None:
-        """Go on telling the watchers of the sandbox in whose place this one is put."""
-        self.feed = self.journal.feed = feed
-        feed.restart()
+    def take_place_of(self, old: "Sandbox") -> None:
+        """Count the image bytes in the memory budget of another sandbox from now on, and notify its watchers."""
+        old.memory.held_bytes += self.images.held_bytes
+        self.memory = self.images.budget = old.memory
+        self.feed = self.journal.feed = old.feed
+        self.feed.restart()
 
     def end(self) -> None:
         """Release memory, held requests and watchers, and what leads from here back to here.
@@ -173,7 +175,7 @@ class Sandbox(SandboxState):
         self.images.close()
 
     def contents(self) -> list[object]:
-        """Return all that there are many of."""
+        """Return everything that may be numerous, to be freed in parts."""
         store, images = self.store, self.images
         collections = (store.uploads, store.assets, store.products, store.operations, store.generations)
         return [
@@ -185,11 +187,6 @@ class Sandbox(SandboxState):
             *self.journal.entries,
             *self.record.notes,
         ]
-
-    def adopt(self, memory: MemoryBudget) -> None:
-        """Count the image bytes in another budget from now on: the process's."""
-        memory.held_bytes += self.images.held_bytes
-        self.memory = self.images.budget = memory
 
     def _add_world(self, world: WorldFile) -> None:
         for team in world.teams:
@@ -216,7 +213,7 @@ class Sandbox(SandboxState):
         return account
 
     def add_credential(self, account: TeamAccount, described: WorldCredential, now: int) -> CredentialAccount:
-        """Create a credential of a Team; outside the default sandbox its key has the sandbox's id worked in."""
+        """Create a credential of a Team, with this sandbox's form of its key."""
         key = self.key_of(described.key)
         credential = Credential(
             id=self.identifiers.next("cred"),
@@ -238,7 +235,7 @@ class Sandbox(SandboxState):
         return [credential for credential in held if credential.team_id == team_id]
 
     def key_of(self, world_key: str) -> str:
-        """Return this sandbox's form of a key that a world file has."""
+        """Return this sandbox's form of a key in a world file: outside the default sandbox, the id is appended."""
         return world_key if self.id == DEFAULT_SANDBOX_ID else f"{world_key}_{self.id}"
 
     def find_accounts(self, name_or_id: str | None) -> Iterable[TeamAccount]:

@@ -51,9 +51,9 @@ class Sandboxes:
     """What was counted in sandboxes until they were reset, loaded or deleted."""
     examiner: Examiner | None = None
     _remains: list[object] = field(default_factory=list)
-    """What sandboxes held that have ended."""
+    """What ended sandboxes held, until it is freed."""
     _strike: Scenario | None = None
-    """What strikes every sandbox, beside its own scenario: one cell of a sweep."""
+    """The scenario of one cell of a sweep, which acts in every sandbox beside its own scenario."""
     _callers: dict[str, Caller] = field(default_factory=dict)
     _observers: list[Observer] = field(default_factory=list)
 
@@ -92,7 +92,7 @@ class Sandboxes:
             sandbox.strike = Playbook(self._strike, sandbox.began_at, sandbox.seed)
 
     def _take_in(self, sandbox: Sandbox) -> None:
-        """Let a sandbox that has begun be struck, observed and found, as all are."""
+        """Attach to a sandbox that has begun what every sandbox has: the strike, observers, the examiner, and its keys."""
         self._begin_to_strike(sandbox)
         sandbox.journal.watchers.extend(_watcher(observer, sandbox) for observer in self._observers)
         if self.examiner is not None:
@@ -140,9 +140,8 @@ class Sandboxes:
         if self.examiner is not None:
             self.examiner.discount(sandbox)
         self._end(old)
-        sandbox.adopt(self.memory)
         self.by_id[sandbox.id] = sandbox
-        sandbox.take_over(old.feed)
+        sandbox.take_place_of(old)
         self._take_in(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:
@@ -155,13 +154,13 @@ class Sandboxes:
         sandbox.feed = Feed()  # the old one knows callers, who know the sandbox
 
     def free(self) -> Iterator[None]:
-        """Free what sandboxes held that have ended, part by part: a large one at once would keep others waiting."""
+        """Free what ended sandboxes held, part by part: freeing a large one at once would keep others waiting."""
         while self._remains:
             del self._remains[-_FREED_AT_ONCE:]
             yield
 
     def register(self, sandbox: Sandbox) -> None:
-        """Make the keys of a sandbox's credentials known, as far as they are not."""
+        """Make the keys of a sandbox's credentials known, those that are not known yet."""
         for key, held in sandbox.credentials.items():
             if key not in self._callers:
                 self._callers[key] = Caller(sandbox, sandbox.accounts[held.credential.team_id], held)

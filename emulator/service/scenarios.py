@@ -57,14 +57,14 @@ def _stop(sandbox: Sandbox, team_id: str) -> None:
 def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDecision:
     """Ask what happens to a request, once: the Team's own scenario, and that of all Teams if it decides nothing.
 
-    The strike of a sweep goes before them, which count the request all the same.
+    The strike of a sweep goes before both, but they count the request as if it were not there.
     """
     strike = NOTHING_HAPPENS if sandbox.strike is None else sandbox.strike.for_request(facts, now)
     return _decided(strike, (playbook.for_request(facts, now) for playbook in _playbooks(sandbox, facts.team_id)))
 
 
 def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now: int) -> WorkDecision:
-    """Ask what becomes of work that an operation is admitting, once, in the same order."""
+    """Ask for the outcome of work that an operation is admitting, once, in the same order."""
     team = caller.account.team
     facts = WorkFacts(work, team.id, team.name, operation)
     strike = AS_USUAL if sandbox.strike is None else sandbox.strike.for_work(facts, now)

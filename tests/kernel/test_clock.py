@@ -77,7 +77,7 @@ def test_a_change_of_mode_makes_no_jump(host: Host) -> None:
     for setting in (ClockSetting("manual"), ClockSetting("real", 3), ClockSetting("auto"), ClockSetting("real")):
         host.elapsed_ms += 1_000
         before = clock.now()
-        clock.set_mode(setting)
+        clock.change_setting(setting)
         seen.append((before, clock.now()))
         assert clock.setting == setting
     assert seen == [(11_000, 11_000), (11_000, 11_000), (14_000, 14_000), (14_000, 14_000)]

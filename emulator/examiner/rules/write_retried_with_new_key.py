@@ -2,9 +2,10 @@
 
 Theory of operation. After a lost answer, a 5xx or idempotency_in_progress the same intent comes under a new key, and
 the first key never again: it is the same write, which may now be done twice. A first key that was tried three times was
-given up, and what follows is another write. An admission that was answered only after the new key had come was not heard;
-if the client sent other writes in between, what follows is another write all the same. Where at least two of the keys admitted work whose Credits were not given
-back, it was done twice, and paid twice: then, and only then, it is `double-spend`.
+given up, and what follows is another write. An admission that was answered only after the new key had come was not
+heard; if the client sent other writes in between, what follows is another write all the same. Where at least two of the
+keys admitted work whose Credits were not given back, it was done twice and paid twice: then, and only then, it is
+`double-spend`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -107,7 +108,7 @@ DOUBLE_SPEND_RULE: Final = Rule(
     severity="error",
     source=RULE.source,
     remedy=RULE.remedy,
-    examine=lambda history: iter(()),
+    examine=lambda history: iter(()),  # the rule above yields its breaches
     breaks=Example((upscale("one"), upscale("two"), *SEE), (_lost("after_commit"),)),
     keeps=Example((upscale("one"), upscale("one"), *SEE), (_lost("after_commit"),)),
 )
