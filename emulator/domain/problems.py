@@ -96,7 +96,7 @@ _ROWS = (
 # fmt: on
 
 CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType({row.code: row for row in _ROWS})
-"""The 24 codes of section 7."""
+"""The codes of section 7."""
 
 CONTROL_CATALOGUE: Mapping[str, ProblemKind] = MappingProxyType(
     {

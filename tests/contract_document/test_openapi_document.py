@@ -240,6 +240,7 @@ class TestOperations:
             sizes = [{**shots, "resolution": size, "target_resolution": size} for size in ("2k", "4k")]
             noun = workflow.title().replace("_", "")
             prices[f"create{noun}Generation"] = {generation_price(workflow, size) for size in sizes}
+        prices["createProductPhotographyGeneration"] |= {generation_price(WORKFLOWS[0], {"output_mode": "photoshoot"})}
         for name, expected in prices.items():
             cost = operations()[name][2]["x-service-credit-cost"].replace("Free", "0 Credits")
             assert expected == {int(price) for price in re.findall(r"(\d) Credit", cost)}, name
