@@ -114,7 +114,10 @@ class Product(RenderedOnce, Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Ingredient:
-    """What the four kinds have in common. `team_id` is None for a premade global one; `version` counts its sources."""
+    """What the four kinds have in common. `team_id` is None for a premade global one; `version` counts its sources.
+
+    Of each kind: its name, the prefix of its ids, and its number of pictures.
+    """
 
     id: str
     team_id: str | None
@@ -125,6 +128,7 @@ class Ingredient:
     version: int
 
     kind = ""
+    prefix = ""
     picture_count = 1
 
     @property
@@ -145,6 +149,7 @@ class PhotographyStyle(Ingredient):
     description: str = ""
 
     kind = "photography_style"
+    prefix = "sty"
     picture_count = 3
 
 
@@ -156,6 +161,7 @@ class Background(Ingredient):
     background_kind: Literal["backdrop", "location"] = "backdrop"
 
     kind = "background"
+    prefix = "bkg"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +172,7 @@ class Pose(Ingredient):
     supported_camera_distances: tuple[CameraDistance, ...] = CAMERA_DISTANCES
 
     kind = "pose"
+    prefix = "pos"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +183,7 @@ class FashionModel(Ingredient):
     gender: str = "neutral"
 
     kind = "fashion_model"
+    prefix = "fmd"
 
 
 class WorkError(Struct, frozen=True):

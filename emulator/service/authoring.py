@@ -5,7 +5,7 @@ ends of an Operation's life: its admission, and the commit of what it made.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct, structs
@@ -34,35 +34,28 @@ from emulator.service.sandbox import Sandbox
 
 
 class IngredientKind(Struct, frozen=True):
-    """One kind: its class, the prefix of its ids, its source field, and how the other fields of a body become its own."""
+    """How one kind is authored: its class, the field of its sources, and its attribute for each other field of a body."""
 
-    resource: Callable[..., Ingredient]
-    prefix: str
+    resource: type[Ingredient]
     sources: str
     fields: Mapping[str, str]
     described_as: str = ""
+    """The description of a new one, where no field of the body gives it."""
 
 
 KINDS: Mapping[str, IngredientKind] = {
-    "photography_style": IngredientKind(
-        PhotographyStyle, "sty", "asset_ids", {"name": "name", "description": "description"}
-    ),
+    "photography_style": IngredientKind(PhotographyStyle, "asset_ids", {"name": "name", "description": "description"}),
     "background": IngredientKind(
-        Background,
-        "bkg",
-        "asset_id",
-        {"name": "name", "kind": "background_kind"},
-        "A background made from a picture.",
+        Background, "asset_id", {"name": "name", "kind": "background_kind"}, "A background made from a picture."
     ),
     "pose": IngredientKind(
         Pose,
-        "pos",
         "asset_id",
         {"name": "name", "supported_camera_distances": "supported_camera_distances"},
         "A pose read from a picture.",
     ),
     "fashion_model": IngredientKind(
-        FashionModel, "fmd", "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
+        FashionModel, "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
     ),
 }
 
@@ -262,7 +255,7 @@ def _commit(sandbox: Sandbox, operation: Operation, now: int) -> str:
         if kind.described_as:
             changes["description"] = kind.described_as
         ingredient = kind.resource(
-            id=sandbox.identifiers.next(kind.prefix),
+            id=sandbox.identifiers.next(kind.resource.prefix),
             team_id=operation.team_id,
             source_asset_ids=sources,
             created_at=now,

@@ -1,15 +1,16 @@
 """The premade global ingredients: read-only to every Team, with pictures that are made on demand (D65)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from emulator.domain.recipes import PremadeRecipe
-from emulator.domain.resources import Background, CameraDistance, FashionModel, Ingredient, PhotographyStyle, Pose
+from emulator.domain.resources import Background, FashionModel, Ingredient, PhotographyStyle, Pose
 from emulator.kernel.identifiers import Identifiers
 from emulator.service.images import ImageStore
 from emulator.service.store import Store
 
 CARD_SIZE = (512, 640)
-"""Of every picture of an ingredient, a Team's own too, but for premade Backgrounds."""
+"""The size of every picture of an ingredient, a Team's own too, except premade Backgrounds."""
 _BACKGROUND_SIZE = (1024, 1024)
 """Larger than a card: it also stands behind the subjects of Generations."""
 
@@ -27,7 +28,7 @@ _BACKGROUNDS = (
     ("Sandy beach", "location", "Sand in front, sea and a bright sky behind."),
     ("Brick street", "location", "A brick wall beside a pavement in daylight."),
 )
-_POSES: tuple[tuple[str, tuple[CameraDistance, ...], str], ...] = (
+_POSES = (
     ("Standing front", ("close", "medium", "far"), "Upright, facing the camera, arms at the sides."),
     ("Three-quarter turn", ("medium", "far"), "Turned a little away, weight on one leg."),
     ("Walking", ("far",), "In mid stride, arms swinging."),
@@ -39,57 +40,61 @@ _MODELS = (
     ("Cleo", "35-45", "neutral"),
     ("Dora", "55+", "female"),
 )
+_PREMADE: Sequence[tuple[type[Ingredient], Sequence[tuple[Any, ...]], Sequence[str]]] = (
+    (PhotographyStyle, _STYLES, ("description",)),
+    (Background, _BACKGROUNDS, ("background_kind", "description")),
+    (Pose, _POSES, ("supported_camera_distances", "description")),
+    (FashionModel, _MODELS, ("age_range", "gender")),
+)
+"""Each kind, its rows, and the fields that follow the name in them."""
 
 
 def add_premade_ingredients(
     store: Store, images: ImageStore, identifiers: Identifiers, now: int, rounds: int = 1
 ) -> None:
     """Add four of each kind in each round, created before anything else; their pictures are planned, not drawn."""
-
-    def common(prefix: str, name: str) -> dict[str, Any]:
-        return {
-            "id": identifiers.next(prefix),
-            "team_id": None,
-            "name": name,
-            "source_asset_ids": (),
-            "created_at": now,
-            "updated_at": now,
-            "version": 1,
-        }
-
-    def add(ingredient: Ingredient, index: int, attributes: tuple[str, ...]) -> None:
-        store.ingredients[ingredient.kind].add(ingredient)
-        width, height = _BACKGROUND_SIZE if ingredient.kind == "background" else CARD_SIZE
-        for preview, key in enumerate(ingredient.picture_keys):
-            recipe = PremadeRecipe(
-                kind=ingredient.kind,  # type: ignore[arg-type]  # one of the four kinds
-                name=ingredient.name,
-                attributes=attributes,
-                index=index * ingredient.picture_count + preview,
-                width=width,
-                height=height,
-                format="png",
+    for resource, rows, fields in _PREMADE:
+        for index, (name, *values) in enumerate([*rows] * rounds):
+            ingredient = resource(
+                id=identifiers.next(resource.prefix),
+                team_id=None,
+                name=_numbered(name, index),
+                source_asset_ids=(),
+                created_at=now,
+                updated_at=now,
+                version=1,
+                **dict(zip(fields, values, strict=True)),
             )
-            images.plan(key, recipe)
+            store.ingredients[ingredient.kind].add(ingredient)
+            _plan_pictures(images, ingredient, index)
 
-    for index, (name, description) in enumerate(_STYLES * rounds):
-        add(PhotographyStyle(**common("sty", _numbered(name, index)), description=description), index, ())
-    for index, (name, kind, description) in enumerate(_BACKGROUNDS * rounds):
-        described = Background(
-            **common("bkg", _numbered(name, index)),
-            description=description,
-            background_kind=kind,  # type: ignore[arg-type]  # one of the two kinds
+
+def _plan_pictures(images: ImageStore, ingredient: Ingredient, index: int) -> None:
+    width, height = _BACKGROUND_SIZE if isinstance(ingredient, Background) else CARD_SIZE
+    for preview, key in enumerate(ingredient.picture_keys):
+        recipe = PremadeRecipe(
+            kind=ingredient.kind,  # type: ignore[arg-type]  # one of the four kinds
+            name=ingredient.name,
+            attributes=_attributes(ingredient),
+            index=index * ingredient.picture_count + preview,
+            width=width,
+            height=height,
+            format="png",
         )
-        add(described, index, (kind,))
-    for index, (name, distances, description) in enumerate(_POSES * rounds):
-        common_fields = common("pos", _numbered(name, index))
-        add(Pose(**common_fields, description=description, supported_camera_distances=distances), index, ())
-    for index, (name, age_range, gender) in enumerate(_MODELS * rounds):
-        described_model = FashionModel(**common("fmd", _numbered(name, index)), age_range=age_range, gender=gender)
-        add(described_model, index, (gender, age_range))
+        images.plan(key, recipe)
+
+
+def _attributes(ingredient: Ingredient) -> tuple[str, ...]:
+    """Return the words of an ingredient that its pictures show."""
+    match ingredient:
+        case Background():
+            return (ingredient.background_kind,)
+        case FashionModel():
+            return ingredient.gender, ingredient.age_range
+    return ()
 
 
 def _numbered(name: str, index: int) -> str:
-    """Return the name, with a number from the second round on."""
+    """Return a name that no other round has: with a number from the second on."""
     number = index // _PER_KIND + 1
     return name if number == 1 else f"{name} {number}"

@@ -23,7 +23,7 @@ def check_library(sandbox: Sandbox) -> None:
         _check_product(sandbox, product)
         store.index_product(product.item)
     for kind, ingredients in store.ingredients.items():
-        for row in owned(sandbox, f"{kind}s", KINDS[kind].prefix, ingredients):
+        for row in owned(sandbox, f"{kind}s", KINDS[kind].resource.prefix, ingredients):
             row.expect(max(row.item.created_at, row.item.updated_at) <= now, "updated_at", "the past")
             check_pictures(sandbox, row.where, row.item.picture_keys)
 
