@@ -21,7 +21,7 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 EXPECTED: Final = "x-expected"
 LARGE_BODY_BYTES: Final = 2048
-"""Of a larger body only the first violation is looked for."""
+"""For a larger body, only the first violation is reported."""
 LISTED_VIOLATIONS: Final = 10
 """Limit of the reported violations of one body."""
 _URN: Final = "urn:document"

@@ -13,7 +13,7 @@ from emulator.kernel.timestamps import HOUR_MS
 
 RETENTION_MS = 24 * HOUR_MS
 MAXIMUM_RECORDS = 50_000
-"""Of one sandbox, whatever their age (D58)."""
+"""The most records of one sandbox, whatever their age (D58)."""
 
 
 class Scope(NamedTuple):
@@ -42,7 +42,7 @@ class IdempotencyRecords:
     dropped: int = 0
     """Records that had not run out when newer ones took their place."""
     _records: OrderedDict[Scope, Record] = field(default_factory=OrderedDict, init=False)
-    """The first of an ordinary dict would be looked for among all that were deleted before it."""
+    """Ordered: the more was deleted from an ordinary dict, the longer it takes to find its first key."""
     _held: set[Scope] = field(default_factory=set, init=False)
 
     def is_held(self, scope: Scope) -> bool:

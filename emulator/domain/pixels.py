@@ -1,4 +1,4 @@
-"""How large a picture is (D35): the longest edge by resolution, the other by the aspect ratio, to the nearest even number."""
+"""The pixel sizes of pictures (D35): the longest edge by resolution, the other by the aspect ratio, to the nearest even number."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What work costs (section 4, Credit costs): the one table of prices, and what of a reservation is charged in the end."""
+"""What work costs (section 4, Credit costs): the one table of prices, and how much of a reservation is charged."""
 
 from collections.abc import Mapping
 from typing import Any

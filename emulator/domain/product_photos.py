@@ -7,7 +7,7 @@ PACKED_PHOTOS = 5
 
 
 def primary_of(asset_ids: Sequence[str], preferred: str) -> str:
-    """Return the Primary of a membership set: the one it had, else the first in the order last given (D22)."""
+    """Return the primary photo of a Product: the preferred one if it is a member, else the first member (D22)."""
     return preferred if preferred in asset_ids else asset_ids[0]
 
 

@@ -61,14 +61,14 @@ class Credential(Struct, frozen=True):
 
 
 class Team(Struct, frozen=True):
-    """The owner of everything; its Credits are in the ledger, its work in progress in the budget."""
+    """The owner of resources. Its Credits are in its account's ledger, its work in progress in the budget there."""
 
     id: str
     name: str
     subscription_active: bool
     concurrency_limit: int
     requests_per_minute: int
-    """Of each of its credentials (section 8)."""
+    """The limit of each of its credentials (section 8)."""
 
 
 class UploadSession(Struct, frozen=True):
@@ -138,7 +138,7 @@ class Ingredient:
 
     @property
     def scope(self) -> Literal["team", "global"]:
-        """Whose it is (section 2)."""
+        """Whether a Team owns it, or it is premade (section 2)."""
         return "global" if self.team_id is None else "team"
 
 
@@ -220,7 +220,7 @@ class Operation(RenderedOnce, Struct, frozen=True):
 
 
 class OperationOutcome(Struct, frozen=True):
-    """What an Operation will come to; `finishes_at` is None if it never finishes (a scenario stalls it)."""
+    """The outcome of an Operation; `finishes_at` is None if it never finishes (a scenario stalls it)."""
 
     starts_at: int
     finishes_at: int | None
@@ -239,7 +239,7 @@ class Output(Struct, frozen=True):
 
 
 class PlannedOutput(Struct, frozen=True):
-    """What a slot will come to, decided at admission; `finishes_at` is None where it never does."""
+    """The outcome of an output slot, decided at admission; `finishes_at` is None if it never finishes."""
 
     finishes_at: int | None
     failure: WorkError | None

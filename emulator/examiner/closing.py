@@ -89,7 +89,7 @@ def _size(scenario: Scenario) -> int:
 
 
 def _is_chance(rule: RequestRule) -> bool:
-    """Whether it depends on chance, or on what else is asked, which request the rule strikes."""
+    """Whether chance, or other requests, decide which request the rule acts on."""
     return rule.when.probability < 1 or (EVERY in rule.match.operations and rule.when.nth.step > 1)
 
 

@@ -21,7 +21,7 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.store import Collection, Store
 
 MAXIMUM_REQUESTS = 100
-"""Of those that a finding names."""
+"""The most requests that a finding names."""
 _BY_NAME = {rule.name: rule for rule in RULES}
 
 

@@ -23,9 +23,9 @@ PATIENCE_MS = 10 * MINUTE_MS
 """What was not done within this much emulator time counts as never done."""
 _LEAST_SHARE = 0.95
 _SLACK_MS = 50
-"""Of a wait, what has to be kept, less some milliseconds: timers are not exact."""
+"""A wait is kept if this share of it, less some milliseconds, has passed: timers are not exact."""
 _SURE_TO_KNOW_MS = 200
-"""So long after an answer, in real time, its client is taken to have seen it."""
+"""After this much real time, a client is assumed to have seen an answer."""
 
 _sequence_of = attrgetter("sequence")
 

@@ -1,7 +1,8 @@
 """The scenario file: one document of what should go wrong, read and checked as a whole.
 
-Its form is `contract/scenario.schema.json`; owns what no schema can say at its top. It makes nothing happen: the
-playbook follows a scenario, the engine and the exchange carry out what it says.
+`contract/scenario.schema.json` says its shape. What no schema can say is checked here for the world and the clock, and
+in `rule_format` and `timeline_format` for the rest. Nothing happens here: the playbook follows a scenario, the engine and
+the exchange carry out what it says.
 """
 
 import json

@@ -14,7 +14,7 @@ from emulator.service.teams import CredentialAccount, TeamAccount
 
 
 class Standing(RenderedOnce, Struct, frozen=True):
-    """What a caller is told of itself."""
+    """What GET /team tells a caller of itself."""
 
     team: Team
     credential: Credential

@@ -25,7 +25,7 @@ _NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class DecodedUpload(Struct, frozen=True):
-    """What became of an upload's bytes: a normalized picture, or the reason why there is none."""
+    """The result of decoding an upload: a normalized picture, or the reason why there is none."""
 
     data: bytes = b""
     format: ImageFormat = "png"

@@ -1,7 +1,7 @@
 """How time passes in a sandbox: events that are due are applied, each at its own instant, when a request comes.
 
 There is no background task and no sleep. Every request first enters its sandbox, which settles it up to now; so what is
-observed does not depend on when requests come. Owns the list of what can fall due.
+observed does not depend on when requests come. Owns the list of the kinds of events.
 """
 
 from collections.abc import Generator
@@ -18,7 +18,7 @@ HOLD_EVENT = "hold_ended"
 SLICE_MS = 10
 """How long, in real time, a move of the clock may block other requests."""
 STALLED_POLL_MS = 5 * SECOND_MS
-"""What a poll of work that will never change by itself asks of its client (D47)."""
+"""The wait that a poll of stalled work asks of its client (D47)."""
 
 
 def settle(sandbox: Sandbox, now: int) -> int:

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["arrived", "left", "work", "clock", "team", "scenario", "reset"]
 Change: TypeAlias = tuple[Kind, Any]
-"""A kind and its subject: of a request the journal's entry, of work its id and status, of the clock its instant, of a Team
-its id, of a scenario the id of the Team that it is limited to."""
+"""A kind and its subject: for a request the journal's entry, for work its id and status, for the clock its instant, for a
+Team its id, for a scenario the id of the Team that it is limited to."""
 
 MAXIMUM_CHANGES: Final = 100_000
 

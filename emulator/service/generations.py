@@ -1,7 +1,7 @@
 """Generations: creative work in output slots (sections 1, 3 and 4, D32 to D40). Owns both ends of a Generation's life.
 
-All is decided at admission: the subjects, the price, and what every slot will come to and when. Inputs are captured
-then too: their pictures are held until the last slot is done, whatever is deleted meanwhile.
+Everything is decided at admission: the subjects, the price, and the outcome of every slot and its time. Inputs are
+captured then too: their pictures are held until the last slot is done, whatever is deleted meanwhile.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ LARGEST_TARGET = "4k"
 
 
 class Plan(Struct, frozen=True):
-    """What a workflow makes of its intent: the subjects, and the recipe of each slot in order."""
+    """The plan of a Generation: its subjects, and the recipe of each slot in order."""
 
     resolved_asset_ids: tuple[str, ...]
     recipes: tuple[Recipe, ...]

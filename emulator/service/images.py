@@ -25,8 +25,8 @@ class MemoryBudget:
     limit_bytes: int
     held_bytes: int = 0
     drawn: "OrderedDict[Content, ImageStore]" = field(default_factory=OrderedDict)
-    """What may be dropped and drawn again, oldest first, with where it belongs. The first of an ordinary dict would be looked
-    for among all that were dropped before it."""
+    """What may be dropped and drawn again, oldest first, with the store that has it. Ordered: the more was deleted from an
+    ordinary dict, the longer it takes to find its first key."""
 
     def make_room(self, size_bytes: int) -> bool:
         """Drop what can be drawn again until so many more bytes fit, and return whether they do."""
@@ -38,7 +38,7 @@ class MemoryBudget:
 
 @dataclass(slots=True, eq=False)
 class Content:
-    """What a picture shows, or several of equal recipes: bytes, or the recipe that gives them, or both."""
+    """The content of one picture, or of several with equal recipes: bytes, or the recipe that gives them, or both."""
 
     recipe: Recipe | None
     data: bytes | None = None
@@ -66,7 +66,7 @@ class Picture:
 
     @property
     def recipe(self) -> Recipe | None:
-        """What its bytes are still to be made from; None if it is developed."""
+        """The recipe that its bytes must still be made from; None if it is developed."""
         return self.content.recipe if self.content.data is None else None
 
 

@@ -1,4 +1,4 @@
-"""Upload Sessions: from the signed URL over the bytes to the Asset (sections 1 and 4, D15 to D18).
+"""Upload Sessions: a signed URL, the bytes sent to it, and their exchange for an Asset (sections 1 and 4, D15 to D18).
 
 A session's raw bytes lie in the image store under its id until it is exchanged, refused or past its window. Decoding
 happens outside the event loop, between `to_decode` and `complete`.
@@ -99,7 +99,7 @@ def token(sandbox: Sandbox, session: UploadSession, digest: str) -> str:
 
 
 def check_window(session: UploadSession, now: int) -> None:
-    """Let bytes and completion in only within the window.
+    """Refuse bytes and completion after the window.
 
     Raises:
         Problem: upload_expired.
@@ -206,7 +206,7 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
 
 
 def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) -> None:
-    """Let only the token in that the direct upload gave. Raises Problem invalid_input."""
+    """Refuse any token except the one that the direct upload gave. Raises Problem invalid_input."""
     if session.digest is None:
         raise invalid_input(
             "/upload_token",

@@ -26,7 +26,7 @@ class Breach(Struct, frozen=True):
     requests: tuple[int, ...]
     message: str
     severity: Severity | None = None
-    """In place of the rule's own."""
+    """Replaces the severity of the rule."""
     rule: str | None = None
     """The name of the finding, where it is not the rule's."""
     times: int = 1
@@ -64,7 +64,7 @@ class Example(Struct, frozen=True):
 
     steps: tuple[Ask | Wait, ...]
     rules: tuple[Mapping[str, Any], ...] = ()
-    """Of the scenario that runs."""
+    """The rules of the scenario that runs."""
 
 
 class Rule(Struct, frozen=True):

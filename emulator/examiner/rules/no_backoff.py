@@ -29,8 +29,9 @@ _MENDED_BY_TIME: Final = (
 )
 _EQUAL: Final = 1.25
 _UNEVENNESS_MS: Final = 5
+"""Pauses are equal if the longest is at most so many times the shortest, and some milliseconds more."""
 _NOTHING_MS: Final = ((3, 20), (4, 40), (5, 60), (7, 100))
-"""So many pauses one after another that are not longer than this are none."""
+"""Numbers of successive pauses, each with the limit in milliseconds up to which all of them count as no pause."""
 
 
 def _examine(history: History) -> Iterator[Verdict]:

@@ -120,7 +120,7 @@ def _is_struct(kind: Any) -> bool:
 
 
 def _check_names(data: Any, names: Set[str]) -> None:
-    """See that an object has all its fields, and no other."""
+    """Check that an object has all its fields, and no other."""
     _check(isinstance(data, dict), data, "an object")
     missing, unknown = sorted(names - data.keys()), sorted(data.keys() - names)
     if missing or unknown:

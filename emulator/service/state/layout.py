@@ -41,7 +41,7 @@ VERSION = 3
 STATE = "state.jsonl"
 PICTURES = "pictures/"
 CHUNK_BYTES = 256 * 1024
-"""So much is written or read at once."""
+"""How much is written or read at once."""
 _MAXIMUM_COUNTS = 10_000
 
 
@@ -65,7 +65,7 @@ class Table(Struct, frozen=True):
 def _in_dict(
     kind: Any, of: Callable[[Sandbox], dict[str, Any]], key: Callable[[Any], str], copied: Callable[[Any], Any]
 ) -> Table:
-    """Return the table of what is changed in place: a copy is made before anything else happens."""
+    """Return the table of things that are changed in place, which are copied before they are written."""
 
     def add(sandbox: Sandbox, item: Any) -> None:
         if of(sandbox).setdefault(key(item), item) is not item:

@@ -22,7 +22,7 @@ from emulator.service.state.soundness.rows import StateError
 from emulator.service.state.soundness.steps import make_sound
 
 MAXIMUM_STATE_BYTES = 256 * 1024 * 1024
-"""Of `state.jsonl`."""
+"""The most bytes of `state.jsonl`."""
 MAXIMUM_LINE_BYTES = 4 * 1024 * 1024
 MAXIMUM_MEMBERS = 100_000
 _MEMBER_SIGNATURE = b"PK\x01\x02"
@@ -35,10 +35,10 @@ _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, Ru
 def load(
     content: bytes, identifier: str, limit_bytes: int, contract: Contract, go_on: Callable[[], None] = lambda: None
 ) -> Sandbox:
-    """Make a sandbox of an id from a state file; nothing else changes. To be called in a thread of its own.
+    """Make a sandbox with an id from a state file; nothing else changes. Call it in a thread of its own.
 
     `limit_bytes` is how many bytes of pictures it may have. They are counted in a budget of the sandbox's own, until
-    it takes its place. `go_on` is called again and again; what it raises ends the reading.
+    it takes its place. `go_on` is called before each piece of work: raise from it to stop the loading.
 
     Raises:
         StateError: the file is not a state file, is of another version, or does not fit together.

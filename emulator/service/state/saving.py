@@ -26,8 +26,8 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 def save(sandbox: Sandbox, now: int, observed: Callable[[], Record] | None = None) -> Iterator[bytes]:
     """Return a sandbox that is settled up to now as the pieces of a state file.
 
-    The sandbox may change while the pieces are fetched, from whatever thread: they tell of the moment of this call. What
-    `observed` returns, which is called with the first piece, takes the place of the sandbox's record.
+    The sandbox may change while the pieces are fetched, from whatever thread: they show the moment of this call. `observed`
+    is called with the first piece, and returns the record to save in place of the sandbox's own.
     """
     once = {name: copy(getattr(sandbox, name)) for name in ONCE}
     once["clock"] = Clock(sandbox.clock.setting, now, elapsed_ms=lambda: 0.0)
@@ -62,7 +62,7 @@ class _Sink(io.RawIOBase):
         return len(data)
 
     def take(self) -> list[bytes]:
-        """Return what was written since the last call: large pieces as they are, which others may have as well."""
+        """Return what was written since the last call; large pieces are not joined, so that pictures are not copied."""
         pieces, self._pieces = self._pieces, []
         return [b"".join(pieces)] if sum(map(len, pieces)) <= CHUNK_BYTES else pieces
 

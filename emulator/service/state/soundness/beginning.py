@@ -9,7 +9,7 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.state.soundness.rows import KEY, MOST_CREDITS, Row, check_new, expect, numbered
 
 MOST_TEAMS = 1_000
-"""Of the world that a reset begins with."""
+"""The most Teams of the world that a reset begins with."""
 _PREFIX = re.compile(r"[a-z]{1,10}", re.ASCII)
 
 

@@ -11,7 +11,7 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.state.soundness.rows import Row, check_assets, check_pictures, expect, owned
 
 MOST_PIXELS = 100_000_000
-"""Of an Asset (D57)."""
+"""The most pixels of an Asset (D57)."""
 
 
 def check_library(sandbox: Sandbox) -> None:

@@ -24,6 +24,7 @@ from emulator.service.state.soundness.rows import (
 )
 
 _MOST_SLOTS = 6
+"""The most outputs of a Generation: as many as the contract lets `image_count` be."""
 
 Work = TypeVar("Work", Operation, Generation)
 
