@@ -12,7 +12,8 @@ from emulator.control.calls import Call, JsonResponse
 from emulator.control.queries import whole_number
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.domain.resources import Asset, ImageFormat
+from emulator.domain.recipes import PictureFormat
+from emulator.domain.resources import Asset
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service.library import add_upload
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
@@ -21,7 +22,7 @@ DEFAULT_LIMIT: Final = 100
 MAXIMUM_LIMIT: Final = 1_000
 LIST_QUERY: Final = ("limit",)
 _CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
-_MEDIA_TYPES: Final[dict[ImageFormat, str]] = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
+_MEDIA_TYPES: Final[dict[PictureFormat, str]] = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 
 
 def list_assets(call: Call) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 RATE_WINDOW_MS = 60_000
 TEAM_REQUESTS_PER_MINUTE = 600
-NOTHING_DUE_RETRY_SECONDS = 60
-"""The Retry-After of a full budget when none of the work in it is due to finish (D47)."""
+NOTHING_DUE_MS = 60_000
+"""How long to wait for a place in the budget when none of the work in it is due to finish (D47)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -61,10 +61,10 @@ class ConcurrencyBudget:
         """Free the place of finished work."""
         del self.finishes_at[work_id]
 
-    def wait_ms(self, now: int) -> int | None:
-        """Return the time until the next piece of work finishes (D42); None if none ever does."""
+    def wait_ms(self, now: int) -> int:
+        """Return the time until the next piece of work finishes (D42)."""
         due = [instant for instant in self.finishes_at.values() if instant is not None]
-        return max(min(due) - now, 0) if due else None
+        return max(min(due) - now, 0) if due else NOTHING_DUE_MS
 
 
 @dataclass(slots=True, eq=False)

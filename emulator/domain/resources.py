@@ -8,12 +8,11 @@ from typing import Any, Literal, get_args
 
 from msgspec import Struct, structs
 
-from emulator.domain.recipes import Recipe
+from emulator.domain.recipes import PictureFormat, Recipe
 
 WorkStatus = Literal["queued", "processing", "completed", "failed"]
 OutputStatus = Literal["pending", "processing", "completed", "failed"]
 UploadStatus = Literal["awaiting_upload", "received", "completed", "failed"]
-ImageFormat = Literal["jpeg", "png", "webp"]
 Scene = Literal["clean", "foreground"]
 Profile = Literal["read_only", "full"]
 CredentialState = Literal["active", "revoked"]
@@ -92,7 +91,7 @@ class Asset(Struct, frozen=True):
     team_id: str
     source: Literal["upload", "generation"]
     source_generation_id: str | None
-    format: ImageFormat
+    format: PictureFormat
     width: int
     height: int
     created_at: int

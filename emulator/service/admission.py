@@ -3,7 +3,7 @@
 In the order of D01. A check raises a Problem or returns; counting a request against its rate is the only change.
 """
 
-from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS, TEAM_REQUESTS_PER_MINUTE
+from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE
 from emulator.domain.problems import Check, Problem, count_of
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.service import remedies
@@ -111,8 +111,6 @@ def check_budget(call: Call) -> None:
     budget, team = call.caller.account.budget, call.caller.account.team
     if budget.used >= team.concurrency_limit:
         wait_ms = budget.wait_ms(call.now)
-        if wait_ms is None:
-            wait_ms = NOTHING_DUE_RETRY_SECONDS * SECOND_MS  # D47
         raise Problem(
             "concurrency_limit_reached",
             f"the Team {team.name!r}: found {count_of(budget.used, 'piece')} of creative work in progress; "

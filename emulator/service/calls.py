@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from emulator.domain.intents import Intent
 from emulator.domain.problems import Check
-from emulator.domain.resources import ImageFormat, Scene
+from emulator.domain.recipes import PictureFormat
+from emulator.domain.resources import Scene
 from emulator.scenario.rules import WorkRule
 from emulator.service.callers import Caller
 from emulator.service.sandbox import Sandbox
@@ -28,7 +29,7 @@ class DecodedUpload(Struct, frozen=True):
     """The result of decoding an upload: a normalized picture, or the reason why there is none."""
 
     data: bytes = b""
-    format: ImageFormat = "png"
+    format: PictureFormat = "png"
     width: int = 0
     height: int = 0
     scene: Scene = "clean"

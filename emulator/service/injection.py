@@ -1,6 +1,6 @@
 """The problems that a scenario asks for, with the answer that the service itself would give now (D42, D47)."""
 
-from emulator.domain.admission import NOTHING_DUE_RETRY_SECONDS
+from emulator.domain.admission import NOTHING_DUE_MS
 from emulator.domain.problems import CATALOGUE, Problem
 from emulator.kernel.timestamps import SECOND_MS, seconds_up
 from emulator.service.callers import Caller
@@ -33,8 +33,7 @@ def _wait_ms(sandbox: Sandbox, caller: Caller | None, now: int, code: str) -> in
     if code == "service_unavailable":
         pause = caller.account.pause if caller is not None and caller.account.pause.paused else sandbox.pause
         return pause.retry_after * SECOND_MS
-    wait_ms = None if caller is None else caller.account.budget.wait_ms(now)
-    return NOTHING_DUE_RETRY_SECONDS * SECOND_MS if wait_ms is None else wait_ms
+    return NOTHING_DUE_MS if caller is None else caller.account.budget.wait_ms(now)
 
 
 def _active_operation_id(sandbox: Sandbox, caller: Caller | None) -> str:

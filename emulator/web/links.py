@@ -1,14 +1,15 @@
 """The links in answers: to resources, to picture files, and for direct uploads (D15, D19)."""
 
 from emulator.contract import BASE_PATH
-from emulator.domain.resources import Asset, ImageFormat, UploadSession
+from emulator.domain.recipes import PictureFormat
+from emulator.domain.resources import Asset, UploadSession
 from emulator.http.requests import Request
 from emulator.service import uploads
 from emulator.service.sandbox import Sandbox
 
 FILES_PREFIX = "/files/"
 DIRECT_UPLOADS_PREFIX = "/direct-uploads/"
-EXTENSIONS: dict[ImageFormat, str] = {"jpeg": "jpg", "png": "png", "webp": "webp"}
+EXTENSIONS: dict[PictureFormat, str] = {"jpeg": "jpg", "png": "png", "webp": "webp"}
 MEDIA_TYPES = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
 
 
@@ -33,7 +34,7 @@ class Links:
         """Return the address under which the API has a resource."""
         return self.origin + BASE_PATH + path
 
-    def picture(self, key: str, image_format: ImageFormat = "png") -> str:
+    def picture(self, key: str, image_format: PictureFormat = "png") -> str:
         """Return the public address of a picture: unguessable, and found without a credential."""
         secret = self.sandbox.images.pictures[key].secret
         return f"{self.origin}{FILES_PREFIX}{self.sandbox.id}/{key}-{secret}.{EXTENSIONS[image_format]}"
