@@ -202,10 +202,6 @@ class TestDocument:
         node = yaml.compose((ROOT / "contract" / name).read_text(encoding="utf-8"), yaml.CSafeLoader)
         assert list(duplicate_keys(node)) == []
 
-    def test_refers_only_to_what_exists(self) -> None:
-        for reference in {*re.findall(r"#/components/[A-Za-z]+/[A-Za-z0-9_]+", TEXT)}:
-            assert resolve({"$ref": reference})
-
     @pytest.mark.parametrize("kind", ["parameters", "headers", "links", "responses", "schemas", "examples"])
     def test_has_no_component_that_nothing_uses(self, kind: str) -> None:
         assert [name for name in COMPONENTS[kind] if f"#/components/{kind}/{name}'" not in TEXT] == []
@@ -244,10 +240,6 @@ class TestOperations:
         for name, expected in prices.items():
             cost = operations()[name][2]["x-service-credit-cost"].replace("Free", "0 Credits")
             assert expected == {int(price) for price in re.findall(r"(\d) Credit", cost)}, name
-
-    def test_declare_the_parameters_of_their_path(self) -> None:
-        for name, (_, path, _) in operations().items():
-            assert re.findall(r"\{(\w+)\}", path) == parameters(name, "path")
 
     def test_have_one_declared_tag_each(self) -> None:
         used = [operation["tags"] for _, _, operation in operations().values()]
@@ -360,37 +352,12 @@ class TestExamples:
 class TestLinks:
     """The links from an answer to the operations that it leads to."""
 
-    def test_lead_to_an_operation_with_that_parameter(self) -> None:
-        for link in COMPONENTS["links"].values():
-            name = link["operationId"]
-            assert {*link["parameters"]} <= {*parameters(name, "path"), *parameters(name, "query")}
-
     def test_lead_from_every_creation_to_its_reading(self) -> None:
         reads = {"getAsset", "getProduct", "getOperation", "getGeneration"}
         for name, status, response in responses():
             if status in ("201", "202"):
                 targets = {resolve(link)["operationId"] for link in response["links"].values()}
                 assert targets & ({"completeUpload"} if name == "createUpload" else reads)
-
-    def test_find_what_they_need_in_the_examples(self) -> None:
-        for name, status, response in responses():
-            values = [value for media in response.get("content", {}).values() for value in examples(media).values()]
-            for link in response.get("links", {}).values():
-                for expression in resolve(link)["parameters"].values():
-                    found = [at_pointer(value, expression) for value in values]
-                    assert any(isinstance(part, str) for part in found), (name, status, expression)
-
-
-def at_pointer(value: Any, expression: str) -> Any:
-    """What a runtime expression finds in an answer's body; None if nothing is there."""
-    for step in expression.removeprefix("$response.body#/").split("/"):
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
-    return value
 
 
 class TestSchemas:
@@ -436,11 +403,6 @@ class TestSchemas:
         objects = {name for name, schema in SCHEMAS.items() if schema.get("type") == "object"}
         assert reachable(bodies()) & objects == closed_ones
         assert set() == reachable(answers()) & closed_ones
-
-    def test_of_answers_accept_fields_that_a_later_service_may_add(self) -> None:
-        for media_type in answers():
-            check = validator(media_type["schema"]["$ref"])
-            assert all(check.is_valid(with_more(value)) for value in examples(media_type).values())
 
     def test_of_patches_need_a_field(self) -> None:
         assert {1} == {schema["minProperties"] for name, schema in SCHEMAS.items() if name.endswith("Patch")}
@@ -499,10 +461,3 @@ class TestSchemas:
             assert jsonschema_rs.Draft202012Validator(schema).is_valid(node["default"]), where
             if "$ref" in node:
                 assert validator(node["$ref"]).is_valid(node["default"]), where
-
-
-def with_more(value: Any) -> Any:
-    """An answer with a new field in each of its objects."""
-    if isinstance(value, dict):
-        return {"introduced_later": "2027-01-01"} | {name: with_more(item) for name, item in value.items()}
-    return [with_more(item) for item in value] if isinstance(value, list) else value

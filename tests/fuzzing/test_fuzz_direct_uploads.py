@@ -29,25 +29,26 @@ class Model:
     accepted: bytes | None = None
     is_expired: bool = False
 
-    def outcome(self, attempt: "Attempt") -> tuple[int, str]:
+    def outcome(self, attempt: Call) -> tuple[int, str]:
         """Return what an attempt must be answered with, and remember what it does."""
-        if not attempt.is_address_whole:
+        headers, data = dict(attempt.headers), data_of(attempt)
+        if attempt.target != self.session["upload"]["url"]:
             return 404, "upload_not_found"
         if attempt.method != "POST":
             return 405, "invalid_request"
-        if "Authorization" in attempt.headers:
+        if "Authorization" in headers:
             return 400, "invalid_request"
         if self.is_expired:
             return 410, "upload_expired"
-        if any(attempt.headers.get(name, "").strip() != value for name, value in self.needed.items()):
+        if any(headers.get(name, "").strip() != value for name, value in self.needed.items()):
             return 400, "invalid_request"
-        if attempt.headers.get("Content-Encoding", "identity") != "identity":
+        if headers.get("Content-Encoding", "identity") != "identity":
             return 400, "invalid_request"  # D52
-        if self.accepted is None and len(attempt.data) == self.size:
-            self.accepted = attempt.data
+        if self.accepted is None and len(data) == self.size:
+            self.accepted = data
         if self.accepted is None:
             return 400, "invalid_request"
-        return (200, "token") if attempt.data == self.accepted else (409, "upload_bytes_conflict")
+        return (200, "token") if data == self.accepted else (409, "upload_bytes_conflict")
 
     @property
     def needed(self) -> Mapping[str, str]:
@@ -55,47 +56,32 @@ class Model:
         return dict(self.session["upload"]["headers"])
 
 
-@dataclass(slots=True)
-class Attempt:
-    """A request to the address of a session."""
-
-    method: str
-    url: str
-    headers: dict[str, str]
-    data: bytes
-    is_address_whole: bool = True
-    pieces: list[bytes] | None = None
-    """In which pieces, without a length, the data comes; None for all at once with a length."""
-
-    def call(self) -> Call:
-        pieces = None if self.pieces is None else (self.pieces or [b""])
-        content = self.data if pieces is None else None
-        return Call(
-            self.method, self.url, content=content, pieces=pieces, headers=self.headers, key=None, idempotency_key=None
-        )
+def data_of(attempt: Call) -> bytes:
+    """Return the bytes that a request sends, at once or in pieces."""
+    return attempt.content or b"".join(attempt.pieces or ())
 
 
-def attempt_at(model: Model, chance: Random) -> Attempt:
+def attempt_at(model: Model, chance: Random) -> Call:
     """Return the right request, or one in which something is wrong."""
-    upload = model.session["upload"]
-    attempt = Attempt(upload["method"], upload["url"], dict(model.needed), data_for(model, chance))
+    upload, headers, data = model.session["upload"], dict(model.needed), data_for(model, chance)
+    attempt = Call(upload["method"], upload["url"], content=data, headers=headers, key=None, idempotency_key=None)
     for _ in range(chance.choice((0, 0, 1, 2))):
         match chance.randrange(6):
             case 0:
                 attempt.method = chance.choice(("GET", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "BREW"))
             case 1:
-                attempt.url, attempt.is_address_whole = spoiled_address(upload["url"], chance), False
+                attempt.target = spoiled_address(upload["url"], chance)
             case 2:
-                attempt.headers[chance.choice(list(model.needed))] = chance.choice(BAD_VALUES)
+                headers[chance.choice(list(model.needed))] = chance.choice(BAD_VALUES)
             case 3:
-                attempt.headers.pop(chance.choice(list(model.needed)), None)
+                headers.pop(chance.choice(list(model.needed)), None)
             case 4:
-                attempt.headers["Authorization"] = chance.choice(("Bearer iwe_demo_full", "", "Basic x"))
+                headers["Authorization"] = chance.choice(("Bearer iwe_demo_full", "", "Basic x"))
             case 5:
                 name, value = chance.choice(FOREIGN_HEADERS)
-                attempt.headers[name] = value
+                headers[name] = value
     if chance.random() < 0.5:
-        attempt.pieces = in_pieces(attempt.data, chance)
+        attempt.pieces, attempt.content = in_pieces(data, chance) or [b""], None
     return attempt
 
 
@@ -137,7 +123,7 @@ def test_an_upload_address_answers_as_the_model_says_and_keeps_what_it_accepted(
             with case.told(attempt=attempt, model=model):
                 before, accepted = witness.everything(control), model.accepted
                 expected = model.outcome(attempt)
-                answer = control.send(attempt.call())
+                answer = control.send(attempt)
                 if attempt.method == "HEAD":
                     assert (expected[0], b"") == (answer.status, answer.body)
                 else:
@@ -169,12 +155,11 @@ def test_bytes_that_stop_half_way_leave_nothing(control: EmulatorUnderTest, amou
         if case.chance.random() < 0.3:
             control.send_bytes(model.session, b"\1" * size)
         attempt = attempt_at(model, case.chance)
-        pieces = in_pieces(attempt.data[: case.chance.randrange(size + 1)], case.chance)
+        pieces = in_pieces(data_of(attempt)[: case.chance.randrange(size + 1)], case.chance)
         with case.told(attempt=attempt, pieces=pieces):
             before = witness.everything(control)
-            call = attempt.call()
-            call.pieces, call.content, call.disconnects = pieces or [b""], None, True
-            control.run(control._send(call))  # refused at once, or not answered at all
+            attempt.pieces, attempt.content, attempt.disconnects = pieces or [b""], None, True
+            control.run(control._send(attempt))  # refused at once, or not answered at all
             assert witness.differences(before, witness.everything(control)) == []
 
 

@@ -7,9 +7,7 @@ import re
 import socket
 import sys
 from pathlib import Path
-from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
 from tests.fuzzing.cases import cases, in_pieces
@@ -18,14 +16,13 @@ from tests.fuzzing.spoiled_pictures import FORMATS, spoiled
 from tests.fuzzing.test_fuzz_connections import spoiled_bytes
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import Server, serving
+from tests.support.wire import Wire
 
 pytestmark = pytest.mark.verify
 
 CONNECTIONS = 8_000
 PICTURES = 600
 """Of each format."""
-PATIENCE_SECONDS = 60
-"""After which an answer that has not come is none."""
 STATUS = re.compile(rb"^HTTP/1\.1 (\d{3}) ", re.MULTILINE)
 HIGHEST_MEGABYTES = 500
 """At any moment, for requests and pictures that are small; a picture of 100 megapixels (D17) takes 1,500 by itself."""
@@ -35,41 +32,39 @@ LASTING_MEGABYTES = 300
 def test_a_server_goes_on_serving_whatever_is_sent(control: EmulatorUnderTest) -> None:
     surfaces = Surfaces(control)
     with serving("--clock", "manual", "--rate-limits", "off") as emulator:
-        with httpx.Client(base_url=emulator.url, timeout=PATIENCE_SECONDS, trust_env=False) as client:
-            begin_like(client, control)
-            for case in cases("served connections", CONNECTIONS):
-                sent = spoiled_bytes(case, surfaces)
-                with case.told(sent=sent):
-                    assert b"500" not in STATUS.findall(converse(emulator, in_pieces(sent, case.chance)))
-                if case.begins_an_episode:
-                    begin_like(client, control)
-            assert client.get("/v1/team", headers={"Authorization": "Bearer iwe_demo_full"}).status_code == 200
+        wire = Wire(emulator.base_url)
+        begin_like(wire, control)
+        for case in cases("served connections", CONNECTIONS):
+            sent = spoiled_bytes(case, surfaces)
+            with case.told(sent=sent):
+                assert b"500" not in STATUS.findall(converse(emulator, in_pieces(sent, case.chance)))
+            if case.begins_an_episode:
+                begin_like(wire, control)
+        assert wire.ask("GET", "/team").status == 200
         assert_memory(emulator)
 
 
 def test_a_server_goes_on_serving_whatever_picture_is_brought() -> None:
     with serving("--clock", "manual", "--rate-limits", "off") as emulator:
-        credential = {"Authorization": "Bearer iwe_demo_full"}
-        with httpx.Client(base_url=emulator.url, timeout=PATIENCE_SECONDS, trust_env=False) as client:
-            for content_type in FORMATS:
-                for case in cases(f"served {content_type}", PICTURES):
-                    data = spoiled(content_type, case.chance)
-                    with case.told(data=data.hex()):
-                        assert bring_in(client, data, content_type, f"{content_type} {case.number}") in (201, 422)
-            assert client.get("/v1/team", headers=credential).status_code == 200
+        wire = Wire(emulator.base_url)
+        for content_type in FORMATS:
+            for case in cases(f"served {content_type}", PICTURES):
+                data = spoiled(content_type, case.chance)
+                with case.told(data=data.hex()):
+                    assert bring_in(wire, data, content_type, f"{content_type} {case.number}") in (201, 422)
+        assert wire.ask("GET", "/team").status == 200
         assert_memory(emulator)
 
 
-def begin_like(client: httpx.Client, control: EmulatorUnderTest) -> None:
+def begin_like(wire: Wire, control: EmulatorUnderTest) -> None:
     """Put the server into the state of an emulator in this process, which its requests are made for."""
-    assert client.put("/_emulator/state", content=control.ask("GET", "/state").body).status_code == 200
+    wire.control("PUT", "/state", control.ask("GET", "/state").body)
 
 
 def converse(emulator: Server, pieces: list[bytes]) -> bytes:
     """Send pieces over a connection of their own, end it, and return all that comes back until the server ends it."""
-    address = urlsplit(emulator.url)
     received = b""
-    with socket.create_connection((address.hostname or "", address.port), PATIENCE_SECONDS) as connection:
+    with emulator.connect() as connection:
         try:
             for piece in pieces:
                 connection.sendall(piece)
@@ -83,14 +78,11 @@ def converse(emulator: Server, pieces: list[bytes]) -> bytes:
     return received
 
 
-def bring_in(client: httpx.Client, data: bytes, content_type: str, key: str) -> int:
+def bring_in(wire: Wire, data: bytes, content_type: str, key: str) -> int:
     """Upload a picture; return the status of the completion."""
-    headers = {"Authorization": "Bearer iwe_demo_full", "Idempotency-Key": key}
-    announced = {"content_type": content_type, "size_bytes": len(data)}
-    session = client.post("/v1/uploads", json=announced, headers=headers).json()
-    upload = session["upload"]
-    token = client.request(upload["method"], upload["url"], content=data, headers=upload["headers"]).json()
-    return client.post(f"/v1/uploads/{session['id']}/complete", json=token, headers=headers).status_code
+    session = wire.ask("POST", "/uploads", {"content_type": content_type, "size_bytes": len(data)}, key).json
+    token = wire.send_bytes(session, data).json
+    return wire.ask("POST", f"/uploads/{session['id']}/complete", token, key).status
 
 
 def assert_memory(emulator: Server) -> None:

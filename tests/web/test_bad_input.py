@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import INVALID_INPUT, JSON, UPLOAD, UPLOAD_CONTENT, Call, EmulatorUnderTest, Json
+from tests.support.emulator_client import INVALID_INPUT, JSON, UPLOAD_CONTENT, Call, EmulatorUnderTest, Json
 from tests.support.every_operation import CALLS, KEYED, prepare
 
 MEBIBYTE = 1024 * 1024
@@ -209,14 +209,3 @@ def test_a_refusal_points_at_the_field(emulator: EmulatorUnderTest, where: str, 
     body: Json = {"asset_ids": ["a"]} | fields
     answer = emulator.photograph(**body)
     assert (answer.outcome, answer.json["detail"].split(":")[0]) == (INVALID_INPUT, where)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        *({"size_bytes": size} for size in (0, -1, 70 * MEBIBYTE + 1, 1.5, "10", 10**25, 1e300)),
-        *({"content_type": name} for name in ("image/bmp", "image/jpg", "IMAGE/PNG", "image/svg+xml", "", "text/html")),
-    ],
-)
-def test_an_upload_of_what_is_not_accepted_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
-    assert emulator.post("/uploads", UPLOAD | fields).outcome == INVALID_INPUT

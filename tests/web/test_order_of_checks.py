@@ -21,6 +21,7 @@ from tests.support.emulator_client import (
     completion_call,
     ingredient_body,
 )
+from tests.support.every_problem import expired_upload, too_large
 from tests.support.pictures import picture
 
 Step = Callable[[EmulatorUnderTest], Any]
@@ -78,10 +79,6 @@ def photoshoots_of_a_number(emulator: EmulatorUnderTest) -> Answer:
     return emulator.post(PHOTOGRAPHY, body | {"image_count": 3}, idempotency_key="k")
 
 
-def upscale_of_a_large_asset(emulator: EmulatorUnderTest) -> Answer:
-    return emulator.upscale(emulator.upload(picture(size=(2048, 8)))["id"])
-
-
 def pose_of_a_new_asset(emulator: EmulatorUnderTest) -> Answer:
     return emulator.post("/poses", ingredient_body("pose", emulator.assets(1)))
 
@@ -92,12 +89,6 @@ def two_completions(emulator: EmulatorUnderTest) -> Answer:
     first, second = emulator.together(call, call)
     assert first.outcome == (503, "service_unavailable")
     return second
-
-
-def late_completion(emulator: EmulatorUnderTest) -> Answer:
-    session = emulator.open_upload(10)
-    emulator.advance(15 * 60)
-    return emulator.complete(session, "wrong")
 
 
 def late_repeat(data: bytes) -> Step:
@@ -144,10 +135,10 @@ ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
     "references before rules": ("invalid_reference", walking_from_close_up),
     "references before concurrency": ("invalid_reference", *full, photograph(asset_ids=[GHOST])),
     "references of authoring before concurrency": ("invalid_reference", *full, sent("POST", "/poses", of_nothing)),
-    "rules before concurrency": ("already_at_target_resolution", *full, upscale_of_a_large_asset),
+    "rules before concurrency": ("already_at_target_resolution", *full, too_large),
     "concurrency before Credits": ("concurrency_limit_reached", *full, poor, photograph()),
     "concurrency before the Credits of authoring": ("concurrency_limit_reached", *full, poor, pose_of_a_new_asset),
-    "D17: the window before the token": ("upload_expired", late_completion),
+    "D17: the window before the token": ("upload_expired", expired_upload),
     "D17: used before the window": ("upload_not_found", late_repeat(picture())),
     "D17: failed before the window": ("upload_not_found", late_repeat(b"no picture")),
 }  # fmt: skip

@@ -35,11 +35,6 @@ def test_two_files_have_two_etags(emulator: EmulatorUnderTest, asset: Json) -> N
     assert emulator.fetch(asset["url"]).headers["etag"] != emulator.fetch(other["url"]).headers["etag"]
 
 
-def test_the_address_does_not_change(emulator: EmulatorUnderTest, asset: Json) -> None:
-    emulator.advance(100_000)
-    assert emulator.get(f"/assets/{asset['id']}").json == asset
-
-
 def test_the_address_cannot_be_guessed_from_the_id(emulator: EmulatorUnderTest, asset: Json) -> None:
     secret = asset["url"].partition(asset["id"])[2]
     other = emulator.upload(picture())
