@@ -15,7 +15,7 @@ from emulator.control.timelines import describe_timeline
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation
 from emulator.kernel.timeline import Event, Timeline
-from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, parse_timestamp
+from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timestamp, parse_timestamp, timestamp_or_none
 from emulator.service import engine, scenarios
 from emulator.service.sandbox import Sandbox
 
@@ -31,13 +31,13 @@ _LOOK_SECONDS: Final = 0.001
 
 def describe_clock(sandbox: Sandbox, now: int) -> dict[str, Any]:
     """Return the clock as the control plane shows it."""
-    setting, next_due = sandbox.clock.setting, sandbox.timeline.next_due
+    setting = sandbox.clock.setting
     return {
         "now": format_timestamp(now),
         "mode": setting.mode,
         "rate": int(setting.rate) if setting.rate.is_integer() else setting.rate,
         "pending": len(sandbox.timeline),
-        "next_event_at": None if next_due is None else format_timestamp(next_due),
+        "next_event_at": timestamp_or_none(sandbox.timeline.next_due),
     }
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from emulator.control.calls import Call
-from emulator.control.queries import unfit_query
+from emulator.control.fields import unfit
 from emulator.examiner import conduct, coverage, points
 
 CONDUCT_QUERY = ("ended",)
@@ -14,7 +14,7 @@ def show_conduct(call: Call) -> dict[str, Any]:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come."""
     ended = call.query.get("ended", "false")
     if ended not in _WORDS:
-        raise unfit_query("ended", ended, "true or false")
+        raise unfit("ended", ended, "true or false")
     return conduct.examine(call.sandbox, _WORDS[ended]).as_json()
 
 

@@ -1,6 +1,6 @@
-"""The JSON bodies of the control plane, read by `contract/control-plane.yaml`; what does not fit is refused with 400.
+"""The fields of the control plane's JSON bodies, read by `contract/control-plane.yaml`, and the numbers of its queries.
 
-Knows which schemas there are, and the refusal. What a field means is its endpoint's business.
+What does not fit is refused with 400. Knows which schemas there are, and the refusal; not what a field means.
 """
 
 from collections.abc import Mapping
@@ -33,8 +33,19 @@ def read_fields(schema: str, value: Any, size_bytes: int) -> dict[str, Any]:
 
 
 def unfit(where: str, found: Any, expected: str) -> Problem:
-    """Build the refusal of a value: where it stands, what is there, what should be."""
+    """Build the refusal of a field or a query parameter: where it stands, what is there, what should be."""
     return Problem("invalid_request", f"{where or '(body)'}: {clause(excerpt(found), expected)}")
+
+
+def whole_number(query: Mapping[str, str], name: str, minimum: int, maximum: int, default: int) -> int:
+    """Read a whole number within bounds, both of them allowed. Raises Problem invalid_request."""
+    value = query.get(name)
+    if value is None:
+        return default
+    is_number = value.isascii() and value.isdecimal() and len(value) <= len(str(maximum))
+    if not is_number or not minimum <= int(value) <= maximum:
+        raise unfit(name, value, f"a whole number from {minimum} to {maximum}")
+    return int(value)
 
 
 def clock_of(given: str | Mapping[str, Any], where: str = "") -> ClockSetting:

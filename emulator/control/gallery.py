@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from emulator.control import PREFIX
 from emulator.control.calls import Call, JsonResponse
-from emulator.control.queries import whole_number
+from emulator.control.fields import whole_number
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem, excerpt
 from emulator.domain.recipes import PictureFormat

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from emulator.control.calls import Call
 from emulator.control.explanations import describe_rule, explain, rules_that_acted
-from emulator.control.queries import unfit_query, whole_number
+from emulator.control.fields import unfit, whole_number
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, count_of, excerpt
 from emulator.http.requests import ClientDisconnectedError, watching
@@ -163,7 +163,7 @@ def _word(query: Mapping[str, str], name: str, words: Iterable[str], expected: s
     if value == NONE:
         return ""
     if value is not None and value not in words:
-        raise unfit_query(name, value, f"{expected}, or {NONE}")
+        raise unfit(name, value, f"{expected}, or {NONE}")
     return value
 
 
@@ -178,7 +178,7 @@ def _statuses(query: Mapping[str, str]) -> range | None:
         first = int(value[0]) * 100
         return range(first, first + 100)
     if not (value.isascii() and value.isdecimal() and len(value) == 3 and 100 <= int(value) <= 599):
-        raise unfit_query("status", value, f"a status from 100 to 599, one of {', '.join(_STATUS_CLASSES)}, or {NONE}")
+        raise unfit("status", value, f"a status from 100 to 599, one of {', '.join(_STATUS_CLASSES)}, or {NONE}")
     return range(int(value), int(value) + 1)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
-from emulator.kernel.timestamps import SECOND_MS, format_timestamp
+from emulator.kernel.timestamps import SECOND_MS, timestamp_or_none
 from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange
 from emulator.scenario.matching import BYTE_SURFACES, EVERY, RequestMatch
 from emulator.scenario.playbook import Playbook
@@ -17,7 +17,7 @@ def describe_timeline(playbook: Playbook, now: int) -> list[dict[str, Any]]:
             **_when(timed.when),
             "set": _spelling(timed.change),
             "line": timed.line or None,
-            "done_at": _timestamp(playbook.done_at(index, now)),
+            "done_at": timestamp_or_none(playbook.done_at(index, now)),
         }
         for index, timed in enumerate(playbook.scenario.timeline)
     ]
@@ -51,10 +51,6 @@ def _match(match: RequestMatch) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, {})}
 
 
-def _timestamp(instant: int | None) -> str | None:
-    return None if instant is None else format_timestamp(instant)
-
-
 def _span(span_ms: int) -> str:
     return f"{span_ms / SECOND_MS:.3f}".rstrip("0").rstrip(".") + "s"
 
@@ -67,6 +63,5 @@ def _spelling(change: Change) -> dict[str, Any]:
             pass
         case CredentialChange(key, expires_at=expires_at):
             del values["key"]
-            instant = None if expires_at is None else format_timestamp(expires_at)
-            values = {"credential": key, **values, "expires_at": instant}
+            values = {"credential": key, **values, "expires_at": timestamp_or_none(expires_at)}
     return {name: value for name, value in values.items() if value is not None}

@@ -4,14 +4,14 @@ from typing import Any, Final
 
 from emulator.control.calls import Call, JsonResponse
 from emulator.control.explanations import describe_rule
+from emulator.control.fields import whole_number
 from emulator.control.gallery import DEFAULT_LIMIT, MAXIMUM_LIMIT, picture_url
-from emulator.control.queries import whole_number
 from emulator.control.teams import account_of_query, describe_owner, full_keys
 from emulator.domain.intents import intent_of
 from emulator.domain.problems import Problem
 from emulator.domain.recipes import PremadeRecipe
 from emulator.domain.resources import Asset, Generation, Operation, WorkError
-from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.scenario.rules import WorkRule
 from emulator.service import admission, generations
 from emulator.service.calls import Call as ServiceCall
@@ -81,8 +81,8 @@ def describe_work(call: Call, work: Operation | Generation, admitted: Entry | No
         "request": admitted.sequence if admitted else None,
         "rule": describe_rule(rule) if rule else None,
         "created_at": format_timestamp(work.created_at),
-        "started_at": _instant(work.started_at),
-        "finished_at": _instant(work.finished_at),
+        "started_at": timestamp_or_none(work.started_at),
+        "finished_at": timestamp_or_none(work.finished_at),
         "body": work.request,
     }
     return shown | (_of_operation(sandbox, work) if isinstance(work, Operation) else _of_generation(sandbox, work))
@@ -92,8 +92,8 @@ def _of_operation(sandbox: Sandbox, operation: Operation) -> dict[str, Any]:
     ingredient = sandbox.store.ingredients[operation.ingredient_kind].items.get(operation.result_id or "")
     return {
         "type": operation.type,
-        "starts_at": _instant(operation.outcome.starts_at),
-        "finishes_at": _instant(operation.outcome.finishes_at),
+        "starts_at": timestamp_or_none(operation.outcome.starts_at),
+        "finishes_at": timestamp_or_none(operation.outcome.finishes_at),
         "error": _describe_error(operation.error),
         "result_id": operation.result_id,
         "pictures": [picture_url(sandbox, key) for key in ingredient.picture_keys] if ingredient else [],
@@ -105,7 +105,7 @@ def _of_generation(sandbox: Sandbox, generation: Generation) -> dict[str, Any]:
         {
             "slot": slot,
             "status": output.status,
-            "finishes_at": _instant(planned.finishes_at),
+            "finishes_at": timestamp_or_none(planned.finishes_at),
             "asset_id": output.asset_id,
             "url": _url(sandbox, output.asset_id),
             "error": _describe_error(output.error),
@@ -114,7 +114,7 @@ def _of_generation(sandbox: Sandbox, generation: Generation) -> dict[str, Any]:
     ]
     return {
         "workflow": generation.workflow,
-        "starts_at": _instant(generation.starts_at),
+        "starts_at": timestamp_or_none(generation.starts_at),
         "outputs": outputs,
     }
 
@@ -128,10 +128,6 @@ def _url(sandbox: Sandbox, asset_id: str | None) -> str | None:
 
 def _describe_error(error: WorkError | None) -> dict[str, Any] | None:
     return None if error is None else {"code": error.code, "message": error.message, "retryable": error.retryable}
-
-
-def _instant(instant: int | None) -> str | None:
-    return None if instant is None else format_timestamp(instant)
 
 
 def _add_sample(sandbox: Sandbox, account: TeamAccount, now: int) -> str:

@@ -31,6 +31,11 @@ def format_timestamp(instant: int) -> str:
     return f"{_second(seconds)}.{milliseconds:03d}Z"
 
 
+def timestamp_or_none(instant: int | None) -> str | None:
+    """Write an instant, if there is one."""
+    return None if instant is None else format_timestamp(instant)
+
+
 @lru_cache(maxsize=1_024)
 def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]

@@ -23,7 +23,7 @@ from emulator.domain.resources import (
 )
 from emulator.http.responses import JSON_TYPE, NOSNIFF, Header, Response
 from emulator.kernel.json_bytes import json_bytes
-from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.service import uploads
 from emulator.service.callers import Standing
 from emulator.service.library import AssetDeletion
@@ -58,10 +58,6 @@ def _page(page: Page[Any], links: Links) -> bytes:
     rendered = b'{"data":[%b],"page":%b}' % (items, end)
     has_links = bool(page.items) and not isinstance(page.items[0], RenderedOnce)  # they are of one kind
     return rendered if has_links else page.keep(rendered)
-
-
-def _instant(instant: int | None) -> str | None:
-    return None if instant is None else format_timestamp(instant)
 
 
 def _team(standing: Standing, links: Links) -> dict[str, Any]:
@@ -214,8 +210,8 @@ def _operation(operation: Operation, links: Links) -> dict[str, Any]:
         "credits": {"reserved": operation.reserved_credits, "charged": operation.charged_credits},
         "created_at": format_timestamp(operation.created_at),
         "updated_at": format_timestamp(operation.updated_at),
-        "started_at": _instant(operation.started_at),
-        "finished_at": _instant(operation.finished_at),
+        "started_at": timestamp_or_none(operation.started_at),
+        "finished_at": timestamp_or_none(operation.finished_at),
     }
 
 
@@ -248,8 +244,8 @@ def _generation(generation: Generation, links: Links) -> dict[str, Any]:
         "request": generation.request,
         "created_at": format_timestamp(generation.created_at),
         "updated_at": format_timestamp(generation.updated_at),
-        "started_at": _instant(generation.started_at),
-        "finished_at": _instant(generation.finished_at),
+        "started_at": timestamp_or_none(generation.started_at),
+        "finished_at": timestamp_or_none(generation.finished_at),
     }
 
 
