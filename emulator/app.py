@@ -55,9 +55,9 @@ class StartUpSummary(Struct, frozen=True):
 
 
 class Application:
-    """The whole emulator as an ASGI application, to be closed.
+    """The whole emulator as an ASGI application. To be closed.
 
-    Several may share the helpers of their image work, and the contract, which nobody changes.
+    Several may share the helper processes of their image work, and the contract, which never changes.
     """
 
     def __init__(self, settings: Settings, helpers: Helpers | None = None, contract: Contract | None = None) -> None:
@@ -68,7 +68,7 @@ class Application:
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), examiner=self.examiner)
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors)
         self._identifiers = Identifiers(-1)
-        """Of requests that no surface gets: they must not change the Request-Ids of a test."""
+        """The ids of requests that no surface gets, which must not change the Request-Ids of a test."""
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         self._helpers = helpers or Helpers()

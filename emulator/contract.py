@@ -15,7 +15,7 @@ from emulator.documents.schemas import Schemas, Violation
 
 DOCUMENT = "contract/openapi.yaml"
 BASE_PATH = "/v1"
-"""What the paths of the operations begin with, on every server."""
+"""The beginning of every operation's path, on every server."""
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _METHODS = ("get", "post", "patch", "put", "delete")
 
@@ -40,15 +40,15 @@ class OperationContract(Struct, frozen=True):
     body: str | None
     """The name of its body's schema; None for an operation that takes no body."""
     cost: str
-    """What it takes from the Team's Credits, in words."""
+    """The Credits that it takes from the Team, in words."""
     is_idempotent: bool
     codes: Mapping[int, frozenset[str]]
-    """By declared status, the problem codes that it can carry; 0 stands for the default response."""
+    """The problem codes that each declared status can carry; 0 stands for the default response."""
     statuses: frozenset[int]
 
     @property
     def success(self) -> int:
-        """The status of its success; of two (a PATCH that may admit work) the immediate one."""
+        """The status of a success; where there are two (a PATCH that may admit work), the one without work."""
         return min(self.statuses)
 
     @property

@@ -62,7 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In a run of a sweep, leave out the tests that its fault cannot strike."""
+    """Deselect, in a run of a sweep, the tests that its fault cannot strike."""
     from emulator.testing.sweep_files import FOLDER_VARIABLE, WANTED_TESTS
 
     folder = os.environ.get(FOLDER_VARIABLE)
@@ -231,7 +231,7 @@ def _requests_section(sandbox: "Sandbox") -> str:
 
 
 def _request_lines(sandbox: "Sandbox", request: "RecordedRequest") -> Iterator[str]:
-    """Word a request, and if it was refused, why and what to do about it."""
+    """Describe a request, and if it was refused, why and what to do about it."""
     yield str(request)
     if request.code is None:
         return

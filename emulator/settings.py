@@ -84,7 +84,7 @@ class Option:
     is_repeatable: bool = False
     """Whether it can be given more than once; one text has all of its values, with commas between them."""
     singular_flag: str | None = None
-    """What a repeatable option is called on the command line, if that is not the name of its field."""
+    """The name of a repeatable option on the command line, if it is not that of its field."""
 
     @property
     def flag(self) -> str:

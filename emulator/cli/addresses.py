@@ -1,9 +1,9 @@
-"""The address of a server on this machine, for who listens there and for who looks for one."""
+"""The address of a server on this machine, for the server itself and for its clients."""
 
 from typing import Final
 
 _LOOPBACK: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""By the address that stands for all of a machine's."""
+"""By the address that stands for all addresses of a machine: the one that reaches it from inside."""
 
 
 def local_url(host: str, port: int) -> str:

@@ -1,4 +1,4 @@
-"""What can be typed: the table of commands, and how words become the options of one of them.
+"""The command line: the table of commands, and how arguments become the options of one of them.
 
 The text of an option is checked where its meaning is known (emulator.settings, the commands, the emulator itself), so that a
 complaint is the same whether the text came from the command line or from the environment.
@@ -47,7 +47,7 @@ COMMANDS: Mapping[str, Command] = {
 """Every command: its module is `emulator.cli.commands.NAME`, with `add_arguments` and `run`."""
 
 _WITH_COMMAND = ("exec", "sweep")
-"""Those that run a command, which comes after `--`."""
+"""The commands that run another command, which comes after `--`."""
 _WITHOUT_VALUE = ("-h", "--help", "--follow")
 
 

@@ -1,4 +1,4 @@
-"""What the command line reads of coverage: files of it, and thresholds."""
+"""Coverage as the command line reads it: files and thresholds."""
 
 import json
 from pathlib import Path

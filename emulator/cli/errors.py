@@ -14,7 +14,7 @@ REFUSED_VALUES: Final = (400, 413, 422)
 
 
 class CommandError(Exception):
-    """A command that could not do its work, though it was typed well; its text is the whole message, its status 1."""
+    """A command that is valid and could not do its work; its text is the whole message, its status 1."""
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def writable_file(flag: str, name: str | None) -> Path | None:
 
 @contextmanager
 def writing(file: str | Path) -> Iterator[None]:
-    """Report a file that takes no more by its name. Raises CommandError."""
+    """Report a file that cannot be written, by its name. Raises CommandError."""
     try:
         yield
     except OSError as error:

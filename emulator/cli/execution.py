@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 PREFERRED_TEAM = "Demo"
 _TIMED_OUT = 124
-"""The status of a command that took too long, as that of timeout(1)."""
+"""The status of a command that took too long, as in timeout(1)."""
 _UNWIND_SECONDS = 0.1
 """How long requests in flight have to notice that their connection is gone."""
 
@@ -90,7 +90,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 class _Files(NamedTuple):
-    """What is written when the command has ended; None where an option does not ask for it."""
+    """The files to write when the command has ended; None where no option asks for one."""
 
     report: Path | None
     journal: Path | None
@@ -257,7 +257,7 @@ def _variables(address: str, application: "Application", settings: Settings) -> 
 
 
 def _write(file: Path | None, write: Callable[[Path], object]) -> int:
-    """Write a file, if there is one to be written, and return the exit status that says whether that went well."""
+    """Write a file, if one was asked for; return 0, or 1 if it cannot be written."""
     if file is not None:
         try:
             write(file)
@@ -275,7 +275,7 @@ def _say(text: str) -> None:
 
 
 def _die_by_signals() -> None:
-    """Until there is a command to pass signals on to, end at a signal, with its exit status."""
+    """Let a signal end this process, with its exit status, until there is a command that it is passed on to."""
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _die)

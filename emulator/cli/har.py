@@ -10,7 +10,7 @@ from emulator import __version__
 _UNKNOWN = -1
 """HAR's value for a size or a time that was not measured."""
 _OWN = ("sequence", "operation", "code", "request_id", "replayed", "lost", "rule", "note", "sandbox")
-"""What the journal knows beyond HTTP, as custom fields, which begin with an underscore."""
+"""Fields of the journal that HTTP does not have: custom fields of HAR, which begin with an underscore."""
 
 
 def as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:

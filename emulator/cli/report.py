@@ -206,7 +206,7 @@ def _numbers(requests: Sequence[int]) -> str:
 
 
 def _span(ms: int) -> str:
-    """Word a span of time, such as `1.5 s`, `1 min 12 s` or `2 h 5 min`."""
+    """Write a span of time, such as `1.5 s`, `1 min 12 s` or `2 h 5 min`."""
     seconds = ms // 1000
     if seconds < 60:
         return f"{ms / 1000:g} s"

@@ -1,4 +1,4 @@
-"""Which running emulator a command addresses, and which of its sandboxes."""
+"""The options of commands that name a running emulator, and a sandbox in it."""
 
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping

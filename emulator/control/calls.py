@@ -62,7 +62,7 @@ class JsonResponse(Response):
 
 @dataclass(eq=False)
 class ControlPlane:
-    """What the endpoints work on. `options` are the process's: the defaults of a new sandbox."""
+    """Everything that the endpoints work on. `options` are those of the process: the defaults of a new sandbox."""
 
     sandboxes: Sandboxes
     contract: Contract
@@ -74,13 +74,13 @@ class ControlPlane:
     stop: Stop
     """Ends every wait when the emulator is about to stop."""
     identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))
-    """Of its own requests: looking at a sandbox must not change what the sandbox says next."""
+    """The ids of its own requests: looking at a sandbox must not change the ids that the sandbox gives next."""
     sandboxes_named: int = 0
-    """How many sandboxes were given an id because their creation named none."""
+    """The number of sandboxes that were created without an id."""
     taking_file: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
     created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
-    """What the creation of a sandbox asked for, its scenario aside."""
+    """The options that a sandbox was created with, its scenario aside."""
     photoshoot_rules: WeakKeyDictionary[Sandbox, tuple[Store, dict[str, WorkRule]]] = field(
         default_factory=WeakKeyDictionary
     )
@@ -149,10 +149,10 @@ class Call:
 Handler: TypeAlias = Callable[[Call], Any]
 """Returns (or promises) what is answered: a value for JSON, None for nothing (204), or a response of another kind."""
 BodyKind = Literal["none", "json", "optional", "text", "empty", "image", "file"]
-"""What an action takes: no body, a JSON object, one or nothing, a text in any notation, nothing or `{}`, a
-picture, or a file as large as the emulator's memory for images."""
+"""The body that an action takes: none; a JSON object; an object or nothing; a text in any notation; nothing or `{}`; a
+picture; a file as large as the emulator's memory for images."""
 MAXIMUM_IMAGE_BYTES = 70 * 1024 * 1024
-"""As large as an upload may be."""
+"""The limit of an upload."""
 
 
 class Action(Struct, frozen=True):

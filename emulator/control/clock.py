@@ -23,7 +23,7 @@ SHOWN_EVENTS: Final = 100
 MAXIMUM_STEPS: Final = 10_000
 """Steps of one move: more means that clients order new work as fast as the clock moves."""
 _TURNS: Final = 20
-"""Turns of the event loop in which a request that was let out of its hold is admitted, if it has no image to decode."""
+"""Turns of the event loop within which a request is admitted after its hold, if it has no image to decode."""
 _DECODING_LOOKS: Final = 10_000
 _LOOK_SECONDS: Final = 0.001
 """How often, and how many times at most, to check whether one that has an image to decode is admitted."""

@@ -30,9 +30,9 @@ from emulator.service.sandbox import Sandbox
 BATCH: Final = 100
 """Limit of the changes that are sent at once."""
 PAUSE_SECONDS: Final = 0.05
-"""What lies between two batches."""
+"""The pause between two batches."""
 BURST_PAUSE_SECONDS: Final = 0.15
-"""What follows a full batch: the service goes first, and the stream catches up after the burst."""
+"""The pause after a full batch: the service goes first, and the stream catches up after the burst."""
 HEARTBEAT_SECONDS: Final = 15.0
 """How long a stream may be silent: a comment shows whether its reader is still there."""
 _MEDIA_TYPE: Final = "text/event-stream"
@@ -109,7 +109,7 @@ async def _woken_within(woken: asyncio.Event, seconds: float) -> None:
 
 
 def _patience_seconds(sandbox: Sandbox) -> float:
-    """Return how long nothing can change by itself, at most a heartbeat: only a real clock brings about what is due."""
+    """Return how long nothing can change without a request, at most a heartbeat: only a real clock moves by itself."""
     due, setting = sandbox.timeline.next_due, sandbox.clock.setting
     if due is None or setting.mode != "real":
         return HEARTBEAT_SECONDS

@@ -117,7 +117,7 @@ def _describe_counts(counts: Mapping[tuple[str | None, int | None], int]) -> dic
 
 
 class Filter(Struct, frozen=True):
-    """What is asked for; None where anything will do. An empty text stands for what an entry does not have."""
+    """The filters of a list; None selects everything. An empty text selects entries that do not have this value."""
 
     operation: str | None
     statuses: range | None

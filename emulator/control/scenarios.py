@@ -23,7 +23,7 @@ from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox, SandboxOptions
 
 _TEXT: Final = "scenario"
-"""What complaints and explanations call a scenario that came in a request without the name of a file."""
+"""The name, in complaints and explanations, of a scenario that came without the name of a file."""
 
 
 def show_scenario(call: Call) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount
 
 _NAMES: Final[dict[Profile, tuple[str, str]]] = {"full": ("full", "Full"), "read_only": ("read", "Read only")}
-"""By profile: how a key of it ends, and how such a credential is called, as in the built-in world."""
+"""By profile: the end of a key and the name of the credential, as in the built-in world."""
 _NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_SLUG: Final = 40
 
@@ -46,7 +46,7 @@ def describe_team(account: TeamAccount, credentials: list[Credential]) -> dict[s
 
 
 def describe_owner(sandbox: Sandbox, team_id: str) -> dict[str, str]:
-    """Return whose something is."""
+    """Return the Team that owns something, by id and name."""
     return {"id": team_id, "name": sandbox.accounts[team_id].team.name}
 
 

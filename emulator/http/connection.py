@@ -1,4 +1,4 @@
-"""What the server adds to ASGI: a handle on the connection under a request, and answers that come in one message.
+"""What the server adds to ASGI: a handle on the connection under a request, and answers in one message.
 
 Where the scope has the handle, the message `http.response.start` may bring the whole `body`; nothing follows it then. Such
 an answer has a Content-Length, unless its status allows no body, and says nothing about the connection.

@@ -1,4 +1,4 @@
-"""Which requests are accepted at all: by their Host, and by the page whose browser sent them.
+"""The check of every request before anything else: of its Host, and of the page for which a browser sent it.
 
 A web page can make its own host name resolve to this machine (DNS rebinding), and can make a browser send requests
 here. So the Host of a request must be a name that nobody else can register, and a browser's request must not come from
@@ -81,7 +81,7 @@ class Hosts:
         return "." not in name or name in self._names or name.endswith(PRIVATE_SUFFIXES) or _is_address(name)
 
     def _is_let_in(self, scope: Scope) -> bool:
-        """Tell whether pages of an origin may use the service; a browser that loads a picture names the page alone."""
+        """Tell whether pages of an origin may use the service; a browser that loads a picture sends Referer, but no Origin."""
         headers = dict(scope["headers"])
         named = headers.get(b"origin") or headers.get(b"referer", b"")
         scheme, _, rest = named.decode("latin-1").strip().lower().partition("://")

@@ -10,7 +10,7 @@ from emulator.kernel.json_bytes import json_bytes
 
 PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
 CHALLENGE: Header = (b"www-authenticate", b"Bearer")
-"""What every 401 asks for (D61, RFC 9110)."""
+"""The header that every 401 needs (D61, RFC 9110)."""
 
 _SHOWN_METHOD = 40
 _LOGGER = logging.getLogger("emulator.http")

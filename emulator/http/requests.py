@@ -20,7 +20,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 MAXIMUM_KEY_CHARACTERS = 255
-"""Of an Idempotency-Key (D58)."""
+"""Limit of an Idempotency-Key (D58)."""
 MAXIMUM_BODY_BYTES = 1024 * 1024
 DRAIN_LIMIT_BYTES = 80 * 1024 * 1024
 """How much of a refused body is read and dropped, so that its sender sees the answer instead of a reset."""
@@ -123,7 +123,7 @@ def _path(raw_path: bytes) -> str:
 
 
 def unfit_media_type(found: str) -> Problem:
-    """Return the refusal of a Content-Type, which was found to be this."""
+    """Return the refusal of a Content-Type; `found` says what was found."""
     return Problem(
         "invalid_request",
         f"Content-Type: found {found}; expected application/json",
@@ -145,7 +145,7 @@ class Body:
         self.has_more = is_announced
         """Whether there is more to take."""
         self.size_bytes = 0
-        """How many have come so far."""
+        """The number of bytes that have come so far."""
         self._bytes_per_second = 0
         self._pause: Callable[[int], Awaitable[None]] | None = None
 

@@ -21,11 +21,11 @@ class Stop:
             waiting.cancel()
 
     async def pause(self, span_ms: int) -> None:
-        """Wait for a span of real time, but only until the emulator is about to stop."""
+        """Wait for a span of real time; a stop of the emulator ends the wait."""
         await self.cut_short(asyncio.sleep(span_ms / SECOND_MS))
 
     async def cut_short(self, awaitable: Awaitable[Any]) -> bool:
-        """Wait for something, but only until the emulator is about to stop; return whether it came to that."""
+        """Wait for something; a stop of the emulator ends the wait. Return whether it did."""
         waiting = asyncio.ensure_future(awaitable)
         self._waiting.add(waiting)
         if self.has_begun:

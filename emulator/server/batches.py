@@ -14,13 +14,13 @@ from emulator.server.cycles import Cycle
 
 _LOGGER = logging.getLogger("emulator.server")
 _SMALL_BYTES: Final = 16 * 1024
-"""More is written at once: only then does the transport tell when it has too much."""
+"""A transport holds back no more bytes than this: it notices a client that reads too slowly only when it writes."""
 _MOST_HELD: Final = 32
-"""So many answers wait for each other at most, where very many requests come at once."""
+"""Limit of the answers that wait for each other."""
 
 
 class Batch:
-    """What is to be done at the end of this turn of the event loop, for all connections of a server."""
+    """The answers and writes that are due at the end of this turn of the event loop, for all connections of a server."""
 
     def __init__(self) -> None:
         self._answers: list[tuple[Callable[[Cycle], None], Cycle]] = []

@@ -24,13 +24,13 @@ SPARE_FILES: Final = 64
 
 
 class Connections(ServerState):
-    """What the connections of one server share."""
+    """The state that the connections of one server share."""
 
     def __init__(self) -> None:
         super().__init__()
         self.limit = greatest_number()
         self.refused = 0
-        """How many were refused since the last check, because there were too many."""
+        """The number of connections refused since the last check, because there were too many."""
         self.batch = Batch()
         self.heads = KnownHeads()
         self._malformed = 0

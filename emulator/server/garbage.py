@@ -8,11 +8,11 @@ import gc
 from typing import Any
 
 _THRESHOLDS = (1_500, 1_000_000, 1_000_000)
-"""A collection goes through so many new objects; there are no older ones to go through."""
+"""The number of new objects that starts a collection. Its survivors are frozen, so the older generations stay empty."""
 REQUESTS_BETWEEN = 100
-"""After so many requests, what is new is collected in any case: the collector counts new objects less those that are freed,
-so while a full journal drops an old entry for each new one it would not begin, and at last pause for 40 ms. After five
-times as many, more than one request in a hundred of 16 connections waited for it, 0.4 ms each; it costs the same."""
+"""The number of requests after which new objects are collected in any case. The collector counts new objects less those
+that are freed: while a full journal drops an old entry for each new one, it would not start, and then pause for 40 ms. With
+five times this number, more than one request in a hundred of 16 connections waited 0.4 ms for it, at the same cost."""
 
 
 def collect_with_small_pauses() -> None:

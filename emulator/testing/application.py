@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from emulator.http.requests import Receive, Scope, Send
 
 _CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
-"""Those with transports for applications; TestClient takes either."""
+"""The libraries with transports for applications; TestClient takes either."""
 HOST: Final = "testserver"
 """The host in the addresses of its sandboxes: the host that Starlette's TestClient asks for."""
 

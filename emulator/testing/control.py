@@ -1,6 +1,4 @@
-"""The client of the control plane: one request to `/_emulator`, its answer or its refusal.
-
-The command line uses it too.
+"""The client of the control plane, which the command line uses too: one request to `/_emulator`, its answer or its refusal.
 
 Owns how a path of a sandbox is written, the control token, the connection and the wording of its failures. Must not know
 what any path does. An exchange runs over HTTP here, and in this process in `emulator.testing.application`.
@@ -33,7 +31,7 @@ _PIECE_BYTES: Final = 256 * 1024
 
 
 class Request(NamedTuple):
-    """What is sent: `target` is a path below the emulator's address, with its query."""
+    """A request to be sent: `target` is a path below the emulator's address, with its query."""
 
     method: str
     target: str
@@ -46,7 +44,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back; `body` is empty where it went into a file."""
+    """An answer; `body` is empty where it was written to a file."""
 
     status: int
     request_id: str
@@ -65,7 +63,7 @@ class Transport(Protocol):
 
         Raises:
             OSError, HTTPException, ValueError: there is no answer in time.
-            UnwritableError: the file takes no more.
+            UnwritableError: the file cannot be written.
         """
 
     def close(self) -> None:
@@ -240,5 +238,5 @@ def path_step(text: str) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Word why there was no answer."""
+    """Say why there was no answer."""
     return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""What goes wrong between a program and the emulator that it uses."""
+"""The errors of a program that uses an emulator."""
 
 NO_ANSWER = "no_answer"
 """The code of an error that no emulator answered with: there is none at the address, or something else answers there."""
@@ -7,7 +7,7 @@ NOT_STARTED = "not_started"
 
 
 def unreadable(error: OSError) -> str:
-    """Word that a file cannot be read."""
+    """Say that a file cannot be read."""
     return f"cannot read {error.filename}: {(error.strerror or str(error)).lower()}"
 
 
@@ -30,7 +30,7 @@ class EmulatorError(Exception):
 
 
 class UnwritableError(Exception):
-    """A file on this machine takes no more."""
+    """A file on this machine cannot be written."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(error)
@@ -38,4 +38,4 @@ class UnwritableError(Exception):
 
 
 class UnusableFileError(EmulatorError):
-    """A file of this machine that was given to be sent to the emulator: it cannot be read, or it is not what it should be."""
+    """A file on this machine that is to be sent to the emulator and cannot be used: it cannot be read, or has the wrong form."""

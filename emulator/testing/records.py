@@ -96,9 +96,9 @@ class Rule:
 
     name: str
     matched: int
-    """How many requests (or pieces of work) it fits."""
+    """The number of requests (or pieces of work) that it matched."""
     fired: int
-    """On how many it acted."""
+    """The number on which it acted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class Conduct:
 
 
 def request_line(request: RecordedRequest) -> str:
-    """Word a request in one line: time, status, operation (or method and path), code, what became of its answer, duration, Team."""
+    """Describe a request in one line: time, status, operation (or method and path), code, what became of its answer, duration, Team."""
     took = None if request.duration_ms is None else f"{request.duration_ms:.1f} ms"
     what = request.operation or f"{request.method} {without_signature(request.path)}"
     status = str(request.status or ("…" if request.duration_ms is None else "---"))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 MOST_REQUESTS: Final = 1000
-"""How many recorded requests are fetched at once."""
+"""Limit of the recorded requests that are fetched at once."""
 DEFAULT_SANDBOX: Final = "default"
 EXAMPLE_KEYS: Final = 20
 
@@ -51,7 +51,7 @@ class Sandbox:
 
     @property
     def base_url(self) -> str:
-        """What a client is configured with, such as `http://127.0.0.1:8038/v1`: one for all sandboxes."""
+        """The base URL of clients, such as `http://127.0.0.1:8038/v1`: the same for all sandboxes."""
         return str(self._show()["base_url"])
 
     @property
@@ -69,7 +69,7 @@ class Sandbox:
 
     @property
     def env(self) -> dict[str, str]:
-        """What a program or the command line finds this sandbox by, as environment variables."""
+        """The environment variables by which a program or the command line finds this sandbox."""
         return variables(self._show(), self._plane.transport.url)
 
     # The scenario ---------------------------------------------------------------------------------------------------
@@ -361,7 +361,7 @@ def find_credential(plane: ControlPlane, sandbox: str, key: str) -> Mapping[str,
 
 
 def usable_key(shown: Mapping[str, Any]) -> str:
-    """Return the key that a client is configured with, of a sandbox as the control plane shows it. Raises EmulatorError."""
+    """Return the key for clients of a sandbox; `shown` is what the control plane shows of it. Raises EmulatorError."""
     key = str(shown["env"]["IMAGE_WORKFLOW_API_KEY"])
     if not key:
         raise EmulatorError("not_found", f"the sandbox {shown['id']!r} has no full credential that can be used")
@@ -369,7 +369,7 @@ def usable_key(shown: Mapping[str, Any]) -> str:
 
 
 def variables(shown: Mapping[str, Any], url: str) -> dict[str, str]:
-    """Return what a program finds a sandbox by, of one as the control plane shows it, as environment variables."""
+    """Return the environment variables by which a program finds a sandbox; `shown` is what the control plane shows of it."""
     return {
         "IMAGE_WORKFLOW_BASE_URL": shown["base_url"],
         "IMAGE_WORKFLOW_API_KEY": usable_key(shown),

@@ -1,4 +1,4 @@
-"""What a run of a sweep and the pytest plugin in it tell each other: files in the folder of the run."""
+"""The files through which a run of a sweep and the pytest plugin in it exchange data, in the folder of the run."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the service may add within v1 (section 9), to test clients with it: `--evolution on` (D68).
+"""Additions that the service may make within v1 (section 9), to test clients with: `--evolution on` (D68).
 
 Owns the unknown fields of every object and the additional headers; longer identifiers, and with them cursors, are made in
 `kernel/identifiers`, more premade ingredients in `service/premade`. Nothing here runs where evolution is off.

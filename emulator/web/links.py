@@ -14,7 +14,7 @@ MEDIA_TYPES = {"jpg": b"image/jpeg", "png": b"image/png", "webp": b"image/webp"}
 
 
 class Links:
-    """Writes links of one sandbox, in the answer to one request. Most answers have none."""
+    """Writes the links of one sandbox for the answer to one request. Most answers have none."""
 
     __slots__ = ("_origin", "_request", "sandbox")
 

@@ -17,12 +17,12 @@ _TOO_DEMANDING = "Decoding it took more time or memory than any usable image nee
 
 
 class PictureWorker:
-    """Has image work done outside of the server, by helpers that several may share."""
+    """Hands image work to helper processes, which several emulators may share."""
 
     def __init__(self, helpers: Helpers) -> None:
         self._helpers = helpers
         self._drawing: dict[tuple[int, Recipe], asyncio.Future[bytes]] = {}
-        """By the identity of the images and the recipe: the drawing in progress."""
+        """The drawings in progress, by the identity of the image store and the recipe."""
 
     async def develop(self, images: ImageStore, keys: Iterable[str]) -> None:
         """Make sure that the sizes of pictures are known. They must be held by the caller meanwhile."""

@@ -14,7 +14,7 @@ from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
 
 _PIECES_A_SECOND = 10
-"""Of an answer that is sent slowly."""
+"""The number of pieces a second in which a slowed answer is sent."""
 
 
 class LostAnswerError(ConnectionResetError):
@@ -67,7 +67,7 @@ class Wire:
 
     async def pause(self, span_ms: int) -> bool:
         """Wait for a span of real time, or until the emulator stops or the client has gone; return whether it has gone."""
-        if self._body.has_more:  # only who has read the body can see the client go
+        if self._body.has_more:  # as long as there is a body to read, a client that has gone is not noticed
             await self._stop.pause(span_ms)
             return False
         with watching(self._receive) as gone:

@@ -139,7 +139,7 @@ def _answered(control: ControlPlane, query: dict[str, str]) -> Iterator[Any]:
 
 @dataclass(slots=True)
 class _Seen:
-    """Which requests are known: all up to a sequence number; `in_flight` are those of them that were not answered then."""
+    """The requests that are known: all up to the sequence number `last`; those in `in_flight` had no answer then."""
 
     last: int
     in_flight: set[int]

@@ -49,12 +49,12 @@ class Work:
 
 @dataclass(slots=True, eq=False)
 class _Counts:
-    """What was counted in one sandbox since it began."""
+    """The counts of one sandbox since it began."""
 
     calls: Counter[str] = field(default_factory=Counter)
     works: Counter[str] = field(default_factory=Counter)
     last: dict[str, tuple[tuple[str, str], Call]] = field(default_factory=dict)
-    """By key: method and path of its client's last request, and which call that was."""
+    """By API key: the method and path of the last request with it, and the call that this was."""
 
     def end(self) -> None:
         """No request follows the last ones."""
@@ -68,7 +68,7 @@ class Calls:
     def __init__(self, contract: Contract) -> None:
         self._contract = contract
         self._counts: dict[str, tuple[Journal, _Counts]] = {}
-        """By sandbox id, with the journal that it began with: a sandbox that is reset counts anew."""
+        """By sandbox id, with the sandbox's journal at that time: a reset makes another one, and starts the counts again."""
         self._calls: dict[tuple[str, int], Call] = {}
         self._works: dict[tuple[str, int], Work] = {}
         self.struck = 0

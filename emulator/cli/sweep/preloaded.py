@@ -1,4 +1,4 @@
-"""What a run of a sweep imports, imported once: the process that runs are forked from loads this and nothing else."""
+"""Imports everything that a run of a sweep needs, once: the process that runs are forked from loads only this module."""
 
 import gc
 from importlib import import_module

@@ -13,7 +13,7 @@ from emulator.kernel.clock import host_elapsed_ms
 
 
 class Progress:
-    """How many of the runs have ended, how, and how long the others will take; a context manager."""
+    """The number of runs that have ended, by outcome, and the time that the others will take; a context manager."""
 
     def __init__(self, total: int, known: int, jobs: int, clean_seconds: float, environment: Mapping[str, str]) -> None:
         self._total, self._done, self._known = total, known, known

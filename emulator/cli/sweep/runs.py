@@ -46,7 +46,7 @@ _BACKSTOP_SECONDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What `exec` finds in the file of `--cell`: the cell that strikes, if one does, and the time that the command has."""
+    """The content of the file of `--cell`: the cell that strikes, None in the clean run, and the time limit of the command."""
 
     cell: Cell | None
     timeout_seconds: float | None
@@ -77,7 +77,7 @@ class CellRun:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """What the command finds in its environment beside the usual."""
+        """The additional variables in the environment of the command."""
         return {FOLDER_VARIABLE: str(self._file.parent)}
 
     def conclude(self, status: int | None, duration_ms: int) -> None:
@@ -139,7 +139,7 @@ class Runner:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _is_closed: bool = False
     _tests: dict[str, str] = field(default_factory=dict)
-    """By sandbox of the clean run: the test that had it."""
+    """The test that each sandbox of the clean run belonged to, by the id of the sandbox."""
 
     def close(self) -> None:
         """End the runs that are under way, and everything that they started."""

@@ -73,8 +73,8 @@ class _Choice:
 def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     """Sweep the command of `options.words` and return the exit status.
 
-    Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and cells that
-    there are none of; CommandError if the runs cannot be started, or a file takes no more.
+    Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern that
+    fits no cell; CommandError if the runs cannot be started, or a file cannot be written.
     """
     choice = _Choice.of(options)
     report_file = writable_file("--report", options.report)
@@ -126,7 +126,7 @@ def _sweep(
 def _chosen(
     choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contract: Contract
 ) -> tuple[list[Cell], list[LeftOut]]:
-    """Return the cells to run, and those that were meant too and left out. Raises UsageError."""
+    """Return the cells to run, and those that were asked for too and are left out. Raises UsageError."""
     codes = contract.problem_codes() | dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
     cells, left_out = plan(
         calls, works, {name: sorted(known, key=list(CATALOGUE).index) for name, known in codes.items()}
