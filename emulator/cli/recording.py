@@ -23,7 +23,7 @@ class Recording:
     def note(self, sandbox: "Sandbox", entry: "Entry") -> None:
         """Take an entry of a sandbox's journal, once it is complete."""
         if entry.is_complete:
-            from emulator.control.journal import Masks, describe_entry
+            from emulator.control.entries import Masks, describe_entry
 
             described = {"sandbox": sandbox.id, **describe_entry(entry, Masks(sandbox))}
             self._lines.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))

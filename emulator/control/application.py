@@ -116,15 +116,15 @@ def create_control(
     paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})
     control = Starlette(
         routes=[Route(PREFIX + path, endpoint(plane, actions), methods=[*actions]) for path, actions in paths.items()],
-        middleware=[Middleware(Entrance, plane)],
+        middleware=[Middleware(ControlMiddleware, plane)],
         exception_handlers={Problem: _refuse, HTTPException: _refuse_route},
     )
     control.router.redirect_slashes = False
     return control
 
 
-class Entrance:
-    """Wraps every route: gives the request an id, checks access, and completes the answer."""
+class ControlMiddleware:
+    """Stands before every route: gives the request an id, checks access, and completes the answer."""
 
     def __init__(self, app: ASGIApp, plane: ControlPlane) -> None:
         self._app = app

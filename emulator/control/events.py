@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from emulator.control.calls import Call, ControlPlane
 from emulator.control.clock import describe_clock
-from emulator.control.journal import Masks, describe_arrival, describe_entry
+from emulator.control.entries import Masks, describe_arrival, describe_entry
 from emulator.control.scenarios import describe_scenario
 from emulator.control.streams import Stream
 from emulator.control.teams import describe_owner, describe_team

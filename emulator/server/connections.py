@@ -28,7 +28,7 @@ class Connections(ServerState):
 
     def __init__(self) -> None:
         super().__init__()
-        self.limit = greatest_number()
+        self.limit = connection_limit()
         self.refused = 0
         """The number of connections refused since the last check, because there were too many."""
         self.batch = Batch()
@@ -41,7 +41,7 @@ class Connections(ServerState):
         return f"req_{self._malformed:026x}"
 
 
-def greatest_number() -> int:
+def connection_limit() -> int:
     """Return how many connections this process can hold: fewer where its limit of open files is low."""
     if sys.platform == "win32":
         return MAXIMUM_CONNECTIONS

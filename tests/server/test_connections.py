@@ -110,7 +110,7 @@ def test_a_connection_too_many_is_refused_with_a_problem(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "MAXIMUM_CONNECTIONS", 0)
-    monkeypatch.setattr(connections, "greatest_number", lambda: 0)
+    monkeypatch.setattr(connections, "connection_limit", lambda: 0)
     conversation = asyncio.run(converse(emulator.application, [GET]))
     (answer,) = conversation.responses()
     assert (503, b"5") == (answer.status, dict(answer.headers)[b"retry-after"])
