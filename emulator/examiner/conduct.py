@@ -49,7 +49,7 @@ def describe(finding: Finding) -> dict[str, Any]:
 
 
 def examine(sandbox: Sandbox, has_ended: bool = False) -> Conduct:
-    """Return the conduct in a sandbox so far; with `has_ended`, what was left undone will not be done."""
+    """Return the conduct in a sandbox so far. `has_ended`: no more requests will come, so what was left is abandoned."""
     record = sandbox.record
     found, checked = _judge(record.notes, sandbox.store, sandbox.clock.now(), has_ended)
     totals = Counter(record.checked) + checked
@@ -58,7 +58,7 @@ def examine(sandbox: Sandbox, has_ended: bool = False) -> Conduct:
 
 
 def condensed(record: Record, store: Store, now: int, notes: Sequence[Note]) -> Record:
-    """Return a record with these notes alone; what the others gave, and these cannot give any more, is kept as found."""
+    """Return a record with only these notes, in which the findings and counts of all others are kept."""
     whole, checked = _judge(record.notes, store, now, has_ended=False)
     _, checked_again = _judge(notes, store, now, has_ended=False)
     settled = Counter(record.checked) + (checked - checked_again)
@@ -67,10 +67,9 @@ def condensed(record: Record, store: Store, now: int, notes: Sequence[Note]) -> 
 
 
 def portable(sandbox: Sandbox) -> Callable[[], Record]:
-    """Copy the record as it is now, with the work that it is about.
+    """Copy the record as it is now; return a function that makes the copy portable, and may be called in any thread.
 
-    The function that is returned makes of the copy, in any thread, a record without times of the host: one that is
-    valid on every machine, and the same in every run.
+    A portable record has no times of the host: it is valid on every machine, and the same in every run.
     """
     store, now = sandbox.store, sandbox.clock.now()
     work = Store(

@@ -115,7 +115,7 @@ class History:
         return subjects
 
     def about(self, notes: Iterable[Note]) -> Iterator[tuple[Note, Sequence[Note]]]:
-        """Iterate over what some notes are about: the first of them about it, and everything about it."""
+        """Iterate over the subjects of some notes: the first of these notes about each, and all notes about it."""
         first: dict[str, Note] = {}
         for note in notes:
             if note.subject is not None:
@@ -126,14 +126,14 @@ class History:
     # Time -----------------------------------------------------------------------------------------------------------
 
     def is_over(self, instant: int) -> bool:
-        """Whether so much time has passed since an instant that what was not done will not be done."""
+        """Whether what was not done since an instant counts as never done."""
         return self.has_ended or self.now >= instant + PATIENCE_MS
 
     # Who knew what --------------------------------------------------------------------------------------------------
 
     @cached_property
     def _hedged_keys(self) -> Mapping[Client, set[str]]:
-        """By client, the keys of the writes that it sent twice before it knew the answer, though they had gone well."""
+        """By client, the keys of the writes that it sent twice before it knew the answer, although they succeeded."""
         hedged: defaultdict[Client, set[str]] = defaultdict(set)
         for notes in _grouped(self.notes, request_of).values():
             for earlier, later in pairwise(notes):
@@ -180,7 +180,7 @@ class History:
     def by_worker(self, notes: Sequence[Note]) -> Sequence[Sequence[Note]]:
         """Return the notes of one client by its workers: programs that run side by side, each on its own connection.
 
-        Whoever uses one connection after another, as without keep-alive, is one worker.
+        A client that uses one connection after another, as without keep-alive, is one worker.
         """
         if len({note.connection for note in notes}) == 1:
             return [notes]
@@ -253,7 +253,7 @@ class History:
         return self._shut_out_at.get(client_of(note), 0) > note.sequence
 
     def ended_in_failure(self, note: Note) -> bool:
-        """Whether the last answer to its client, after this one, was a failure, with which it may have ended."""
+        """Whether the last answer to its client, later than this one, was a failure that may have ended the client."""
         last = self.by_client[client_of(note)][-1]
         return last.sequence > note.sequence and not is_success(last)
 

@@ -1,7 +1,7 @@
 """Reusable ingredients and the Operations that author them (sections 2 to 4, D20, D21, D25, D27 to D31).
 
 The four kinds differ in their fields and in what is charged; all else is the same and written once. This file owns both
-ends of an Operation's life: its admission, and the commit of what it made.
+ends of an Operation's life: its admission, and the ingredient that it makes.
 """
 
 import dataclasses
@@ -210,7 +210,7 @@ def _plan(call: Call, kind: str, planned: WorkOutcome, source_ids: tuple[str, ..
 
 
 def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
-    """The queue has let an Operation through."""
+    """Start an Operation: its time in the queue is over."""
     operation = sandbox.store.operations.items[operation_id]
     sandbox.store.operations.replace(
         structs.replace(
@@ -223,11 +223,11 @@ def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
 
 
 def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
-    """Finish an Operation: commit its result, or leave everything unchanged (section 3, rule 3)."""
+    """Finish an Operation: write its ingredient, or leave everything unchanged (section 3, rule 3)."""
     store = sandbox.store
     operation = store.operations.items[operation_id]
     outcome = operation.outcome
-    result_id = None if outcome.failure else _commit(sandbox, operation, now)
+    result_id = None if outcome.failure else _write_ingredient(sandbox, operation, now).id
     store.operations.replace(
         structs.replace(
             operation,
@@ -244,8 +244,8 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     work.finish(sandbox.accounts[operation.team_id], operation.id, outcome.charge)
 
 
-def _commit(sandbox: Sandbox, operation: Operation, now: int) -> str:
-    """Create the ingredient, or replace it by its new version."""
+def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingredient:
+    """Create the ingredient of an Operation, or replace it by its new version."""
     kind_name = operation.ingredient_kind
     kind = KINDS[kind_name]
     collection = sandbox.store.ingredients[kind_name]
@@ -272,16 +272,20 @@ def _commit(sandbox: Sandbox, operation: Operation, now: int) -> str:
             previous, source_asset_ids=sources, updated_at=now, version=previous.version + 1, **changes
         )
         collection.replace(ingredient)
+    _plan_cards(sandbox, ingredient)
+    return ingredient
+
+
+def _plan_cards(sandbox: Sandbox, ingredient: Ingredient) -> None:
+    width, height = CARD_SIZE
     for index, key in enumerate(ingredient.picture_keys):
-        width, height = CARD_SIZE
         card = CardRecipe(
-            kind=kind_name,  # type: ignore[arg-type]  # one of the four kinds
+            kind=ingredient.kind,  # type: ignore[arg-type]  # one of the four kinds
             name=ingredient.name,
             index=index,
             width=width,
             height=height,
             format="png",
-            inputs=sources,
+            inputs=ingredient.source_asset_ids,
         )
         sandbox.images.plan(key, card)
-    return ingredient.id

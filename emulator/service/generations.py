@@ -236,7 +236,7 @@ def _plan_slots(
 
 
 def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
-    """The queue has let a Generation through: its slots start together."""
+    """Start a Generation and all its slots: its time in the queue is over."""
     generation = sandbox.store.generations.items[generation_id]
     outputs = tuple(
         structs.replace(output, status=lifecycles.move(lifecycles.OUTPUT, output.status, "started"))

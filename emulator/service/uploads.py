@@ -81,7 +81,7 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
 
 
 def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
-    """Return a session as it is after its bytes came; its sandbox may be gone.
+    """Find a session again once its bytes have arrived; its sandbox may have been reset or deleted meanwhile.
 
     Raises:
         Problem: upload_not_found, it was exchanged, failed or dropped with the state of its sandbox meanwhile.
@@ -114,7 +114,7 @@ def check_window(session: UploadSession, now: int) -> None:
 
 
 def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, now: int) -> Commit[str]:
-    """Take the bytes of a session, as it is once they are all here; the commit returns the upload token.
+    """Accept the complete bytes of a session; the commit returns the upload token.
 
     Raises:
         Problem: upload_expired, upload_bytes_conflict.

@@ -104,7 +104,7 @@ def _pieces(
 def _lines(codec: Codec, head: dict[str, Any], tables: dict[str, list[Any]]) -> Iterator[bytes]:
     yield orjson.dumps(head, default=list, option=orjson.OPT_APPEND_NEWLINE)
     for name, rows in tables.items():
-        for row in sorted(rows) if name == "events" else rows:
+        for row in sorted(rows) if name == "events" else rows:  # sorted here, in the thread that writes
             yield orjson.dumps([name, codec.write(row)], default=list, option=orjson.OPT_APPEND_NEWLINE)
 
 
