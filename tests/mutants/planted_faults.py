@@ -312,10 +312,10 @@ def failed_output_charged(original: Function, price: int, completed: int, slots:
 
 
 @planted_in(work.finish)
-def place_not_given_back(original: Function, account: Any, work_id: str, charge: int, now: int) -> None:
+def place_not_given_back(original: Function, account: Any, work_id: str, charge: int) -> None:
     """Work that cost nothing keeps its place in the concurrency budget."""
     with instead(ConcurrencyBudget.give_back, ConcurrencyBudget.give_back if charge else lambda budget, work_id: None):
-        original(account, work_id, charge, now)
+        original(account, work_id, charge)
 
 
 @planted_in(admission.check_budget)
