@@ -1,8 +1,8 @@
 """One request on a connection and its answer: uvicorn's cycle, made lighter.
 
-uvicorn writes the head of an answer apart from its body, looks through every header for what only a defect could have
-put there, and makes an event for each request though few wait for anything. An answer of the service comes in one
-message instead (emulator.http.connection). Must not know how bytes become requests.
+uvicorn writes the head of an answer apart from its body, checks every header for bytes that only a defect could have put
+there, and makes an event for each request though few wait for anything. Here an answer of the service comes in one
+message (emulator.http.connection). Must not know how bytes become requests.
 """
 
 import asyncio
@@ -25,9 +25,9 @@ class Cycle(RequestResponseCycle):
     more_body = True
     body: bytes | bytearray = b""  # type: ignore[assignment]  # few have one that comes in more pieces than one
     _is_awaited = False
-    """Whether the application waits for more of the body, or for the end of the connection."""
+    """Whether the application waits: for more of the body, or for the end of the connection."""
     _is_read = False
-    """Whether the application has the last piece of the body."""
+    """Whether the application was given the last piece of the body."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Cycle(RequestResponseCycle):
         keep_alive: bool,
         expects_continue: bool = False,
     ) -> None:
-        # without uvicorn's own, which sets all that stands above in each request
+        # without uvicorn's own __init__, which sets all of the attributes above for each request
         self.scope = scope
         self.application = application
         self.transport = protocol.transport
@@ -49,10 +49,10 @@ class Cycle(RequestResponseCycle):
 
     @cached_property
     def message_event(self) -> asyncio.Event:  # type: ignore[override]
-        """Set when there is something new for a request that waits."""
+        """The event that wakes a request that waits, made for the first that does."""
         return asyncio.Event()
 
-    # What the protocol tells ----------------------------------------------------------------------------------------
+    # Called by the protocol -----------------------------------------------------------------------------------------
 
     def take(self, body: bytes) -> None:
         """Take a piece of the body."""
@@ -65,12 +65,12 @@ class Cycle(RequestResponseCycle):
         self._wake()
 
     def end_body(self) -> None:
-        """Take note that the body is whole."""
+        """Note that the body is whole."""
         self.more_body = False
         self._wake()
 
     def disconnect(self) -> None:
-        """Take note that nothing comes any more, and that nobody waits for the answer."""
+        """Note that the client has gone: nothing more comes, and nobody waits for the answer."""
         self.disconnected = True
         self._wake()
 
@@ -78,7 +78,7 @@ class Cycle(RequestResponseCycle):
         if self._is_awaited:
             self.message_event.set()
 
-    # What the application asks for (ASGI) ---------------------------------------------------------------------------
+    # Called by the application (ASGI) -------------------------------------------------------------------------------
 
     async def receive(self) -> Any:
         """Return the next piece of the body; after the last, wait until the client has gone."""
@@ -99,7 +99,7 @@ class Cycle(RequestResponseCycle):
         return bool(self.body) or not (self.more_body or self._is_read)
 
     async def send(self, message: Any) -> None:
-        """Send a part of the answer, or all of it where the message has head and body."""
+        """Send a part of the answer, or all of it if the message has head and body."""
         if self.waiting_for_100_continue and self.more_body:
             self.keep_alive = False  # only the client knows whether its body follows, or its next request
         if "status" not in message or "body" not in message:

@@ -1,7 +1,7 @@
-"""The heads of requests: what the parser found in one, and those that may come again.
+"""The heads of requests: the parsed form of one, and a cache of those that come again.
 
-A client that polls or reads the same list sends the same bytes each time. Parsing them takes an eighth of the instructions
-of a small read, so the heads of reads are kept for a while. Must not know connections.
+A client that polls sends the same bytes each time, and parsing them takes an eighth of the instructions of a small read. So
+the heads of the last reads are kept, by their bytes. Must not know connections.
 """
 
 from typing import Final
@@ -10,12 +10,12 @@ from msgspec import Struct
 
 _MAXIMUM_HEADS: Final = 200
 _MAXIMUM_BYTES: Final = 2 * 1024
-"""Of a head that is kept."""
+"""The longest head that is kept."""
 _READ: Final = b"GET "
 
 
 class Head(Struct, frozen=True):
-    """The head of a request, as ASGI describes it."""
+    """The head of a request, in the values of an ASGI scope."""
 
     method: str
     path: str
@@ -36,11 +36,11 @@ class KnownHeads:
         self._heads: dict[bytes, Head] = {}
 
     def find(self, data: bytes) -> Head | None:
-        """Return the head that these bytes are, if it is known."""
+        """Return the head with these bytes, if it is kept."""
         return self._heads.get(data) if data.startswith(_READ) else None
 
     def keep(self, data: bytes, head: Head) -> None:
-        """Keep the head of a request that has no body, if it is a read."""
+        """Keep the head of a request without a body, if it is a read and not too long."""
         if data.startswith(_READ) and len(data) <= _MAXIMUM_BYTES:
             if len(self._heads) >= _MAXIMUM_HEADS:
                 del self._heads[next(iter(self._heads))]

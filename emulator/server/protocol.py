@@ -1,4 +1,4 @@
-"""How bytes on a connection become requests: uvicorn's protocol, with some corrections and one addition.
+"""One connection, and how its bytes become requests: uvicorn's protocol, with some corrections and one addition.
 
 A client that offers to change to another protocol (`Upgrade: h2c`, which Java's HttpClient sends with every request) is
 answered in HTTP/1.1: the parser would take the offer as agreed, and lose the body of the request. The head of a request
@@ -33,20 +33,20 @@ from emulator.server.uvicorn_classes import HIGH_WATER_LIMIT, FlowControl, HttpT
 
 MAXIMUM_HEAD_BYTES = 64 * 1024
 MAXIMUM_FRAMING_BYTES = 64 * 1024
-"""How much of a body in chunks may come without content: lengths, their extensions, and trailers."""
+"""The most bytes of a chunked body that may come without content: lengths, their extensions, and trailers."""
 MAXIMUM_WAITING = 16
-"""How many requests of a connection may be unanswered before no more is read from it."""
+"""The most unanswered requests of a connection: at this number, nothing more is read from it."""
 _MOST_UNREAD_BYTES = 1024 * 1024
-"""How much is read ahead of the requests that are answered, to see whether the client has gone."""
+"""The most bytes read ahead of the request that is being answered, to see whether the client has gone."""
 _RETRY_SECONDS = 5
-"""The Retry-After of a connection beyond the limit."""
+"""The Retry-After of a connection that is refused because there are too many."""
 
 _END_OF_HEAD = b"\r\n\r\n"
 _BEGINNING_OF_HEAD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?: |\Z)")
-"""A method, and the space behind it if that has come."""
+"""A method, and the space behind it if that has arrived."""
 _USUAL_BEGINNINGS = tuple(method + b" " for method in b"GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT".split())
 _STAND_IN_METHOD = b"PURGE"
-"""Stands for unknown methods: one that the parser knows and no path allows."""
+"""Replaces a method that the parser does not know: it knows this one, and no path allows it."""
 _ABSOLUTE_TARGET = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
 _UPGRADE = re.compile(rb"\r\nupgrade[ \t]*:[^\r\n]*", re.IGNORECASE)
 
@@ -70,7 +70,7 @@ async def _finish(answering: Coroutine[Any, Any, None], awaited: Any) -> None:
 
 
 class _PatientFlow(FlowControl):
-    """Reads on only while few requests wait. uvicorn's own reads on with each answer, though all others still wait."""
+    """Resumes reading only while few requests wait. uvicorn resumes with each answer, though all others still wait."""
 
     def __init__(self, transport: asyncio.Transport, unanswered: Sized) -> None:
         super().__init__(transport)
@@ -88,25 +88,25 @@ class PatientHttpProtocol(HttpToolsProtocol):
     server_state: Connections
     cycle: Cycle
     _head: Head | None = None
-    """The last that the parser read."""
+    """The last head that the parser read."""
 
     unanswered: deque[Cycle]
     """The requests whose answers are not whole, in their order: the first is being answered, the others wait."""
     _between_requests = True
     _is_refused = False
-    """Whether the connection ends with a refusal, which may wait for other answers: what comes now is not read."""
+    """Whether the connection ends with a refusal, which may still wait for other answers. Nothing more is read."""
     _held_back = b""
-    """Bytes that came and are not parsed: a head that is not whole, and requests behind too many unanswered ones."""
+    """Bytes that are not parsed yet: a head that is not whole, and requests behind too many unanswered ones."""
     _body_left: int | None = None
-    """How many bytes of the body are still to come, if its head says so."""
+    """How many bytes of the body are still to come; None if only the parser can tell, since it comes in chunks."""
     _framing_bytes = 0
     _unusual_method: str | None = None
     _heard_at = 0.0
-    """When the last byte came that counts: of a connection, a head's first, or a body's."""
+    """When the connection was made, a head began, or a part of a body came, whichever was last."""
     _unsent_bytes = 0
-    """How much of the answers the client had not taken yet, when the connection was last looked at."""
+    """How many bytes of answers the client had not taken when the connection was last looked at."""
     _taken_at = 0.0
-    """When that last changed."""
+    """When that number last changed."""
     made_ms = 0.0
     peer: str | None = None
 
@@ -125,7 +125,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
             self._refuse(503, "service_unavailable", "The emulator has as many connections as it can hold.")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called once, when the connection is gone; a request that is still being answered goes on without it.
+        """Called once, when the connection is gone. A request that is still being answered goes on without it.
 
         uvicorn tells only the last request. What leads back to the connection is cut: the garbage collector would not
         find a circle that has lived for long (emulator.server.garbage).
@@ -162,14 +162,14 @@ class PatientHttpProtocol(HttpToolsProtocol):
         return False
 
     def _is_unread(self, now: float) -> bool:
-        """Whether the client has left what it was sent unread for too long, which a closing connection waits for as well."""
+        """Whether the client has left its answers unread for too long. A closing connection waits for them as well."""
         unsent_bytes = self.transport.get_write_buffer_size()
         if unsent_bytes != self._unsent_bytes:
             self._unsent_bytes, self._taken_at = unsent_bytes, now
         return bool(unsent_bytes) and now - self._taken_at > ANSWER_SECONDS
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes from the transport: heads one by one, since the parser loses what stands behind some of them."""
+        """Take bytes from the transport: heads one by one, since the parser loses the bytes behind some of them."""
         while data and not self._is_refused and not self.transport.is_closing():
             if not self._between_requests:
                 data = self._take_body(data)
@@ -225,7 +225,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         return rest
 
     def _parse_head(self, data: bytes) -> None:
-        """Let the parser read a head; it calls back what it finds."""
+        """Let the parser read a head; it calls the `on_` methods."""
         head = _UPGRADE.sub(b"", data) if b"upgrade" in data.lower() else data
         if not head.startswith(_USUAL_BEGINNINGS):
             head = self._with_known_method(head)
@@ -316,7 +316,7 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self._queue(self.cycle)
 
     def _scope(self, head: Head) -> Any:
-        """Return what ASGI tells the application of the request."""
+        """Return the ASGI scope of a request."""
         return {
             "type": "http",
             "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
@@ -365,18 +365,18 @@ class PatientHttpProtocol(HttpToolsProtocol):
         self.flow.resume_reading()
 
     def reset(self) -> None:
-        """Break the connection off, so that the client sees a reset: a scenario asks for it."""
+        """Reset the connection, as a scenario asks."""
         connection = self.transport.get_extra_info("socket")
         if connection is not None and not self.transport.is_closing():  # else the client has left by itself
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
 
     def close(self) -> None:
-        """Close the connection after what was sent, though the answer is not whole."""
+        """Close the connection after the bytes that were sent, though the answer is not whole."""
         self.transport.close()
 
     def _refuse(self, status: int, code: str, detail: str) -> None:
-        """Answer what never became a request with a problem, after the requests before it, and close the connection."""
+        """Answer bytes that are no request with a problem, after the requests before them, and close the connection."""
         self._is_refused = True
         if self.unanswered and self.unanswered[-1].more_body:  # which never comes
             spoiled = self.unanswered.pop()
