@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.served import run_program
 
-SERVED = ["tests/server/test_connections.py", "tests/cli/test_serve.py", "tests/packaging/test_curl_tour.py"]
+SERVED = ["tests/server/test_connections.py", "tests/cli/test_serve.py", "tests/packaging/test_pages_run.py"]
 
 
 @pytest.mark.verify

@@ -7,7 +7,7 @@ from tests.support.served import ROOT
 
 DOCUMENTATION = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 ANYTHING = "…"
-"""In what a block is said to print: here follows what is not said."""
+"""In what a block is said to print: what is not said within a line, or from the end of one on for any lines."""
 
 
 def fences(page: Path, *languages: str) -> list[tuple[str, str]]:
@@ -18,4 +18,5 @@ def fences(page: Path, *languages: str) -> list[tuple[str, str]]:
 
 def pattern_of(promise: str) -> str:
     """The pattern of all texts that are what a block says is printed."""
-    return ".*".join(re.escape(part) for part in promise.split(ANYTHING))
+    within = re.escape(promise).replace(ANYTHING, ".*")
+    return re.sub(r"\.\*(?=\\?$)", "(?s:.*)", within, flags=re.MULTILINE)

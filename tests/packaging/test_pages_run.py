@@ -1,7 +1,8 @@
 """Every command and every piece of Python of the documentation runs, page by page, as its reader would paste it.
 
 What a block of bash is followed by is what it prints. The reader's own programs are stood in for by a client with one
-call; what cannot be run here is listed with its reason. The tour has a test of its own, which also looks at its waits.
+call; what cannot be run here is listed with its reason. The tour has a test of its own, in which `sleep` moves the clock:
+it waits exactly as long as it would in earnest, and no time passes.
 """
 
 import os
@@ -17,8 +18,9 @@ import pytest
 
 from emulator.cli.arguments import PROGRAM
 from emulator.settings import DEFAULT_URL
-from tests.packaging.pages import ANYTHING, DOCUMENTATION, fences, pattern_of
-from tests.support.served import ROOT, Server, run_program, run_pytest, serving
+from tests.packaging.pages import DOCUMENTATION, fences, pattern_of
+from tests.support.pictures import decode
+from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving
 
 NOT_RUN = {
     "make": "starts what the other tests test, and these tests themselves",
@@ -87,6 +89,11 @@ exec "{sys.executable}" -m pytest -q -p emulator.pytest_plugin -p no:cacheprovid
     "npx": OWN_PROGRAM,
     "node": OWN_PROGRAM,
 }
+SLEEP = """\
+#!/bin/sh
+echo "$1" >>"{folder}/waits"
+exec curl -o /dev/null -sS -H "Content-Type: application/json" --data '{{"seconds": '"$1"'}}' "{url}/_emulator/clock/advance"
+"""
 EARLIER_REQUEST = "curl -sS -o answer.json -H 'Authorization: Bearer iwe_demo_revoked' {url}/v1/team\n"
 """What a page that makes no request itself looks at."""
 TEST_FILE = """\
@@ -97,7 +104,7 @@ def test_the_team_is_read(image_workflow):
     urllib.request.urlopen(urllib.request.Request(image_workflow.base_url + "/team", headers=headers))
 """
 END_OF_STEP = "\036"
-PAGES = {path.name: fences(path) for path in (*DOCUMENTATION, ROOT / "SECURITY.md") if path.name != "tour.md"}
+PAGES = {path.name: fences(path) for path in (*DOCUMENTATION, ROOT / "SECURITY.md")}
 
 
 def commands(text: str) -> str:
@@ -110,19 +117,36 @@ def commands(text: str) -> str:
 
 
 def steps(page: str) -> list[tuple[str, str]]:
-    """The blocks of a page for a shell as they are run, each with what it is to print."""
+    """The blocks of a page for a shell as they are run, each with what it is said to print."""
     found: list[tuple[str, str]] = []
     before = ""
     for language, text in PAGES[page]:
         if language in ("bash", "sh"):
-            found.append((commands(text), ANYTHING))
+            found.append((commands(text), ""))
         elif language in ("text", "json") and before == "bash":
             found[-1] = (found[-1][0], text.rstrip())
         before = language
     return found
 
 
-SHELL_PAGES = [page for page in PAGES if any(text for text, _ in steps(page))]
+SHELL_PAGES = [page for page in PAGES if page != "tour.md" and any(text for text, _ in steps(page))]
+NEEDS_SHELL = pytest.mark.skipif(
+    not (shutil.which("bash") and shutil.which("curl")), reason="the commands are for bash and curl"
+)
+
+
+def check_page(page: str, server: Server, folder: Path, before: str = "") -> Outcome:
+    """Run the commands of a page, which must succeed, and print what the page says where it says something."""
+    script = before + "".join(f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page))
+    path = os.pathsep.join([str(folder / "bin"), os.environ["PATH"]])
+    variables = {"PATH": path, "EMULATOR_URL": server.url, "TMPDIR": str(folder)}
+    script = script.replace("{url}", server.url)
+    outcome = run_program("bash", "-eu", "-o", "pipefail", folder=folder, given=script, seconds=180, **variables)
+    assert 0 == outcome.status, outcome.output[-1000:] + outcome.complaint[-1000:]
+    assert [] == re.findall(rf"^(?:{PROGRAM}|curl|bash): .*", outcome.complaint, re.MULTILINE)
+    for (_, promise), printed in zip(steps(page), outcome.output.split(END_OF_STEP)[:-1], strict=True):
+        assert not promise or re.fullmatch(pattern_of(promise), printed.rstrip()), f"{promise}\n{printed}"
+    return outcome
 
 
 @pytest.fixture(scope="module")
@@ -146,11 +170,9 @@ def emulator(served: Server) -> Server:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder like that of a reader: programs, a client and its photo, and the files that the pages show."""
+    (tmp_path / "bin").mkdir()
     for name, text in PROGRAMS.items():
-        program = tmp_path / "bin" / name
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(text)
-        program.chmod(0o755)
+        write_program(tmp_path / "bin" / name, text)
     for page in PAGES.values():
         for language, text in page:
             if language == "yaml" and text.startswith("scenario: "):
@@ -161,19 +183,35 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.skipif(not (shutil.which("bash") and shutil.which("curl")), reason="the commands are for bash and curl")
+def write_program(program: Path, text: str) -> None:
+    program.write_text(text)
+    program.chmod(0o755)
+
+
+@NEEDS_SHELL
 @pytest.mark.parametrize("page", SHELL_PAGES)
 def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: Server, folder: Path) -> None:
     is_begun = any(language == "bash" for language, _ in PAGES[page])
-    script = "" if is_begun else EARLIER_REQUEST
-    script += "".join(f"{text}printf '{END_OF_STEP}'\n" for text, _ in steps(page))
-    script = script.replace("{url}", emulator.url)
-    variables = {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}", "EMULATOR_URL": emulator.url}
-    outcome = run_program("bash", "-eu", "-o", "pipefail", folder=folder, given=script, seconds=180, **variables)
-    assert 0 == outcome.status, outcome.output[-1000:] + outcome.complaint[-1000:]
-    assert [] == re.findall(rf"^(?:{PROGRAM}|curl|bash): .*", outcome.complaint, re.MULTILINE)
-    for (_, promise), printed in zip(steps(page), outcome.output.split(END_OF_STEP)[:-1], strict=True):
-        assert re.fullmatch(pattern_of(promise), printed.rstrip(), re.DOTALL), printed
+    check_page(page, emulator, folder, before="" if is_begun else EARLIER_REQUEST)
+
+
+@NEEDS_SHELL
+@pytest.mark.parametrize(("clock", "waited_seconds"), [("manual", (1 + 6) + (1 + 5 + 3 * 2)), ("auto", 0)])
+def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
+    clock: str, waited_seconds: int, folder: Path
+) -> None:
+    assert f"EMULATOR={DEFAULT_URL}\n" in PAGES["tour.md"][0][1]  # where `make serve` serves
+    waits = folder / "waits"
+    waits.touch()
+    with serving("--clock", clock) as server:
+        write_program(folder / "bin" / "sleep", SLEEP.format(folder=folder, url=server.url))
+        outcome = check_page("tour.md", server, folder)
+    printed = outcome.output.split(END_OF_STEP)[:-1]
+    assert [bool(said) for _, said in steps("tour.md")] == [text.strip() != "" for text in printed]
+    assert outcome.complaint == ""
+    assert sum(map(int, waits.read_text().split())) == waited_seconds
+    pictures = [decode(file.read_bytes()) for file in folder.glob("*/picture-*")]
+    assert [(image.format, image.size) for image in pictures] == [("JPEG", (820, 1024))] * 4
 
 
 def test_what_is_not_run_is_in_the_documentation() -> None:
