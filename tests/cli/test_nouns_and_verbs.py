@@ -269,15 +269,12 @@ def test_what_cannot_be_used_ends_with_2_and_what_the_emulator_does_not_have_wit
     assert outcome.complaint.startswith(f"image-workflow-emulator: {complaint}")
 
 
-def test_the_address_is_that_of_host_and_port_where_no_url_is_given(server: Server) -> None:
+def test_the_address_is_that_of_a_url_below_it_or_of_host_and_port_where_none_is_given(server: Server) -> None:
+    for path in ("/", "/v1", "/_emulator"):
+        assert 0 == run_command("clock", EMULATOR_URL=server.url + path).status
     assert 0 == run_command("clock", EMULATOR_HOST="0.0.0.0", EMULATOR_PORT=str(server.port)).status
     with unused_port() as port:
         assert 1 == run_command("clock", "--url", f"http://127.0.0.1:{port}", EMULATOR_PORT=str(server.port)).status
-
-
-@pytest.mark.parametrize("path", ["/", "/v1", "/_emulator"])
-def test_a_base_url_or_the_address_of_the_page_names_the_emulator_too(server: Server, path: str) -> None:
-    assert 0 == run_command("clock", EMULATOR_URL=server.url + path).status
 
 
 def test_operations_are_listed_without_an_emulator() -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from tests.support.emulator_client import HOST, EmulatorUnderTest, Json
+from tests.support.emulator_client import EmulatorUnderTest, Json, control_call
 
 PATIENCE_SECONDS = 5
 
@@ -33,19 +33,8 @@ class EventStream:
         self._emulator = emulator
         self._rest = b""
         self._gone = asyncio.Event()
-        headers = [(b"host", HOST.encode())]
-        if last_event_id is not None:
-            headers.append((b"last-event-id", last_event_id.encode()))
-        self._scope = {
-            "type": "http",
-            "asgi": {"version": "3.0", "spec_version": "2.3"},
-            "method": "GET",
-            "scheme": "http",
-            "path": f"/_emulator{path}",
-            "query_string": b"",
-            "headers": headers,
-            "server": ("127.0.0.1", 8038),
-        }
+        headers = {} if last_event_id is None else {"Last-Event-ID": last_event_id}
+        self._scope = emulator.scope_of(control_call("GET", path, headers=headers))
         self._task = self._run(self._open())
 
     def read(self, count: int) -> list[Event]:

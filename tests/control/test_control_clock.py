@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.playing_scenarios.player import advance_call
 from tests.support.emulator_client import (
     START,
     UPLOAD,
@@ -140,7 +141,7 @@ def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes
     emulator: EmulatorUnderTest,
 ) -> None:
     call = _held_completion_of_a_large_image(emulator)
-    completed, moved = emulator.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
+    completed, moved = emulator.together(call, advance_call(60))
     assert completed.json["created_at"] == "2026-01-01T00:00:10.000Z"
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
 
@@ -149,7 +150,7 @@ def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> Non
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
     upload, moved, reset = emulator.together(
         Call("POST", "/uploads", UPLOAD),
-        control_call("POST", "/clock/advance", {"seconds": 60}),
+        advance_call(60),
         control_call("POST", "/reset"),
     )
     assert (moved.outcome, reset.status) == ((409, "invalid_request"), 200)
@@ -194,43 +195,35 @@ def test_a_move_takes_no_more_steps_than_it_may_and_gets_there_where_one_is_said
 def test_a_move_waits_for_an_image_only_so_long(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.control.clock._DECODING_LOOKS", 1)
     call = _held_completion_of_a_large_image(emulator)
-    completed, moved = emulator.together(call, control_call("POST", "/clock/advance", {"seconds": 60}))
+    completed, moved = emulator.together(call, advance_call(60))
     assert (completed.status, completed.json["created_at"]) == (201, "2026-01-01T00:01:00.000Z")
     assert moved.json["now"] == "2026-01-01T00:01:00.000Z"
 
 
-def test_a_move_lets_others_see_how_far_it_has_come(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def with_work(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> EmulatorUnderTest:
+    """An emulator with work in progress, which lets others be answered after each event of a move."""
     monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
     for _ in range(3):
         emulator.admitted_upscale()
         emulator.advance(1)
-    before = emulator.told("GET", "/clock")["pending"]
-    moved, look = emulator.together(
-        control_call("POST", "/clock/advance", {"seconds": 60}), control_call("GET", "/clock")
-    )
+    return emulator
+
+
+def test_a_move_lets_others_see_how_far_it_has_come(with_work: EmulatorUnderTest) -> None:
+    before = with_work.told("GET", "/clock")["pending"]
+    moved, look = with_work.together(advance_call(60), control_call("GET", "/clock"))
     assert (before, 0) == (moved.json["fired"], moved.json["pending"])
     assert 0 < look.json["pending"] < before
     assert look.json["now"] < moved.json["now"]
 
 
-def test_a_state_that_is_saved_in_the_middle_of_a_move_is_settled(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
-    for _ in range(5):
-        emulator.admitted_upscale()
-    _, saved = emulator.together(control_call("POST", "/clock/advance", {"seconds": 60}), control_call("GET", "/state"))
-    assert emulator.ask("PUT", "/state", content=saved.body).status == 200
+def test_a_state_that_is_saved_in_the_middle_of_a_move_is_settled(with_work: EmulatorUnderTest) -> None:
+    _, saved = with_work.together(advance_call(60), control_call("GET", "/state"))
+    assert with_work.ask("PUT", "/state", content=saved.body).status == 200
 
 
-def test_a_reset_ends_a_move(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.service.engine.SLICE_MS", 0)
-    for _ in range(5):
-        emulator.admitted_upscale()
-    moved, reset = emulator.together(
-        control_call("POST", "/clock/advance", {"seconds": 60}), control_call("POST", "/reset")
-    )
+def test_a_reset_ends_a_move(with_work: EmulatorUnderTest) -> None:
+    moved, reset = with_work.together(advance_call(60), control_call("POST", "/reset"))
     assert (409, 200) == (moved.status, reset.status)
-    assert START == emulator.clock_now()
+    assert START == with_work.clock_now()

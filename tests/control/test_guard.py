@@ -43,13 +43,6 @@ def test_the_public_address_is_an_origin_of_its_own(emulator: EmulatorUnderTest)
     assert emulator.ask("GET", "/teams", headers=headers).status == 200
 
 
-def test_a_preflight_of_another_origin_is_refused_without_permission(emulator: EmulatorUnderTest) -> None:
-    headers = {"Origin": "http://elsewhere.example", "Access-Control-Request-Method": "POST"}
-    answer = emulator.ask("OPTIONS", "/reset", headers=headers)
-    assert answer.outcome == (403, "permission_denied")
-    assert not [name for name in answer.headers if name.startswith("access-control")]
-
-
 def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(emulator: EmulatorUnderTest) -> None:
     paths = ("", "/reference", "/page/main.js", "/teams")
     assert [emulator.ask("GET", path, headers=FOLLOWED).status for path in paths] == [200, 200, 403, 403]
@@ -81,10 +74,6 @@ def test_with_the_control_token_everything_is_answered(emulator: EmulatorUnderTe
 
 
 @with_token
-def test_health_needs_no_control_token(emulator: EmulatorUnderTest) -> None:
+def test_neither_health_nor_the_service_asks_for_the_control_token(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("GET", "/health")["status"] == "ok"
-
-
-@with_token
-def test_the_service_does_not_ask_for_the_control_token(emulator: EmulatorUnderTest) -> None:
     assert emulator.get("/team").status == 200

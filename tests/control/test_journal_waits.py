@@ -116,14 +116,7 @@ def test_a_wait_is_forgotten_when_its_client_goes_away(emulator: EmulatorUnderTe
         async def send(message: MutableMapping[str, Any]) -> None:
             sent.append(message)
 
-        scope = {
-            "type": "http",
-            "method": method,
-            "scheme": "http",
-            "path": "/_emulator/requests",
-            "query_string": LONG.encode(),
-            "headers": [(b"host", b"localhost")],
-        }
+        scope = emulator.scope_of(control_call(method, f"/requests?{LONG}"))
         waiting = asyncio.ensure_future(emulator.application(scope, messages.get, send))
         await _until_it_waits(emulator)
         messages.put_nowait({"type": "http.disconnect"})

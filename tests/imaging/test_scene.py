@@ -2,7 +2,6 @@ import pytest
 from PIL import Image, ImageDraw
 
 from emulator.domain.recipes import PremadeRecipe
-from emulator.imaging.normalize import normalize
 from emulator.imaging.render import render
 from emulator.imaging.scene import examine_scene, examine_scene_of
 from tests.imaging.pictures import RED, WHITE, checkered, encoded, gradient, product
@@ -73,8 +72,3 @@ def test_compression_does_not_change_what_is_seen(quality: int) -> None:
 
 def test_a_photograph_of_a_line_is_examined_as_any_other() -> None:
     assert "clean" == examine_scene_of(encoded(Image.new("RGB", (3000, 4)), "JPEG"))
-
-
-@pytest.mark.parametrize(("image", "scene"), [(product(), "foreground"), (gradient(), "clean")])
-def test_normalization_tells_the_scene(image: Image.Image, scene: str) -> None:
-    assert scene == normalize(encoded(image, "PNG"), "image/png").scene

@@ -487,29 +487,31 @@ class EmulatorUnderTest:
 
     # The wire -------------------------------------------------------------------------------------------------------
 
-    async def _send(self, call: Call) -> Answer | None:
+    def scope_of(self, call: Call) -> MutableMapping[str, Any]:
+        """Return the head of a request as a server hands it on."""
         target = urlsplit(call.target)
         is_from_root = bool(target.netloc) or call.target.startswith(FROM_ROOT)
         raw_path = target.path if is_from_root else f"/v1{target.path}"
-        body, pieces = _body_of(call)
-        path = unquote(raw_path)
-        scope = {
+        return {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.4"},
             "http_version": "1.1",
             "method": call.method,
             "scheme": "http",
-            "path": path,
+            "path": unquote(raw_path),
             "raw_path": raw_path.encode(),
             "root_path": "",
             "query_string": target.query.encode("utf-8", "surrogateescape"),
-            "headers": self._headers_of(call, body),
+            "headers": self._headers_of(call, _body_of(call)[0]),
             "client": ("127.0.0.1", 50000),
             "server": ("127.0.0.1", 8038),
         }
-        answer = await _exchange(self.application, scope, pieces, call.disconnects)
+
+    async def _send(self, call: Call) -> Answer | None:
+        scope = self.scope_of(call)
+        answer = await _exchange(self.application, scope, _body_of(call)[1], call.disconnects)
         if answer is not None:
-            steps = [unquote(step).replace("/", "%2F") for step in raw_path.split("/")]
+            steps = [unquote(step).replace("/", "%2F") for step in scope["raw_path"].decode().split("/")]
             self._check(call.method, "/".join(steps), answer)
         return answer
 
