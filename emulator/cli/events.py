@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from http.client import HTTPException, HTTPResponse
 from typing import Any, Final
 
-from emulator.testing.control import ControlPlane, HttpTransport
+from emulator.testing.control import ControlClient, HttpTransport
 
 SILENCE_SECONDS: Final = 60.0
 """How long a stream may be silent before it counts as lost: the emulator sends a comment more often."""
 
 
-def open_events(control: ControlPlane) -> Iterator[tuple[str, Any]]:
+def open_events(control: ControlClient) -> Iterator[tuple[str, Any]]:
     """Begin to listen, and return the events from now on, each as its kind and its data.
 
     They end where the stream does. There are none if it cannot be opened; any other request reports why.

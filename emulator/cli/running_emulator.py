@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from emulator.cli.addresses import local_url
 from emulator.settings import DEFAULT_URL, SettingError, read_settings
-from emulator.testing.control import ControlPlane, HttpTransport, emulator_address
+from emulator.testing.control import ControlClient, HttpTransport, emulator_address
 
 
 def add_emulator_options(parser: ArgumentParser) -> None:
@@ -31,8 +31,8 @@ def add_emulator_options(parser: ArgumentParser) -> None:
     )
 
 
-def control_plane(options: Namespace, environment: Mapping[str, str]) -> ControlPlane:
-    """Return the control plane that a command addresses. Raises SettingError."""
+def control_client(options: Namespace, environment: Mapping[str, str]) -> ControlClient:
+    """Return the client for the control plane that a command addresses. Raises SettingError."""
     given = vars(options)
     name, url = ("--url", given["url"]) if "url" in given else _address(environment)
     try:
@@ -40,7 +40,7 @@ def control_plane(options: Namespace, environment: Mapping[str, str]) -> Control
     except ValueError:
         raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
     token = given.get("control_token") or environment.get("EMULATOR_CONTROL_TOKEN")
-    return ControlPlane(HttpTransport(url), token, given.get("sandbox") or environment.get("EMULATOR_SANDBOX"))
+    return ControlClient(HttpTransport(url), token, given.get("sandbox") or environment.get("EMULATOR_SANDBOX"))
 
 
 def _address(environment: Mapping[str, str]) -> tuple[str, str]:

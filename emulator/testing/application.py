@@ -13,7 +13,7 @@ from weakref import finalize
 
 from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError, read_settings
-from emulator.testing.control import Answer, ControlPlane, Request, write_into
+from emulator.testing.control import Answer, ControlClient, Request, write_into
 from emulator.testing.emulator import Emulator
 from emulator.testing.errors import NOT_STARTED, EmulatorError, unreadable
 from emulator.testing.options import option_texts
@@ -56,7 +56,7 @@ class EmulatorApplication:
     def emulator(self) -> Emulator:
         """The whole emulator, for more sandboxes."""
         transport = _InProcess(self._application, self._run)
-        return Emulator(ControlPlane(transport, self._application.settings.control_token), transport.close)
+        return Emulator(ControlClient(transport, self._application.settings.control_token), transport.close)
 
     @property
     def sandbox(self) -> Sandbox:

@@ -137,15 +137,15 @@ class HttpTransport:
 
 
 @dataclass(frozen=True, slots=True)
-class ControlPlane:
-    """The control plane of one sandbox; None stands for `default`."""
+class ControlClient:
+    """A client of the control plane, for one sandbox; None stands for `default`."""
 
     transport: Transport
     token: str | None = None
     sandbox: str | None = None
 
-    def of(self, sandbox: str | None) -> "ControlPlane":
-        """Return the control plane of another sandbox of the same emulator; that of the whole process for None."""
+    def of(self, sandbox: str | None) -> "ControlClient":
+        """Return the client for another sandbox of the same emulator; for None, that for the whole process."""
         return replace(self, sandbox=sandbox)
 
     def call(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from emulator.settings import DEFAULT_URL
-from emulator.testing.control import ControlPlane, HttpTransport, emulator_address
+from emulator.testing.control import ControlClient, HttpTransport, emulator_address
 from emulator.testing.errors import NO_ANSWER, EmulatorError
 from emulator.testing.files import read_file, scenario_file, world_value
 from emulator.testing.options import option_texts, timestamp_text
@@ -23,7 +23,7 @@ HEALTH_SECONDS = 10.0
 class Emulator:
     """A running emulator. As a context manager it is closed at the end: one that was started here stops then."""
 
-    def __init__(self, plane: ControlPlane, close: Callable[[], None]) -> None:
+    def __init__(self, plane: ControlClient, close: Callable[[], None]) -> None:
         self._plane = plane.of(None)
         self._close = finalize(self, close)
         self.default = Sandbox(plane.of(DEFAULT_SANDBOX), DEFAULT_SANDBOX)
@@ -47,7 +47,7 @@ class Emulator:
             transport.close()
             process.stop()
 
-        return cls(ControlPlane(transport, options.get("control_token")), close)
+        return cls(ControlClient(transport, options.get("control_token")), close)
 
     @classmethod
     def connect(cls, url: str, control_token: str | None = None) -> "Self":
@@ -56,7 +56,7 @@ class Emulator:
             transport = HttpTransport(emulator_address(url))
         except ValueError:
             raise EmulatorError(NO_ANSWER, f"found the address {url!r}; expected one such as {DEFAULT_URL}") from None
-        plane = ControlPlane(transport, control_token)
+        plane = ControlClient(transport, control_token)
         plane.health(HEALTH_SECONDS)
         return cls(plane, transport.close)
 
@@ -92,7 +92,7 @@ class Emulator:
         return f"<Emulator at {self.url}>"
 
 
-def create_sandbox(plane: ControlPlane, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def create_sandbox(plane: ControlClient, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Make a sandbox as `Emulator.sandbox` does, and return what the control plane answers."""
     body = {name: value for name, value in options.items() if value is not None}
     if isinstance(body.get("start"), datetime):

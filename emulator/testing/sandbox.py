@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emulator.contract import BASE_PATH
 from emulator.kernel.timestamps import parse_duration_ms
-from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlPlane, path_step
+from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
 from emulator.testing.errors import EmulatorError
 from emulator.testing.files import opened, put_in_place, read_file, scenario_file
 from emulator.testing.options import timestamp_text
@@ -33,7 +33,7 @@ class Sandbox:
     `Emulator.sandbox(...)` makes one; `Emulator.default` and `app.sandbox` are the one that always exists.
     """
 
-    def __init__(self, plane: ControlPlane, identifier: str) -> None:
+    def __init__(self, plane: ControlClient, identifier: str) -> None:
         self._plane = plane
         self.id = identifier
         self.clock = Clock(plane)
@@ -178,7 +178,7 @@ class Sandbox:
 class Clock:
     """The clock of a sandbox, which governs every timestamp, expiry, window and Retry-After in it."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlClient) -> None:
         self._plane = plane
 
     @property
@@ -241,7 +241,7 @@ class Clock:
 class Team:
     """A Team of a sandbox, by its name or id."""
 
-    def __init__(self, sandbox: Sandbox, plane: ControlPlane, name_or_id: str) -> None:
+    def __init__(self, sandbox: Sandbox, plane: ControlClient, name_or_id: str) -> None:
         self._sandbox = sandbox
         self._plane = plane
         self._name_or_id = name_or_id
@@ -314,7 +314,7 @@ def _seconds(span: str) -> float:
         raise EmulatorError("invalid_request", f"clock.advance: {error}") from None
 
 
-def recorded(plane: ControlPlane, query: Mapping[str, Any]) -> list[Any]:
+def recorded(plane: ControlClient, query: Mapping[str, Any]) -> list[Any]:
     """Return all recorded requests that a query selects, as JSON, oldest first."""
     found: list[Any] = []
     while True:
@@ -325,7 +325,7 @@ def recorded(plane: ControlPlane, query: Mapping[str, Any]) -> list[Any]:
             return found[::-1]
 
 
-def explained(plane: ControlPlane, identifier: str) -> Any:
+def explained(plane: ControlClient, identifier: str) -> Any:
     """Return a request with its explanation, as JSON: `last`, by Request-Id or by sequence number."""
     if identifier == "last":
         newest = plane.call("GET", "requests", query={"limit": 1})["data"]
@@ -335,7 +335,7 @@ def explained(plane: ControlPlane, identifier: str) -> Any:
     return plane.call("GET", f"requests/{path_step(identifier)}")
 
 
-def use_scenario(plane: ControlPlane, scenario: "str | Mapping[str, Any] | Path", team: str | None = None) -> None:
+def use_scenario(plane: ControlClient, scenario: "str | Mapping[str, Any] | Path", team: str | None = None) -> None:
     """Run another scenario from now on, as `Sandbox.use` does."""
     query = {"team": team}
     if isinstance(scenario, Mapping):
@@ -348,7 +348,7 @@ def use_scenario(plane: ControlPlane, scenario: "str | Mapping[str, Any] | Path"
         plane.call("PUT", "scenario", {"use": scenario}, query=query)
 
 
-def find_credential(plane: ControlPlane, sandbox: str, key: str) -> Mapping[str, Any]:
+def find_credential(plane: ControlClient, sandbox: str, key: str) -> Mapping[str, Any]:
     """Return the credential of a key, in the sandbox's form or the world's. Raises EmulatorError `not_found`."""
     teams = plane.call("GET", "teams")["data"]
     credentials = [credential for team in teams for credential in team["credentials"]]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from emulator.cli.output import add_format, print_json
-from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from emulator.settings import SettingError, UsageError
 
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Show it, move it or set it. Raises UsageError and EmulatorError."""
-    control = control_plane(options, environment)
+    control = control_client(options, environment)
     body = _body(options.action, options.value)
     match options.action:
         case "show":

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.output import add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.testing.sandbox import DEFAULT_SANDBOX, find_credential
 
 _STATES = {"revoke": "revoked", "restore": "active"}
@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and EmulatorError."""
-    control = control_plane(options, environment)
+    control = control_client(options, environment)
     if options.action == "list":
         answer = control.call("GET", "teams")
         rows = [(team["name"], credential) for team in answer["data"] for credential in team["credentials"]]

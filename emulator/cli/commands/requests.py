@@ -12,11 +12,11 @@ from emulator.cli.arguments import add_verbs
 from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.contract import BASE_PATH
 from emulator.kernel.signing import without_signature
 from emulator.settings import UsageError
-from emulator.testing.control import ControlPlane
+from emulator.testing.control import ControlClient
 from emulator.testing.records import RecordedRequest, record, request_line
 from emulator.testing.sandbox import MOST_REQUESTS, explained, recorded
 
@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and EmulatorError."""
-    control = control_plane(options, environment)
+    control = control_client(options, environment)
     match options.action:
         case "clear":
             control.call("DELETE", "requests")
@@ -76,7 +76,7 @@ def _query(options: Namespace) -> dict[str, str]:
     return {name: vars(options)[name] for name in _FILTERS if vars(options)[name] is not None}
 
 
-def _list(control: ControlPlane, options: Namespace, style: Style) -> None:
+def _list(control: ControlClient, options: Namespace, style: Style) -> None:
     answer = control.call("GET", "requests", query=_query(options))
     entries = list(reversed(answer["data"]))
     if options.format == "json":
@@ -93,7 +93,7 @@ def _cells(request: RecordedRequest) -> tuple[Any, ...]:
     return request.sequence, request.at, request.status, what, request.code, took, request.team
 
 
-def _follow(control: ControlPlane, options: Namespace, style: Style) -> None:
+def _follow(control: ControlClient, options: Namespace, style: Style) -> None:
     if options.format == "har":
         raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
     query = _query(options)
@@ -109,7 +109,7 @@ def _follow(control: ControlPlane, options: Namespace, style: Style) -> None:
         print(line, flush=True)
 
 
-def _answered(control: ControlPlane, query: dict[str, str]) -> Iterator[Any]:
+def _answered(control: ControlClient, query: dict[str, str]) -> Iterator[Any]:
     """Go through those requests once they are answered that a query lists now, and then through all others, without end.
 
     Left out are those that a reset makes the emulator forget before it has sent their events.
@@ -145,7 +145,7 @@ class _Seen:
     in_flight: set[int]
 
     @classmethod
-    def of(cls, control: ControlPlane) -> "_Seen":
+    def of(cls, control: ControlClient) -> "_Seen":
         """Know all requests that have come."""
         unanswered = control.call("GET", "requests", query={"status": NONE, "limit": MOST_REQUESTS})
         return cls(unanswered["last_sequence"], _in_flight(unanswered["data"]))
@@ -161,7 +161,7 @@ class _Seen:
         self.in_flight.remove(number)
         return True
 
-    def missed(self, control: ControlPlane) -> list[Any]:
+    def missed(self, control: ControlClient) -> list[Any]:
         """Return the requests that have been answered since, though no event told of them."""
         entries = recorded(control, {"since": min(self.in_flight, default=self.last + 1) - 1})
         news = [entry for entry in entries if self.is_news(entry)]
@@ -189,7 +189,7 @@ def _is_wanted(entry: Mapping[str, Any], query: Mapping[str, str]) -> bool:
 # One request ----------------------------------------------------------------------------------------------------------
 
 
-def _show(found: Mapping[str, Any], form: str, control: ControlPlane, style: Style) -> None:
+def _show(found: Mapping[str, Any], form: str, control: ControlClient, style: Style) -> None:
     if form == "json":
         print_json(found)
     elif form == "curl":

@@ -8,7 +8,7 @@ from typing import Any
 from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import naming_scenario
 from emulator.cli.output import Style, add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.testing.control import path_step
 from emulator.testing.emulator import create_sandbox
 from emulator.testing.sandbox import variables
@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError, CommandError and EmulatorError."""
-    control, style = control_plane(options, environment).of(None), out(environment)
+    control, style = control_client(options, environment).of(None), out(environment)
     match options.action:
         case "delete":
             control.call("DELETE", f"sandboxes/{path_step(options.id)}")

@@ -7,7 +7,7 @@ from typing import Any
 from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import naming_scenario
 from emulator.cli.output import BOLD, add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.testing.sandbox import use_scenario
 
 
@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError, CommandError and EmulatorError."""
-    control, query = control_plane(options, environment), {"team": options.team}
+    control, query = control_client(options, environment), {"team": options.team}
     match options.action:
         case "use":
             with naming_scenario(options.scenario):

@@ -8,9 +8,9 @@ from typing import IO
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import REFUSED_VALUES, writing
-from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.settings import UsageError
-from emulator.testing.control import STATE_SECONDS, ZIP, ControlPlane
+from emulator.testing.control import STATE_SECONDS, ZIP, ControlClient
 from emulator.testing.errors import EmulatorError
 from emulator.testing.files import opened, put_in_place
 
@@ -30,7 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Save or load it. Raises UsageError, CommandError and EmulatorError."""
-    control = control_plane(options, environment)
+    control = control_client(options, environment)
     if options.action == "save":
         _save(control, options.file)
     else:
@@ -38,14 +38,14 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _save(control: ControlPlane, file: str) -> None:
+def _save(control: ControlClient, file: str) -> None:
     with writing(file), put_in_place(file) as written:
         control.exchange("GET", "state", seconds=STATE_SECONDS, into=written)
         size_bytes = written.tell()
     print(f"saved {file} ({size_bytes} bytes)")
 
 
-def _load(control: ControlPlane, file: str) -> None:
+def _load(control: ControlClient, file: str) -> None:
     try:
         with opened(file) as read:
             _check(read, file)

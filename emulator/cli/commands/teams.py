@@ -6,7 +6,7 @@ from typing import Any
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.output import add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.settings import SettingError
 from emulator.testing.control import path_step
 
@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and EmulatorError."""
-    control = control_plane(options, environment)
+    control = control_client(options, environment)
     if options.action == "set":
         body = dict(map(_change, options.changes))
         answer = control.call("PATCH", f"teams/{path_step(options.team)}", body)

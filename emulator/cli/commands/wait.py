@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.errors import CommandError
-from emulator.cli.running_emulator import add_emulator_options, control_plane
+from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.settings import SettingError
@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Wait. Raises SettingError; CommandError if no emulator is ready in time."""
-    control = control_plane(options, environment)
+    control = control_client(options, environment)
     try:
         timeout_ms = parse_duration_ms(options.timeout)
     except ValueError:
