@@ -15,7 +15,7 @@ from emulator.http.responses import Response
 from emulator.service import admission
 from emulator.web import holding
 from emulator.web.exchange import Exchange, Step
-from emulator.web.requests import parse_query
+from emulator.web.queries import parse_query
 
 
 def build_steps(

@@ -20,7 +20,7 @@ from emulator.service.calls import Call, Commit
 from emulator.service.lookups import Lookup, find
 from emulator.service.store import Collection, Resource
 from emulator.web.exchange import Exchange
-from emulator.web.requests import page_limit
+from emulator.web.queries import page_limit
 
 _MOST_SHOWN = 24
 """Limit of the pages of a collection that are kept while nothing in it changes."""

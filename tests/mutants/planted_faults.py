@@ -42,8 +42,8 @@ from emulator.service.sandboxes import Sandboxes
 from emulator.service.store import Collection, Store
 from emulator.web.exchange import FAULT_HEADER, Exchange
 from emulator.web.operations import OPERATIONS
+from emulator.web.queries import page_limit, parse_query
 from emulator.web.rendering import json_response
-from emulator.web.requests import page_limit, parse_query
 from emulator.web.v1 import build_routes
 from tests.mutants.planting import (
     PLANTED_FAULTS,
