@@ -84,15 +84,13 @@ class Contract:
         """Return the ways in which a value breaks a schema of the contract, or only the first that is found."""
         return self._schemas.violations(f"#/components/schemas/{schema_name}", value, first_only)
 
-    def _schema_at(self, steps: Sequence[str | int]) -> Mapping[str, Any]:
-        node: Any = self.document
-        for step in steps:
-            node = node[step]
-        return node if isinstance(node, dict) else {}
-
     def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Follow references within the document."""
         while "$ref" in node:
-            node = self._schema_at(node["$ref"].removeprefix("#/").split("/"))
+            target: Any = self.document
+            for step in node["$ref"].removeprefix("#/").split("/"):
+                target = target[step]
+            node = target
         return node
 
     def _read_operations(self) -> Iterator[OperationContract]:
@@ -111,7 +109,7 @@ class Contract:
             else None
         )
         codes = {
-            0 if status == "default" else int(status): frozenset(self._problem_codes(response))
+            0 if status == "default" else int(status): frozenset(self._codes_of(response))
             for status, response in operation["responses"].items()
         }
         return OperationContract(
@@ -130,7 +128,7 @@ class Contract:
             statuses=frozenset(codes) - {0},
         )
 
-    def _problem_codes(self, response: Mapping[str, Any]) -> Sequence[str]:
+    def _codes_of(self, response: Mapping[str, Any]) -> Sequence[str]:
         codes: Sequence[str] = response.get("x-problem-codes") or self._resolve(response).get("x-problem-codes", ())
         return codes
 

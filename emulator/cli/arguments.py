@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, Command] = {
 
 _WITH_COMMAND = ("exec", "sweep")
 """The commands that run another command, which comes after `--`."""
-_WITHOUT_VALUE = ("-h", "--help", "--follow")
+_WITHOUT_VALUE = ("--follow",)
 
 
 def module_of(command: str) -> ModuleType:
@@ -83,9 +83,7 @@ def with_verb(given: Sequence[str]) -> list[str]:
         return list(given)
     rest = iter(given[1:])
     for word in rest:
-        if word in ("-h", "--help"):
-            return list(given)
-        if not word.startswith("-"):
+        if word in ("-h", "--help") or not word.startswith("-"):
             return list(given)
         if word not in _WITHOUT_VALUE and "=" not in word:
             next(rest, None)

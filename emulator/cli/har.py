@@ -58,14 +58,13 @@ def _request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
 def _response(entry: Mapping[str, Any]) -> dict[str, Any]:
     status = entry["status"] or 0
     text = "" if entry["response_body"] is None else _json(entry["response_body"])
-    told = entry.get("response_headers") or {}
     media_type = "application/problem+json" if status >= 400 else "application/json"
     return {
         "status": status,
         "statusText": HTTPStatus(status).phrase if status in set(HTTPStatus) else "",
         "httpVersion": "HTTP/1.1",
         "cookies": [],
-        "headers": _pairs(told if isinstance(told, Mapping) else dict(told)),
+        "headers": _pairs(entry.get("response_headers") or {}),
         "content": {"size": len(text.encode()), "mimeType": media_type, "text": text},
         "redirectURL": "",
         "headersSize": _UNKNOWN,
