@@ -1,19 +1,22 @@
 """What Operations and Generations share: their place in the budget and the ledger, their failures, and their end."""
 
+from collections.abc import Mapping
+
 from emulator.domain.resources import WorkError
-from emulator.scenario.outcomes import WorkOutcome
+from emulator.scenario.outcomes import FailureCode, WorkOutcome
 from emulator.service import scenarios
 from emulator.service.calls import Call
 from emulator.service.teams import TeamAccount
 
-_FAILURES = {
+_FAILURES: Mapping[FailureCode, tuple[str, bool]] = {
     "processing_failed": ("The work could not be completed.", True),
     "timed_out": ("The work took too long and was given up.", True),
     "content_rejected": ("The content was rejected by a safety check.", False),
 }
+"""By code: the message, and whether the work may be ordered again (D31)."""
 
 
-def failure(code: str) -> WorkError:
+def failure(code: FailureCode) -> WorkError:
     """Return the error of failed work or of a failed output (D31)."""
     message, retryable = _FAILURES[code]
     return WorkError(code, message, retryable)
