@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import yaml
-
-from tests.support.contract_examples import CONTRACT, told_examples
+from tests.support.contract_check import read_contract
+from tests.support.contract_examples import told_examples
 
 
 def test_the_examples_are_what_the_emulator_answers() -> None:
-    shown = yaml.load(CONTRACT.read_text(encoding="utf-8"), yaml.CSafeLoader)["components"]["examples"]
+    shown = read_contract("openapi.yaml")["components"]["examples"]
     told = told_examples()
     assert list(told) == list(shown)
     for name, example in told.items():

@@ -1,22 +1,16 @@
 """The ledger of decisions as a document, and what the contract cites of it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-CONTRACT = Path(__file__).parents[2] / "contract"
+from tests.support.contract_check import read_contract
+
 FIELDS = ["id", "title", "specification", "emulator", "client"]
 
 
-def load(name: str) -> Any:
-    """Read a document of the contract."""
-    return yaml.load((CONTRACT / name).read_text(encoding="utf-8"), yaml.CSafeLoader)
-
-
-DECISIONS: list[dict[str, str]] = load("decisions.yaml")["decisions"]
+DECISIONS: list[dict[str, str]] = read_contract("decisions.yaml")["decisions"]
 
 
 def citations(node: Any, where: str = "") -> Iterator[tuple[str, Any]]:
@@ -51,12 +45,12 @@ def test_the_contract_cites_only_decisions_that_exist() -> None:
     known = {decision["id"] for decision in DECISIONS}
     unknown = {
         where: cited
-        for where, cited in citations(load("openapi.yaml"))
+        for where, cited in citations(read_contract("openapi.yaml"))
         if not {*(cited if isinstance(cited, list) else [cited])} <= known
     }
     assert unknown == {}
 
 
 def test_the_contract_cites_no_decision_twice_in_one_place() -> None:
-    lists = [cited for _, cited in citations(load("openapi.yaml")) if isinstance(cited, list)]
+    lists = [cited for _, cited in citations(read_contract("openapi.yaml")) if isinstance(cited, list)]
     assert [cited for cited in lists if len(cited) != len({*cited}) or cited != sorted(cited)] == []

@@ -15,11 +15,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from emulator.domain.pricing import AUTHORING_PRICES, generation_price
 from emulator.domain.resources import WORKFLOWS
-from tests.support.contract_check import ROOT, closed
+from tests.support.contract_check import ROOT, closed, read_contract
 from tests.support.specification import STATUSES
 
 TEXT = (ROOT / "contract" / "openapi.yaml").read_text(encoding="utf-8")
-DOCUMENT: dict[str, Any] = yaml.load(TEXT, yaml.CSafeLoader)
+DOCUMENT: dict[str, Any] = read_contract("openapi.yaml")
 COMPONENTS: dict[str, Any] = DOCUMENT["components"]
 SCHEMAS: dict[str, Any] = COMPONENTS["schemas"]
 INGREDIENTS = ("PhotographyStyle", "Background", "Pose", "FashionModel")

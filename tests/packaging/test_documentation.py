@@ -26,8 +26,8 @@ from emulator.settings import OPTIONS
 from emulator.testing import Emulator, Rule, create_app
 from tests.packaging.pages import DOCUMENTATION, fences
 from tests.scenario_files.operations import OPERATIONS
+from tests.support.contract_check import read_contract
 from tests.support.contract_words import DOCUMENTS as DERIVED
-from tests.support.contract_words import contract
 from tests.support.served import ROOT
 
 PAGES = {path: path.read_text(encoding="utf-8") for path in DOCUMENTATION}
@@ -167,7 +167,7 @@ def test_the_kinds_of_work_are_named_or_shown_by_their_form() -> None:
 
 @pytest.mark.parametrize("path", DERIVED, ids=lambda path: path.name)
 def test_what_repeats_the_contract_is_up_to_date(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == DERIVED[path](contract()), "run: make contract"
+    assert path.read_text(encoding="utf-8") == DERIVED[path](read_contract("openapi.yaml")), "run: make contract"
 
 
 def library_rows() -> list[list[str]]:

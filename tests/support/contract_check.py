@@ -66,6 +66,7 @@ class ContractChecker:
 
     undeclared_statuses = UNDECLARED_STATUSES
     """Those that an operation may answer with by its default response."""
+    door_statuses = DOOR_STATUSES
 
     def __init__(self, document: Mapping[str, Any], *, is_closed: bool = True) -> None:
         """With `is_closed`, objects must have no field that the contract does not name; it allows them by itself."""
@@ -138,7 +139,7 @@ class ContractChecker:
         headers = _by_name(exchange.headers)
         if operation is None:
             expected = 405 if is_known_path else 404
-            if exchange.status not in {expected, *DOOR_STATUSES}:
+            if exchange.status not in {expected, *self.door_statuses}:
                 yield f"the status must be {expected}: there is no such operation"
             response = self._resolve({"$ref": "#/components/responses/Unexpected"})
         else:
@@ -272,6 +273,13 @@ class ContractChecker:
         return node
 
 
+class ControlChecker(ContractChecker):
+    """Judges the control plane: any operation may answer with any problem, and the door asks for the control token."""
+
+    undeclared_statuses = frozenset(range(400, 600))
+    door_statuses = DOOR_STATUSES | {401}
+
+
 def closed(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the contract's schemas with every object closed that does not say that it is open.
 
@@ -336,5 +344,10 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 @cache
 def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
     """Return the checker of this checkout's contract."""
-    text = (ROOT / "contract" / "openapi.yaml").read_text(encoding="utf-8")
-    return ContractChecker(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), is_closed=is_closed)
+    return ContractChecker(read_contract("openapi.yaml"), is_closed=is_closed)
+
+
+def read_contract(name: str) -> Any:
+    """Read a document of this checkout's contract."""
+    text = (ROOT / "contract" / name).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -8,21 +8,13 @@ import json
 import re
 from typing import Any, Final
 
-import yaml
-
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
-from tests.support.contract_check import ROOT
+from tests.support.contract_check import ROOT, read_contract
 
 SCENARIO_SCHEMA: Final = ROOT / "contract" / "scenario.schema.json"
 SCENARIO_PAGE: Final = ROOT / "docs" / "scenarios.md"
 _TABLE: Final = re.compile(r"(?<=\| Resource \| Operation ids \|\n\|---\|---\|\n)(?:\|.*\n)+")
-
-
-def contract() -> dict[str, Any]:
-    """The contract as it is in this checkout."""
-    document: dict[str, Any] = yaml.load((ROOT / "contract/openapi.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
-    return document
 
 
 def operation_ids(document: dict[str, Any]) -> dict[str, list[str]]:
@@ -55,4 +47,4 @@ DOCUMENTS: Final = {SCENARIO_SCHEMA: scenario_schema, SCENARIO_PAGE: scenario_pa
 
 if __name__ == "__main__":
     for path, written in DOCUMENTS.items():
-        path.write_text(written(contract()), encoding="utf-8")
+        path.write_text(written(read_contract("openapi.yaml")), encoding="utf-8")
