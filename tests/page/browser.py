@@ -76,6 +76,18 @@ class Visit:
         region.wait_for()
         return region
 
+    def opened_request(self, words: str) -> Any:
+        """Open the request in whose row these words are, and return the region."""
+        region = self.region("Requests")
+        region.get_by_role("row").filter(has_text=words).click()
+        return region
+
+    def tried_operation(self, name: str) -> Any:
+        """Return what the reference says of an operation, opened where it can be tried."""
+        part = self.page.get_by_role("article", name=name, exact=True)
+        part.get_by_text("Try it").click()
+        return part
+
     def press(self, region: str, button: str) -> None:
         """Press a button of a region."""
         self.region(region).get_by_role("button", name=button, exact=True).click()

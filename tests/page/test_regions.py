@@ -1,20 +1,14 @@
 """Every region of the page, its fields and its buttons, as a person uses them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.page.browser import REGIONS, Service, Visit, expect
+from tests.page.browser import Service, Visit, expect
 from tests.support.pictures import picture
 
 pytestmark = pytest.mark.verify
-
-
-def test_all_regions_are_there(visit: Visit) -> None:
-    for name in REGIONS:
-        expect(visit.region(name)).to_be_visible()
 
 
 # Requests -------------------------------------------------------------------------------------------------------------
@@ -86,8 +80,7 @@ def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
     body = {"content_type": "image/png", "size_bytes": 10}
     for _ in range(2):
         service.call("POST", "/v1/uploads", body, idempotency_key="same")
-    region = visit.region("Requests")
-    region.get_by_role("row").filter(has_text="replayed").click()
+    region = visit.opened_request("replayed")
     region.get_by_role("link", name="Original", exact=True).click()
     expect(region).to_contain_text("it passed every check")
     assert visit.page.url.endswith("#requests/1")
@@ -96,8 +89,7 @@ def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
 def test_a_request_is_copied_as_a_command_with_its_key(visitor: Any, service: Service) -> None:
     visit = visitor(permissions=["clipboard-read", "clipboard-write"])
     service.call("POST", "/v1/products", {"name": "Kim's"})
-    region = visit.region("Requests")
-    region.get_by_role("row").filter(has_text="createProduct").click()
+    region = visit.opened_request("createProduct")
     region.get_by_role("button", name="Copy as curl").click()
     expect(region.locator(".is-done")).to_be_visible()
     copied = visit.page.evaluate("navigator.clipboard.readText()")
@@ -111,25 +103,20 @@ def test_a_rule_is_named_with_file_and_line(visit: Visit, service: Service) -> N
     service.control("PUT", "/scenario", {"use": "internal-error"})
     for _ in range(5):
         service.call("GET", "/v1/team")
-    region = visit.region("Requests")
-    region.get_by_role("row").filter(has_text="500").click()
-    expect(region).to_contain_text("internal-error.yaml, line")
+    expect(visit.opened_request("500")).to_contain_text("internal-error.yaml, line")
 
 
 def test_an_entry_of_a_timeline_is_named_with_file_and_line(visit: Visit, service: Service) -> None:
     service.control("PUT", "/scenario", {"use": "admission-paused"})
     service.control("POST", "/clock/advance", {"seconds": 40})
     service.call("POST", "/v1/uploads", {"content_type": "image/png", "size_bytes": 10})
-    region = visit.region("Requests")
-    region.get_by_role("row").filter(has_text="503").click()
-    expect(region.get_by_role("listitem").filter(has_text="Timeline")).to_contain_text("admission-paused.yaml, line")
+    items = visit.opened_request("503").get_by_role("listitem")
+    expect(items.filter(has_text="Timeline")).to_contain_text("admission-paused.yaml, line")
 
 
 def test_an_entry_leads_to_its_operation_in_the_reference(visit: Visit, service: Service) -> None:
     service.call("GET", "/v1/team")
-    region = visit.region("Requests")
-    region.get_by_role("row").filter(has_text="getTeam").click()
-    region.get_by_role("link", name="In the reference").click()
+    visit.opened_request("getTeam").get_by_role("link", name="In the reference").click()
     expect(visit.page.get_by_role("article", name="getTeam")).to_be_in_viewport()
 
 
@@ -283,15 +270,12 @@ def test_a_picture_is_uploaded_by_the_field(visit: Visit, tmp_path: Path) -> Non
 
 def test_a_picture_is_uploaded_by_dropping_it(visit: Visit) -> None:
     region = visit.region("Gallery")
-    content = list(picture(size=(40, 30)))
-    transfer = visit.page.evaluate_handle(
-        """bytes => {
-            const transfer = new DataTransfer();
-            transfer.items.add(new File([new Uint8Array(bytes)], "photo.png", {type: "image/png"}));
-            return transfer;
-        }""",
-        content,
-    )
+    dropped = """bytes => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([new Uint8Array(bytes)], "photo.png", {type: "image/png"}));
+        return transfer;
+    }"""
+    transfer = visit.page.evaluate_handle(dropped, list(picture(size=(40, 30))))
     region.dispatch_event("dragover", {"dataTransfer": transfer})
     region.dispatch_event("drop", {"dataTransfer": transfer})
     expect(region.get_by_role("listitem")).to_have_count(1)
@@ -349,20 +333,17 @@ def test_a_sandbox_is_saved_changed_and_loaded(visit: Visit, service: Service, t
     assert service.call("GET", "/v1/team")["credits"] == 100
 
 
-def test_a_reset_empties_what_is_shown(visit: Visit, service: Service) -> None:
+@pytest.mark.parametrize(("region", "button"), [("Sandboxes", "Reset"), ("Requests", "Clear")])
+def test_a_reset_and_a_cleared_journal_empty_what_is_shown(
+    visit: Visit, service: Service, region: str, button: str
+) -> None:
     service.call("GET", "/v1/team")
     row = visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
     expect(row).to_have_count(1)
-    visit.press("Sandboxes", "Reset")
-    visit.region("Requests")
-    expect(row).to_have_count(0)
-
-
-def test_the_journal_is_cleared(visit: Visit, service: Service) -> None:
-    service.call("GET", "/v1/team")
-    visit.press("Requests", "Clear")
+    visit.press(region, button)
     expect(visit.region("Requests")).to_contain_text("No requests yet")
-    assert json.dumps(service.control("GET", "/requests")["data"]) == "[]"
+    expect(row).to_have_count(0)
+    assert service.control("GET", "/requests")["data"] == []
 
 
 # Requests as a client sends them --------------------------------------------------------------------------------------
@@ -393,8 +374,7 @@ def test_a_photoshoot_as_a_client_is_of_the_chosen_team_by_a_key_that_is_active(
 
 def test_an_operation_is_tried_in_the_reference_and_explained_on_the_page(visitor: Any) -> None:
     visit = visitor("/_emulator/reference#createPose")
-    part = visit.page.get_by_role("article", name="createPose", exact=True)
-    part.get_by_text("Try it").click()
+    part = visit.tried_operation("createPose")
     part.get_by_label("Body", exact=True).fill('{"name": 7}')
     part.get_by_role("button", name="Send").click()
     expect(part.get_by_role("group", name="Answer")).to_contain_text('"code": "invalid_input"')
@@ -407,8 +387,7 @@ def test_an_operation_is_tried_in_the_reference_and_explained_on_the_page(visito
 def test_a_trial_that_admits_an_operation_leads_to_its_work(visitor: Any, service: Service) -> None:
     service.photoshoot()
     visit = visitor("/_emulator/reference#createBackground")
-    part = visit.page.get_by_role("article", name="createBackground", exact=True)
-    part.get_by_text("Try it").click()
+    part = visit.tried_operation("createBackground")
     part.get_by_role("button", name="Send").click()
     part.get_by_role("link", name="Show the work").click()
     work = visit.page.get_by_role("region", name="Work", exact=True).get_by_role("article").filter(has_text="op_")
@@ -418,8 +397,7 @@ def test_a_trial_that_admits_an_operation_leads_to_its_work(visitor: Any, servic
 def test_a_trial_names_assets_that_exist_and_is_replayed_with_the_same_key(visitor: Any, service: Service) -> None:
     service.photoshoot()
     visit = visitor("/_emulator/reference#createProductPhotographyGeneration")
-    part = visit.page.get_by_role("article", name="createProductPhotographyGeneration", exact=True)
-    part.get_by_text("Try it").click()
+    part = visit.tried_operation("createProductPhotographyGeneration")
     for outcome in ("202 answered", "202 replayed"):
         part.get_by_role("button", name="Send").click()
         expect(part.locator(".answer")).to_contain_text(outcome)
