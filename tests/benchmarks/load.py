@@ -20,17 +20,15 @@ class UnexpectedAnswerError(RuntimeError):
     """The server answered something else than the measurement needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
-    """A request as bytes, with a place for a number of its own where one is needed (`before` and `after` it)."""
+class Template(NamedTuple):
+    """A request as bytes; where one needs a number of its own, what comes before and after it."""
 
     before: bytes
     after: bytes = b""
-    is_numbered: bool = False
 
     def number(self, number: int) -> bytes:
         """Return the request of a number."""
-        return b"%b%012d%b" % (self.before, number, self.after) if self.is_numbered else self.before
+        return b"%b%012d%b" % (self.before, number, self.after) if self.after else self.before
 
 
 def template(method: str, path: str, key: str, body: Any = None, is_numbered: bool = False) -> Template:
@@ -40,16 +38,13 @@ def template(method: str, path: str, key: str, body: Any = None, is_numbered: bo
     if body is not None:
         head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
     if is_numbered:
-        return Template(f"{head}Idempotency-Key: ".encode(), b"\r\n\r\n" + content, is_numbered=True)
+        return Template(f"{head}Idempotency-Key: ".encode(), b"\r\n\r\n" + content)
     return Template(f"{head}\r\n".encode() + content)
 
 
-@dataclass(slots=True)
-class Answer:
-    """Status, headers in lower case, and body."""
+class Answer(NamedTuple):
+    """What came: the body, and how long all of it was."""
 
-    status: int
-    headers: dict[str, str]
     body: bytes
     length: int
 
@@ -84,10 +79,9 @@ class Connection:
             raise UnexpectedAnswerError("a chunked answer")
         while len(data) < length:
             self._receive(data)
-        answer = Answer(int(lines[0].split()[1]), headers, bytes(data[end + 4 : length]), length)
-        if answer.status >= 300:
-            raise UnexpectedAnswerError(f"{answer.status}: {answer.body.decode(errors='replace')}")
-        return answer
+        if int(lines[0].split()[1]) >= 300:
+            raise UnexpectedAnswerError(bytes(data).decode(errors="replace"))
+        return Answer(bytes(data[end + 4 : length]), length)
 
     def _receive(self, data: bytearray) -> None:
         received = self.stream.recv(CHUNK_BYTES)

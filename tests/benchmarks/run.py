@@ -168,7 +168,7 @@ def both_under_load(
 def raw_request(request: Template, size: int) -> Template:
     """Return a request with another path: that of an answer of this size."""
     method, _, rest = request.before.split(b" ", 2)
-    return Template(b"%b /%d %b" % (method, size, rest), request.after, request.is_numbered)
+    return Template(b"%b /%d %b" % (method, size, rest), request.after)
 
 
 def under_load(bench: Bench, server: RunningServer, requests: list[Template]) -> Load:

@@ -1,6 +1,5 @@
 """Runs the real command: in a process of its own where signals, streams or children are its matter, and otherwise in this one."""
 
-import http.client
 import io
 import json
 import os
@@ -12,6 +11,7 @@ from unittest.mock import patch
 
 from emulator.cli.main import main
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, Server, environment, run_program
+from tests.support.wire import Wire
 
 OF_A_PROCESS = ("serve", "exec", "sweep")
 """The commands that take over their process: its signals, its log and its garbage."""
@@ -40,13 +40,9 @@ def reading(*paths: str) -> list[str]:
 
 def ask(server: Server, path: str, key: str | None = "iwe_demo_full", body: Any = None, method: str = "GET") -> Any:
     """Send a request; return the JSON that is answered."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_SECONDS)
-    headers = {"Content-Type": "application/json", "Idempotency-Key": "it's one"}
-    headers |= {} if key is None else {"Authorization": f"Bearer {key}"}
-    connection.request(method, path, None if body is None else json.dumps(body), headers)
-    answer = connection.getresponse().read()
-    connection.close()
-    return json.loads(answer) if answer else None
+    headers = {"Idempotency-Key": "it's one"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
+    answer = Wire(server.url).request(method, path, body, headers)
+    return answer.json if answer.body else None
 
 
 def run_command(*arguments: str, **variables: str) -> Outcome:

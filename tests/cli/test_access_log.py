@@ -40,12 +40,6 @@ def test_the_signature_of_a_link_is_not_in_its_line() -> None:
         assert "  404  GET /files/default/ast_1-….png  not_found  " in server.stop().complaint
 
 
-def test_they_can_be_silenced() -> None:
-    with serving("--access-log", "off") as server:
-        ask(server, "/v1/team")
-        assert "" == server.stop().complaint
-
-
 @pytest.mark.slow
 def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
     unread = subprocess.PIPE

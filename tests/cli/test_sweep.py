@@ -101,18 +101,20 @@ def sweep(options: list[str], command: list[str]) -> Outcome:
     )
 
 
-def outcomes(report: Path) -> dict[str, str]:
-    """By cell, how its run ended."""
-    return {row["cell"]: row["outcome"] for row in json.loads(report.read_text())["cells"]}
+def swept(folder: Path, options: list[str], command: list[str]) -> tuple[int, dict[str, str]]:
+    """Run a sweep to its end; return its status, and by cell how its run ended."""
+    report = folder / "report.json"
+    status = sweep([*options, "--report", str(report)], command).status
+    return status, {row["cell"]: row["outcome"] for row in json.loads(report.read_text())["cells"]}
 
 
 def test_a_client_that_asks_once_fails_where_one_that_persists_survives(tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    options = ["--only", "createUpload#1:[lrs]*", "--faults", "network,problems", "--report", str(report)]
-    assert sweep(options, client(HASTY)).status == 0
-    assert {"failed"} == set(outcomes(report).values())
-    assert sweep(options, client(SOUND)).status == 0
-    survived = {cell.partition(":")[2] for cell, outcome in outcomes(report).items() if outcome == "survived"}
+    options = ["--only", "createUpload#1:[lrs]*", "--faults", "network,problems"]
+    status, hasty = swept(tmp_path, options, client(HASTY))
+    assert (0, {"failed"}) == (status, set(hasty.values()))
+    status, sound = swept(tmp_path, options, client(SOUND))
+    survived = {cell.partition(":")[2] for cell, outcome in sound.items() if outcome == "survived"}
+    assert status == 0
     assert {"rate_limited", "service_unavailable", "lost-before-commit", "lost-after-commit"} == survived
 
 
@@ -150,32 +152,32 @@ def heard(reader: int) -> bytes:
     return os.read(reader, 4096)
 
 
+REFUSED_SOON = ["--only", "getTeam#1:authentication_required", "--timeout", "3"]
+
+
 def test_a_command_without_an_end_is_hung_and_nothing_of_it_is_left(tmp_path: Path) -> None:
-    report, mark = tmp_path / "report.json", tmp_path / "refused"
-    options = ["--only", "getTeam#1:authentication_required", "--timeout", "3", "--report", str(report)]
+    mark = tmp_path / "refused"
     with pipe(mark) as reader:
-        assert sweep(options, client(STUBBORN.format(mark=mark))).status == 1
+        found = swept(tmp_path, REFUSED_SOON, client(STUBBORN.format(mark=mark)))
         assert {b"refused"} == set(heard(reader).split())
         assert b"" == heard(reader)
-    assert {"getTeam#1:authentication_required": "hung"} == outcomes(report)
+    assert (1, {"getTeam#1:authentication_required": "hung"}) == found
 
 
 def test_a_run_that_was_only_slow_is_tried_again_and_not_hung(tmp_path: Path) -> None:
-    report, mark = tmp_path / "report.json", tmp_path / "refused"
+    mark = tmp_path / "refused"
     slow_once = f"import os\nif os.path.exists({str(mark)!r}): raise SystemExit\n" + STUBBORN.format(mark=mark)
-    options = ["--only", "getTeam#1:authentication_required", "--timeout", "3", "--report", str(report)]
-    assert sweep(options, client(slow_once)).status == 0
-    assert {"getTeam#1:authentication_required": "survived"} == outcomes(report)
+    found = swept(tmp_path, REFUSED_SOON, client(slow_once))
+    assert (0, {"getTeam#1:authentication_required": "survived"}) == found
 
 
 def test_a_run_that_hung_is_not_taken_from_the_file_of_a_sweep(tmp_path: Path) -> None:
-    resume, report = tmp_path / "resume", tmp_path / "report.json"
-    options = ["--only", "getTeam#1:lost-*", "--resume", str(resume), "--report", str(report)]
+    resume = tmp_path / "resume"
+    options = ["--only", "getTeam#1:lost-*", "--resume", str(resume)]
     sweep(options, client(SOUND))
     head, line = resume.read_text().splitlines()
     resume.write_text("\n".join([head, json.dumps({**json.loads(line), "outcome": "hung", "status": None})]))
-    assert sweep(options, client(SOUND)).status == 0
-    assert {"survived"} == set(outcomes(report).values())
+    assert (0, {"getTeam#1:lost-before-commit": "survived"}) == swept(tmp_path, options, client(SOUND))
 
 
 @pytest.mark.parametrize(("keys", "outcome"), [("one", "survived"), ("fresh", "damaged")])
@@ -189,7 +191,7 @@ def test_a_client_that_orders_twice_does_damage_though_it_succeeds(tmp_path: Pat
 
 
 def test_a_call_is_counted_in_each_sandbox_and_struck_in_each(tmp_path: Path) -> None:
-    test, report = tmp_path / "test_it.py", tmp_path / "report.json"
+    test = tmp_path / "test_it.py"
     test.write_text(
         "import httpx, pytest\n"
         "@pytest.mark.parametrize('number', range(2))\n"
@@ -198,8 +200,8 @@ def test_a_call_is_counted_in_each_sandbox_and_struck_in_each(tmp_path: Path) ->
         "    statuses = [httpx.get(image_workflow.base_url + '/team', headers=headers).status_code for _ in range(2)]\n"
         f"    open({str(tmp_path / 'seen')!r}, 'a').write(f'{{statuses}}')\n"
     )
-    assert sweep(["--only", "getTeam#?:internal_error", "--report", str(report)], suite(test)).status == 0
-    assert ["getTeam#1:internal_error", "getTeam#2:internal_error"] == list(outcomes(report))
+    status, cells = swept(tmp_path, ["--only", "getTeam#?:internal_error"], suite(test))
+    assert (0, ["getTeam#1:internal_error", "getTeam#2:internal_error"]) == (status, list(cells))
     seen = (tmp_path / "seen").read_text()
     assert (2, 2) == (seen.count("[500, 200]"), seen.count("[200, 500]"))
 
@@ -229,14 +231,14 @@ def test_what_cannot_differ_is_left_out_and_why_is_told(tmp_path: Path) -> None:
 
 
 def test_a_sweep_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
-    resume, report = tmp_path / "resume", tmp_path / "report.json"
-    options = ["--faults", "network", "--resume", str(resume), "--report", str(report)]
+    resume = tmp_path / "resume"
+    options = ["--faults", "network", "--resume", str(resume)]
     sweep(options, client(SOUND))
     lines = resume.read_text().splitlines()
     row: dict[str, Any] = {**json.loads(lines[1]), "outcome": "damaged"}
     resume.write_text("\n".join([lines[0], json.dumps(row), lines[2][:10]]))
-    assert sweep(options, client(SOUND)).status == 1
-    assert "damaged" == outcomes(report)[row["cell"]]
+    status, cells = swept(tmp_path, options, client(SOUND))
+    assert (1, "damaged") == (status, cells[row["cell"]])
     assert 4 == len(resume.read_text().splitlines())
     assert sweep(["--resume", str(resume)], client(HASTY)).status == 2
 

@@ -55,26 +55,15 @@ def test_a_scenario_is_put_as_yaml_whatever_its_media_type(
     assert emulator.told("GET", "/scenario")["rules"] == [{"name": "second", "matched": 4, "fired": 2}]
 
 
-def test_a_scenario_is_put_as_json(emulator: EmulatorUnderTest) -> None:
-    rule = {"match": {"operation": "getTeam"}, "then": {"problem": "rate_limited", "retry_after": 9}}
-    shown = emulator.told("PUT", "/scenario", {"scenario": "limited", "rules": [rule]})
-    assert shown["scenario"] == "limited"
-    assert (emulator.get("/team").status, emulator.get("/team").retry_after) == (429, 9)
-
-
-def test_a_scenario_of_the_library_is_put_by_name(emulator: EmulatorUnderTest) -> None:
-    name = emulator.told("GET", "/scenarios")["data"][0]["name"]
-    for body in (json.dumps({"use": name}), f"use: {name}\n"):
-        assert _put_text(emulator, body)["scenario"] == name
-
-
-def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run(emulator: EmulatorUnderTest) -> None:
+def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run_by_name(emulator: EmulatorUnderTest) -> None:
     listed = emulator.told("GET", "/scenarios")["data"]
     names = [entry["name"] for entry in listed]
     assert names == sorted(names)
     for entry in listed:
         assert entry["description"]
-        assert emulator.told("PUT", "/scenario", {"use": entry["name"]})["description"] == entry["description"]
+        for text in (json.dumps({"use": entry["name"]}), f"use: {entry['name']}\n"):
+            shown = _put_text(emulator, text)
+            assert entry == {"name": shown["scenario"], "description": shown["description"]}
 
 
 BAD = [

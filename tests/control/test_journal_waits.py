@@ -78,7 +78,10 @@ def test_a_request_that_is_held_can_be_waited_for(emulator: EmulatorUnderTest) -
     assert waited is not None
     assert second is not None
     assert first is not None
-    assert ([1], None) == (_sequences(waited), waited.json["data"][0]["status"])
+    (entry,) = waited.json["data"]
+    assert (1, None, None, UPLOAD) == tuple(
+        entry[name] for name in ("sequence", "status", "duration_ms", "request_body")
+    )
     assert (409, 201) == (second.status, first.status)
 
 

@@ -135,11 +135,6 @@ def test_pictures_that_nothing_needs_are_let_go(emulator: EmulatorUnderTest) -> 
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
-def first(parts: Parts, table: str, **conditions: Any) -> dict[str, Any]:
-    """Return the first row of a table that has some values."""
-    return next(row for row in parts[table] if all(row[name] == value for name, value in conditions.items()))
-
-
 def of(*steps: str | int, **changes: Any) -> Callable[[Parts], object]:
     """Return a change of some fields of what these steps lead to."""
 
@@ -461,7 +456,7 @@ def test_a_picture_that_cannot_be_decoded_stops_no_work_that_uses_it(emulator: E
     members = members_of(saved(emulator))
     parts = parts_of(members[STATE])
     digest = hashlib.sha256(data).hexdigest()
-    first(parts, "pictures", key=asset["id"])["sha256"] = digest
+    next(row for row in parts["pictures"] if row["key"] == asset["id"])["sha256"] = digest
     file = zipped({STATE: state_of(parts), f"pictures/{digest}": data})
     emulator.told("PUT", "/state", content=file)
     emulator.photograph(asset_ids=[asset["id"]])

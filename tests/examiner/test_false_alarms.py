@@ -1,5 +1,9 @@
-"""What looks like a misdeed and is none, and what is one though it hides: each a client that was misjudged once."""
+"""What looks like a misdeed and is none, and what is one though it hides: clients that were misjudged once, and sound ones.
 
+Sound clients stay clean, whatever their habits, under every scenario of the library.
+"""
+
+import itertools
 from typing import Final
 
 import httpx
@@ -7,8 +11,8 @@ import pytest
 
 from emulator.examiner.rules.base import Ask, Example, Wait, upscale
 from emulator.testing import Emulator, Sandbox
-from tests.examiner.examples import ExampleClient, rules_found
-from tests.examiner.sound_clients import SoundClient
+from tests.examiner.examples import LIBRARY, ExampleClient, rules_found
+from tests.examiner.sound_clients import CLIENTS, SoundClient
 from tests.support.emulator_client import EmulatorUnderTest
 
 LOOK: Final = Ask("GET", "{work}")
@@ -87,3 +91,19 @@ def admitted(sandbox: Sandbox) -> str:
     client = SoundClient(sandbox)
     body = {"asset_id": client.upload()["id"], "target_resolution": "2k", "output_format": "png"}
     return f"/generations/{client.ask('POST', '/generations/upscale', body)['id']}"
+
+
+CASES = list(itertools.product(LIBRARY, CLIENTS, ("manual", "auto")))
+USUAL = [case for case in CASES[::11] if case[0] != "slow-service"]
+"""Every client under a quarter of the library or so; all cases belong to the long verification."""
+
+
+@pytest.mark.parametrize(
+    ("scenario", "make_client", "clock"),
+    [pytest.param(*case, marks=() if case in USUAL else pytest.mark.verify) for case in CASES],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_a_sound_client_is_clean(server: Emulator, scenario: str, make_client: type[SoundClient], clock: str) -> None:
+    with server.sandbox(scenario=scenario, clock=clock) as sandbox:
+        make_client(sandbox).tour()
+        assert [] == list(map(str, sandbox.conduct().findings))

@@ -9,19 +9,24 @@ import httpx
 import pytest
 
 from emulator.testing import EmulatorApplication, EmulatorError, create_app
+from tests.support.emulator_client import UPLOAD
 from tests.support.pictures import noise
 
 KEY = {"Authorization": "Bearer iwe_demo_full"}
 HOLD = {"scenario": "wait", "rules": [{"match": {"operation": "createUpload"}, "then": {"hold": "10s"}}]}
 
 
+def client_of(app: EmulatorApplication) -> httpx.AsyncClient:
+    """A client in the process of the emulator, with the credential of Demo."""
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=app.sandbox.base_url, headers=KEY)
+
+
 def test_it_serves_an_asynchronous_client_whose_sandbox_is_asked_meanwhile() -> None:
     async def run(app: EmulatorApplication) -> None:
-        transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url=app.sandbox.base_url) as client:
-            assert 200 == (await client.get("/team", headers=KEY)).status_code
+        async with client_of(app) as client:
+            assert 200 == (await client.get("/team")).status_code
             app.sandbox.team("Demo").set(credits=5)
-            assert 5 == (await client.get("/team", headers=KEY)).json()["credits"]
+            assert 5 == (await client.get("/team")).json()["credits"]
             assert ["getTeam", "getTeam"] == [request.operation for request in app.sandbox.requests()]
 
     asyncio.run(run(create_app(clock="auto")))
@@ -30,11 +35,9 @@ def test_it_serves_an_asynchronous_client_whose_sandbox_is_asked_meanwhile() -> 
 def test_a_held_request_goes_on_when_another_thread_moves_the_clock() -> None:
     async def run(app: EmulatorApplication) -> None:
         app.sandbox.use(HOLD)
-        transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url=app.sandbox.base_url) as client:
-            headers = {**KEY, "Idempotency-Key": "one"}
-            body = {"content_type": "image/png", "size_bytes": 5}
-            held = asyncio.ensure_future(client.post("/uploads", json=body, headers=headers))
+        async with client_of(app) as client:
+            headers = {"Idempotency-Key": "one"}
+            held = asyncio.ensure_future(client.post("/uploads", json=UPLOAD, headers=headers))
             while not app.sandbox.clock.pending:  # noqa: ASYNC110 (until the request has come as far as its hold)
                 await asyncio.sleep(0)
             await asyncio.to_thread(app.sandbox.clock.advance, 10)
@@ -87,8 +90,9 @@ def test_a_world_or_a_scenario_can_be_given_as_it_is(option: str) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_a_state_that_finds_no_room_is_an_error_of_the_file() -> None:
     async def run(app: EmulatorApplication) -> None:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://testserver") as client:
-            await client.post("/_emulator/assets", content=noise(), headers={"Content-Type": "image/png"})
+        async with client_of(app) as client:
+            address = client.base_url.join("/_emulator/assets")
+            await client.post(address, content=noise(), headers={"Content-Type": "image/png"})
         with pytest.raises(OSError, match="No space left on device"):
             app.sandbox.save("/dev/full")
 
@@ -97,9 +101,9 @@ def test_a_state_that_finds_no_room_is_an_error_of_the_file() -> None:
 
 def test_a_lost_answer_is_an_error_of_httpx() -> None:
     async def run(app: EmulatorApplication) -> None:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=app.sandbox.base_url) as client:
+        async with client_of(app) as client:
             with pytest.raises(httpx.TransportError, match="a scenario lost the answer") as error:
-                await client.get("/team", headers=KEY)
+                await client.get("/team")
             assert isinstance(error.value, ConnectionError)
             assert error.value.request.url.path == "/v1/team"
 
