@@ -100,7 +100,7 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
         emulator = Emulator.connect(url, token) if url else Emulator.start()
     except EmulatorError as error:
         refused = f"{error.detail}\n  ({OPTION} or EMULATOR_URL names it)" if url else error.detail
-    if refused:  # out here, since a report also tells of what was being handled
+    if refused:  # outside the handler: a report shows an error that is being handled too
         pytest.fail(refused, pytrace=False)
     with emulator:
         yield emulator

@@ -77,7 +77,7 @@ class Guard:
         return self._shell.pid if self._shell else 0
 
     def dismiss(self) -> None:
-        """Let it leave the group; once is enough."""
+        """End the shell, without ending the group. Does nothing if it has ended."""
         if self._shell is not None:
             self._shell.communicate(b"\n")
             self._shell = None
@@ -87,7 +87,7 @@ class Child:
     """A running command. It has the streams and every other file that this process was started with."""
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str], guard: Guard) -> None:
-        """Start it, in a running event loop, which has the signals from now on. Raises StartError."""
+        """Start it, in a running event loop, which handles the signals from now on. Raises StartError."""
         self._loop = asyncio.get_running_loop()
         self._changes: asyncio.Queue[int] = asyncio.Queue()
         self._guard = guard
@@ -179,9 +179,9 @@ class Child:
 
 
 def _has_only_zombies(group: int) -> bool:
-    """Whether all of a process group is dead, and its remains only wait for the first process to look at them.
+    """Whether only zombies are left of a process group: processes that have ended, and that process 1 has not yet reaped.
 
-    In containers that one may take its time, or be this process itself. Linux tells; elsewhere the answer is no.
+    In a container, process 1 may be slow to do so, or be this process itself. Known on Linux only; elsewhere false.
     """
     states = []
     for file in Path("/proc").glob("[0-9]*/stat"):

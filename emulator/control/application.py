@@ -160,7 +160,7 @@ class ControlMiddleware:
             answer = await _refuse(Request(scope), problem)
             await answer(scope, receive, finish)
         finally:
-            scope["state"].clear()  # which leads back to the scope
+            scope["state"].clear()  # its head refers back to the scope
 
 
 async def _refuse(request: Request, problem: Exception) -> Response:

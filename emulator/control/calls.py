@@ -1,6 +1,6 @@
 """A request to the control plane: its body and query are read, its sandbox found and settled, its handler called.
 
-Starlette routes, streams and answers; what is read, is read as strictly as `/v1` reads it. Between the read body and the
+Starlette routes, streams and answers; bodies and queries are read as strictly as under `/v1`. Between the read body and the
 answer nothing waits, so an action is carried out as a whole (only a move of the clock may let held requests go on in
 between). Must not know what an endpoint does.
 """

@@ -1,4 +1,4 @@
-"""Files to be sent to an emulator, which reads and checks their content, and on their way back."""
+"""Files that are sent to an emulator, which checks their content, and files that its answers are written to."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from emulator.testing.errors import UnusableFileError, UnwritableError, unreadab
 
 
 def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
-    """Return the file that is meant: by a path, a text that ends like a file's name, or one that is there; else None.
+    """Return the file that is meant: a path, a text with a suffix, or the name of a file that exists; else None.
 
     A text of several lines is a scenario, not the name of one.
     """
@@ -44,9 +44,9 @@ def opened(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
 
 @contextmanager
 def put_in_place(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
-    """Open a file to be written beside another, whose place it takes when it is whole: a failure leaves what was there.
+    """Open a file beside the given one, and let it replace that one when it is complete: a failure changes nothing.
 
-    What is there and no file, such as a device, is written to. Raises OSError.
+    What is not a regular file, such as a device, is written to directly. Raises OSError.
     """
     try:
         with _written(Path(file).resolve()) as stream:
@@ -74,7 +74,7 @@ def _written(target: Path) -> Iterator[BinaryIO]:
 
 
 def world_value(world: Any) -> Any:
-    """Return a world as JSON: a file (YAML) is read, anything else is what it is. Raises UnusableFileError with the place."""
+    """Return a world as JSON: the content of a YAML file, or any other value as it is. Raises UnusableFileError with the place."""
     if isinstance(world, Mapping) or not isinstance(world, str | PathLike):
         return world
     try:
