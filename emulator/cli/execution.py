@@ -24,7 +24,7 @@ from emulator.cli.errors import writable_file
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
 from emulator.cli.report import Report
-from emulator.cli.serving import (
+from emulator.cli.start_up import (
     access_log,
     address_of,
     listening_socket,

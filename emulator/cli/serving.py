@@ -1,6 +1,6 @@
 """The `serve` command: one uvicorn server around the application, from the bound port to the last answer.
 
-Owns the listening socket, the start-up message, the `ready` line, signals and the log.
+Owns the start-up message, the `ready` line and signals.
 """
 
 import asyncio
@@ -14,16 +14,14 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from emulator import __version__
-from emulator.cli.addresses import local_url
-from emulator.cli.errors import CommandError, unreadable
 from emulator.cli.logs import configure_logging
+from emulator.cli.start_up import access_log, address_of, listening_socket, load_application, warn_of_unknown_variables
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
-from emulator.documents.complaints import nearest
 from emulator.imaging.memory import give_back_large_blocks
 from emulator.server.garbage import collect_with_small_pauses
 from emulator.server.server import WatchedServer
-from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, unknown_variables
+from emulator.settings import Settings
 
 if TYPE_CHECKING:
     from emulator.app import Application, StartUpSummary
@@ -32,9 +30,9 @@ _LOGGER = logging.getLogger("emulator.cli")
 GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
 TRANSFER_GRACE_SECONDS = 7
-"""How long what is still on its way may take to arrive; then the connection is cut, and its request ends by itself."""
+"""How long bodies and answers may take that are still on their way; then their connections are cut."""
 IMAGE_GRACE_SECONDS = 4
-"""How much of this their image work may take, so that its clients still get their answers: usual images need a tenth."""
+"""How much of this image work may take, so that its clients still get their answers; usual images need a tenth."""
 
 
 def serve(settings: Settings, environment: Mapping[str, str]) -> int:
@@ -52,45 +50,6 @@ def serve(settings: Settings, environment: Mapping[str, str]) -> int:
         with access_log(application, settings, environment, is_usual=True):
             _AnnouncingServer(application, f"{message}\nready {address}{BASE_PATH}").run(sockets=[listener])
     return 0
-
-
-@contextmanager
-def access_log(
-    application: "Application", settings: Settings, environment: Mapping[str, str], *, is_usual: bool
-) -> Iterator[None]:
-    """Write a line for each request meanwhile, if that is asked for or usual."""
-    if not (is_usual if settings.access_log is None else settings.access_log):
-        yield
-        return
-    from emulator.cli.access_log import AccessLog
-    from emulator.cli.output import Style
-
-    log = AccessLog(Style(sys.stderr, environment), as_json=settings.log_format == "json")
-    application.sandboxes.observe(log.note)
-    try:
-        yield
-    finally:
-        log.close()
-
-
-def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
-    """Warn about variables that look like options but are not."""
-    # The prefix, which all of them have, says nothing about which one was meant.
-    known = {option.variable.removeprefix(VARIABLE_PREFIX): option.variable for option in OPTIONS}
-    for name in unknown_variables(environment):
-        suggestions = " or ".join(known[meant] for meant in nearest(name.removeprefix(VARIABLE_PREFIX), known))
-        hint = f"; did you mean {suggestions}?" if suggestions else ""
-        _LOGGER.warning("unknown variable %s%s", name, hint)
-
-
-def load_application(settings: Settings) -> "Application":
-    """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
-    from emulator.app import Application
-
-    try:
-        return Application(settings)
-    except OSError as error:
-        raise unreadable(error) from error
 
 
 class _AnnouncingServer(WatchedServer):
@@ -133,31 +92,6 @@ class _AnnouncingServer(WatchedServer):
 
 def _stop_before_ready(_number: int, _frame: FrameType | None) -> None:
     sys.exit(0)
-
-
-def listening_socket(host: str, port: int) -> socket.socket:
-    """Bind the address before anything else, so that a port in use is reported at once."""
-    listener = None
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        # A name such as localhost may have both: clients that use 127.0.0.1 must find the server there.
-        family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-        listener = socket.socket(family, kind, protocol)
-        if sys.platform != "win32":  # there, the option would let two servers share the port
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except (OSError, UnicodeError) as error:
-        if listener is not None:
-            listener.close()
-        reason = error.strerror if isinstance(error, OSError) else "invalid host name"
-        raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from error
-    return listener
-
-
-def address_of(listener: socket.socket) -> str:
-    """The address under which this machine reaches the socket."""
-    host, port = listener.getsockname()[:2]
-    return local_url(host, port)
 
 
 def _start_up_message(address: str, summary: "StartUpSummary") -> str:

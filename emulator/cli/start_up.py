@@ -1,0 +1,85 @@
+"""What `serve` and `exec` do alike at their start: the socket, the application, the access log and warnings.
+
+Must not know how long either of them serves.
+"""
+
+import logging
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from emulator.cli.addresses import local_url
+from emulator.cli.errors import CommandError, unreadable
+from emulator.documents.complaints import nearest
+from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, unknown_variables
+
+if TYPE_CHECKING:
+    from emulator.app import Application
+
+_LOGGER = logging.getLogger("emulator.cli")
+
+
+def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
+    """Warn about variables that look like options but are not."""
+    # The prefix, which all of them have, says nothing about which one was meant.
+    known = {option.variable.removeprefix(VARIABLE_PREFIX): option.variable for option in OPTIONS}
+    for name in unknown_variables(environment):
+        suggestions = " or ".join(known[meant] for meant in nearest(name.removeprefix(VARIABLE_PREFIX), known))
+        hint = f"; did you mean {suggestions}?" if suggestions else ""
+        _LOGGER.warning("unknown variable %s%s", name, hint)
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Bind the address before anything else, so that a port in use is reported at once. Raises CommandError."""
+    listener = None
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        # A name such as localhost may have both: clients that use 127.0.0.1 must find the server there.
+        family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+        listener = socket.socket(family, kind, protocol)
+        if sys.platform != "win32":  # there, the option would let two servers share the port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except (OSError, UnicodeError) as error:
+        if listener is not None:
+            listener.close()
+        reason = error.strerror if isinstance(error, OSError) else "invalid host name"
+        raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from error
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the address under which this machine reaches the socket."""
+    host, port = listener.getsockname()[:2]
+    return local_url(host, port)
+
+
+def load_application(settings: Settings) -> "Application":
+    """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
+    from emulator.app import Application
+
+    try:
+        return Application(settings)
+    except OSError as error:
+        raise unreadable(error) from error
+
+
+@contextmanager
+def access_log(
+    application: "Application", settings: Settings, environment: Mapping[str, str], *, is_usual: bool
+) -> Iterator[None]:
+    """Write a line for each request meanwhile, if the settings ask for it; where they say nothing, if it is usual."""
+    if not (is_usual if settings.access_log is None else settings.access_log):
+        yield
+        return
+    from emulator.cli.access_log import AccessLog
+    from emulator.cli.output import Style
+
+    log = AccessLog(Style(sys.stderr, environment), as_json=settings.log_format == "json")
+    application.sandboxes.observe(log.note)
+    try:
+        yield
+    finally:
+        log.close()
