@@ -44,7 +44,7 @@ from emulator.web.wire import Wire
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from emulator.examiner.coverage import Document
+    from emulator.examiner.coverage import Coverage
 
 
 class StartUpSummary(Struct, frozen=True):
@@ -150,7 +150,7 @@ class Application:
             engine.enter(sandbox)
         return self.examiner.conclude_all(self.sandboxes.by_id.values())
 
-    def coverage(self) -> "Document":
+    def coverage(self) -> "Coverage":
         """Return the coverage of the contract by the clients of all sandboxes, deleted ones included."""
         from emulator.examiner import closing, coverage
         from emulator.scenario.library import shipped_library

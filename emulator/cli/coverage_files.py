@@ -8,10 +8,10 @@ from emulator.cli.errors import unreadable
 from emulator.settings import UsageError
 
 if TYPE_CHECKING:
-    from emulator.examiner.coverage import Document
+    from emulator.examiner.coverage import Coverage
 
 
-def read_coverage(name: str) -> "Document":
+def read_coverage(name: str) -> "Coverage":
     """Read a file. Raises UsageError for one that cannot be read, or is not a coverage document."""
     from emulator.examiner.coverage import read
 

@@ -25,7 +25,7 @@ class Scope(NamedTuple):
     key: str
 
 
-class Record(NamedTuple):
+class StoredAnswer(NamedTuple):
     """The answer that a key is bound to, byte for byte (D11)."""
 
     admitted_at: int
@@ -41,7 +41,7 @@ class IdempotencyRecords:
 
     dropped: int = 0
     """Records that had not run out when newer ones took their place."""
-    _records: OrderedDict[Scope, Record] = field(default_factory=OrderedDict, init=False)
+    _records: OrderedDict[Scope, StoredAnswer] = field(default_factory=OrderedDict, init=False)
     """Ordered: the more was deleted from an ordinary dict, the longer it takes to find its first key."""
     _held: set[Scope] = field(default_factory=set, init=False)
 
@@ -49,7 +49,7 @@ class IdempotencyRecords:
         """Whether a request with this key is being admitted at this moment (D13)."""
         return scope in self._held
 
-    def find(self, scope: Scope, now: int) -> Record | None:
+    def find(self, scope: Scope, now: int) -> StoredAnswer | None:
         """Return the record of a key; to the millisecond, none once it is 24 hours old (D12)."""
         record = self._records.get(scope)
         return record if record is not None and now < record.admitted_at + RETENTION_MS else None
@@ -62,7 +62,7 @@ class IdempotencyRecords:
         """End the hold; without a record the key is as new (D10)."""
         self._held.discard(scope)
 
-    def bind(self, scope: Scope, record: Record) -> None:
+    def bind(self, scope: Scope, record: StoredAnswer) -> None:
         """Keep the answer under its key, and drop the records that have run out; the oldest too, if there are too many."""
         records, runs_out_from = self._records, record.admitted_at - RETENTION_MS
         while records and records[next(iter(records))].admitted_at <= runs_out_from:
@@ -72,11 +72,11 @@ class IdempotencyRecords:
             records.popitem(last=False)
             self.dropped += 1
 
-    def restore(self, scope: Scope, record: Record) -> None:
+    def restore(self, scope: Scope, record: StoredAnswer) -> None:
         """Take over a record of a state file; they come oldest first."""
         self._records[scope] = record
         self._records.move_to_end(scope)  # a key that is kept again is the newest
 
-    def records(self) -> Iterator[tuple[Scope, Record]]:
+    def records(self) -> Iterator[tuple[Scope, StoredAnswer]]:
         """Go through all records, oldest first."""
         return iter(self._records.items())

@@ -9,14 +9,15 @@ from typing import Literal, get_args
 
 from msgspec import Struct, structs
 
+from emulator.domain.product_photos import PACKED_PHOTOS
+
 PictureFormat = Literal["jpeg", "png", "webp"]
 BackgroundKind = Literal["automatic", "color", "picture", "transparent"]
-PremadeKind = Literal["photography_style", "background", "pose", "fashion_model"]
+IngredientKind = Literal["photography_style", "background", "pose", "fashion_model"]
 
 LONGEST_EDGE_LIMIT = 16_383
 """Pixels; the longest edge that all three formats can hold."""
 
-SUBJECT_LIMIT = 5
 MODEL_INPUT_LIMIT = 3
 EDIT_INPUT_LIMIT = 8
 CARD_INPUT_LIMIT = 5
@@ -33,8 +34,8 @@ class _Picture(Struct, frozen=True, kw_only=True):
     def _check_size(self) -> None:
         if not (1 <= self.width <= LONGEST_EDGE_LIMIT and 1 <= self.height <= LONGEST_EDGE_LIMIT):
             raise ValueError(f"size {self.width}x{self.height}: expected 1 to {LONGEST_EDGE_LIMIT} pixels an edge")
-        if self.format not in ("jpeg", "png", "webp"):
-            raise ValueError(f"format {self.format!r}: expected jpeg, png or webp")
+        if self.format not in get_args(PictureFormat):
+            raise ValueError(f"format {self.format!r}: expected one of {', '.join(get_args(PictureFormat))}")
 
     def _check_inputs(self, least: int, most: int) -> None:
         if not least <= len(self.inputs) <= most:
@@ -68,8 +69,8 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         self._check_size()
-        if not 1 <= self.subject_count <= SUBJECT_LIMIT:
-            raise ValueError(f"subject_count {self.subject_count}: expected 1 to {SUBJECT_LIMIT}")
+        if not 1 <= self.subject_count <= PACKED_PHOTOS:
+            raise ValueError(f"subject_count {self.subject_count}: expected 1 to {PACKED_PHOTOS}")
         if not 0 <= self.model_input_count <= MODEL_INPUT_LIMIT:
             raise ValueError(f"model_input_count {self.model_input_count}: expected 0 to {MODEL_INPUT_LIMIT}")
         if not 0 <= self.people <= MODEL_INPUT_LIMIT:
@@ -109,7 +110,7 @@ class PremadeRecipe(_Picture, frozen=True, kw_only=True):
     and age range. `index` tells the pictures of one kind apart.
     """
 
-    kind: PremadeKind
+    kind: IngredientKind
     name: str
     attributes: tuple[str, ...] = ()
     index: int = 0
@@ -122,7 +123,7 @@ class PremadeRecipe(_Picture, frozen=True, kw_only=True):
 class CardRecipe(_Picture, frozen=True, kw_only=True):
     """The card or preview picture of a Team-owned ingredient, made from its 1 to 5 source pictures."""
 
-    kind: PremadeKind
+    kind: IngredientKind
     name: str
     index: int = 0
 

@@ -4,11 +4,11 @@ Instants are milliseconds since the epoch. How a resource looks on the wire is t
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from msgspec import Struct, structs
 
-from emulator.domain.recipes import PictureFormat, Recipe
+from emulator.domain.recipes import IngredientKind, PictureFormat, Recipe
 
 WorkStatus = Literal["queued", "processing", "completed", "failed"]
 OutputStatus = Literal["pending", "processing", "completed", "failed"]
@@ -20,7 +20,7 @@ CredentialState = Literal["active", "revoked"]
 CameraDistance = Literal["close", "medium", "far"]
 CAMERA_DISTANCES: tuple[CameraDistance, ...] = get_args(CameraDistance)
 WORKFLOWS = ("product_photography", "edit_images", "upscale")
-INGREDIENT_KINDS = ("photography_style", "background", "pose", "fashion_model")
+INGREDIENT_KINDS: tuple[IngredientKind, ...] = get_args(IngredientKind)
 OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
 
 
@@ -126,9 +126,9 @@ class Ingredient:
     updated_at: int
     version: int
 
-    kind = ""
-    prefix = ""
-    picture_count = 1
+    kind: ClassVar[IngredientKind]
+    prefix: ClassVar[str]
+    picture_count: ClassVar[int] = 1
 
     @property
     def picture_keys(self) -> list[str]:

@@ -10,12 +10,12 @@ from emulator.contract import Contract
 from emulator.examiner.closing import Closing
 from emulator.examiner.points import all_points
 
-Document = dict[str, Any]
+Coverage = dict[str, Any]
 """`percent`, and `operations`: by operation id (and `upload`, `download`) its `points`."""
 _MAXIMUM_MET: Final = 2**53
 
 
-def document(contract: Contract, closing: Closing, met: Mapping[str, int]) -> Document:
+def document(contract: Contract, closing: Closing, met: Mapping[str, int]) -> Coverage:
     """Return the coverage document of some counts."""
     operations = {
         name: {
@@ -35,7 +35,7 @@ def percent(operations: Mapping[str, Any]) -> float:
     return len([met for met in points if met]) * 1000 // len(points) / 10 if points else 0.0
 
 
-def merged(documents: Sequence[Document]) -> Document:
+def merged(documents: Sequence[Coverage]) -> Coverage:
     """Return the coverage of several runs together."""
     operations: dict[str, dict[str, dict[str, Any]]] = {}
     for one in documents:
@@ -48,7 +48,7 @@ def merged(documents: Sequence[Document]) -> Document:
     return {"percent": percent(listed), "operations": listed}
 
 
-def read(value: object) -> Document:
+def read(value: object) -> Coverage:
     """Check that a JSON value is a coverage document, and return it.
 
     Raises:
@@ -82,7 +82,7 @@ def _check(holds: bool, where: str, expected: str) -> None:
         raise ValueError(f"{where or '(the file)'}: expected {expected}")
 
 
-def rows(coverage: Document) -> Iterator[tuple[str, int, int, list[str]]]:
+def rows(coverage: Coverage) -> Iterator[tuple[str, int, int, list[str]]]:
     """Iterate over the operations: name, number of covered points, number of points, and the gaps."""
     for name, operation in coverage["operations"].items():
         points = operation["points"]

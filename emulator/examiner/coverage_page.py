@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, Final
 
 from emulator.domain.problems import count_of
-from emulator.examiner.coverage import Document, rows
+from emulator.examiner.coverage import Coverage, rows
 
 _MOST_CLOSING: Final = 8
 """Limit of the listed scenarios that close most gaps."""
@@ -51,12 +51,12 @@ tr.met td:first-child::before { content: "\\2713\\00a0"; color: var(--met); } tr
 """
 
 
-def coverage_text(coverage: Document, suffix: str) -> str:
+def coverage_text(coverage: Coverage, suffix: str) -> str:
     """Return the content of a file: the page where its name ends in .html, else JSON."""
     return coverage_page(coverage) if suffix.lower() in (".html", ".htm") else json.dumps(coverage, indent=1) + "\n"
 
 
-def coverage_page(coverage: Document) -> str:
+def coverage_page(coverage: Coverage) -> str:
     """Return the page."""
     counts = [(met, of) for _, met, of, _ in rows(coverage)]
     met, total = sum(one for one, _ in counts), sum(of for _, of in counts)
@@ -86,7 +86,7 @@ def coverage_page(coverage: Document) -> str:
 """
 
 
-def _closing_most(coverage: Document) -> str:
+def _closing_most(coverage: Coverage) -> str:
     """Show the scenarios of the library that close most gaps."""
     points = (point for operation in coverage["operations"].values() for point in operation["points"])
     closing = Counter(str(point["closed_by"]["scenario"]) for point in points if _is_closed_by_scenario(point))

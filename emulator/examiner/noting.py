@@ -23,9 +23,9 @@ _WORK_KINDS = ("operation", "generation")
 _CURSOR = b'"next_cursor":"'
 _STATUS = b'"status":"'
 _MAXIMUM_BODY = 4096
-"""Bytes of a body that is digested only when a rule asks."""
+"""The longest body, in bytes, that is kept and digested only when a rule asks."""
 _MAXIMUM_TEXT = 300
-"""Of a path, key or User-Agent, in characters: what is longer is cut, so that notes stay small."""
+"""The characters of a path, key or User-Agent that a note keeps, so that it stays small."""
 
 
 def note_of(sandbox: Sandbox, entry: Entry) -> Note:

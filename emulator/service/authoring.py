@@ -33,7 +33,7 @@ from emulator.service.premade import CARD_SIZE
 from emulator.service.sandbox import Sandbox
 
 
-class IngredientKind(Struct, frozen=True):
+class Authoring(Struct, frozen=True):
     """How one kind is authored: its class, the field of its sources, and its attribute for each other field of a body."""
 
     resource: type[Ingredient]
@@ -43,18 +43,18 @@ class IngredientKind(Struct, frozen=True):
     """The description of a new one, where no field of the body gives it."""
 
 
-KINDS: Mapping[str, IngredientKind] = {
-    "photography_style": IngredientKind(PhotographyStyle, "asset_ids", {"name": "name", "description": "description"}),
-    "background": IngredientKind(
+AUTHORING: Mapping[str, Authoring] = {
+    "photography_style": Authoring(PhotographyStyle, "asset_ids", {"name": "name", "description": "description"}),
+    "background": Authoring(
         Background, "asset_id", {"name": "name", "kind": "background_kind"}, "A background made from a picture."
     ),
-    "pose": IngredientKind(
+    "pose": Authoring(
         Pose,
         "asset_id",
         {"name": "name", "supported_camera_distances": "supported_camera_distances"},
         "A pose read from a picture.",
     ),
-    "fashion_model": IngredientKind(
+    "fashion_model": Authoring(
         FashionModel, "asset_ids", {"name": "name", "age_range": "age_range", "gender": "gender"}
     ),
 }
@@ -76,7 +76,7 @@ def update(call: Call, kind: str) -> Commit[Ingredient] | Commit[Operation]:
         Problem: not_found, permission_denied, resource_operation_in_progress, and those of `create`.
     """
     ingredient = _find_changeable(call, kind)
-    if KINDS[kind].sources in call.intent:
+    if AUTHORING[kind].sources in call.intent:
         return _admission(call, kind, ingredient)
 
     def commit() -> Ingredient:
@@ -129,7 +129,7 @@ def _find_changeable(call: Call, kind: str) -> Ingredient:
 
 def _check_sources(call: Call, kind: str) -> tuple[str, ...]:
     """Return the Assets that the work is made from. Raises Problem invalid_reference."""
-    field = KINDS[kind].sources
+    field = AUTHORING[kind].sources
     sources = call.intent[field]
     if field == "asset_id":
         refer(call, ASSET, "/asset_id", sources)
@@ -143,7 +143,7 @@ def _check_sources(call: Call, kind: str) -> tuple[str, ...]:
 def _metadata(kind: str, intent: Intent) -> dict[str, Any]:
     return {
         attribute: tuple(intent[field]) if isinstance(intent[field], list) else intent[field]
-        for field, attribute in KINDS[kind].fields.items()
+        for field, attribute in AUTHORING[kind].fields.items()
         if field in intent
     }
 
@@ -247,7 +247,7 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
 def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingredient:
     """Create the ingredient of an Operation, or replace it by its new version."""
     kind_name = operation.ingredient_kind
-    kind = KINDS[kind_name]
+    kind = AUTHORING[kind_name]
     collection = sandbox.store.ingredients[kind_name]
     changes = _metadata(kind_name, operation.request)
     sources = operation.outcome.source_keys
@@ -280,7 +280,7 @@ def _plan_cards(sandbox: Sandbox, ingredient: Ingredient) -> None:
     width, height = CARD_SIZE
     for index, key in enumerate(ingredient.picture_keys):
         card = CardRecipe(
-            kind=ingredient.kind,  # type: ignore[arg-type]  # one of the four kinds
+            kind=ingredient.kind,
             name=ingredient.name,
             index=index,
             width=width,

@@ -173,7 +173,7 @@ class Journal:
     feed: Feed = field(default_factory=Feed)
     watchers: list[Watcher] = field(default_factory=list)
     """Called with each entry that is complete, or that stays in admission. They must be quick, and must not raise."""
-    examiner: Watcher | None = None
+    examine: Watcher | None = None
     """Called with each entry that is complete, one cleared in flight included, before long bodies are left out."""
     entries: deque[Entry] = field(default_factory=deque)
     last_sequence: int = 0
@@ -206,8 +206,8 @@ class Journal:
             self._other_outcomes[entry.counted] += 1
             if entry.problem is not None:
                 _forget_circumstances(entry.problem)
-        if self.examiner is not None:
-            self.examiner(entry)
+        if self.examine is not None:
+            self.examine(entry)
         entry.authorization = None
         if entry.sequence <= self._cleared_up_to:
             return

@@ -73,7 +73,7 @@ def _plan_pictures(images: ImageStore, ingredient: Ingredient, index: int) -> No
     width, height = _BACKGROUND_SIZE if isinstance(ingredient, Background) else CARD_SIZE
     for preview, key in enumerate(ingredient.picture_keys):
         recipe = PremadeRecipe(
-            kind=ingredient.kind,  # type: ignore[arg-type]  # one of the four kinds
+            kind=ingredient.kind,
             name=ingredient.name,
             attributes=_attributes(ingredient),
             index=index * ingredient.picture_count + preview,

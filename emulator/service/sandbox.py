@@ -167,7 +167,7 @@ class Sandbox(SandboxState):
         The garbage collector would not find an ended sandbox that refers to itself: it never looks again at what has lived
         for long (emulator.server.garbage).
         """
-        self.journal.feed, self.journal.examiner = Feed(), None
+        self.journal.feed, self.journal.examine = Feed(), None
         self.journal.entries.clear()  # each knows its caller, who knows the sandbox
         for held in self.held_admissions.values():
             held.end()

@@ -96,7 +96,7 @@ class Sandboxes:
         self._begin_to_strike(sandbox)
         sandbox.journal.watchers.extend(_watcher(observer, sandbox) for observer in self._observers)
         if self.examiner is not None:
-            sandbox.journal.examiner = partial(self.examiner.note, sandbox)
+            sandbox.journal.examine = partial(self.examiner.note, sandbox)
         self.register(sandbox)
 
     def create(self, identifier: str, options: SandboxOptions) -> Sandbox:

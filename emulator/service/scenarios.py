@@ -90,7 +90,7 @@ def make_change(sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     sandbox.feed.note("scenario", team_id)
 
 
-def await_answers(sandbox: Sandbox) -> bool:
+def awaits_answer(sandbox: Sandbox) -> bool:
     """Tell whether a running scenario has a change to make right after some request."""
     return any(awaited.done_at is None for playbook in sandbox.playbooks.values() for awaited in playbook.awaited)
 

@@ -18,8 +18,8 @@ from urllib.parse import parse_qsl, quote
 import orjson
 from msgspec import Struct
 
-from emulator.domain.idempotency import Record
 from emulator.domain.idempotency import Scope as KeyScope
+from emulator.domain.idempotency import StoredAnswer
 from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
 from emulator.http.problems import internal_error, problem_response
 from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, Receive, Request, Scope, Send
@@ -243,7 +243,7 @@ class Exchange:
     def _bind(self, response: Response) -> Response:
         """Bind the key, where there is one, to the answer (D10)."""
         if self.key_scope is not None:
-            record = Record(self.now, self.fingerprint, response.status, response.headers, response.body)
+            record = StoredAnswer(self.now, self.fingerprint, response.status, response.headers, response.body)
             self.sandbox.idempotency.bind(self.key_scope, record)
         return response
 
@@ -286,7 +286,7 @@ class Exchange:
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""
         is_routed = hasattr(self, "route")  # what was refused before, such as a link to no sandbox, matches nothing
-        if is_routed and scenarios.await_answers(self.sandbox):
+        if is_routed and scenarios.awaits_answer(self.sandbox):
             scenarios.note_answer(self.sandbox, self.facts(), engine.enter(self.sandbox))
 
     # What a fault can do (emulator.scenario.faults.base.Exchange) ----------------------------------------------------

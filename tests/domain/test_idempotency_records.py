@@ -2,14 +2,14 @@
 
 import pytest
 
-from emulator.domain.idempotency import IdempotencyRecords, Record, Scope
+from emulator.domain.idempotency import IdempotencyRecords, Scope, StoredAnswer
 from emulator.kernel.timestamps import DAY_MS
 
 SCOPE = Scope("cred_1", "POST", "/v1/products", "key")
 
 
-def record(admitted_at: int = 0, fingerprint: bytes = b"intent") -> Record:
-    return Record(admitted_at, fingerprint, 201, ((b"request-id", b"req_1"),), b"{}")
+def record(admitted_at: int = 0, fingerprint: bytes = b"intent") -> StoredAnswer:
+    return StoredAnswer(admitted_at, fingerprint, 201, ((b"request-id", b"req_1"),), b"{}")
 
 
 def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:

@@ -95,7 +95,7 @@ def test_notes_are_bounded_and_what_they_gave_is_kept(service: EmulatorUnderTest
     ExampleClient(service).play(BREAKS)
     before = conduct(service)["findings"]
     for _ in range(record.MAXIMUM_NOTES + 1):
-        service.sandbox.journal.examiner(next(service.sandbox.journal.newest_first()))  # type: ignore[misc]
+        service.sandbox.journal.examine(next(service.sandbox.journal.newest_first()))  # type: ignore[misc]
     assert len(service.sandbox.record.notes) <= record.MAXIMUM_NOTES
     assert before == conduct(service)["findings"][: len(before)]
 

@@ -8,9 +8,9 @@ from PIL import Image
 from emulator.domain.recipes import (
     CardRecipe,
     EditRecipe,
+    IngredientKind,
     PhotographRecipe,
     PictureFormat,
-    PremadeKind,
     PremadeRecipe,
     Recipe,
     UpscaleRecipe,
@@ -20,7 +20,7 @@ from tests.imaging.pictures import checkered, encoded, four_corners, product, up
 from tests.support.pictures import decode
 
 FORMATS: tuple[PictureFormat, ...] = ("jpeg", "png", "webp")
-KINDS: tuple[PremadeKind, ...] = ("photography_style", "background", "pose", "fashion_model")
+KINDS: tuple[IngredientKind, ...] = ("photography_style", "background", "pose", "fashion_model")
 SIZES = ((64, 64), (320, 200), (201, 333), (17, 400))
 MUG, TEXTURE = encoded(product(), "JPEG"), encoded(checkered(), "PNG")
 CUT_OUT = four_corners(mode="RGBA")

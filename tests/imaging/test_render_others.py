@@ -3,7 +3,7 @@ from itertools import combinations
 import pytest
 from PIL import Image
 
-from emulator.domain.recipes import CardRecipe, EditRecipe, PictureFormat, PremadeKind, PremadeRecipe
+from emulator.domain.recipes import CardRecipe, EditRecipe, IngredientKind, PictureFormat, PremadeRecipe
 from emulator.imaging.render import render
 from tests.imaging.pictures import (
     BLUE,
@@ -75,7 +75,7 @@ def test_long_instructions_cover_no_input(size: tuple[int, int]) -> None:
     assert count_of(image, RED, 6) == (right - left) * (bottom - top)
 
 
-def premade(kind: PremadeKind, name: str, *attributes: str, index: int = 0) -> Image.Image:
+def premade(kind: IngredientKind, name: str, *attributes: str, index: int = 0) -> Image.Image:
     recipe = PremadeRecipe(
         width=256, height=320, format="png", kind=kind, name=name, attributes=attributes, index=index
     )
@@ -91,7 +91,7 @@ def premade(kind: PremadeKind, name: str, *attributes: str, index: int = 0) -> I
         ("fashion_model", ["Ava", "Ben", "Cleo", "Dora"]),
     ],
 )
-def test_premade_pictures_of_one_kind_differ(kind: PremadeKind, names: list[str]) -> None:
+def test_premade_pictures_of_one_kind_differ(kind: IngredientKind, names: list[str]) -> None:
     pictures = [premade(kind, name, index=index) for index, name in enumerate(names)]
     assert all(difference(first, second) > 1.5 for first, second in combinations(pictures, 2))
 
@@ -108,7 +108,7 @@ def test_a_premade_fashion_model_shows_its_words() -> None:
     assert all(difference(first, second) > 0.5 for first, second in combinations(pictures, 2))
 
 
-def card(kind: PremadeKind, *sources: Image.Image, index: int = 0, name: str = "Mine") -> Image.Image:
+def card(kind: IngredientKind, *sources: Image.Image, index: int = 0, name: str = "Mine") -> Image.Image:
     keys = tuple(f"key {number}" for number in range(len(sources)))
     recipe = CardRecipe(width=256, height=320, format="png", kind=kind, name=name, inputs=keys, index=index)
     return decode(render(recipe, [encoded(source, "PNG") for source in sources]))
@@ -121,7 +121,7 @@ def test_a_background_card_is_its_source_without_words() -> None:
 
 
 @pytest.mark.parametrize("kind", ["photography_style", "pose", "fashion_model"])
-def test_a_card_carries_its_name(kind: PremadeKind) -> None:
+def test_a_card_carries_its_name(kind: IngredientKind) -> None:
     assert difference(card(kind, SOURCE), card(kind, SOURCE, name="Quite another name")) > 0
 
 

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 from msgspec import Struct
 
 from emulator.domain.admission import RateWindow
-from emulator.domain.idempotency import Record, Scope
+from emulator.domain.idempotency import Scope, StoredAnswer
 from emulator.domain.problems import excerpt
 from emulator.domain.recipes import Recipe
 from emulator.domain.resources import (
@@ -120,7 +120,7 @@ def _ingredients(kind: Any) -> Table:
     return _collection(kind, lambda sandbox: sandbox.store.ingredients[kind.kind])
 
 
-def _record(sandbox: Sandbox, row: tuple[Scope, Record]) -> None:
+def _record(sandbox: Sandbox, row: tuple[Scope, StoredAnswer]) -> None:
     if sandbox.idempotency.find(row[0], row[1].admitted_at) is not None:
         raise StateError(f"found the key {excerpt(row[0].key)} a second time")
     sandbox.idempotency.restore(*row)
@@ -149,7 +149,7 @@ TABLES: Mapping[str, Table] = {
     "fashion_models": _ingredients(FashionModel),
     "operations": _collection(Operation, lambda sandbox: sandbox.store.operations),
     "generations": _collection(Generation, lambda sandbox: sandbox.store.generations),
-    "records": Table(tuple[Scope, Record], lambda sandbox: sandbox.idempotency.records(), _record),
+    "records": Table(tuple[Scope, StoredAnswer], lambda sandbox: sandbox.idempotency.records(), _record),
     "notes": _listed(Note, lambda sandbox: sandbox.record.notes, MAXIMUM_NOTES),
     "findings": _listed(Finding, lambda sandbox: sandbox.record.findings, MAXIMUM_FINDINGS),
     "checked": _counts(lambda sandbox: sandbox.record.checked),

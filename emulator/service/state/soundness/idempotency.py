@@ -4,7 +4,7 @@ import re
 
 import orjson
 
-from emulator.domain.idempotency import Record
+from emulator.domain.idempotency import StoredAnswer
 from emulator.service.sandbox import Sandbox
 from emulator.service.state.soundness.rows import check_instants, expect, numbered
 
@@ -24,7 +24,7 @@ def check_records(sandbox: Sandbox) -> None:
     check_instants(sandbox, "/records", admitted)
 
 
-def _check_answer(where: str, record: Record) -> None:
+def _check_answer(where: str, record: StoredAnswer) -> None:
     expect(200 <= record.status <= 599, f"{where}/2", record.status, "a status from 200 to 599")
     headers = dict(record.headers)
     for name, value in record.headers:

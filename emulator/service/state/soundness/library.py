@@ -6,7 +6,7 @@ import zlib
 from emulator.domain.recipes import LONGEST_EDGE_LIMIT
 from emulator.domain.resources import Asset, Product
 from emulator.imaging.containers import BrokenFile, contents_of
-from emulator.service.authoring import KINDS
+from emulator.service.authoring import AUTHORING
 from emulator.service.sandbox import Sandbox
 from emulator.service.state.soundness.rows import Row, check_assets, check_pictures, expect, owned
 
@@ -23,7 +23,7 @@ def check_library(sandbox: Sandbox) -> None:
         _check_product(sandbox, product)
         store.index_product(product.item)
     for kind, ingredients in store.ingredients.items():
-        for row in owned(sandbox, f"{kind}s", KINDS[kind].resource.prefix, ingredients):
+        for row in owned(sandbox, f"{kind}s", AUTHORING[kind].resource.prefix, ingredients):
             row.expect(max(row.item.created_at, row.item.updated_at) <= now, "updated_at", "the past")
             check_pictures(sandbox, row.where, row.item.picture_keys)
 

@@ -8,7 +8,7 @@ from emulator.domain.ledger import LedgerError
 from emulator.domain.lifecycles import TERMINAL, generation_status
 from emulator.domain.problems import Problem
 from emulator.domain.resources import OPERATION_TYPES, Generation, Ingredient, Operation, operation_admitting
-from emulator.service.authoring import KINDS
+from emulator.service.authoring import AUTHORING
 from emulator.service.generations import BY_WORKFLOW
 from emulator.service.sandbox import Sandbox
 from emulator.service.state.soundness.pictures import is_drawable
@@ -87,7 +87,7 @@ def _check_operation(sandbox: Sandbox, row: Row[Operation], contract: Contract) 
     row.expect(operation.type in OPERATION_TYPES, "type", f"one of {', '.join(OPERATION_TYPES)}")
     kind, is_update = operation.ingredient_kind, operation.type.endswith(".update")
     _check_intent(f"{row.where}/request", operation.type, operation.request, contract)
-    sources = operation.request.get(KINDS[kind].sources, ())
+    sources = operation.request.get(AUTHORING[kind].sources, ())
     sources = (sources,) if isinstance(sources, str) else tuple(sources)
     row.expect(sources and sources == operation.outcome.source_keys, "outcome/source_keys", "those of the request")
     row.expect(operation.outcome.charge <= operation.reserved_credits, "outcome/charge", "no more than reserved")
