@@ -1,4 +1,4 @@
-"""The page's own files: what they load, what they may do in a browser, and that they need no token and hold no data."""
+"""The page's own files: their style, what they load and may do in a browser, and that they need no token and hold no data."""
 
 import re
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 
 from emulator.control import page
 from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.served import run_program
 
 FOLDER = Path(page.__file__).with_name("page")
 DOCUMENTS = {"": "index.html", "/reference": "reference.html"}
@@ -68,3 +69,15 @@ def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(emulato
         emulator.ask("GET", path)
     assert emulator.told("GET", "/requests")["data"] == []
     assert emulator.get("/team").headers["request-id"] == first
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize(
+    "command",
+    [["tsc", "--project", "tsconfig.json"], ["biome", "check", "--error-on-warnings", "page"]],
+    ids=["types", "style"],
+)
+def test_the_pages_files_pass(node: Path, command: list[str]) -> None:
+    program = node / "node_modules" / ".bin" / command[0]
+    done = run_program(str(program), *command[1:], folder=node, seconds=300)
+    assert done.status == 0, done.output + done.complaint

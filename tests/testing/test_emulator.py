@@ -32,15 +32,6 @@ def test_an_option_that_serve_does_not_have_is_told_with_those_that_it_has() -> 
         Emulator.start(sed=1)
 
 
-def test_what_the_command_complains_of_is_the_detail(tmp_path: Path) -> None:
-    file = tmp_path / "bad.yaml"
-    file.write_text(BAD_SCENARIO)
-    with pytest.raises(EmulatorError) as error:
-        Emulator.start(scenario=file)
-    assert error.value.code == "not_started"
-    assert error.value.detail.startswith(f"{file}:3:24: ")
-
-
 def test_options_are_plain_values(tmp_path: Path) -> None:
     world = tmp_path / "world.yaml"
     world.write_text("teams: {Mine: {credentials: [{key: my_own_key, name: Full, profile: full}]}}")
@@ -201,10 +192,14 @@ def test_a_scenario_is_used_by_name_whole_or_from_a_file(sandbox: Sandbox, tmp_p
 def test_a_bad_scenario_file_is_told_with_its_place(server: Emulator, sandbox: Sandbox, tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(BAD_SCENARIO)
-    for use in (lambda: sandbox.use(file), lambda: server.sandbox(scenario=str(file))):
+    for use, code in (
+        (lambda: sandbox.use(file), "invalid_scenario"),
+        (lambda: server.sandbox(scenario=str(file)), "invalid_scenario"),
+        (lambda: Emulator.start(scenario=file), "not_started"),
+    ):
         with pytest.raises(EmulatorError) as error:
             use()
-        assert "invalid_scenario" == error.value.code
+        assert code == error.value.code
         assert error.value.detail.startswith(f"{file}:3:24: ")
         assert error.value.detail.endswith('did you mean "getTeam"?')
 
@@ -227,6 +222,8 @@ def test_a_team_is_looked_at_and_changed(sandbox: Sandbox) -> None:
 
 
 def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox) -> None:
+    with pytest.raises(EmulatorError, match="the journal is empty"):
+        sandbox.explain("last")
     get_team(sandbox)
     get_team(sandbox, sandbox.key("iwe_demo_expired"))
     first, second = sandbox.requests()
@@ -241,11 +238,6 @@ def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox)
     assert "use the Team's credential 'Full'" == explanation.remedy
     assert ["credential"] == [check["check"] for check in explanation.checks if check["result"] == "decided"]
     assert "credential_expired" in str(second)
-
-
-def test_there_is_nothing_to_explain_before_the_first_request(sandbox: Sandbox) -> None:
-    with pytest.raises(EmulatorError, match="the journal is empty"):
-        sandbox.explain("last")
 
 
 def test_a_sandbox_is_saved_loaded_and_reset(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -269,9 +261,8 @@ def test_a_time_without_a_zone_and_a_value_of_no_kind_are_refused() -> None:
         Emulator.start(seed=object())
 
 
-def test_an_emulator_and_an_explanation_say_what_they_are() -> None:
-    with Emulator.start() as emulator, emulator.sandbox() as sandbox:
-        assert f"<Emulator at {emulator.url}>" == repr(emulator)
-        get_team(sandbox)
-        assert "200: it passed every check." == str(sandbox.explain())
-        assert sandbox.api_key in [credential["key"] for credential in sandbox.team("Demo").credentials]
+def test_an_emulator_and_an_explanation_say_what_they_are(server: Emulator, sandbox: Sandbox) -> None:
+    get_team(sandbox)
+    said = [repr(server), str(sandbox.explain())]
+    assert [f"<Emulator at {server.url}>", "200: it passed every check."] == said
+    assert sandbox.api_key in [credential["key"] for credential in sandbox.team("Demo").credentials]
