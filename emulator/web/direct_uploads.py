@@ -31,11 +31,11 @@ class DirectUploads:
     def __init__(self, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
 
-    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Find the sandbox by the address."""
         return self._sandboxes.by_id.get(_parts(request)[0]), None
 
-    def enter(self, exchange: Exchange) -> Route:
+    def find_route(self, exchange: Exchange) -> Route:
         """Note that bytes are sent; they are read when everything about their head is checked."""
         exchange.entry.byte_surface, exchange.entry.checks = "upload", _UPLOAD.checks
         sandbox_id, exchange.resource_id, _ = _parts(exchange.request)
@@ -43,7 +43,7 @@ class DirectUploads:
             uploads.find_signed(None, "", "")  # raises: nothing was signed there
         return _UPLOAD
 
-    def recognize(self, exchange: Exchange) -> None:
+    def find_caller(self, exchange: Exchange) -> None:
         """Settle the sandbox; no caller is needed."""
         exchange.now = engine.enter(exchange.sandbox)
 

@@ -78,14 +78,14 @@ class Route(Struct, frozen=True):
 class Surface(Protocol):
     """A part of the emulator's paths, with its own way to find sandbox, caller and route."""
 
-    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Return the sandbox and the caller of a request; None if unknown."""
 
-    def enter(self, exchange: "Exchange") -> Route:
+    def find_route(self, exchange: "Exchange") -> Route:
         """Find the route. Raises Problem."""
 
-    def recognize(self, exchange: "Exchange") -> None:
-        """Find the caller again, now that nothing waits any more. Raises Problem."""
+    def find_caller(self, exchange: "Exchange") -> None:
+        """Find the caller again, and settle the sandbox, now that nothing waits any more. Raises Problem."""
 
 
 class Exchange:
@@ -140,10 +140,10 @@ class Exchange:
     async def answer(self, surface: Surface) -> Response:
         """Turn the request into a response; whatever goes wrong on the way becomes one here."""
         try:
-            self.route = route = surface.enter(self)
+            self.route = route = surface.find_route(self)
             if self.body.has_more and route.operation is not None:
                 await self._read_body()
-            surface.recognize(self)
+            surface.find_caller(self)
             self._pass(route.entrance)
             if self.sandbox.playbooks or self.sandbox.strike is not None or FAULT_HEADER in self.request.headers:
                 lost = await self._ask_scenario()
@@ -171,7 +171,9 @@ class Exchange:
         except ClientDisconnectedError:
             raise
         except Exception as error:
-            return self.refuse(internal_error(error, self.request, self.request_id), is_defect=True)
+            response = self.refuse(internal_error(error, self.request, self.request_id))
+            self.entry.outcome = "failed"
+            return response
 
     def _evolved(self, response: Response) -> Response:
         """Add what v1 may add, where that is asked for (D68)."""
@@ -202,11 +204,11 @@ class Exchange:
         if header is not None and self.route.operation is not None:
             self._decision = RequestDecision(_requested_fault(header, self.route.codes))
         else:
-            self._decision = scenarios.decide_request(self.sandbox, self.facts(), self.now)
+            self._decision = scenarios.decide_request(self.sandbox, self.request_facts(), self.now)
         self.fault, self.entry.rule = self._decision.fault, self._decision.rule
         return await self.fault.entrance(self)
 
-    def facts(self) -> RequestFacts:
+    def request_facts(self) -> RequestFacts:
         """Return what a scenario can match of this request; on a byte surface, the Team is the owner of the resource."""
         caller, headers, sandbox = self.caller, self.request.headers, self.sandbox
         identifier = self.route.resource_of(self.resource_id)
@@ -287,7 +289,7 @@ class Exchange:
         """Let scenarios make the changes that they make right after this answer."""
         is_routed = hasattr(self, "route")  # what was refused before, such as a link to no sandbox, matches nothing
         if is_routed and scenarios.awaits_answer(self.sandbox):
-            scenarios.note_answer(self.sandbox, self.facts(), engine.enter(self.sandbox))
+            scenarios.note_answer(self.sandbox, self.request_facts(), engine.enter(self.sandbox))
 
     # What a fault can do (emulator.scenario.faults.base.Exchange) ----------------------------------------------------
 
@@ -326,13 +328,11 @@ class Exchange:
         self.fire()
         return injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after)
 
-    def refuse(self, problem: Problem, is_defect: bool = False) -> Response:
+    def refuse(self, problem: Problem) -> Response:
         """Render a problem; an auto clock then takes the wait that it asks of the client."""
         entry, retry_after = self.entry, problem.retry_after
         takes_wait = retry_after is not None and self.sandbox.clock.takes_waits
-        if is_defect:
-            entry.outcome = "failed"
-        elif problem.is_injected and (entry.is_committed or entry.replay_of is not None):
+        if problem.is_injected and (entry.is_committed or entry.replay_of is not None):
             entry.outcome = "replaced"
         else:
             entry.outcome = "refused"
@@ -413,7 +413,7 @@ class Service:
 
     def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:
         """Note the arrival. Unknown callers have Request-Ids of another sequence, so that those of a test stay the same."""
-        home, caller = surface.home(request)
+        home, caller = surface.find_home(request)
         sandbox = home or self.sandboxes.default
         request_id = sandbox.identifiers.next("req") if home is not None else _stray_id(sandbox)
         entry = sandbox.journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)

@@ -27,12 +27,12 @@ class Files:
     def __init__(self, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
 
-    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Find the sandbox by the link."""
         sandbox_id = request.path.removeprefix(FILES_PREFIX).partition("/")[0]
         return self._sandboxes.by_id.get(sandbox_id), None
 
-    def enter(self, exchange: Exchange) -> Route:
+    def find_route(self, exchange: Exchange) -> Route:
         """Note that bytes are asked for."""
         sandbox_id, _, exchange.resource_id = exchange.request.path.removeprefix(FILES_PREFIX).partition("/")
         exchange.entry.byte_surface, exchange.entry.checks = "download", _DOWNLOAD.checks
@@ -40,7 +40,7 @@ class Files:
             raise _no_such_file(exchange.resource_id)
         return _DOWNLOAD
 
-    def recognize(self, exchange: Exchange) -> None:
+    def find_caller(self, exchange: Exchange) -> None:
         """Settle the sandbox; no caller is needed."""
         exchange.now = engine.enter(exchange.sandbox)
 

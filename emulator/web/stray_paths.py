@@ -17,12 +17,12 @@ class StrayPaths:
     def __init__(self, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
 
-    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Find the sandbox by the key, if there is one."""
         caller = self._sandboxes.find_caller(request.bearer_key())
         return (None, None) if caller is None else (caller.sandbox, caller)
 
-    def enter(self, exchange: Exchange) -> NoReturn:
+    def find_route(self, exchange: Exchange) -> NoReturn:
         """Raise Problem not_found."""
         raise Problem(
             "not_found",
@@ -31,5 +31,5 @@ class StrayPaths:
             remedy=f"put {BASE_PATH} before the path, or use one that the contract has",
         )
 
-    def recognize(self, exchange: Exchange) -> None:
+    def find_caller(self, exchange: Exchange) -> None:
         """Nothing gets this far."""

@@ -30,24 +30,24 @@ class V1:
         self._sandboxes = sandboxes
         self._routes = build_routes(contract)
 
-    def home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
+    def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Find the sandbox by the key."""
         caller = self._sandboxes.find_caller(request.bearer_key())
         return (None, None) if caller is None else (caller.sandbox, caller)
 
-    def enter(self, exchange: Exchange) -> Route:
+    def find_route(self, exchange: Exchange) -> Route:
         """Find the operation."""
         entry = exchange.entry
-        route, exchange.resource_id = self._find_route(exchange.request)
+        route, exchange.resource_id = self._find_operation(exchange.request)
         entry.operation, entry.checks = route.operation, route.checks
         entry.passed.append(Check.ROUTE)
         return route
 
-    def recognize(self, exchange: Exchange) -> None:
+    def find_caller(self, exchange: Exchange) -> None:
         """Find the caller; only now, since reading the body took its time. Raises Problem authentication_required."""
         caller = exchange.caller
         if caller is None or not self._sandboxes.is_current(caller):
-            _, caller = self.home(exchange.request)
+            _, caller = self.find_home(exchange.request)
         if caller is None:
             exchange.now = engine.enter(exchange.sandbox)
             raise Problem(
@@ -62,7 +62,7 @@ class V1:
             caller.sandbox, caller, exchange.now, exchange.entry.passed, exchange.resource_id, operation
         )
 
-    def _find_route(self, request: Request) -> tuple[Route, str]:
+    def _find_operation(self, request: Request) -> tuple[Route, str]:
         """Find the operation of a method and path, and the id in the path (D06).
 
         Raises:
