@@ -79,6 +79,11 @@ def test_each_header_must_be_there_once_in_whatever_case(emulator: EmulatorUnder
     assert emulator.send_bytes(session, DATA, headers=headers).status == 200
 
 
+def test_bytes_in_a_content_encoding_are_refused(emulator: EmulatorUnderTest, session: Json) -> None:
+    headers = {**session["upload"]["headers"], "Content-Encoding": "gzip"}
+    assert emulator.send_bytes(session, DATA, headers=headers).outcome == (400, "invalid_request")
+
+
 def test_the_window_closes_to_the_millisecond(emulator: EmulatorUnderTest, session: Json) -> None:
     """D15."""
     emulator.advance(WINDOW - 0.001)
