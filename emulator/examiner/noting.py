@@ -37,7 +37,7 @@ def note_of(sandbox: Sandbox, entry: Entry) -> Note:
     note.left_before = sandbox.journal.last_sequence
     note.at = entry.at
     note.left_at = sandbox.clock.now()
-    note.is_timed = not sandbox.clock.takes_waits
+    note.is_timed = not sandbox.clock.skips_waits
     note.host_ms = entry.arrived_ms
     note.host_left_ms = None if entry.duration_ms is None else entry.arrived_ms + entry.duration_ms
     note.connected_ms = entry.connected_ms

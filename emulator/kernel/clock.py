@@ -59,7 +59,7 @@ class Clock:
         return self._setting
 
     @property
-    def takes_waits(self) -> bool:
+    def skips_waits(self) -> bool:
         """Whether this clock skips the waits that the service asks of its client (`auto`)."""
         return self._setting.mode == "auto"
 

@@ -329,18 +329,18 @@ class Exchange:
         return injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after)
 
     def refuse(self, problem: Problem) -> Response:
-        """Render a problem; an auto clock then takes the wait that it asks of the client."""
+        """Render a problem; an auto clock then skips the wait that it asks of the client."""
         entry, retry_after = self.entry, problem.retry_after
-        takes_wait = retry_after is not None and self.sandbox.clock.takes_waits
+        skips_wait = retry_after is not None and self.sandbox.clock.skips_waits
         if problem.is_injected and (entry.is_committed or entry.replay_of is not None):
             entry.outcome = "replaced"
         else:
             entry.outcome = "refused"
         entry.problem = problem
         headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
-        shown_retry_after = 0 if takes_wait else retry_after
+        shown_retry_after = 0 if skips_wait else retry_after
         response = self._evolved(problem_response(problem, self.request_id, shown_retry_after, headers))
-        if takes_wait and retry_after is not None:
+        if skips_wait and retry_after is not None:
             wait_ms = problem.retry_wait_ms or retry_after * SECOND_MS
             engine.advance(self.sandbox, self.sandbox.clock.now() + wait_ms)
         return response

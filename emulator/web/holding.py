@@ -61,7 +61,7 @@ async def hold(sandbox: Sandbox, scope: Scope | None, now: int, duration_ms: int
 
 def release(sandbox: Sandbox, scope: Scope) -> None:
     """A second request with the key was answered: on an auto clock, this ends the hold."""
-    if sandbox.clock.takes_waits:
+    if sandbox.clock.skips_waits:
         for held in list(sandbox.held_admissions.values()):
             if held.scope == scope:
                 engine.advance(sandbox, held.due)

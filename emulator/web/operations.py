@@ -112,7 +112,7 @@ def _poll(lookup: Lookup[Work]) -> Callable[[Call], Commit[tuple[Work, int | Non
         wait_ms = engine.next_change_ms(work, call.now)
         if wait_ms is None:
             return work, None
-        if not call.sandbox.clock.takes_waits:
+        if not call.sandbox.clock.skips_waits:
             return work, max(seconds_up(wait_ms), 1)
         engine.advance(call.sandbox, call.now + wait_ms)
         work = find(call, lookup)

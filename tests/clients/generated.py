@@ -81,7 +81,7 @@ def npm_folder(folder: Path) -> Path:
 
 
 def take_tour(command: Sequence[str | Path], folder: Path, **variables: str) -> Mapping[str, Any]:
-    """Take a tour against a fresh emulator whose clock takes the waits; return what the tour tells."""
+    """Take a tour against a fresh emulator whose clock skips the waits; return what the tour tells."""
     file = folder / "photo.jpg"
     file.write_bytes(photo("image/jpeg"))
     with serving("--clock", "auto") as emulator:

@@ -84,8 +84,8 @@ def test_a_change_of_mode_makes_no_jump(host: Host) -> None:
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("real", False), ("manual", False), ("auto", True)])
-def test_only_an_auto_clock_takes_waits(host: Host, mode: ClockMode, expected: bool) -> None:
-    assert clock_of(host, mode).takes_waits is expected
+def test_only_an_auto_clock_skips_waits(host: Host, mode: ClockMode, expected: bool) -> None:
+    assert clock_of(host, mode).skips_waits is expected
 
 
 @pytest.mark.parametrize("mode", ["manual", "auto"])

@@ -95,7 +95,7 @@ class Comparison:
         self.client.told("PUT", "/scenario", {"scenario": "hold", "rules": [hold]})
         admitted_at = self.client.now() + hold_seconds * SECOND
         move = self.client.control("POST", "/clock/advance", {"seconds": hold_seconds})
-        moves = [] if self.model.state.takes_waits else [move]
+        moves = [] if self.model.state.skips_waits else [move]
         first, second, *_ = self.client.together(_call(ask), _call(ask), *moves)
         assert (409, "idempotency_in_progress") == second.outcome
         self._time_has_passed(admitted_at)
@@ -195,7 +195,7 @@ class Comparison:
         """Let the clock be `manual` or `auto`."""
         self.say(f"the clock is now {mode}")
         self.client.told("PUT", "/clock", {"mode": mode})
-        self.model.state.takes_waits = mode == "auto"
+        self.model.state.skips_waits = mode == "auto"
 
     def _result_of(self, kind: str, work_id: str, slot: int) -> str:
         """Find out what work has made, in the list: reading that is no poll, for which an auto clock would move."""

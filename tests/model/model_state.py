@@ -43,7 +43,7 @@ class State:
     """By name: id, name, credits (those free to spend), granted (all that were ever given), subscription, limit."""
     credentials: dict[str, Json]
     """By key: team, id, name, profile, state, expires_at (an instant)."""
-    takes_waits: bool = False
+    skips_waits: bool = False
     """Whether the clock is `auto`: the waits that a client would be asked for are taken at once (D42)."""
     things: dict[str, dict[str, Json]] = field(default_factory=lambda: {kind: {} for kind in COLLECTIONS})
     """By kind and id. An Upload Session is kept as type, size, file (the bytes it took, or None), expires_at, is_open."""

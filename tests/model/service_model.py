@@ -122,13 +122,13 @@ class ServiceModel:
     def handle(self, ask: Ask, answer: Any, identify: Identify) -> Expected:
         """Answer a request. `answer` is what the service answered: what a key is bound to, opaque here.
 
-        An auto clock takes the wait that is asked for once the answer is settled (D42).
+        An auto clock skips the wait that is asked for once the answer is settled (D42).
         """
         try:
             expected = self._handle(ask, answer, identify)
         except Refusal as refusal:
             expected = _refused(refusal)
-        if expected.wait is None or not self.state.takes_waits:
+        if expected.wait is None or not self.state.skips_waits:
             return expected
         self.advance(self.state.now + expected.wait)
         return replace(expected, retry_after=0)
@@ -229,9 +229,9 @@ class ServiceModel:
             return Expected(200, self._page(ask, team))
         thing = self.state.get(ask.kind, ask.identifier, team)
         wait = creative_work.time_to_change(self.state, ask.identifier)
-        if wait is None or not self.state.takes_waits:
+        if wait is None or not self.state.skips_waits:
             return Expected(200, _copy(thing), retry_after=None if wait is None else seconds_to_wait(wait))
-        self.advance(self.state.now + wait)  # a poll takes the wait first, and shows what then is
+        self.advance(self.state.now + wait)  # a poll skips the wait first, and shows what then is
         is_over = ask.identifier not in self.state.unfinished
         return Expected(200, _copy(thing), retry_after=None if is_over else 0)
 

@@ -49,8 +49,8 @@ def emulator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Emulato
 
 @pytest.mark.slow
 def test_requests_are_let_in_and_refused_as_counted(emulator: EmulatorUnderTest) -> None:
-    """An auto clock takes the wait of each refusal at once, to the millisecond (D42)."""
-    takes_waits = emulator.sandbox.clock.takes_waits
+    """An auto clock skips the wait of each refusal at once, to the millisecond (D42)."""
+    skips_waits = emulator.sandbox.clock.skips_waits
     chance, rates = Random(0), CountedRates()
     refused_for = {"credential": 0, "team": 0}
     for number in range(REQUESTS):
@@ -58,10 +58,10 @@ def test_requests_are_let_in_and_refused_as_counted(emulator: EmulatorUnderTest)
         of_credential, of_team = rates.waits(emulator.now(), key)
         wait = max(of_credential, of_team)
         asked_at, answer = emulator.now(), emulator.get("/team", key)
-        retry_after = 0 if takes_waits else max(1, -(-wait // 1000))
+        retry_after = 0 if skips_waits else max(1, -(-wait // 1000))
         assert ((429, retry_after) if wait else (200, None)) == (answer.status, answer.retry_after)
-        assert (wait if takes_waits else 0) == emulator.now() - asked_at
+        assert (wait if skips_waits else 0) == emulator.now() - asked_at
         refused_for["credential"] += of_credential > 0
         refused_for["team"] += of_team > 0
         emulator.advance(chance.choice((0, 0, 0, 0.1, 0.25, wait / 1000 if chance.randrange(50) == 0 else 0)))
-    assert min(refused_for.values()) > REQUESTS / (100 if takes_waits else 20)
+    assert min(refused_for.values()) > REQUESTS / (100 if skips_waits else 20)

@@ -352,23 +352,23 @@ def poll_waits_for_the_end(original: OperationCheck, call: Call) -> Commit[Any]:
 
 
 @planted_in(Exchange.refuse)
-def refusal_takes_no_wait(original: Function, *arguments: Any, **named: Any) -> Any:
-    """An auto clock does not take the wait of a 429 or 503."""
+def refusal_skips_no_wait(original: Function, *arguments: Any, **named: Any) -> Any:
+    """An auto clock does not skip the wait of a 429 or 503."""
     return _advancing(lambda sandbox, instant: 0, lambda: original(*arguments, **named))()
 
 
 @planted_in(problem_response)
-def refusal_asks_for_a_wait_already_taken(
+def refusal_asks_for_a_wait_already_skipped(
     original: Function, problem: Problem, request_id: str, retry_after: int | None, *arguments: Any
 ) -> Any:
-    """A client is asked to wait although an auto clock has taken the wait."""
+    """A client is asked to wait although an auto clock has skipped the wait."""
     return original(problem, request_id, problem.retry_after, *arguments)
 
 
 @planted_in_operations("listOperations")
 def list_is_a_poll(original: OperationCheck, call: Call) -> Commit[Any]:
     """Reading a list of Operations moves an auto clock."""
-    if call.sandbox.clock.takes_waits:
+    if call.sandbox.clock.skips_waits:
         engine.advance(call.sandbox, call.now + 1000)
     return original(call)
 

@@ -27,7 +27,7 @@ FOUND_LATE: Final = {
     "failure_leaves_ingredient", "fault_header_is_counted_by_the_scenario", "fault_header_is_heeded_twice",
     "fault_header_takes_any_code", "keys_of_the_deleted_are_good", "pause_is_waited_for_too_long",
     "poll_takes_no_wait", "poll_waits_for_the_end", "poll_waits_too_long", "primary_not_reassigned",
-    "refusal_asks_for_a_wait_already_taken", "refusal_binds_key", "refusal_takes_no_wait",
+    "refusal_asks_for_a_wait_already_skipped", "refusal_binds_key", "refusal_skips_no_wait",
     "reset_begins_everything_anew", "reset_forgets_the_scenarios_of_teams", "scenario_of_everyone_goes_first",
     "state_file_loses_the_future", "terminal_work_changes", "upload_window_never_closes", "use_after_delete",
 }  # fmt: skip

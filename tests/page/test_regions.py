@@ -168,7 +168,7 @@ def test_the_clock_moves_by_its_buttons_and_changes_its_mode(visit: Visit, servi
         visit.press("Clock", button)
         expect(region.locator(".clock-time")).to_have_text(shown)
     region.get_by_role("combobox").select_option("auto")
-    expect(region).to_contain_text("takes every wait")
+    expect(region).to_contain_text("skips every wait")
     assert service.control("GET", "/clock")["mode"] == "auto"
 
 

@@ -21,7 +21,7 @@ const MODES = {
 const MEANINGS = {
   real: "Follows the wall clock.",
   manual: "Stands still until it is moved.",
-  auto: "Stands still, and takes every wait that an answer asks of a client.",
+  auto: "Stands still, and skips every wait that an answer asks of a client.",
 };
 const SHOWN_EVENTS = 100;
 
