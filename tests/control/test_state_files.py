@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from emulator.service import engine, state
+from emulator.service.state.layout import VERSION
 from tests.support.emulator_client import FULL, EmulatorUnderTest, MakeEmulator, settings_of
 from tests.support.pictures import picture, picture_with_subject, png_chunk, png_of
 from tests.support.state_files import STATE, Parts, members_of, parts_of, state_of, zipped
@@ -67,6 +68,24 @@ def test_a_loaded_sandbox_is_saved_as_the_same_file(make_emulator: MakeEmulator)
     file = saved(original)
     copy.told("PUT", "/state", content=file)
     assert saved(copy) == file
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Iterate over the names of fields in a part of a state; ids and addresses, by which things are found, are none."""
+    if isinstance(value, dict):
+        yield from (name for name in value if re.fullmatch("[a-z][a-z_]*", name))
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from names_in(part)
+
+
+def test_the_version_of_state_files_is_raised_with_the_names_of_their_fields(emulator: EmulatorUnderTest) -> None:
+    something_of_everything(emulator)
+    parts = parts_of(members_of(saved(emulator))[STATE])
+    names = sorted({(part, name) for part, value in parts.items() for name in names_in(value)})
+    digest = hashlib.sha256(repr(names).encode()).hexdigest()[:12]
+    assert (VERSION, digest) == (3, "c4a04191bdbd"), (
+        "raise VERSION in emulator/service/state/layout.py, and write its digest here"
+    )
 
 
 def test_a_reset_after_loading_goes_back_to_the_originals_start(make_emulator: MakeEmulator) -> None:
