@@ -35,6 +35,7 @@ from emulator.contract import BASE_PATH
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.server.garbage import collect_with_small_pauses
 from emulator.server.server import WatchedServer
+from emulator.service.callers import key_for_clients
 from emulator.settings import SettingError, Settings, read_settings
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from emulator.examiner.examiner import Totals
     from emulator.service.tally import Tally
 
-PREFERRED_TEAM = "Demo"
 _TIMED_OUT = 124
 """The status of a command that took too long, as in timeout(1)."""
 _UNWIND_SECONDS = 0.1
@@ -247,10 +247,9 @@ def _cell(file: str, application: "Application") -> "CellRun":
 def _variables(address: str, application: "Application", settings: Settings) -> dict[str, str]:
     """Return what the command finds in its environment."""
     variables = {"IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH, "EMULATOR_URL": address}
-    keys = [(team, key) for team, key, note in application.start_up_summary().keys if note == "full"]
-    preferred = [key for team, key in keys if team == PREFERRED_TEAM]
+    sandbox = application.sandboxes.default
     # One from the environment would belong to the real service.
-    variables["IMAGE_WORKFLOW_API_KEY"] = next(iter([*preferred, *(key for _, key in keys)]), "")
+    variables["IMAGE_WORKFLOW_API_KEY"] = key_for_clients(sandbox, sandbox.clock.now())
     if settings.control_token is not None:
         variables["EMULATOR_CONTROL_TOKEN"] = settings.control_token
     return variables

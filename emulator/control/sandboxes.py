@@ -1,7 +1,6 @@
 """Sandboxes: created, shown, reset and deleted."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from msgspec import structs
 
@@ -11,7 +10,7 @@ from emulator.control.calls import Call, JsonResponse
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_of
 from emulator.control.scenarios import file_name, read_scenario, reset_with_scenarios, with_scenario
-from emulator.control.teams import describe_teams, full_keys
+from emulator.control.teams import describe_teams
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import parse_timestamp
@@ -19,11 +18,9 @@ from emulator.scenario.scenario import NO_SCENARIO
 from emulator.scenario.world import WorldFile, world_names
 from emulator.scenario.world_format import WorldError, world_of
 from emulator.service import engine
+from emulator.service.callers import key_for_clients
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from emulator.service.sandboxes import SandboxConflictError
-
-PREFERRED_TEAM: Final = "Demo"
-"""The Team whose key a client gets by default."""
 
 
 def create_sandbox(call: Call) -> JsonResponse:
@@ -94,23 +91,10 @@ def _environment(call: Call, sandbox: Sandbox, now: int) -> dict[str, str]:
     """Return the variables for a client of a sandbox."""
     return {
         "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
-        "IMAGE_WORKFLOW_API_KEY": next(_keys_for_clients(sandbox, now), ""),
+        "IMAGE_WORKFLOW_API_KEY": key_for_clients(sandbox, now),
         "EMULATOR_URL": call.origin,
         "EMULATOR_SANDBOX": sandbox.id,
     }
-
-
-def _keys_for_clients(sandbox: Sandbox, now: int) -> Iterator[str]:
-    """Go through the keys that may write: Demo's first, then those of the other Teams.
-
-    If Demo's key is revoked or expired it stays Demo's: the client gets that refusal, and no other Team pays.
-    """
-    teams = (account.team for account in sandbox.accounts.values())
-    for team in sorted(teams, key=lambda team: team.name != PREFERRED_TEAM):
-        yield from full_keys(sandbox, team.id, now)
-        if team.name == PREFERRED_TEAM:
-            credentials = sandbox.credentials_of(team.id)
-            yield from (credential.key for credential in credentials if credential.profile == "full")
 
 
 def _free_identifier(call: Call) -> str:

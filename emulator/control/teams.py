@@ -120,16 +120,6 @@ def account_of_query(call: Call) -> TeamAccount:
     return account
 
 
-def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
-    """Return the keys of a Team's credentials that may write, in the order of their creation."""
-    credentials = sandbox.credentials_of(team_id)
-    return [
-        credential.key
-        for credential in credentials
-        if (credential.profile, credential.state) == ("full", "active") and now < credential.expires_at
-    ]
-
-
 def _find_credential(sandbox: Sandbox, credential_id: str) -> CredentialAccount:
     for held in sandbox.credentials.values():
         if held.credential.id == credential_id:

@@ -6,7 +6,7 @@ from emulator.control.calls import Call, JsonResponse
 from emulator.control.explanations import describe_rule
 from emulator.control.fields import whole_number
 from emulator.control.gallery import DEFAULT_LIMIT, MAXIMUM_LIMIT, picture_url
-from emulator.control.teams import account_of_query, describe_owner, full_keys
+from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.intents import intent_of
 from emulator.domain.problems import Problem
 from emulator.domain.recipes import PremadeRecipe
@@ -14,6 +14,7 @@ from emulator.domain.resources import Asset, Generation, Operation, WorkError
 from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.scenario.rules import WorkRule
 from emulator.service import admission, generations
+from emulator.service.callers import full_keys
 from emulator.service.calls import Call as ServiceCall
 from emulator.service.journal import Entry
 from emulator.service.sandbox import Sandbox

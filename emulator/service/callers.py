@@ -1,9 +1,10 @@
 """The caller behind a key: a credential with its sandbox and its Team's account.
 
-Identity only; `admission` decides what a caller may do.
+Identity only; `admission` decides what a caller may do. Also which key a client gets that brings none.
 """
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from msgspec import Struct
 
@@ -11,6 +12,9 @@ from emulator.domain.admission import RateWindow
 from emulator.domain.resources import Credential, RenderedOnce, Team
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount
+
+PREFERRED_TEAM: Final = "Demo"
+"""The Team whose key a client gets by default."""
 
 
 class Standing(RenderedOnce, Struct, frozen=True):
@@ -61,3 +65,28 @@ class Caller:
         ):
             known = self._standing = Standing(team, credential, available, used)
         return known
+
+
+def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
+    """Return the keys of a Team's credentials that may write, in the order of their creation."""
+    credentials = sandbox.credentials_of(team_id)
+    return [
+        credential.key
+        for credential in credentials
+        if (credential.profile, credential.state) == ("full", "active") and now < credential.expires_at
+    ]
+
+
+def key_for_clients(sandbox: Sandbox, now: int) -> str:
+    """Return the key that a client gets that brings none: Demo's, else the first that may write; "" if there is none.
+
+    If Demo's key is revoked or expired it stays Demo's: the client gets that refusal, and no other Team pays.
+    """
+    teams = (account.team for account in sandbox.accounts.values())
+    for team in sorted(teams, key=lambda team: team.name != PREFERRED_TEAM):
+        keys = full_keys(sandbox, team.id, now)
+        if team.name == PREFERRED_TEAM:
+            keys += [credential.key for credential in sandbox.credentials_of(team.id) if credential.profile == "full"]
+        if keys:
+            return keys[0]
+    return ""

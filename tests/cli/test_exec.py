@@ -90,11 +90,17 @@ def test_the_port_is_free_or_the_one_that_is_asked_for() -> None:
     assert {f"http://127.0.0.1:{port}"} == {outcome.output.split()[2] for outcome in (by_option, by_variable)}
 
 
-def test_in_a_changed_world_the_key_is_the_first_full_and_active_one_of_demo(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("demo", "key"),
+    [("{key: ours, name: Full, profile: full}", "ours"), ("{key: reader, profile: read_only}", "iwe_demo_full")],
+)
+def test_in_a_changed_world_the_key_is_the_first_full_one_of_demo_if_possible_active(
+    tmp_path: Path, demo: str, key: str
+) -> None:
     world = tmp_path / "world.yaml"
-    credentials = "[{key: iwe_demo_full, state: revoked}, {key: ours_full, name: Full, profile: full}]"
-    world.write_text(f"teams: {{Demo: {{credentials: {credentials}}}}}")
-    assert run_exec(["--world", str(world)], PRINT_VARIABLES).output.split()[1] == "ours_full"
+    other = "Other: {credentials: [{key: theirs, name: Full, profile: full}]}"
+    world.write_text(f"teams: {{Demo: {{credentials: [{{key: iwe_demo_full, state: revoked}}, {demo}]}}, {other}}}")
+    assert run_exec(["--world", str(world)], PRINT_VARIABLES).output.split()[1] == key
 
 
 @pytest.mark.parametrize(
