@@ -4,21 +4,18 @@ The configuration is that of the contract runs, which every `make test` makes wi
 the server and its parser of HTTP are under test as well.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.clients.served_service import ServedService
-from tests.contract_runs.running import run_schemathesis
+from tests.contract_runs.running import assert_all_served, told_by_all_phases
+from tests.contract_runs.served_service import ServedService
 from tests.contract_runs.test_links import FEWEST_OUTCOMES, Guide, walk_along_links
-from tests.support.contract_check import shipped_checker
 from tests.support.served import serving
 
 pytestmark = pytest.mark.verify
 
-TIME_LIMIT_SECONDS = 600
 EXAMPLES = 100
 LIMITED_EXAMPLES = 40
 REQUESTS_PER_MINUTE = 120
@@ -26,48 +23,25 @@ WALKS = 150
 STEPS = 12
 
 
-def run_over_http(folder: Path, *options: str, **variables: str) -> dict[str, Any]:
-    """Run it against a fresh server; return what its hooks tell."""
-    report = folder / "report.json"
+def told_over_http(folder: Path, *options: str, **variables: str) -> dict[str, Any]:
     with serving("--clock", "manual", "--seed", "0") as emulator:
-        variables |= {"SERVED_ORIGIN": emulator.url, "SERVED_REPORT": str(report)}
-        run = run_schemathesis(
-            folder,
-            "tests.clients.served_hooks",
-            variables,
-            *("--phases", "examples,coverage,fuzzing"),
-            *options,
-            url=emulator.base_url,
-            seconds=TIME_LIMIT_SECONDS,
-        )
-    assert run.status == 0, run.output[-20_000:] + run.complaint[-5_000:]
-    told: dict[str, Any] = json.loads(report.read_text())
-    return told
-
-
-def operations() -> set[str]:
-    """Return the ids of all operations."""
-    return {operation["operationId"] for _, _, operation in shipped_checker().operations()}
+        return told_by_all_phases(folder, *options, url=emulator.base_url, SERVED_ORIGIN=emulator.url, **variables)
 
 
 def test_every_operation_keeps_to_the_contract_over_the_wire(tmp_path: Path) -> None:
-    told = run_over_http(tmp_path, "--max-examples", str(EXAMPLES))
-    statuses = told["statuses"]
-    assert operations() == statuses.keys()
-    assert [] == [operation for operation, seen in statuses.items() if not any(code.startswith("2") for code in seen)]
-    assert {"409", "429"}.isdisjoint({code for seen in statuses.values() for code in seen})
+    statuses = told_over_http(tmp_path, "--max-examples", str(EXAMPLES))["statuses"]
+    assert_all_served(statuses)
     print(f"requests: {sum(sum(seen.values()) for seen in statuses.values())}")
 
 
 def test_with_request_rates_every_121st_request_of_a_minute_is_refused_whatever_it_asks(tmp_path: Path) -> None:
     """429 is expected here, so that what is accepted or refused besides is judged by the run without them."""
-    told = run_over_http(
+    told = told_over_http(
         tmp_path,
         *("--max-examples", str(LIMITED_EXAMPLES)),
         *("--exclude-checks", "positive_data_acceptance,negative_data_rejection,missing_required_header"),
         SERVED_RATE_LIMITS="on",
     )
-    assert operations() == told["statuses"].keys()
     limits = told["let_in_between_limits"]
     assert {REQUESTS_PER_MINUTE} == set(limits)
     assert len(limits) == sum(seen.get("429", 0) for seen in told["statuses"].values())

@@ -25,14 +25,6 @@ INGREDIENTS = [f"{kind}_id" for kind in KINDS]
 """The path parameters that name an ingredient."""
 
 
-def take_state(emulator: EmulatorUnderTest, content: bytes) -> None:
-    """Put a state in the place of what is."""
-    sandboxes = emulator.application.sandboxes
-    sandboxes.replace(
-        state.load(content, emulator.sandbox.id, sandboxes.memory.limit_bytes, emulator.application.contract)
-    )
-
-
 class SeededService:
     """An emulator whose Library can be renewed at any time."""
 
@@ -61,7 +53,28 @@ class SeededService:
         if self.is_changed:
             self.is_changed = False
             self.upload_token = self._seeded_token
-            take_state(self.emulator, self._beginning)
+            self._become(self._beginning)
+
+    def get_status(self, path: str) -> int:
+        """Ask for a resource; return the status of the answer."""
+        return self.emulator.get(path).status
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass."""
+        self.emulator.advance(seconds)
+
+    def close(self) -> None:
+        """End the emulator."""
+        self.emulator.close()
+
+    def _become(self, content: bytes) -> None:
+        """Put a state in the place of what is."""
+        sandboxes = self.emulator.application.sandboxes
+        sandboxes.replace(
+            state.load(
+                content, self.emulator.sandbox.id, sandboxes.memory.limit_bytes, self.emulator.application.contract
+            )
+        )
 
     def _seed(self) -> None:
         emulator = self.emulator

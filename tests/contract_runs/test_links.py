@@ -75,7 +75,7 @@ def links() -> Iterator[Link]:
 def seeded() -> Iterator[SeededService]:
     service = SeededService()
     yield service
-    service.emulator.close()
+    service.close()
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ class Guide:
 
     def lead(self, case: Case[Any]) -> None:
         """Prepare a step: what was ordered before is done, and what is valid leads somewhere."""
-        self.service.emulator.advance(WORK_SECONDS)
+        self.service.advance(WORK_SECONDS)
         direct(case, self.service, lambda parameters: self._where_it_leads(case.method, parameters))
         if isinstance(case.body, dict) and "resolution" in case.body:
             case.body["resolution"] = "1k"  # a picture is drawn when a list shows it, and a small one is as good
@@ -168,7 +168,7 @@ class Guide:
 
     def end(self) -> None:
         """What a walk has deleted must be gone for good."""
-        assert [path for path in sorted(self._deleted) if self.service.emulator.get(path).status != 404] == []
+        assert [path for path in sorted(self._deleted) if self.service.get_status(path) != 404] == []
 
     def _where_it_leads(self, method: str, parameters: Json) -> Json:
         """Go where an earlier answer led, also to what is deleted since; otherwise to what exists."""
@@ -222,7 +222,7 @@ def walk_along_links(guide: Guide, walks: int, steps: int, *, base_url: str = IN
             suppress_health_check=list(hypothesis.HealthCheck),
         )
     )
-    guide.service.emulator.close()
+    guide.service.close()
 
 
 def walking_config() -> schemathesis.Config:

@@ -71,13 +71,10 @@ def tour(folder: Path) -> None:
         take_tour(emulator)
 
 
-def schemathesis(folder: Path, fault: str | None) -> None:
+def schemathesis(folder: Path, **variables: str) -> None:
     """Run its examples and its boundaries. Raises AssertionError if it finds something."""
-    variables = {"CONTRACT_RUN_REPORT": str(folder / "statuses.json")}
-    if fault is not None:
-        variables["PLANTED_FAULT"] = fault
     options = ("--phases", "examples,coverage", "--max-failures", "1")
-    run = run_schemathesis(folder, "tests.mutants.mutant_hooks", variables, *options)
+    run = run_schemathesis(folder, *options, hooks="tests.mutants.mutant_hooks", **variables)
     assert "Test Phases" in run.output, f"it did not run: {run.output[-2000:]}{run.complaint[-2000:]}"
     if run.status != 0:
         raise AssertionError(run.output[-2000:])
@@ -97,14 +94,17 @@ def test_it_is_found_soon(patch: pytest.MonkeyPatch, slips: list[str], tmp_path:
 
 @pytest.mark.verify
 def test_schemathesis_finds_nothing_where_nothing_is_planted(tmp_path: Path) -> None:
-    schemathesis(tmp_path, None)
+    schemathesis(tmp_path)
 
 
 @pytest.mark.verify
 @pytest.mark.parametrize("fault", PLANTED_FAULTS)
 def test_it_is_found(patch: pytest.MonkeyPatch, slips: list[str], tmp_path: Path, fault: str) -> None:
     PLANTED_FAULTS[fault](patch)
-    found = {"tour": notices(lambda: tour(tmp_path)), "schemathesis": notices(lambda: schemathesis(tmp_path, fault))}
+    found = {
+        "tour": notices(lambda: tour(tmp_path)),
+        "schemathesis": notices(lambda: schemathesis(tmp_path, PLANTED_FAULT=fault)),
+    }
     plays = PLAYS if any(found.values()) else PLAYS_AT_MOST
     found["model"] = notices(lambda: play(tmp_path, plays, shortens=False))
     print(f"{fault}: " + (", ".join(name for name, noticed in found.items() if noticed) or "found by nobody"))

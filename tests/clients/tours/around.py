@@ -1,4 +1,4 @@
-"""What a tour does beside the generated client: raw bytes to and from signed addresses, and the report of what it saw.
+"""What a tour does beside the generated client: raw bytes to and from signed addresses, waiting, and the report of what it saw.
 
 Knows nothing of any client. What goes over these addresses is not in the contract, so no generator makes it.
 """
@@ -6,14 +6,27 @@ Knows nothing of any client. What goes over these addresses is not in the contra
 import json
 import os
 import sys
+import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from enum import Enum
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 BASE_URL = os.environ["IMAGE_WORKFLOW_BASE_URL"]
 API_KEY = os.environ["IMAGE_WORKFLOW_API_KEY"]
 PHOTO = Path(os.environ["TOUR_PHOTO"]).read_bytes()
 MOST_POLLS = 50
+
+
+class Work(Protocol):
+    """An Operation or Generation of any client."""
+
+    @property
+    def status(self) -> Enum: ...
+
+
+SomeWork = TypeVar("SomeWork", bound=Work)
 
 
 def send_bytes(method: str, url: str, headers: Mapping[str, str], data: bytes) -> str:
@@ -23,18 +36,21 @@ def send_bytes(method: str, url: str, headers: Mapping[str, str], data: bytes) -
         return str(json.load(answer)["upload_token"])
 
 
-def download(url: str) -> bytes:
-    """Fetch a public file."""
+def is_whole(url: str, size_bytes: int) -> bool:
+    """Fetch a public file; tell whether it is as large as was said."""
     with urllib.request.urlopen(url, timeout=30) as answer:
-        content: bytes = answer.read()
-    return content
+        return len(answer.read()) == size_bytes
 
 
-def seconds_to_wait(retry_after: str | None) -> int:
-    """Read the Retry-After of unfinished work, which must have one."""
-    if retry_after is None:
-        raise AssertionError("unfinished work does not say when to look again")
-    return int(retry_after)
+def wait_for(look: Callable[[], tuple[SomeWork, str | None]]) -> tuple[SomeWork, int]:
+    """Look at work, as often as its Retry-After says, until it is completed; return it, and how often it was looked at."""
+    for polls in range(1, MOST_POLLS):
+        work, retry_after = look()
+        if work.status.value == "completed":
+            return work, polls
+        assert retry_after is not None, "unfinished work does not say when to look again"
+        time.sleep(int(retry_after))
+    raise AssertionError("the work does not end")
 
 
 def tell(**report: object) -> None:
