@@ -61,6 +61,7 @@ def test_a_team_is_found_by_id_or_name_and_what_is_not_said_stays(emulator: Emul
         ("POST", "/teams/Nobody/credentials", {"profile": "full"}),
         ("PATCH", "/credentials/Nobody", {"state": "revoked"}),
         ("GET", "/scenario?team=Nobody", None),
+        ("GET", "/requests?team=Nobody", None),
     ],
 )
 def test_an_unknown_team_or_credential_is_404(emulator: EmulatorUnderTest, method: str, path: str, body: Any) -> None:

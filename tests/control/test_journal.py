@@ -281,10 +281,6 @@ def test_a_filter_that_nothing_could_meet_is_refused(emulator: EmulatorUnderTest
     assert (400, "invalid_request", query.partition("=")[0]) == (status, code, detail.partition(":")[0].strip('"'))
 
 
-def test_a_filter_by_a_team_that_does_not_exist_is_refused(emulator: EmulatorUnderTest) -> None:
-    assert (404, "not_found") == emulator.refusal("GET", "/requests?team=Nobody")[:2]
-
-
 # Counts and bounds ----------------------------------------------------------------------------------------------------
 
 

@@ -44,16 +44,6 @@ def test_an_idempotency_key_may_have_any_character_that_a_header_can_carry(
     assert emulator.post("/uploads", UPLOAD, idempotency_key=first[:-1] + "X").body != answer.body
 
 
-@pytest.mark.parametrize(
-    ("authorization", "status"),
-    [(f"bearer {FULL}", 200), (f"BEARER   {FULL} ", 200), (f"Bearer\t{FULL}", 401)],
-)
-def test_the_credential_is_spelled_with_bearer_in_any_case_and_spaces(
-    emulator: EmulatorUnderTest, authorization: str, status: int
-) -> None:
-    assert emulator.get("/team", None, headers={"Authorization": authorization}).status == status
-
-
 @pytest.mark.parametrize("key", [None, "unknown", EXPIRED, REVOKED])
 def test_every_401_names_the_scheme_to_use(emulator: EmulatorUnderTest, key: str | None) -> None:
     answer = emulator.get("/team", key)

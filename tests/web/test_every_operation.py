@@ -116,16 +116,24 @@ def test_an_absent_resource_is_not_found_whatever_its_id_looks_like(emulator: Em
     """D07."""
     codes = {"assets": "asset_not_found", "products": "product_not_found"}
     for path in ("assets", "products", "photography-styles", "backgrounds", "poses", "fashion-models", "operations"):
-        for identifier in ("x", "ast_0", "%00", "%F0%9F%98%80", "..", "a" * 3000, "%2e%2e", "~", "%ff"):
+        for identifier in ("x", "ast_0", "%00", "%F0%9F%98%80", "..", "a" * 3000, "%2e%2e", "~", "%ff", "a%2Fb", "a%2fb"):
             answer = emulator.get(f"/{path}/{identifier}")
             assert answer.outcome == (404, codes.get(path, "not_found")), (path, identifier)
 
 
+@pytest.mark.parametrize("value", [f"bearer {FULL}", f"BEARER   {FULL} "])
+def test_a_credential_is_bearer_in_any_case_spaces_and_a_key(emulator: EmulatorUnderTest, value: str) -> None:
+    assert emulator.get("/team", None, headers={"Authorization": value}).status == 200
+
+
 @pytest.mark.parametrize(
     "value",
-    ["", "Bearer", "Bearer ", FULL, f"Basic {FULL}", f"Bearer{FULL}", f"Bearer {FULL}x", "Bearer \xff\xfe", "Token x"],
-)
-def test_anything_but_bearer_and_a_key_is_no_credential(emulator: EmulatorUnderTest, value: str) -> None:
+    [
+        "", "Bearer", "Bearer ", FULL, f"Basic {FULL}", f"Bearer{FULL}", f"Bearer\t{FULL}", f"Bearer {FULL}x",
+        "Bearer \xff\xfe", "Token x",
+    ],
+)  # fmt: skip
+def test_anything_else_is_no_credential(emulator: EmulatorUnderTest, value: str) -> None:
     answer = emulator.get("/team", None, headers={"Authorization": value})
     assert answer.outcome == (401, "authentication_required")
 

@@ -67,12 +67,6 @@ def test_there_is_neither_a_date_nor_a_server_header(emulator: EmulatorUnderTest
     assert not {"date", "server"} & emulator.get("/team").headers.keys()
 
 
-def test_an_encoded_slash_is_part_of_an_id_that_does_not_exist(emulator: EmulatorUnderTest) -> None:
-    """D07: a malformed id is an absent one."""
-    assert (404, "product_not_found") == emulator.get("/products/prd%2F1").outcome
-    assert (404, "asset_not_found") == emulator.get("/assets/a%2fb").outcome
-
-
 def test_an_encoded_slash_separates_nothing(emulator: EmulatorUnderTest) -> None:
     session = emulator.open_upload(5)
     answer = emulator.post(f"/uploads/{session['id']}%2Fcomplete", {"upload_token": "x"})
