@@ -61,23 +61,14 @@ except OSError:
 """It never ends once it was refused, not even when it is asked to; it then tells so in a file, which it holds open."""
 
 
-PHOTOSHOOT = f"""
-import os, sys, time, uuid
-sys.path.insert(0, {str(ROOT / "examples" / "python")!r})
-from pathlib import Path
-from image_workflow_client import ImageWorkflow
+PHOTOSHOOT = """
+import os, sys, time
+from tests.examiner.example_client import NEW_KEYS, PHOTO, load
 
 time.sleep = lambda seconds: None
-client = ImageWorkflow(os.environ["IMAGE_WORKFLOW_BASE_URL"], os.environ["IMAGE_WORKFLOW_API_KEY"])
-send = client._api.request
-
-def send_with_fresh_key(method, path, headers, **request):
-    return send(method, path, headers={{"Idempotency-Key": str(uuid.uuid4())}} if headers else {{}}, **request)
-
-if sys.argv[1] == "fresh":
-    client._api.request = send_with_fresh_key
-photo = Path({str(ROOT / "examples" / "python" / "photo.png")!r}).read_bytes()
-product = client.create_product("Shirt", [client.upload(photo, "image/png")["id"]])
+module = load(NEW_KEYS) if sys.argv[1] == "fresh" else load()
+client = module.ImageWorkflow(os.environ["IMAGE_WORKFLOW_BASE_URL"], os.environ["IMAGE_WORKFLOW_API_KEY"])
+product = client.create_product("Shirt", [client.upload(PHOTO, "image/png")["id"]])
 client.photoshoot([product["id"]])
 """
 """The example client, which may be made to send every attempt with a key of its own."""

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from tests.support.served import ROOT
 
 SOURCE: Final = (ROOT / "examples/python/image_workflow_client.py").read_text(encoding="utf-8")
 PHOTO: Final = (ROOT / "examples/python/photo.png").read_bytes()
-UPSCALE: Final = "/generations/upscale"
+UPSCALE, PHOTOGRAPHY = "/generations/upscale", "/generations/product-photography"
 
 
 def load(*changes: tuple[str, str]) -> ModuleType:
@@ -24,6 +25,7 @@ def load(*changes: tuple[str, str]) -> ModuleType:
     module = ModuleType("mutated_client")
     sys.modules[module.__name__] = module  # where dataclasses look their module up
     exec(compile(source, "mutated_client.py", "exec"), module.__dict__)
+    module.ImageWorkflow.gives_up = (module.Refused, module.Unanswered, module.WorkFailed, module.Unfinished)
     return module
 
 
@@ -33,10 +35,15 @@ def play(module: ModuleType, sandbox: Sandbox, act: Callable[[Any], None], sleep
     module.time.sleep = sleep
     client = module.ImageWorkflow(sandbox.base_url, sandbox.api_key, timeout=2.0)
     try:
-        with suppress(module.Refused, module.Unanswered, module.WorkFailed, module.Unfinished):
-            act(client)
+        attempt(client, lambda: act(client))
     finally:
         client.close()
+
+
+def attempt(client: Any, act: Callable[[], Any]) -> None:
+    """Let a client do something, or give up."""
+    with suppress(*client.gives_up):
+        act()
 
 
 # What it does -------------------------------------------------------------------------------------------------------------
@@ -69,10 +76,19 @@ def change_pose(client: Any, first: str, second: str) -> bool:
 
 def upscale(client: Any, formats: tuple[str, ...] = ("png",)) -> None:
     """Order one picture, and wait for it."""
-    asset = client.upload(PHOTO, "image/png")
+    asset = client.upload(PHOTO, "image/png")["id"]
     for image_format in formats:
-        body = {"asset_id": asset["id"], "target_resolution": "2k", "output_format": image_format}
-        client.wait_for(f"/generations/{client.request('POST', UPSCALE, body)['id']}")
+        order(client, UPSCALE, enlarging(asset, image_format))
+
+
+def enlarging(asset: str, image_format: str = "png") -> dict[str, Any]:
+    """Return what an upscale asks for."""
+    return {"asset_id": asset, "target_resolution": "2k", "output_format": image_format}
+
+
+def order(client: Any, path: str, body: dict[str, Any]) -> None:
+    """Order a Generation, and wait for it."""
+    client.wait_for(f"/generations/{client.request('POST', path, body)['id']}")
 
 
 def both_formats(client: Any) -> None:
@@ -83,6 +99,23 @@ def both_formats(client: Any) -> None:
 def change(client: Any) -> None:
     """Change an ingredient that is being made anew."""
     change_pose(client, *(client.upload(PHOTO, "image/png")["id"] for _ in range(2)))
+
+
+def errands(client: Any) -> None:
+    """Do a little of everything; what is refused for good is left, and the next thing begun."""
+    attempt(client, lambda: client.request("GET", "/team"))
+    assets: list[str] = []
+    attempt(client, lambda: assets.extend(client.upload(PHOTO, "image/png")["id"] for _ in range(3)))
+    if not assets:
+        return
+    shoot, shot = ({"output_mode": mode, "asset_ids": assets[:1]} for mode in ("photoshoot", "single_shots"))
+    for path, body in ((PHOTOGRAPHY, shoot), (PHOTOGRAPHY, shot), (UPSCALE, enlarging(assets[0]))) * 2:
+        attempt(client, partial(order, client, path, body))
+    attempt(client, lambda: client.create_product("Shirt", assets))
+    attempt(client, lambda: change_pose(client, assets[0], assets[-1]))
+    for path in ("/assets", "/generations", "/poses"):
+        attempt(client, partial(client.list_all, path, limit=2))
+    attempt(client, lambda: client.request("GET", f"/assets/{assets[0]}"))
 
 
 # What is wrong with it ----------------------------------------------------------------------------------------------------
@@ -108,6 +141,7 @@ class Mutant:
 KEY: Final = 'headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}'
 SEND: Final = "            return self._api.request(method, path, json=body, params=query, headers=headers)\n"
 PAUSE: Final = "                raise failure\n            time.sleep(pause)\n"
+POLL: Final = "pause = _retry_after(answer.headers, otherwise=2.0)"
 POLL_PAUSE: Final = 'after {self._patience:g} s")\n            time.sleep(pause)\n'
 UPLOAD: Final = "            try:\n                token"
 IN_THE_WAY: Final = "                self.wait_for(f\"/operations/{refused.problem['active_operation_id']}\")\n"

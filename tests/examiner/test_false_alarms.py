@@ -4,6 +4,7 @@ Sound clients stay clean, whatever their habits, under every scenario of the lib
 """
 
 import itertools
+from contextlib import closing
 from typing import Final
 
 import httpx
@@ -11,8 +12,9 @@ import pytest
 
 from emulator.examiner.rules.base import Ask, Example, Wait, upscale
 from emulator.testing import Emulator, Sandbox
+from tests.examiner.example_client import PHOTO, UPSCALE, enlarging, errands, load, play
 from tests.examiner.examples import LIBRARY, ExampleClient, rules_found
-from tests.examiner.sound_clients import CLIENTS, SoundClient
+from tests.examiner.sound_clients import HABITS
 from tests.support.emulator_client import EmulatorUnderTest
 
 LOOK: Final = Ask("GET", "{work}")
@@ -88,22 +90,21 @@ def test_each_of_two_workers_that_watch_the_same_work_is_judged_by_itself(
 
 def admitted(sandbox: Sandbox) -> str:
     """Return the path of work that was admitted."""
-    client = SoundClient(sandbox)
-    body = {"asset_id": client.upload()["id"], "target_resolution": "2k", "output_format": "png"}
-    return f"/generations/{client.ask('POST', '/generations/upscale', body)['id']}"
+    with closing(load().ImageWorkflow(sandbox.base_url, sandbox.api_key)) as client:
+        body = enlarging(client.upload(PHOTO, "image/png")["id"])
+        return f"/generations/{client.request('POST', UPSCALE, body)['id']}"
 
 
-CASES = list(itertools.product(LIBRARY, CLIENTS, ("manual", "auto")))
+CASES = list(itertools.product(LIBRARY, HABITS, ("manual", "auto")))
 USUAL = [case for case in CASES[::11] if case[0] != "slow-service"]
 """Every client under a quarter of the library or so; all cases belong to the long verification."""
 
 
 @pytest.mark.parametrize(
-    ("scenario", "make_client", "clock"),
+    ("scenario", "habit", "clock"),
     [pytest.param(*case, marks=() if case in USUAL else pytest.mark.verify) for case in CASES],
-    ids=lambda value: getattr(value, "name", value),
 )
-def test_a_sound_client_is_clean(server: Emulator, scenario: str, make_client: type[SoundClient], clock: str) -> None:
+def test_a_sound_client_is_clean(server: Emulator, scenario: str, habit: str, clock: str) -> None:
     with server.sandbox(scenario=scenario, clock=clock) as sandbox:
-        make_client(sandbox).tour()
+        play(load(*HABITS[habit]), sandbox, errands, sandbox.clock.advance)
         assert [] == list(map(str, sandbox.conduct().findings))
