@@ -20,14 +20,6 @@ def test_a_window_that_closes_while_the_bytes_are_decoded_has_closed(emulator: E
     assert (moved.status, answer.outcome) == (200, (410, "upload_expired"))
 
 
-def test_a_subscription_that_lapses_while_the_bytes_are_decoded_has_lapsed(emulator: EmulatorUnderTest) -> None:
-    call, team = completion(emulator), emulator.account().team.id
-    answer, changed = emulator.together(call, control_call("PATCH", f"/teams/{team}", {"subscription": "inactive"}))
-    assert (changed.status, answer.outcome) == (200, (403, "subscription_required"))
-    emulator.set_team(subscription_active=True)
-    assert emulator.send(call).status == 201
-
-
 def test_an_asset_made_during_the_wait_is_created_at_its_end(emulator: EmulatorUnderTest) -> None:
     answer, _ = emulator.together(completion(emulator), control_call("POST", "/clock/advance", {"seconds": 60}))
     assert answer.json["created_at"] == "2026-01-01T00:01:00.000Z"
@@ -40,14 +32,6 @@ def test_a_source_deleted_while_it_is_looked_at_is_not_usable(emulator: Emulator
     )
     assert [answer.outcome for answer in answers] == [(422, "invalid_reference"), (200, "asset_deletion")]
     assert emulator.items("/operations") == []
-
-
-def test_a_background_is_in_progress_while_its_source_is_looked_at(emulator: EmulatorUnderTest) -> None:
-    """D13."""
-    asset = output(emulator)
-    body = ingredient_body("background", [asset])
-    answers = emulator.together(*[Call("POST", "/backgrounds", body, idempotency_key="k") for _ in range(2)])
-    assert [answer.outcome for answer in answers] == [(202, "operation"), (409, "idempotency_in_progress")]
 
 
 def test_an_asset_deleted_while_it_is_read_is_answered_as_it_was(emulator: EmulatorUnderTest) -> None:

@@ -116,7 +116,7 @@ def test_an_absent_resource_is_not_found_whatever_its_id_looks_like(emulator: Em
     """D07."""
     codes = {"assets": "asset_not_found", "products": "product_not_found"}
     for path in ("assets", "products", "photography-styles", "backgrounds", "poses", "fashion-models", "operations"):
-        for identifier in ("x", "ast_0", "%00", "%F0%9F%98%80", "..", "a" * 3000, "%2e%2e", "~", "%ff", "a%2Fb", "a%2fb"):
+        for identifier in ("ast_0", "%00", "%F0%9F%98%80", "..", "a" * 3000, "%2e%2e", "~", "%ff", "a%2Fb", "a%2fb"):
             answer = emulator.get(f"/{path}/{identifier}")
             assert answer.outcome == (404, codes.get(path, "not_found")), (path, identifier)
 

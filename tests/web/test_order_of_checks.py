@@ -151,10 +151,3 @@ def test_of_two_checks_the_earlier_one_answers(emulator: EmulatorUnderTest, orde
     for step in steps[:-1]:
         step(emulator)
     assert steps[-1](emulator).outcome == (CATALOGUE[code].status, code)
-
-
-@pytest.mark.parametrize("later", [paused, team(subscription_active=False)], ids=["pause", "subscription"])
-def test_a_replay_before_what_forbids_a_new_write(emulator: EmulatorUnderTest, later: Step) -> None:
-    first = upload()(emulator)
-    later(emulator)
-    assert upload()(emulator) == first
