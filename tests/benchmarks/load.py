@@ -27,7 +27,6 @@ class Template(NamedTuple):
     after: bytes = b""
 
     def number(self, number: int) -> bytes:
-        """Return the request of a number."""
         return b"%b%012d%b" % (self.before, number, self.after) if self.after else self.before
 
 
@@ -49,7 +48,6 @@ class Answer(NamedTuple):
     length: int
 
     def json(self) -> Any:
-        """Return the body as data."""
         return json.loads(self.body)
 
 

@@ -12,7 +12,6 @@ from uvicorn.server import Server
 
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
-    """Answer a request."""
     more = True
     while more:
         message = await receive()
@@ -27,14 +26,12 @@ class AnnouncingServer(Server):
     """Prints the line by which the emulator, too, says that it is ready."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept requests."""
         await super().startup(sockets)
         host, port = (sockets or [])[0].getsockname()
         print(f"ready http://{host}:{port}", flush=True)
 
 
 def main() -> None:
-    """Serve on a free port until SIGTERM."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     config = Config(

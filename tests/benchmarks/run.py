@@ -258,7 +258,6 @@ def watched(bench: Bench, port: int, *ordered: Any) -> tuple[float, float, float
 
 
 def photoshoot(asset: str) -> dict[str, Any]:
-    """Return the body of a photoshoot of an Asset."""
     return {"asset_ids": [asset], "output_mode": "photoshoot"}
 
 
@@ -274,13 +273,11 @@ def photo(width: int, height: int) -> bytes:
 
 
 def asset_of(team: int, port: int, data: bytes) -> str:
-    """Bring a file in for a Team; return the Asset's id."""
     path, headers = f"/_emulator/assets?team=Team%20{team:02}", {"Content-Type": "image/jpeg"}
     return Wire(f"http://127.0.0.1:{port}").request("POST", path, data, headers).id
 
 
 def print_table(rows: list[Figures]) -> None:
-    """Print what was found."""
     head = ["", "emulator: median (least to greatest)", "raw ASGI", "emulator / raw", "aim"]
     cells = [head, *(row.row() for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
@@ -289,7 +286,6 @@ def print_table(rows: list[Figures]) -> None:
 
 
 def main() -> None:
-    """Measure everything and print one table."""
     parser = argparse.ArgumentParser(description="Measure the emulator beside a raw ASGI function on the same server.")
     parser.add_argument("--quick", action="store_true", help="few and short rounds")
     quick = parser.parse_args().quick

@@ -48,7 +48,6 @@ class RunningServer:
 
 @contextmanager
 def running(*arguments: str) -> Iterator[RunningServer]:
-    """Run a server for the time of the block."""
     start = time.perf_counter()
     command = [sys.executable, *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -68,7 +67,6 @@ def running(*arguments: str) -> Iterator[RunningServer]:
 
 
 def key(number: int) -> str:
-    """Return the key of a Team of the measurements' world."""
     return f"team_{number:02}"
 
 

@@ -46,7 +46,6 @@ class Client:
         return self.send("POST", f"/uploads/{session['id']}/complete", token).id
 
     def download(self, asset: str) -> None:
-        """Get the picture of an Asset."""
         self._wire.fetch(self.send("GET", f"/assets/{asset}").json["url"])
 
     def round(self) -> None:

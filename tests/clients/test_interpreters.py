@@ -122,5 +122,4 @@ def test_another_zlib_makes_the_same_bytes(
 
 
 def size_of(exchanges: Sequence[Exchange]) -> int:
-    """Return how many bytes of bodies there are."""
     return sum(len(exchange.body) for exchange in exchanges)

@@ -4,7 +4,7 @@ Knows of the server only what it charges.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from emulator.domain.pricing import AUTHORING_PRICES, generation_price
 from emulator.domain.resources import WORKFLOWS
-from tests.support.contract_check import ROOT, closed, read_contract
+from tests.support.contract_check import ROOT, ContractChecker, closed, read_contract
 from tests.support.specification import STATUSES
 
 TEXT = (ROOT / "contract" / "openapi.yaml").read_text(encoding="utf-8")
@@ -23,6 +23,7 @@ DOCUMENT: dict[str, Any] = read_contract("openapi.yaml")
 COMPONENTS: dict[str, Any] = DOCUMENT["components"]
 SCHEMAS: dict[str, Any] = COMPONENTS["schemas"]
 INGREDIENTS = ("PhotographyStyle", "Background", "Pose", "FashionModel")
+resolve = ContractChecker(DOCUMENT).resolve
 
 # Section 4: every endpoint, its query, the name of its body, and the statuses that it declares.
 ENDPOINTS = """
@@ -73,16 +74,6 @@ x-decision x-unique-items x-enum-varnames
 """
 
 
-def resolve(node: dict[str, Any]) -> dict[str, Any]:
-    """Follow references within the document."""
-    while "$ref" in node:
-        target: Any = DOCUMENT
-        for step in node["$ref"].removeprefix("#/").split("/"):
-            target = target[step]
-        node = target
-    return node
-
-
 @cache
 def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
     """Every operation of the document by its id, with its method and path."""
@@ -100,7 +91,7 @@ def parameters(name: str, place: str) -> list[str]:
 
 
 @cache
-def responses() -> list[tuple[str, str, dict[str, Any]]]:
+def responses() -> list[tuple[str, str, Mapping[str, Any]]]:
     """Every response of every operation: operation id, status, response."""
     return [
         (name, status, resolve(response))
@@ -110,7 +101,7 @@ def responses() -> list[tuple[str, str, dict[str, Any]]]:
 
 
 @cache
-def problems() -> list[tuple[str, str, dict[str, Any]]]:
+def problems() -> list[tuple[str, str, Mapping[str, Any]]]:
     """Every problem response of every operation."""
     return [(name, status, response) for name, status, response in responses() if not status.startswith("2")]
 
@@ -127,7 +118,6 @@ def answers() -> list[dict[str, Any]]:
 
 
 def examples(media_type: dict[str, Any]) -> dict[str, Any]:
-    """The examples of a body."""
     return {name: resolve(example)["value"] for name, example in media_type["examples"].items()}
 
 
@@ -188,8 +178,6 @@ def duplicate_keys(node: yaml.Node | None) -> Iterator[str]:
 
 
 class TestDocument:
-    """The file as a whole."""
-
     def test_is_valid_openapi(self) -> None:
         assert [error.message for error in OpenAPIV31SpecValidator(DOCUMENT).iter_errors()] == []
 
@@ -253,8 +241,6 @@ class TestOperations:
 
 
 class TestHeaders:
-    """The headers of answers."""
-
     @staticmethod
     def having(header: str) -> set[tuple[str, str]]:
         """The answers that declare a header: operation id and status."""
@@ -280,8 +266,6 @@ class TestHeaders:
 
 
 class TestProblems:
-    """The problem answers."""
-
     @staticmethod
     def having(code: str) -> set[str]:
         """The operations that can answer with a code."""
@@ -322,9 +306,20 @@ class TestProblems:
     def test_speak_of_what_only_some_operations_check(self) -> None:
         starts = {name for name, (_, _, operation) in operations().items() if "202" in operation["responses"]}
         writes = {name for name, (method, _, _) in operations().items() if method in ("post", "patch")}
-        assert starts == self.having("concurrency_limit_reached")
-        assert writes == self.having("subscription_required")
-        assert {"createUpscaleGeneration"} == self.having("already_at_target_resolution")
+        deletions = {name for name in operations() if name.startswith("delete")}
+        expected = {
+            "invalid_cursor": {name for name in operations() if name.startswith("list")},
+            "invalid_input": writes,
+            "invalid_reference": writes - {"createUpload", "completeUpload"},
+            "idempotency_in_progress": writes,
+            "idempotency_key_reused": writes,
+            "subscription_required": writes,
+            "concurrency_limit_reached": starts,
+            "resource_operation_in_progress": deletions | {f"update{kind}" for kind in INGREDIENTS},
+            "upload_bytes_conflict": {"completeUpload"},
+            "already_at_target_resolution": {"createUpscaleGeneration"},
+        }
+        assert expected == {code: self.having(code) for code in expected}
 
     def test_name_the_operation_in_the_way_whenever_one_is(self) -> None:
         check = validator("#/components/schemas/ResourceOperationInProgressProblem")

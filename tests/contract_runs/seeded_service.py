@@ -44,7 +44,6 @@ class SeededService:
         self._keys_used = 0
 
     def fresh_key(self) -> str:
-        """Return an Idempotency-Key that no request has had."""
         self._keys_used += 1
         return f"key {self._keys_used} of this run"
 
@@ -60,11 +59,9 @@ class SeededService:
         return self.emulator.get(path).status
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
         self.emulator.advance(seconds)
 
     def close(self) -> None:
-        """End the emulator."""
         self.emulator.close()
 
     def _become(self, content: bytes) -> None:

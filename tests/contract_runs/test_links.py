@@ -44,7 +44,7 @@ class Operation:
         """Return the bodies that the contract shows; none where it takes none."""
         content = self.described.get("requestBody", {}).get("content", {}).get("application/json", {})
         examples = content.get("examples", {}).values()
-        return [shipped_checker()._resolve(example)["value"] for example in examples] or [None]
+        return [shipped_checker().resolve(example)["value"] for example in examples] or [None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ OPERATIONS = {
 
 
 def links() -> Iterator[Link]:
-    resolve = shipped_checker()._resolve
+    resolve = shipped_checker().resolve
     for operation in OPERATIONS.values():
         for status, response in operation.described["responses"].items():
             for name, link in resolve(response).get("links", {}).items():

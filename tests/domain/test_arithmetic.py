@@ -1,4 +1,4 @@
-"""What the domain works out, against the model's arithmetic: pixels, prices and charges (section 4, D35, D37)."""
+"""What the domain works out, against the model's arithmetic: pixels, prices, charges and subjects (section 4, D32 to D37)."""
 
 from typing import Any
 
@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from emulator.domain import pixels, pricing
+from emulator.domain import pixels, pricing, product_photos
 from tests.model import arithmetic
 
 EDGES = st.integers(1, 5_000) | st.sampled_from((1, 1024, 2047, 2048, 4095, 4096))
 SIZES = ("1k", "2k", "4k")
+PHOTOS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5, unique=True)
 
 
 @given(EDGES, EDGES, st.sampled_from(SIZES))
@@ -33,3 +34,9 @@ def test_work_is_reserved_for_in_full_and_charged_by_its_completed_outputs(size:
         for completed in range(slots + 1):
             charge = pricing.generation_charge(price, completed, slots)
             assert charge == arithmetic.generation_charge(workflow, request, completed), (request, completed)
+
+
+@given(st.lists(PHOTOS.flatmap(lambda photos: st.tuples(st.sampled_from(photos), st.just(photos))), max_size=7), PHOTOS)
+def test_subjects_are_packed_by_turns(products: list[tuple[str, list[str]]], loose: list[str]) -> None:
+    known = [{"primary_asset_id": primary, "asset_ids": photos} for primary, photos in products]
+    assert product_photos.pack(products, loose) == tuple(arithmetic.subjects(known, loose))

@@ -46,7 +46,6 @@ def amounts(some: int, many: int) -> list[ParameterSet]:
 
 
 def cases(name: str, amount: int) -> Iterator[Case]:
-    """Go through the cases of a name."""
     for number in range(amount):
         yield Case(name, number, Random(f"{name} {number}"))
 

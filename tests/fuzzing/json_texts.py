@@ -27,7 +27,6 @@ INSERTS = (
 
 
 def value(chance: Random, depth: int = 0) -> str:
-    """Return the text of a value."""
     kind = chance.randrange(10) if depth < 6 else chance.randrange(5)
     if kind < 2:
         return chance.choice(NUMBERS if chance.random() < 0.3 else NUMBERS[:15])
@@ -60,7 +59,6 @@ def nested(chance: Random, limit: int) -> str:
 
 
 def body(chance: Random, limit: int) -> bytes:
-    """Return the bytes of a body."""
     text = nested(chance, limit) if chance.random() < 0.05 else _spaced(value(chance), chance)
     encoding = "utf-8" if chance.random() < 0.97 else chance.choice(("utf-16", "utf-16-le", "utf-32-be", "utf-8-sig"))
     data = text.encode(encoding, "surrogatepass")

@@ -84,14 +84,12 @@ class Surfaces:
 
 
 def direct_upload(session: Json, data: bytes) -> WireRequest:
-    """Return the upload of some bytes to a session."""
     upload = session["upload"]
     headers = [(name.encode(), value.encode()) for name, value in upload["headers"].items()]
     return WireRequest(upload["method"].encode(), target_of(upload["url"]), headers, data)
 
 
 def target_of(url: str) -> bytes:
-    """Return the target of a request to an address."""
     return urlsplit(url).path.encode()
 
 

@@ -110,7 +110,6 @@ def with_field(body: bytes, place: int, size: int, chance: Random, order: str = 
 
 
 def with_some_bytes(kind: bytes, body: bytes, chance: Random) -> Part:
-    """Return a part with a few bytes changed."""
     for _ in range(chance.choice((1, 1, 3))):
         body = changed_bytes(body, chance)
     return kind, body

@@ -18,12 +18,10 @@ END_OF_TIME = "9999-12-31T23:59:59.000Z"
 
 
 def talk(control: EmulatorUnderTest, *pieces: bytes) -> Conversation:
-    """Send bytes over one connection."""
     return control.run(converse(control.application, pieces))
 
 
 def head(*lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads") -> bytes:
-    """Return the head of a request that Demo sends."""
     known = (b"Host: emulator.test", b"Authorization: Bearer iwe_demo_full", b"Content-Type: application/json")
     return b"\r\n".join([b"%s %s HTTP/1.1" % (method, target), *known, b"Idempotency-Key: k", *lines, b"", b""])
 

@@ -57,7 +57,6 @@ class Model:
 
 
 def data_of(attempt: Call) -> bytes:
-    """Return the bytes that a request sends, at once or in pieces."""
     return attempt.content or b"".join(attempt.pieces or ())
 
 
@@ -93,7 +92,6 @@ def data_for(model: Model, chance: Random) -> bytes:
 
 
 def spoiled_address(url: str, chance: Random) -> str:
-    """Return another address than the one that was signed."""
     head, _, signature = url.rpartition("/")
     turned = signature[:-1] + ("0" if signature[-1] != "0" else "1")
     others = (

@@ -79,7 +79,6 @@ def test_a_file_is_answered_as_the_model_says(control: EmulatorUnderTest, amount
 
 
 def stored(control: EmulatorUnderTest, size: tuple[int, int]) -> File:
-    """Bring a file in, and fetch it once."""
     url = control.upload(picture(size=size))["url"]
     answer = control.fetch(url)
     return File(url, answer.body, answer.headers["etag"])
@@ -101,7 +100,6 @@ def some_headers(chance: Random, file: File) -> list[Header]:
 
 
 def check(answer: Answer, file: File, method: str, headers: dict[str, str]) -> None:
-    """Hold an answer against the model."""
     if method not in ("GET", "HEAD"):
         assert (405, "GET, HEAD") == (answer.status, answer.headers["allow"])
         return

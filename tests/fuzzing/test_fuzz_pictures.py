@@ -54,7 +54,6 @@ def bring_in(control: EmulatorUnderTest, data: bytes, content_type: str) -> Json
 
 
 def check(control: EmulatorUnderTest, asset: Json, content_type: str) -> None:
-    """Hold an Asset against its file."""
     answer = control.fetch(asset["url"])
     image = decode(answer.body)
     assert len(answer.body) == asset["size_bytes"]

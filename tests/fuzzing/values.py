@@ -26,7 +26,6 @@ def places(value: Any, here: Path = ()) -> Iterator[Path]:
 
 
 def at(value: Any, path: Sequence[str | int]) -> Any:
-    """Return what lies at a path."""
     for step in path:
         value = value[step]
     return value

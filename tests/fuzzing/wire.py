@@ -37,8 +37,6 @@ class HungError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One response as it was written."""
-
     status: int
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes = b""
@@ -145,8 +143,6 @@ async def _turns(is_enough: Callable[[], bool]) -> None:
 
 
 def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
-    """Return the application, each of whose answers is noted."""
-
     async def note(scope: Message, receive: Callable[[], Awaitable[Message]], send: Any) -> None:
         index = len(conversation.requests)
         conversation.requests.append((scope["method"], scope["path"], 0))

@@ -41,7 +41,6 @@ def _all_of(sandbox: Sandbox) -> dict[str, Any]:
 
 
 def differences(before: dict[str, Any], after: dict[str, Any], where: str = "") -> list[str]:
-    """Tell where two of them differ."""
     found = []
     for name in before.keys() | after.keys():
         one, other = before.get(name), after.get(name)

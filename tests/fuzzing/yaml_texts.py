@@ -35,7 +35,6 @@ _INSERTS = (
 
 
 def changed_text(text: str, chance: Random) -> bytes:
-    """Return a file with one to a few changes."""
     for _ in range(chance.choice((1, 1, 2, 4))):
         lines = text.split("\n")
         place = chance.randrange(len(lines))

@@ -53,7 +53,6 @@ class Exchange:
     body: bytes
 
     def json(self) -> Any:
-        """Return the body as data."""
         return json.loads(self.body)
 
 
@@ -66,7 +65,6 @@ class Recorder:
     _keys_used: int = 0
 
     def send(self, method: str, target: str, body: bytes | None = None, headers: Json | None = None) -> Exchange:
-        """Send a request as it stands."""
         address = urlsplit(self.origin)
         with closing(http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)) as connection:
             connection.request(method, target, body, headers or {})
@@ -84,7 +82,6 @@ class Recorder:
     def call(
         self, method: str, path: str, body: Any = None, idempotency_key: str | None = None, key: str = FULL
     ) -> Exchange:
-        """Call an operation of the API."""
         headers = {"Authorization": f"Bearer {key}"}
         if method in ("POST", "PATCH"):
             self._keys_used += 1
@@ -94,7 +91,6 @@ class Recorder:
         return self.send(method, f"/v1{path}", None if body is None else json.dumps(body).encode(), headers)
 
     def follow(self, url: str, method: str = "GET", body: bytes | None = None, headers: Json | None = None) -> Exchange:
-        """Follow a link that was handed out."""
         assert url.startswith(PUBLIC_URL), url
         return self.send(method, url.removeprefix(PUBLIC_URL), body, headers)
 
@@ -108,14 +104,12 @@ class Recorder:
         return str(asset.json()["id"])
 
     def control(self, method: str, path: str, body: Any = None) -> Exchange:
-        """Ask the control plane, which must do it."""
         content = None if body is None else json.dumps(body).encode()
         exchange = self.send(method, f"/_emulator{path}", content, {"Content-Type": "application/json"})
         assert exchange.status < 300, exchange
         return exchange
 
     def advance(self, **move: Any) -> Exchange:
-        """Move the emulator's clock."""
         return self.control("POST", "/clock/advance", move)
 
     def next_event_at(self) -> str:

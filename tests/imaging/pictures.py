@@ -49,7 +49,6 @@ def mask_of(image: Image.Image, color: tuple[int, int, int], tolerance: int) -> 
 
 
 def count_of(image: Image.Image, color: tuple[int, int, int], tolerance: int = 40) -> int:
-    """How many pixels are nearly of a colour."""
     return mask_of(image, color, tolerance).histogram()[255]
 
 
@@ -75,7 +74,6 @@ def product(color: tuple[int, int, int] = BLUE, backdrop: tuple[int, int, int] =
 
 
 def gradient(width: int = 200, height: int = 150) -> Image.Image:
-    """A wall that darkens to one side."""
     grey = Image.linear_gradient("L").rotate(90).resize((width, height))
     return Image.merge("RGB", (grey, grey, grey))
 
@@ -90,6 +88,5 @@ def checkered(edge: int = 200, tile: int = 20) -> Image.Image:
 
 
 def upscaled(source: Image.Image, width: int, height: int, target: PictureFormat) -> Image.Image:
-    """What upscaling makes of a picture."""
     recipe = UpscaleRecipe(width=width, height=height, format=target, inputs=("one",))
     return decode(render(recipe, [encoded(source, "PNG")]))

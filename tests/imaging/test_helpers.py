@@ -29,8 +29,6 @@ WIDE_EDGE = 4_200
 
 
 class Processes(list["subprocess.Popen[bytes]"]):
-    """Processes that were started."""
-
     def __init__(self) -> None:
         super().__init__()
         self.first = threading.Event()

@@ -23,21 +23,6 @@ def test_one_more_of_one_kind_changes_no_identifier_of_another() -> None:
     assert [alone.next("ast") for _ in range(3)] == [beside.next("ast") for _ in range(3)]
 
 
-def test_the_same_seed_gives_the_same_identifiers() -> None:
-    assert [Identifiers(3).next(kind) for kind in KINDS] == [Identifiers(3).next(kind) for kind in KINDS]
-
-
-def test_another_seed_gives_other_identifiers() -> None:
-    assert len({Identifiers(seed).next("ast") for seed in range(100)}) == 100
-
-
 def test_two_kinds_share_nothing_behind_their_prefixes() -> None:
     identifiers = Identifiers(0)
     assert len({identifiers.next(kind).partition("_")[2] for kind in KINDS}) == len(KINDS)
-
-
-def test_counters_that_are_handed_on_go_on_counting() -> None:
-    first = Identifiers(1)
-    first.next("ast")
-    second = Identifiers(1, dict(first.counters))
-    assert first.next("ast") == second.next("ast")

@@ -13,14 +13,6 @@ def drain(timeline: Timeline, now: int) -> list[tuple[int, str]]:
     return found
 
 
-def test_an_event_keeps_what_it_is_about() -> None:
-    timeline = Timeline()
-    timeline.schedule(1, "output_finished", "gen_1", 3)
-    event = timeline.pop_due(1)
-    assert event is not None
-    assert (event.kind, event.subject, event.detail) == ("output_finished", "gen_1", 3)
-
-
 def test_forgotten_events_leave_the_others_in_order() -> None:
     timeline = Timeline()
     for due, kind, subject in ((3, "a", "x"), (1, "b", "x"), (2, "a", "y"), (4, "b", "x"), (5, "b", "y")):

@@ -34,13 +34,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def timestamp(instant: int) -> str:
-    """Write an instant, in milliseconds since the epoch, as the service does."""
     moment = _EPOCH + timedelta(milliseconds=instant)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
 def instant_of(text: str) -> int:
-    """Read an instant."""
     return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
 
 

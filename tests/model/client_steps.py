@@ -14,7 +14,7 @@ from tests.model.arithmetic import SECOND, UPLOAD_WINDOW, Json
 from tests.model.comparison import OBSERVERS, Comparison
 from tests.model.faults import codes_of
 from tests.model.meanings import COLLECTIONS, INGREDIENTS
-from tests.model.outside_steps import OutsideSteps
+from tests.model.meetable_scenarios import SCENARIOS
 from tests.model.random_bodies import RandomBodies
 from tests.model.sample_files import SampleFile, sample_files
 from tests.model.service_model import Ask
@@ -28,12 +28,17 @@ COME_AGAIN: Final = (402, 403, 429, 500, 503)
 SUBMITTED: Final = ("/products", "/poses", "/backgrounds", "/generations/upscale", "/generations/product-photography")
 """Where clients try out what a scenario does."""
 
+SPANS: Final = (0.4, 1, 1, 3, 3, 5, 8, 8, 8, 30, 30)
+"""Usual moves of the clock, in seconds."""
+LONG_SPANS: Final = (600, 901, 86_399, 86_401)
+"""The end of a credential, of an upload window, of the retention of keys."""
 
-class ClientSteps(OutsideSteps):
+
+class ClientSteps:
     """The steps, by their names in `STEPS`."""
 
     def __init__(self, comparison: Comparison) -> None:
-        super().__init__(comparison)
+        self.comparison = comparison
         self._sent: list[Ask] = []
         """Requests with a key, to be sent again."""
         self._refused: list[Ask] = []
@@ -127,12 +132,6 @@ class ClientSteps(OutsideSteps):
         key = self._key(chance)
         self._write(chance, "PATCH", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}", key)
 
-    def change_scenario(self, chance: Random) -> None:
-        """Let a scenario begin or end; when one has begun, somebody of each Team meets it."""
-        super().change_scenario(chance)
-        for key in ("ash_full", "birch_full") if self.comparison.scenarios else ():
-            self._write(chance, "POST", chance.choice(SUBMITTED), key)
-
     # Uploads ------------------------------------------------------------------------------------------------------------
 
     def upload(self, chance: Random) -> None:
@@ -174,15 +173,12 @@ class ClientSteps(OutsideSteps):
     # The Library --------------------------------------------------------------------------------------------------------
 
     def create_product(self, chance: Random) -> None:
-        """Create a Product."""
         self._write(chance, "POST", "/products")
 
     def change_product(self, chance: Random) -> None:
-        """Change a Product."""
         self._change(chance, "product")
 
     def author(self, chance: Random) -> None:
-        """Have an ingredient made."""
         self._write(chance, "POST", f"/{COLLECTIONS[chance.choice(INGREDIENTS)]}")
 
     def change_ingredient(self, chance: Random) -> None:
@@ -202,15 +198,12 @@ class ClientSteps(OutsideSteps):
     # Generations --------------------------------------------------------------------------------------------------------
 
     def photograph(self, chance: Random) -> None:
-        """Ask for product photography."""
         self._write(chance, "POST", "/generations/product-photography")
 
     def edit(self, chance: Random) -> None:
-        """Ask for an edit."""
         self._write(chance, "POST", "/generations/edit-images")
 
     def upscale(self, chance: Random) -> None:
-        """Ask for an upscale."""
         self._write(chance, "POST", "/generations/upscale")
 
     # The same again -----------------------------------------------------------------------------------------------------
@@ -335,6 +328,46 @@ class ClientSteps(OutsideSteps):
                 )
             case _:
                 self.comparison.ask(Ask(old.key, "GET", old.path, query={**old.query, "limit": "100"}, after=position))
+
+    # From outside -------------------------------------------------------------------------------------------------------
+
+    def let_time_pass(self, chance: Random) -> None:
+        span = {"seconds": chance.choice(SPANS if chance.randrange(10) else LONG_SPANS)}
+        self.comparison.advance(chance.choice((span, span, {"next_event": True})))
+
+    def change_clock(self, chance: Random) -> None:
+        self.comparison.set_clock(chance.choice(("auto", "auto", "manual")))
+
+    def change_team(self, chance: Random) -> None:
+        """Change what a Team has, more often for the better."""
+        choose = chance.choice
+        changes: list[Json] = [
+            {"credits": choose((0, 1, 2, 12, 20))},
+            {"concurrency_limit": choose((0, 1, 3, 6))},
+            {"subscription": choose(("active", "inactive"))},
+            *[{"credits": 20, "concurrency_limit": 6, "subscription": "active"}] * 2,
+        ]
+        self.comparison.change_team(choose(("Ash", "Ash", "Birch")), choose(changes))
+
+    def change_credential(self, chance: Random) -> None:
+        self.comparison.change_credential(
+            chance.choice(("ash_second", "ash_revoked")), chance.choice(("active", "revoked"))
+        )
+
+    def change_scenario(self, chance: Random) -> None:
+        """Let a scenario begin, or end the one that runs: everyone's, or one Team's, or both. Then somebody of each Team meets it."""
+        kind = chance.choice(("rules", "rules", "timeline"))
+        scenario = chance.choice([one for one in SCENARIOS if kind in one])
+        for whose in chance.choice(((None,), (None,), ("Ash",), ("Birch",), (None, "Ash"), ("Birch", None))):
+            if chance.randrange(4):
+                self.comparison.run_scenario(scenario, whose)
+            else:
+                self.comparison.end_scenario(whose)
+        for key in ("ash_full", "birch_full") if self.comparison.scenarios else ():
+            self._write(chance, "POST", chance.choice(SUBMITTED), key)
+
+    def save_and_load(self, chance: Random) -> None:
+        self.comparison.save_and_load()
 
 
 STEPS: Final[dict[Callable[[ClientSteps, Random], None], int]] = {

@@ -14,7 +14,7 @@ from tests.model.observation import opaque, shown
 from tests.model.sample_files import SampleFile
 from tests.model.sandbox_client import SandboxClient
 from tests.model.service_model import Ask, Expected, ServiceModel
-from tests.support.emulator_client import HOST, Answer, Call
+from tests.support.emulator_client import HOST, Answer, Call, control_call
 
 WORLD: Final = """
 teams:
@@ -94,7 +94,7 @@ class Comparison:
         hold = {"match": {"operation": ask.operation}, "when": {"nth": "1"}, "then": {"hold": hold_seconds}}
         self.client.told("PUT", "/scenario", {"scenario": "hold", "rules": [hold]})
         admitted_at = self.client.now() + hold_seconds * SECOND
-        move = self.client.control("POST", "/clock/advance", {"seconds": hold_seconds})
+        move = control_call("POST", "/clock/advance", {"seconds": hold_seconds}, sandbox=self.client.name)
         moves = [] if self.model.state.skips_waits else [move]
         first, second, *_ = self.client.together(_call(ask), _call(ask), *moves)
         assert (409, "idempotency_in_progress") == second.outcome
@@ -192,7 +192,6 @@ class Comparison:
         self.model.advance(until)
 
     def set_clock(self, mode: str) -> None:
-        """Let the clock be `manual` or `auto`."""
         self.say(f"the clock is now {mode}")
         self.client.told("PUT", "/clock", {"mode": mode})
         self.model.state.skips_waits = mode == "auto"
@@ -209,21 +208,18 @@ class Comparison:
         return str(made["id"])
 
     def change_team(self, name: str, change: Json) -> None:
-        """Set the Credits, the Subscription or the concurrency limit of a Team."""
         self.say(f"{name} gets {change}")
         self._touched.add(name)
         self.client.told("PATCH", f"/teams/{self.model.state.teams[name]['id']}", change)
         self.model.change_team(name, change)
 
     def change_credential(self, key: str, state: str) -> None:
-        """Revoke a credential, or make it active again."""
         self.say(f"{key} is now {state}")
         credential = self.model.state.credentials[key]
         self.client.told("PATCH", f"/credentials/{credential['id']}", {"state": state})
         credential["state"] = state
 
     def run_scenario(self, scenario: Json, whose: str | None) -> None:
-        """Let a scenario begin, for a Team or for everyone."""
         self.say(f"scenario of {whose or 'everyone'}: {scenario}")
         self.scenarios[whose] = scenario
         query = f"?team={whose}" if whose else ""
@@ -232,7 +228,6 @@ class Comparison:
         self._time_has_passed(self.client.now())
 
     def end_scenario(self, whose: str | None) -> None:
-        """End the running scenario of a Team or of everyone."""
         self.say(f"no scenario of {whose or 'everyone'}")
         self.scenarios.pop(whose, None)
         self.client.told("DELETE", f"/scenario{f'?team={whose}' if whose else ''}")

@@ -238,7 +238,6 @@ def _change(state: State, whose: str | None, change: Json) -> None:
 
 
 def change_team(team: Json, change: Json) -> None:
-    """Set the Credits, the Subscription or the concurrency limit of a Team."""
     if "credits" in change:
         team["granted"] += change["credits"] - team["credits"]
         team["credits"] = change["credits"]

@@ -4,15 +4,15 @@ The check that a code belongs to decides, after all checks before it; what has n
 raised right before that, where nothing else can refuse the request any more (D54).
 """
 
+from functools import cache
 from typing import Final
 
 from tests.model.arithmetic import SECOND
-from tests.model.meanings import INGREDIENTS
-from tests.model.model_state import NOT_FOUND, Refusal, State
+from tests.model.model_state import Refusal, State
+from tests.support.contract_check import shipped_checker
 
-ENTRANCE: Final = frozenset({"authentication_required", "credential_expired", "credential_revoked", "rate_limited"})
 CHECKS: Final = {
-    "entrance": ENTRANCE,
+    "entrance": {"authentication_required", "credential_expired", "credential_revoked", "rate_limited"},
     "profile": {"permission_denied"},
     "shape": {"invalid_request", "invalid_cursor"},
     "body": {"invalid_input"},
@@ -24,33 +24,14 @@ CHECKS: Final = {
 RATE_WAIT: Final = 5 * SECOND
 
 
+@cache
 def codes_of(method: str, path: str) -> frozenset[str]:
-    """Return the codes that an operation can return, as section 4 lists its statuses (D50)."""
-    steps, is_write = path.split("/")[1:], method != "GET"
-    if steps == ["team"]:
-        return ENTRANCE | {"internal_error"}
-    codes = {*ENTRANCE, "internal_error", "permission_denied"}
-    is_work = steps[0] == "generations" or steps[0].replace("-", "_")[:-1] in INGREDIENTS
-    kind = steps[0].replace("-", "_").removesuffix("s")
-    if is_write:
-        codes |= {"service_unavailable"}
-    if method in ("POST", "PATCH"):
-        codes |= {"invalid_input", "subscription_required", "idempotency_in_progress", "idempotency_key_reused"}
-        codes |= {"invalid_request"} if kind == "upload" else {"invalid_reference"}
-        if is_work:
-            codes |= {"concurrency_limit_reached"}
-            codes |= {"insufficient_credits"} if kind != "photography_style" else set()
-    elif not is_write and len(steps) == 1:
-        codes |= {"invalid_request", "invalid_cursor"}
-    if method == "DELETE" or (method == "PATCH" and kind in INGREDIENTS):
-        codes |= {"resource_operation_in_progress"}
-    if len(steps) > 1 and not (is_write and kind == "generation"):
-        codes |= {NOT_FOUND.get(kind, "not_found")}
-    if steps[-1] == "complete":
-        codes |= {"upload_expired", "upload_bytes_conflict"}
-    if steps[-1] == "upscale":
-        codes |= {"already_at_target_resolution"}
-    return frozenset(codes)
+    """Return the codes that an operation can return, as the contract lists its statuses (D50)."""
+    operation, _ = shipped_checker().operation_of(method, path)
+    assert operation is not None
+    declared = [answer for status, answer in operation["responses"].items() if status != "default"]
+    codes = [shipped_checker().resolve(answer).get("x-problem-codes", ()) for answer in declared]
+    return frozenset({"internal_error"}.union(*codes))
 
 
 def raise_at(state: State, check: str, team: str) -> None:

@@ -15,7 +15,6 @@ Rule = Callable[[State, str, str, Json, Identify], Json | None]
 
 
 def open_session(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
-    """Open an Upload Session."""
     faults.check_before_commit(state, team)
     session_id = identify("upload")
     expires_at = state.now + UPLOAD_WINDOW
@@ -88,7 +87,6 @@ def delete_asset(state: State, team: str, identifier: str, meaning: Json, identi
 
 
 def create_product(state: State, team: str, identifier: str, meaning: Json, identify: Identify) -> Json:
-    """Create a Product."""
     state.refer("asset", meaning["asset_ids"], team)
     faults.check_before_commit(state, team)
     fields = {**meaning, "asset_ids": list(meaning["asset_ids"])}

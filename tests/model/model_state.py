@@ -93,7 +93,6 @@ class State:
         return [thing for thing in found if thing is not None]
 
     def add(self, kind: str, identifier: str, team: str, fields: Json) -> Json:
-        """Keep a new resource."""
         assert identifier not in self.owner, f"the id {identifier} was given twice"
         self.owner[identifier] = team
         self.things[kind][identifier] = {"object": kind, "id": identifier, **fields}
@@ -105,7 +104,6 @@ class State:
         return newest_first(found)
 
     def work_of(self, team: str) -> dict[str, Json]:
-        """Return a Team's unfinished work."""
         return {identifier: work for identifier, work in self.unfinished.items() if self.owner[identifier] == team}
 
     def time_to_next_place(self, team: str) -> int:
@@ -114,7 +112,6 @@ class State:
         return min(ends) - self.now if ends else NOTHING_DUE
 
     def time(self) -> str:
-        """Return the present as the service writes it."""
         return timestamp(self.now)
 
     def count_match(self, name: str, value: str, team: str) -> Json:

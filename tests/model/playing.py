@@ -81,7 +81,6 @@ class Play:
                 raise
 
     def weights(self) -> list[int]:
-        """Return how often each step is taken compared to the others."""
         chance = Random(self.name)
         return [weight * (chance.choice((0, 1, 1, 5)) if self.is_one_sided else 1) for weight in ALL_STEPS.values()]
 

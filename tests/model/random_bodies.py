@@ -9,29 +9,12 @@ from typing import Any, Final
 
 from tests.model.arithmetic import Json
 from tests.model.service_model import ServiceModel
+from tests.support.contract_check import shipped_checker
 
 ASPECT_RATIOS: Final = ("21:9", "1:1", "4:3", "3:2", "2:3", "5:4", "4:5", "3:4", "16:9", "9:16")
 AGE_RANGES: Final = ("18-25", "25-35", "35-45", "45-55", "55+")
 DISTANCES: Final = ("close", "medium", "far")
 TEXTS: Final = ("Linen shirt", "Ärmel", "x")
-
-REQUIRED: Final = {
-    "createUpload": ("content_type", "size_bytes"),
-    "completeUpload": ("upload_token",),
-    "createProduct": ("name", "asset_ids", "primary_asset_id"),
-    "createPhotographyStyle": ("name", "asset_ids"),
-    "createBackground": ("name", "kind", "asset_id"),
-    "createPose": ("name", "asset_id"),
-    "createFashionModel": ("name", "age_range", "gender", "asset_ids"),
-    "createProductPhotographyGeneration": ("output_mode",),
-    "createEditImagesGeneration": ("asset_ids", "instructions", "aspect_ratio", "resolution", "output_format"),
-    "createUpscaleGeneration": ("asset_id", "target_resolution", "output_format"),
-}
-WORDS: Final = (
-    "content_type", "kind", "age_range", "gender", "camera_distance", "output_mode", "aspect_ratio", "resolution",
-    "output_format", "target_resolution",
-)  # fmt: skip
-"""The fields that take one of a few words."""
 
 
 def without(name: str) -> Callable[[Json], Json]:
@@ -48,7 +31,6 @@ class RandomBodies:
         self._team = team
 
     def body(self, operation: str) -> Json:
-        """Return a right body."""
         writers: dict[str, Callable[[], Json]] = {
             "createProduct": self._product,
             "updateProduct": self._product_patch,
@@ -72,7 +54,7 @@ class RandomBodies:
             lambda body: {**body, self._chance.choice(sorted(body)): {"no": 1}},
             lambda body: [body],
         ]
-        ways += [without(name) for name in REQUIRED.get(operation, ())]
+        ways += [without(name) for name in shipped_checker().body_schema(operation).get("required", ())]
         if operation.startswith("update"):
             ways.append(lambda _: {})
         for name in body:
@@ -80,7 +62,8 @@ class RandomBodies:
         return self._chance.choice(ways)(body)
 
     def _ways_to_spoil(self, operation: str, name: str) -> list[Callable[[Json], Any]]:
-        if name in WORDS:
+        field = shipped_checker().body_schema(operation)["properties"][name]
+        if "enum" in shipped_checker().resolve(field):
             return [lambda body: {**body, name: "no-such-word"}]
         if name in ("name", "instructions"):
             return [lambda body: {**body, name: "  "}, lambda body: {**body, name: ""}]
@@ -107,7 +90,6 @@ class RandomBodies:
         return self._chance.choice([*self._model.ids_ever(), "made-up"])
 
     def references(self, kind: str, least: int, most: int) -> list[str]:
-        """Return some different ids of a kind."""
         count = self._chance.randint(least, most)
         found = dict.fromkeys(self.reference(kind) for _ in range(count))
         usable = [identifier for identifier in self._model.ids(kind, self._team) if identifier not in found]

@@ -4,7 +4,7 @@ from typing import Any
 
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from tests.model.arithmetic import Json
-from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, control_call
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
 
 
 class SandboxClient:
@@ -25,7 +25,6 @@ class SandboxClient:
         return self.name == DEFAULT_SANDBOX_ID
 
     def now(self) -> int:
-        """Its time, in milliseconds since the epoch."""
         return self.sandbox.clock.now()
 
     def key(self, world_key: str) -> str:
@@ -41,29 +40,18 @@ class SandboxClient:
         return "" if self.is_default else f"_{self.name}"
 
     def send(self, call: Call) -> Answer:
-        """Send a request to `/v1`, or to a link."""
         return self.together(call)[0]
 
     def together(self, *calls: Call) -> list[Answer]:
-        """Send requests at the same time, in this order, and wait for all answers."""
         for call in calls:
             call.key = None if call.key is None else self.key(call.key)
         return self.emulator.together(*calls)
 
     def items(self, target: str, world_key: str) -> list[Json]:
-        """Return all items of a list, page by page."""
         return self.emulator.items(target, self.key(world_key))
 
-    def control(self, method: str, path: str, json: Any = None, content: bytes | None = None) -> Call:
-        """Return a request to its control plane."""
-        return control_call(method, path, json, sandbox=self.name, content=content)
-
     def told(self, method: str, path: str, json: Any = None, content: bytes | None = None) -> Any:
-        """Send a request to its control plane that must succeed, and return what it answers."""
-        answer = self.emulator.send(self.control(method, path, json, content))
-        assert answer.status in (200, 201, 204), answer.body
-        return answer.json if answer.body else None
+        return self.emulator.told(method, path, json, sandbox=self.name, content=content)
 
     def saved(self) -> bytes:
-        """Return all that it holds, as a state file."""
-        return self.emulator.send(self.control("GET", "/state")).body
+        return self.emulator.ask("GET", "/state", sandbox=self.name).body

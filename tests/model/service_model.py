@@ -35,11 +35,9 @@ class Ask:
 
     @property
     def operation(self) -> str:
-        """The contract's name of what is asked for."""
         return operation_id(self.method, self.path)
 
     def described(self) -> str:
-        """Describe the request to the reader of a failure."""
         query = "&".join(f"{name}={value}" for name, value in self.query.items())
         key = f" Idempotency-Key {self.idempotency_key!r}" if self.idempotency_key else ""
         flaw = f" ({self.flaw} on purpose)" if self.flaw else ""
@@ -48,7 +46,6 @@ class Ask:
 
     @property
     def kind(self) -> str:
-        """The kind of resource that the path begins with."""
         return KINDS.get(self.path.split("/")[1], "team")
 
     @property
@@ -101,11 +98,9 @@ class ServiceModel:
     # What is done to the service from outside -------------------------------------------------------------------------
 
     def advance(self, until: int) -> None:
-        """Let time pass."""
         creative_work.settle(self.state, until, self._result_of)
 
     def change_team(self, name: str, change: Json) -> None:
-        """Set the Credits, the Subscription or the concurrency limit of a Team."""
         creative_work.change_team(self.state.teams[name], change)
 
     def run_scenario(self, scenario: Json, whose: str | None = None) -> None:
@@ -261,7 +256,6 @@ class ServiceModel:
         }
 
     def listed(self, kind: str, team: str, filters: dict[str, str]) -> list[Json]:
-        """Return a whole list, newest first."""
         if kind not in INGREDIENTS:
             found = self.state.of_team(kind, team)
             target = filters.get("target_id")
@@ -300,7 +294,6 @@ class ServiceModel:
         return Expected(status, _copy(made), location=location)
 
     def send_bytes(self, session_id: str, file: SampleFile) -> Expected:
-        """Send bytes to a session's address."""
         try:
             library_rules.take_bytes(self.state, session_id, file)
         except Refusal as refusal:
@@ -339,7 +332,6 @@ class ServiceModel:
         return {name for name, one in sessions if one["is_open"] and one["file"] and self.state.now < one["expires_at"]}
 
     def ids_ever(self) -> list[str]:
-        """Return every id that was ever given."""
         return list(self.state.owner)
 
 

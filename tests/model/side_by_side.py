@@ -34,7 +34,6 @@ class SandboxesSideBySide:
         """The state of each sandbox, as it began."""
 
     def close(self) -> None:
-        """End the emulator."""
         self.emulator.close()
 
     def begin(self, clock: str = "manual") -> None:
@@ -78,7 +77,6 @@ class SandboxesSideBySide:
     # Steps ------------------------------------------------------------------------------------------------------------
 
     def open_another(self, name: str, chance: Random) -> None:
-        """Make another sandbox, or delete it if it is there."""
         if ANOTHER in self.clients:
             self._delete(ANOTHER)
             return

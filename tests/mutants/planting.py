@@ -130,5 +130,4 @@ def planted_in_operations(*names: str) -> Callable[[Callable[[OperationCheck, Ca
 
 
 def put_row(patch: pytest.MonkeyPatch, name: str, row: Row) -> None:
-    """Let an operation be done in another way."""
     patch.setitem(cast("dict[str, Row]", OPERATIONS), name, row)

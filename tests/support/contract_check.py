@@ -120,6 +120,11 @@ class ContractChecker:
                 if method in item:
                     yield method.upper(), path, item[method]
 
+    def body_schema(self, operation_id: str) -> Mapping[str, Any]:
+        """Return the schema of an operation's body."""
+        (operation,) = [one for _, _, one in self.operations() if one["operationId"] == operation_id]
+        return self.resolve(operation["requestBody"]["content"]["application/json"]["schema"])
+
     def _path_item(self, path: str) -> Mapping[str, Any] | None:
         steps = tuple(path.split("/"))
         item: Mapping[str, Any]
@@ -141,12 +146,12 @@ class ContractChecker:
             expected = 405 if is_known_path else 404
             if exchange.status not in {expected, *self.door_statuses}:
                 yield f"the status must be {expected}: there is no such operation"
-            response = self._resolve({"$ref": "#/components/responses/Unexpected"})
+            response = self.resolve({"$ref": "#/components/responses/Unexpected"})
         else:
             declared = operation["responses"].get(str(exchange.status))
             if declared is None and exchange.status not in self.undeclared_statuses - {405}:
                 yield f"the status is not declared: {', '.join(operation['responses'])}"
-            response = self._resolve(declared or operation["responses"]["default"])
+            response = self.resolve(declared or operation["responses"]["default"])
         yield from self._header_violations(exchange, response, headers)
         yield from self._content_violations(exchange, response, headers)
         if exchange.status < 300 and exchange.body and "GenerationRequest" in self._document["components"]["schemas"]:
@@ -179,7 +184,7 @@ class ContractChecker:
     def _headers_of(self, response: Mapping[str, Any]) -> Mapping[str, tuple[Mapping[str, Any], Any]]:
         found = self._declared_headers.get(id(response))
         if found is None:
-            headers = {name.lower(): self._resolve(header) for name, header in response.get("headers", {}).items()}
+            headers = {name.lower(): self.resolve(header) for name, header in response.get("headers", {}).items()}
             found = self._declared_headers[id(response)] = {
                 name: (header, jsonschema_rs.Draft202012Validator(dict(header["schema"]), validate_formats=True))
                 for name, header in headers.items()
@@ -264,7 +269,8 @@ class ContractChecker:
         if (code == "resource_operation_in_progress") != ("active_operation_id" in problem):
             yield "active_operation_id belongs to resource_operation_in_progress, and to it alone"
 
-    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+    def resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Follow references within the contract."""
         while "$ref" in node:
             found: Any = self._document
             for step in node["$ref"].removeprefix("#/").split("/"):
@@ -343,11 +349,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @cache
 def shipped_checker(*, is_closed: bool = True) -> ContractChecker:
-    """Return the checker of this checkout's contract."""
     return ContractChecker(read_contract("openapi.yaml"), is_closed=is_closed)
 
 
 def read_contract(name: str) -> Any:
-    """Read a document of this checkout's contract."""
     text = (ROOT / "contract" / name).read_text(encoding="utf-8")
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -29,7 +29,6 @@ class Things:
 
 
 def prepare(emulator: EmulatorUnderTest) -> Things:
-    """Fill the Demo Team's Library."""
     asset_ids = emulator.assets(3)
     ingredients = {kind: emulator.author(kind) for kind in KINDS}
     session, token = emulator.ready_upload()

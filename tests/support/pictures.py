@@ -19,7 +19,6 @@ SIZE = (24, 16)
 def picture(
     content_type: str = "image/png", size: tuple[int, int] = SIZE, colour: str = "#c04020", mode: str = "RGB"
 ) -> bytes:
-    """Return a plain picture."""
     return encode(Image.new(mode, size, colour), content_type)
 
 
@@ -48,7 +47,6 @@ def photo(content_type: str, size: tuple[int, int] = (640, 480), subject: str = 
 
 
 def encode(image: Image.Image, content_type: str, **options: Any) -> bytes:
-    """Return the file of an image."""
     buffer = io.BytesIO()
     image.save(buffer, CONTENT_TYPES[content_type].upper(), **options)
     return buffer.getvalue()
@@ -63,14 +61,12 @@ def slow_jpeg(edge: int) -> bytes:
 
 
 def decode(data: bytes) -> Image.Image:
-    """Return the image of a file, decoded."""
     image = Image.open(io.BytesIO(data))
     image.load()
     return image
 
 
 def png_chunk(kind: bytes, body: bytes) -> bytes:
-    """Return a whole chunk of a PNG."""
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 

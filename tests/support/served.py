@@ -120,11 +120,9 @@ class Server:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
         return int(self.url.rpartition(":")[2])
 
     def connect(self) -> socket.socket:
-        """Open a connection to it."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS)
 
     def converse(self, sent: bytes) -> bytes:
@@ -139,7 +137,6 @@ class Server:
         return self.log.read()
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> Outcome:
-        """Send it a signal and wait for its end."""
         self.process.send_signal(number)
         output, _ = self.process.communicate(timeout=PATIENCE_SECONDS)
         return Outcome(self.process.returncode, output, self.read_log())

@@ -12,7 +12,6 @@ Parts = dict[str, Any]
 
 
 def members_of(file: bytes) -> dict[str, bytes]:
-    """Return the members of a zip by name."""
     with zipfile.ZipFile(io.BytesIO(file)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -34,7 +33,6 @@ def state_of(parts: Parts) -> bytes:
 
 
 def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip of some members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members.items():
