@@ -27,30 +27,25 @@ TOLERANCE = 1.05
 """How much the memory at the end may exceed that of the first day."""
 
 
-class Client:
-    """A client of one Team."""
+class Client(Wire):
+    """A client of one Team, whose requests have a fresh key each."""
 
-    def __init__(self, base_url: str, key: str) -> None:
-        self._wire = Wire(base_url, key)
-        self._sent = 0
+    sent = 0
 
     def send(self, method: str, path: str, body: Any = None) -> Answer:
         """Send a request; refusals are answers too."""
-        self._sent += 1
-        return self._wire.ask(method, path, body, f"soak-{self._sent}")
+        return self.ask(method, path, body, self.fresh_key())
 
-    def upload(self, data: bytes) -> str:
-        """Bring a file in, and return the id of its Asset."""
-        session = self.send("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(data)}).json
-        token = self._wire.send_bytes(session, data).json
-        return self.send("POST", f"/uploads/{session['id']}/complete", token).id
+    def fresh_key(self) -> str:
+        self.sent += 1
+        return f"soak-{self.sent}"
 
     def download(self, asset: str) -> None:
-        self._wire.fetch(self.send("GET", f"/assets/{asset}").json["url"])
+        self.fetch(self.send("GET", f"/assets/{asset}").json["url"])
 
     def round(self) -> None:
         """Do a minute's work that leaves nothing behind: upload, Product, reads, a download, refusals, deletion."""
-        asset = self.upload(picture())
+        asset = self.upload(picture(), self.fresh_key())
         product = self.send("POST", "/products", {"name": "Soak", "asset_ids": [asset], "primary_asset_id": asset}).id
         self.send("PATCH", f"/products/{product}", {"name": "Soaked"})
         self.download(asset)
@@ -62,7 +57,7 @@ class Client:
 
     def work(self) -> Iterator[str]:
         """Have a pose and a photoshoot made, and delete what can be deleted; yields before the wait."""
-        asset = self.upload(picture())
+        asset = self.upload(picture(), self.fresh_key())
         pose = self.send("POST", "/poses", {"name": "Soak", "asset_id": asset}).id
         body = {"asset_ids": [asset], "output_mode": "photoshoot"}
         shoot = self.send("POST", "/generations/product-photography", body).id

@@ -15,7 +15,7 @@ import pytest
 
 from tests.clients.generated import CONTRACT, TIME_LIMIT_SECONDS
 from tests.support.emulator_client import FRESH, FULL, Answer, Call, EmulatorUnderTest
-from tests.support.every_operation import CALLS, SUCCESSES, prepare
+from tests.support.every_operation import take_tour
 from tests.support.served import serving
 
 pytestmark = pytest.mark.verify
@@ -68,14 +68,7 @@ def proxied(typescript: Path) -> Iterator[Proxied]:
 
 
 def test_a_validating_proxy_reports_nothing_on_any_operation(proxied: Proxied) -> None:
-    things = prepare(proxied)
-    removals = [name for name in CALLS if name.startswith("delete")]
-    answers = {name: proxied.send(build(things)) for name, build in CALLS.items() if name not in removals}
-    for work in [*proxied.items("/operations"), *proxied.items("/generations")]:
-        proxied.wait_for(work)  # what it is made from cannot be deleted before
-    answers |= {name: proxied.send(CALLS[name](things)) for name in removals}
-    assert {name: answer.status for name, answer in answers.items()} == SUCCESSES
-    assert reported(answers) == {}
+    assert reported(take_tour(proxied)) == {}
 
 
 def test_a_validating_proxy_reports_nothing_on_problems_and_finds_a_request_that_is_wrong(proxied: Proxied) -> None:

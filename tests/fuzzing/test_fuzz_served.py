@@ -51,7 +51,7 @@ def test_a_server_goes_on_serving_whatever_picture_is_brought() -> None:
             for case in cases(f"served {content_type}", PICTURES):
                 data = spoiled(content_type, case.chance)
                 with case.told(data=data.hex()):
-                    assert bring_in(wire, data, content_type, f"{content_type} {case.number}") in (201, 422)
+                    assert wire.bring_in(data, content_type, f"{content_type} {case.number}").status in (201, 422)
         assert wire.ask("GET", "/team").status == 200
         assert_memory(emulator)
 
@@ -76,13 +76,6 @@ def converse(emulator: Server, pieces: list[bytes]) -> bytes:
         except OSError:  # the server has ended it before all of it was sent
             return received
     return received
-
-
-def bring_in(wire: Wire, data: bytes, content_type: str, key: str) -> int:
-    """Upload a picture; return the status of the completion."""
-    session = wire.ask("POST", "/uploads", {"content_type": content_type, "size_bytes": len(data)}, key).json
-    token = wire.send_bytes(session, data).json
-    return wire.ask("POST", f"/uploads/{session['id']}/complete", token, key).status
 
 
 def assert_memory(emulator: Server) -> None:

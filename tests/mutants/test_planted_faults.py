@@ -1,6 +1,6 @@
 """The verification finds what is wrong: of each planted fault, at least one of its parts must take notice.
 
-The parts are the fixed tour (with the contract checker on every answer), the model with random clients, and Schemathesis.
+The parts are a tour of all operations and problems (with the contract checker on every answer), the model with random clients, and Schemathesis.
 A fault that none of them finds is a gap in the tests, to be closed there.
 """
 
@@ -15,8 +15,10 @@ import pytest
 from tests.contract_runs.running import run_schemathesis
 from tests.model.playing import draw_plainly, play
 from tests.mutants.planted_faults import PLANTED_FAULTS
-from tests.mutants.short_tour import take_tour
 from tests.support.emulator_client import EmulatorUnderTest, settings_of
+from tests.support.every_operation import take_tour
+from tests.support.every_problem import CAUSES
+from tests.support.specification import STATUSES
 
 PLAYS: Final = 40
 PLAYS_AT_MOST: Final = 160
@@ -32,6 +34,9 @@ FOUND_LATE: Final = {
     "state_file_loses_the_future", "terminal_work_changes", "upload_window_never_closes", "use_after_delete",
 }  # fmt: skip
 """Those that take the random clients longer than a second."""
+
+NOT_ON_TOUR: Final = {"rate_limited", "internal_error"}
+"""Problems that it does not meet: request rates are off, and a defect of the emulator would look like a slip of the fault."""
 
 
 @pytest.fixture
@@ -69,6 +74,10 @@ def notices(search: Callable[[], None]) -> bool:
 def tour(folder: Path) -> None:
     with closing(EmulatorUnderTest(settings_of(folder, rate_limits=False))) as emulator:
         take_tour(emulator)
+        assert emulator.get("/assets?limit=101").outcome == (400, "invalid_request")
+        for code, cause in CAUSES.items():
+            if code not in NOT_ON_TOUR:
+                assert cause(emulator).outcome == (STATUSES[code], code)
 
 
 def schemathesis(folder: Path, **variables: str) -> None:

@@ -1,4 +1,4 @@
-"""One request for each operation, which succeeds in a Library that has something of everything."""
+"""One request for each operation, which succeeds in a Library that has something of everything, and a tour of them all."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from tests.support.emulator_client import (
     INGREDIENT_PATHS,
     KINDS,
     UPLOAD,
+    Answer,
     Call,
     EmulatorUnderTest,
     Json,
@@ -116,3 +117,15 @@ KEYED: Final = tuple(name for name in WRITES if not name.startswith("delete"))
 """The operations that take an Idempotency-Key: every POST and PATCH."""
 READS: Final = tuple(name for name in CALLS if name not in WRITES)
 LISTS: Final = tuple(name for name in READS if name.startswith("list"))
+
+
+def take_tour(emulator: EmulatorUnderTest) -> dict[str, Answer]:
+    """Call every operation once, and the deletions last, when no work is unfinished; each must succeed. Return the answers."""
+    things = prepare(emulator)
+    deletions = [name for name in CALLS if name.startswith("delete")]
+    answers = {name: emulator.send(build(things)) for name, build in CALLS.items() if name not in deletions}
+    for work in [*emulator.items("/operations"), *emulator.items("/generations")]:
+        emulator.wait_for(work)
+    answers |= {name: emulator.send(CALLS[name](things)) for name in deletions}
+    assert {name: answer.status for name, answer in answers.items()} == SUCCESSES
+    return answers

@@ -78,11 +78,16 @@ class Wire:
         assert answer.status in (200, 201, 204), answer.body
         return answer.json if answer.body else None
 
-    def upload(self, data: bytes) -> str:
+    def bring_in(self, data: bytes, content_type: str = "image/png", key: str = "upload") -> Answer:
+        """Upload a file, by requests whose Idempotency-Keys begin with this one; return the answer to the completion."""
+        body = {"content_type": content_type, "size_bytes": len(data)}
+        session = self.ask("POST", "/uploads", body, f"{key}, opened").json
+        token = self.send_bytes(session, data).json
+        return self.ask("POST", f"/uploads/{session['id']}/complete", token, f"{key}, completed")
+
+    def upload(self, data: bytes, key: str = "upload") -> str:
         """Bring a PNG in, and return the id of its Asset."""
-        session = self.ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": len(data)}, "upload").json
-        token = self.send_bytes(session, data).json["upload_token"]
-        done = self.ask("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, "complete")
+        done = self.bring_in(data, key=key)
         assert done.status == 201, done.body
         return done.id
 
