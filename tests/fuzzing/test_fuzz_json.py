@@ -11,6 +11,7 @@ from emulator.domain.problems import Problem
 from emulator.http.json_bodies import parse_json
 from tests.fuzzing import json_texts
 from tests.fuzzing.cases import amounts, cases
+from tests.support.contract_check import unique_keys
 
 DEPTH_LIMIT = 254
 LONGEST_NUMBER = 4_000
@@ -34,26 +35,13 @@ def meant(body: bytes) -> Any:
         value = json.loads(
             body.decode("utf-8"),
             object_pairs_hook=unique_keys,
-            parse_constant=no_such_value,
+            parse_constant=int,  # which refuses NaN and Infinity
             parse_int=whole_number,
             parse_float=bounded,
         )
     except (ValueError, RecursionError):
         return REFUSED
     return value if is_well_formed(value) else REFUSED
-
-
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object whose keys all differ."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key twice")
-    return found
-
-
-def no_such_value(text: str) -> Any:
-    """Refuse NaN and Infinity."""
-    raise ValueError(text)
 
 
 def bounded(text: str) -> float:

@@ -1,7 +1,6 @@
 import struct
 import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin, features
@@ -231,10 +230,3 @@ def test_pictures_of_many_megapixels_pass_without_warnings() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert 9_500 == normalize(source, "image/png").height
-
-
-def test_threads_do_not_disturb_each_other() -> None:
-    sources = [encoded(four_corners(200, 100 + number), "PNG") for number in range(12)]
-    with ThreadPoolExecutor(4) as pool:
-        heights = [normal.height for normal in pool.map(lambda data: normalize(data, "image/png"), sources)]
-    assert list(range(100, 112)) == heights

@@ -89,16 +89,11 @@ class Play:
         kept = numbers
         for number in reversed(numbers):
             fewer = [other for other in kept if other != number]
-            if not self._agrees(fewer):
+            try:
+                self.take(fewer)
+            except AssertionError:
                 kept = fewer
         return kept
-
-    def _agrees(self, numbers: list[int]) -> bool:
-        try:
-            self.take(numbers)
-        except AssertionError:
-            return False
-        return True
 
 
 async def draw_plainly(_: Helpers, head: Head, parts: Sequence[bytes]) -> Message:

@@ -14,7 +14,7 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from tests.model.client_steps import STEPS, ClientSteps
 from tests.model.comparison import OBSERVERS, WORLD, Comparison
 from tests.model.sandbox_client import SandboxClient
-from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, settings_of
+from tests.support.emulator_client import Call, EmulatorUnderTest, settings_of
 
 ANOTHER: Final = "another"
 """The sandbox beside the default one."""
@@ -91,13 +91,10 @@ class SandboxesSideBySide:
         self._saved.pop(name, None)
         comparison.client.told("DELETE", "")
         links = [str(known["url"]) for known in comparison.opaque.values() if "url" in known]
-        assert all(self._fetched(link).status == 404 for link in links[-2:])
+        assert all(self.emulator.fetch(link).status == 404 for link in links[-2:])
         self._saved.clear()  # a key that no sandbox knows is noted in the journal of the default one
         refused = comparison.client.send(Call("GET", "/team", key=OBSERVERS["Ash"]))
         assert refused.outcome == (401, "authentication_required")
-
-    def _fetched(self, link: str) -> Answer:
-        return self.emulator.send(Call("GET", link, key=None, idempotency_key=None))
 
     def reset(self, name: str, chance: Random) -> None:
         """Reset a sandbox: it starts again, byte by byte, and its scenarios with it."""

@@ -88,6 +88,14 @@ def test_an_upscale_outside_the_contract_is_refused(emulator: EmulatorUnderTest,
     assert emulator.upscale("a", **fields).outcome == INVALID_INPUT
 
 
+def test_a_refusal_for_credits_says_what_is_there_and_needed_and_changes_nothing(emulator: EmulatorUnderTest) -> None:
+    emulator.set_team(credits_available=1)
+    detail = emulator.photograph(output_mode="photoshoot").json["detail"]
+    assert ("1 Credit available" in detail, "at least 2" in detail) == (True, True)
+    used = emulator.get("/team").json["capabilities"]["api_concurrency"]["used"]
+    assert (emulator.credits(), used, emulator.items("/generations")) == (1, 0, [])
+
+
 # Slots and their times ----------------------------------------------------------------------------------------------
 
 

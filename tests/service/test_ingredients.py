@@ -111,16 +111,3 @@ def test_the_oldest_of_several_operations_is_named(emulator: EmulatorUnderTest, 
     assert emulator.delete(f"/assets/{asset_id}").json["active_operation_id"] == first != second
     emulator.advance(100)
     assert emulator.delete(f"/assets/{asset_id}").status == 200
-
-
-@each_kind
-def test_an_asset_in_use_by_an_unfinished_operation_cannot_be_deleted(emulator: EmulatorUnderTest, kind: str) -> None:
-    """D23."""
-    assets = emulator.assets(SOURCES[kind])
-    operation = emulator.post(INGREDIENT_PATHS[kind], ingredient_body(kind, assets)).json
-    for asset in assets:
-        answer = emulator.delete(f"/assets/{asset}")
-        assert answer.outcome == (409, "resource_operation_in_progress")
-        assert answer.json["active_operation_id"] == operation["id"]
-    emulator.wait_for(operation)
-    assert [emulator.delete(f"/assets/{asset}").status for asset in assets] == [200] * len(assets)

@@ -337,10 +337,11 @@ def _fits(validator: Any, schema: Mapping[str, Any], text: str) -> bool:
 @lru_cache(maxsize=1)
 def _read_json(body: bytes) -> Any:
     """Read a body, which several checks look at. Raises ValueError."""
-    return json.loads(body.decode("utf-8"), object_pairs_hook=_unique_keys)
+    return json.loads(body.decode("utf-8"), object_pairs_hook=unique_keys)
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object whose keys all differ. Raises ValueError."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError(f"a key comes twice in {[name for name, _ in pairs]}")
