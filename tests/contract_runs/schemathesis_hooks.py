@@ -17,8 +17,7 @@ import schemathesis
 from schemathesis import Case, CheckContext, HookContext, Response
 
 from emulator.contract import enforcing_unique_items
-from tests.contract_runs.directed_cases import check_answer, direct
-from tests.contract_runs.seeded_service import SeededService
+from tests.contract_runs.seeded_service import SeededService, check_answer
 from tests.contract_runs.served_service import ServedService
 
 ORIGIN = os.environ.get("SERVED_ORIGIN")
@@ -49,7 +48,7 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
     """Send each case to the same fresh service, past what it is not meant to test."""
     if not HAS_RATE_LIMITS:
         SERVICE.renew()
-    direct(case, SERVICE, SERVICE.resolved_path)
+    SERVICE.direct(case)
 
 
 @schemathesis.hook

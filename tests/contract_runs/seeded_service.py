@@ -5,14 +5,18 @@ what it lacks: then whatever the contract calls valid must be accepted, and a re
 request that was made wrong on purpose, other than to lead it past what it was not meant to test.
 """
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
+
+from schemathesis import Case, Response
 
 from emulator.domain.resources import Pose
 from emulator.kernel.clock import ClockSetting
 from emulator.service import state
 from emulator.service.store import Collection, Store
 from emulator.settings import Settings
+from tests.support.contract_check import Exchange, shipped_checker
 from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, SOURCES, EmulatorUnderTest, Json, ingredient_body
 from tests.support.pictures import picture
 
@@ -42,10 +46,6 @@ class SeededService:
         self._beginning = b"".join(state.save(self.emulator.sandbox, self.emulator.now()))
         self.is_changed = False
         self._keys_used = 0
-
-    def fresh_key(self) -> str:
-        self._keys_used += 1
-        return f"key {self._keys_used} of this run"
 
     def renew(self) -> None:
         """Make everything as at the beginning; the same ids come to be each time."""
@@ -99,11 +99,27 @@ class SeededService:
 
     # Requests made to refer to what is there ------------------------------------------------------------------------
 
+    def direct(self, case: Case[Any], resolved_path: Callable[[Json], Json] | None = None) -> None:
+        """Give a case a key of its own, and let its valid parts refer to what exists; what was made wrong stays wrong."""
+        meta = case.meta
+        assert meta is not None
+        is_valid = meta.generation.mode.is_positive
+        negated = {location.container_name for location, part in meta.components.items() if part.mode.is_negative}
+        if "headers" not in negated and "Idempotency-Key" in case.headers:
+            self._keys_used += 1
+            case.headers["Idempotency-Key"] = f"key {self._keys_used} of this run"
+        if "path_parameters" not in negated and case.path_parameters:
+            case.path_parameters = (resolved_path or self.resolved_path)(case.path_parameters)
+        if is_valid and case.query:
+            case.query = self._resolved_query(case.path, case.query)
+        if is_valid and isinstance(case.body, dict):
+            case.body = self.resolved_body(case.body, case.path_parameters)
+
     def resolved_path(self, parameters: Json) -> Json:
         """Return path parameters that name what exists and is the Team's own."""
         return {name: self.ids[name] for name in parameters}
 
-    def resolved_query(self, path: str, query: Json) -> Json:
+    def _resolved_query(self, path: str, query: Json) -> Json:
         """Return a query whose cursor is one that the collection gave, or that has none."""
         if "after" not in query:
             return query
@@ -158,3 +174,11 @@ class SeededService:
         if body["output_mode"] == "photoshoot" and "image_count" in body:
             body["image_count"] = 4
         return body
+
+
+def check_answer(response: Response) -> None:
+    """Hold an answer against the contract. Raises ContractViolationError."""
+    request: Any = response.request
+    path = request.path_url.partition("?")[0].removeprefix("/v1")
+    headers = [(name, value) for name, values in response.headers.items() for value in values]
+    shipped_checker().check(Exchange(request.method, path, response.status_code, headers, response.content))

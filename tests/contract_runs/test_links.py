@@ -14,9 +14,8 @@ import schemathesis
 from schemathesis import Case, GenerationMode, Response
 
 from emulator.contract import enforcing_unique_items, load_contract
-from tests.contract_runs.directed_cases import check_answer, direct
 from tests.contract_runs.running import IN_PROCESS
-from tests.contract_runs.seeded_service import SeededService
+from tests.contract_runs.seeded_service import SeededService, check_answer
 from tests.support.contract_check import shipped_checker
 from tests.support.emulator_client import Answer, Call, Json
 from tests.support.pictures import picture
@@ -153,7 +152,7 @@ class Guide:
     def lead(self, case: Case[Any]) -> None:
         """Prepare a step: what was ordered before is done, and what is valid leads somewhere."""
         self.service.advance(WORK_SECONDS)
-        direct(case, self.service, lambda parameters: self._where_it_leads(case.method, parameters))
+        self.service.direct(case, lambda parameters: self._where_it_leads(case.method, parameters))
         if isinstance(case.body, dict) and "resolution" in case.body:
             case.body["resolution"] = "1k"  # a picture is drawn when a list shows it, and a small one is as good
 

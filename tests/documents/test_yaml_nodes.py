@@ -90,11 +90,6 @@ def test_what_cannot_be_read_is_told_with_its_place(text: str | bytes, complaint
     assert str(caught.value).startswith(complaint)
 
 
-def test_a_whole_surrogate_pair_of_json_is_one_character() -> None:
-    node = read_document('{"a": "\\ud83d\\ude00 \\\\ud800"}', "f")
-    assert json_value(node) == {"a": "\U0001f600 \\ud800"}
-
-
 @pytest.mark.parametrize("text", ['a: "\\ud800"', 'a: "\\ud83d\\ude00"'])
 def test_half_a_surrogate_pair_is_told_where_only_the_slower_parser_of_yaml_is_there(
     monkeypatch: pytest.MonkeyPatch, text: str

