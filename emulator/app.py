@@ -81,7 +81,9 @@ class Application:
         }
         strays = StrayPaths(self.sandboxes)
         service = Service(self.sandboxes, self._pictures, surfaces, strays, settings.public_url, self._stop)
-        self._service = Cors(service, settings.cors, CONTROL_PREFIX) if settings.cors else service
+        self._service = (
+            Cors(service, settings.cors, CONTROL_PREFIX, self._next_request_id) if settings.cors else service
+        )
         if settings.state is not None:
             self._load_state(settings.state)
 
@@ -108,15 +110,17 @@ class Application:
             target = _BROWSERS_OWN.get(scope["path"])
             if target is not None and _is_browsers_own(scope):
                 query = b"?" + scope["query_string"] if scope["query_string"] else b""
-                headers = [(b"location", target + query), (b"content-length", b"0")]
-                if is_control:
-                    headers.append((b"request-id", self._identifiers.next(REQUEST_ID_KIND).encode()))
-                return Response(302, tuple(headers), b"")
+                request_id = self._next_request_id(is_control).encode()
+                headers = (b"location", target + query), (b"content-length", b"0"), (b"request-id", request_id)
+                return Response(302, headers, b"")
             if not is_control:  # its guard lets links to its page in
                 self._hosts.check_site(scope)
         except Problem as problem:
-            return problem_response(problem, self._identifiers.next(REQUEST_ID_KIND if is_control else "req"), None)
+            return problem_response(problem, self._next_request_id(is_control), None)
         return None
+
+    def _next_request_id(self, is_control: bool = False) -> str:
+        return self._identifiers.next(REQUEST_ID_KIND if is_control else "req")
 
     @cached_property
     def _control(self) -> "ASGIApp":

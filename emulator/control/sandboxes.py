@@ -80,10 +80,7 @@ def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
         "env": _environment(call, sandbox, now),
         "teams": describe_teams(sandbox),
         "clock": describe_clock(sandbox, now),
-        "dropped": {
-            "idempotency_records": sandbox.idempotency.dropped,
-            "upload_sessions": sandbox.dropped_uploads,
-        },
+        "dropped": {"upload_sessions": sandbox.dropped_uploads},
     }
 
 

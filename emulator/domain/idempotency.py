@@ -12,8 +12,8 @@ from typing import NamedTuple
 from emulator.kernel.timestamps import HOUR_MS
 
 RETENTION_MS = 24 * HOUR_MS
-MAXIMUM_RECORDS = 50_000
-"""The most records of one sandbox, whatever their age (D58)."""
+MAXIMUM_RECORDS = 200_000
+"""The most records of one sandbox: one API Credential can make 172,800 within its request rate in 24 hours (D58)."""
 
 
 class Scope(NamedTuple):
@@ -39,8 +39,6 @@ class StoredAnswer(NamedTuple):
 class IdempotencyRecords:
     """The records of one sandbox, oldest first."""
 
-    dropped: int = 0
-    """Records that had not run out when newer ones took their place."""
     _records: OrderedDict[Scope, StoredAnswer] = field(default_factory=OrderedDict, init=False)
     """Ordered: the more was deleted from an ordinary dict, the longer it takes to find its first key."""
     _held: set[Scope] = field(default_factory=set, init=False)
@@ -63,14 +61,22 @@ class IdempotencyRecords:
         self._held.discard(scope)
 
     def bind(self, scope: Scope, record: StoredAnswer) -> None:
-        """Keep the answer under its key, and drop the records that have run out; the oldest too, if there are too many."""
-        records, runs_out_from = self._records, record.admitted_at - RETENTION_MS
+        """Keep the answer under its key, and drop the records that have run out."""
+        self._drop_old(record.admitted_at)
+        self.restore(scope, record)
+
+    def full_until(self, now: int) -> int | None:
+        """Return when there is room for one more; None if there is some now. No record is dropped before it has run out."""
+        if len(self._records) < MAXIMUM_RECORDS:
+            return None
+        self._drop_old(now)
+        is_full = len(self._records) >= MAXIMUM_RECORDS
+        return next(iter(self._records.values())).admitted_at + RETENTION_MS if is_full else None
+
+    def _drop_old(self, now: int) -> None:
+        records, runs_out_from = self._records, now - RETENTION_MS
         while records and records[next(iter(records))].admitted_at <= runs_out_from:
             records.popitem(last=False)
-        self.restore(scope, record)
-        if len(records) > MAXIMUM_RECORDS:
-            records.popitem(last=False)
-            self.dropped += 1
 
     def restore(self, scope: Scope, record: StoredAnswer) -> None:
         """Take over a record of a state file; they come oldest first."""

@@ -22,8 +22,12 @@ Headers = tuple[tuple[bytes, bytes], ...]
 class Cors:
     """Lets programs of some origins call an application, all but what lies under one path."""
 
-    def __init__(self, application: Application, origins: Collection[str], closed_prefix: str) -> None:
+    def __init__(
+        self, application: Application, origins: Collection[str], closed_prefix: str, next_request_id: Callable[[], str]
+    ) -> None:
+        """`next_request_id` names the preflights, which are no requests to the application."""
         self._application = application
+        self._next_request_id = next_request_id
         self._origins = frozenset(origin.encode("latin-1", "replace") for origin in origins)
         self._allows_any = ANY_ORIGIN in origins
         self._closed_prefix = closed_prefix
@@ -37,7 +41,9 @@ class Cors:
             return
         allowed = self._allowance(origin)
         if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
-            await send({"type": "http.response.start", "status": 204, "headers": _preflight(headers, allowed)})
+            request_id = (b"request-id", self._next_request_id().encode())
+            granted = (request_id, *_preflight(headers, allowed))
+            await send({"type": "http.response.start", "status": 204, "headers": granted})
             await send({"type": "http.response.body", "body": b""})
             return
 

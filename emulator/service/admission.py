@@ -4,6 +4,7 @@ In the order of D01. A check raises a Problem or returns; counting a request aga
 """
 
 from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE
+from emulator.domain.idempotency import MAXIMUM_RECORDS
 from emulator.domain.problems import Check, Problem, count_of
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
 from emulator.service import remedies
@@ -73,6 +74,18 @@ def check_profile(call: Call) -> None:
             f"Authorization: found a {profile} credential; expected a full one, for a write",
             remedy=remedies.by_another_credential(call, only_full=True),
             cause=call.sandbox.causes.get(("credential", call.caller.credential.id)),
+        )
+
+
+def check_records(call: Call) -> None:
+    """503: one more Idempotency-Key can be remembered (D58)."""
+    full_until = call.sandbox.idempotency.full_until(call.now)
+    if full_until is not None:
+        raise Problem(
+            "service_unavailable",
+            f"Idempotency-Key: found {MAXIMUM_RECORDS} that were first used in the last 24 hours; expected fewer",
+            retry_after=seconds_up(full_until - call.now),
+            remedy=f"wait until {format_timestamp(full_until)}, advance the clock, or reset the sandbox",
         )
 
 

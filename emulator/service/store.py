@@ -20,7 +20,7 @@ from emulator.domain.resources import (
 )
 
 MAXIMUM_FINISHED_UPLOADS = 10_000
-"""Upload Sessions that are completed, failed or past their window."""
+"""Beyond this number of Upload Sessions that are completed, failed or past their window, the old ones are dropped (D58)."""
 
 
 class Owned(Protocol):
@@ -97,13 +97,14 @@ class Store:
     operations_on_source: dict[str, dict[str, None]] = field(default_factory=dict)
     """By Asset: the unfinished Operations that use it as a source (D23)."""
 
-    def retire_upload(self, session_id: str) -> bool:
-        """Note that a session is finished; return whether the oldest one was dropped for it (D58)."""
-        heappush(self.finished_uploads, session_id)
-        if len(self.finished_uploads) <= MAXIMUM_FINISHED_UPLOADS:
-            return False
-        self.uploads.remove(self.uploads.items[heappop(self.finished_uploads)])
-        return True
+    def retire_upload(self, session_id: str, now: int) -> int:
+        """Note that a session is finished; return how many were dropped for it: the oldest, if past their window (D58)."""
+        finished, dropped = self.finished_uploads, 0
+        heappush(finished, session_id)
+        while len(finished) > MAXIMUM_FINISHED_UPLOADS and self.uploads.items[finished[0]].expires_at <= now:
+            self.uploads.remove(self.uploads.items[heappop(finished)])
+            dropped += 1
+        return dropped
 
     def index_product(self, product: Product) -> None:
         """Enter a Product's photos in the index of memberships."""

@@ -18,6 +18,8 @@ from emulator.service.sandbox import Sandbox
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS
 """How long a signed URL takes bytes (D15)."""
 
+_NEW_SESSION = f"create a new session, and complete it within {UPLOAD_WINDOW_MS // MINUTE_MS} minutes"
+
 BINDING_HEADER = "X-Upload-Binding"
 """The header that binds a direct upload to its session (D15)."""
 
@@ -61,9 +63,10 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
     """Find the session of a signed URL.
 
     Raises:
-        Problem: upload_not_found, for an unknown session, an altered URL (D16), or one that is gone (D45).
+        Problem: upload_not_found, for an unknown session, an altered URL (D16), or one that is gone (D45);
+            upload_expired, for one that is no longer remembered (D58).
     """
-    session = None if sandbox is None else sandbox.store.uploads.items.get(session_id)
+    session = _find(sandbox, session_id)
     if (
         sandbox is None
         or session is None
@@ -86,7 +89,7 @@ def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
     Raises:
         Problem: upload_not_found, it was exchanged, failed or dropped with the state of its sandbox meanwhile.
     """
-    session = None if sandbox is None else sandbox.store.uploads.items.get(session_id)
+    session = _find(sandbox, session_id)
     if session is None:
         raise Problem("upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session")
     _check_present(session)
@@ -109,7 +112,7 @@ def check_window(session: UploadSession, now: int) -> None:
         raise Problem(
             "upload_expired",
             f"the window of {session.id}: found the time {format_timestamp(now)}; expected one before its end, {closed}",
-            remedy=f"create a new session, and complete it within {UPLOAD_WINDOW_MS // MINUTE_MS} minutes",
+            remedy=_NEW_SESSION,
         )
 
 
@@ -164,7 +167,7 @@ def complete(call: Call) -> Commit[Asset | Problem]:
     """
     session = call.sandbox.store.uploads.visible(call.team_id, call.resource_id)
     if session is None:
-        item = call.sandbox.store.uploads.items.get(call.resource_id)
+        item = _find(call.sandbox, call.resource_id)
         raise Problem(
             "upload_not_found",
             f"upload_id: found {excerpt(call.resource_id)}; expected a session of this Team",
@@ -184,7 +187,7 @@ def complete(call: Call) -> Commit[Asset | Problem]:
 
 def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Asset | Problem:
     if decoded.refusal is not None:
-        _finish(call.sandbox, session, "refused")
+        _finish(call, session, "refused")
         return invalid_input(
             "(the uploaded bytes)",
             decoded.refusal,
@@ -193,7 +196,7 @@ def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Ass
             remedy=f"create a new session, and send a whole {session.content_type} image to it",
         )
     call.passed.append(Check.RULES)
-    _finish(call.sandbox, session, "exchanged")
+    _finish(call, session, "exchanged")
     return add_upload(call.sandbox, session.team_id, decoded, call.now)
 
 
@@ -202,7 +205,7 @@ def expire(sandbox: Sandbox, session_id: str) -> None:
     session = sandbox.store.uploads.items[session_id]
     if session.status == "received":
         sandbox.images.release([session.id])
-    sandbox.dropped_uploads += sandbox.store.retire_upload(session_id)
+    sandbox.dropped_uploads += sandbox.store.retire_upload(session_id, session.expires_at)
 
 
 def _check_token(sandbox: Sandbox, session: UploadSession, upload_token: str) -> None:
@@ -234,9 +237,23 @@ def _check_present(session: UploadSession) -> None:
         )
 
 
-def _finish(sandbox: Sandbox, session: UploadSession, event: str) -> None:
-    status = lifecycles.move(lifecycles.UPLOAD, session.status, event)
+def _finish(call: Call, session: UploadSession, event: str) -> None:
+    sandbox, status = call.sandbox, lifecycles.move(lifecycles.UPLOAD, session.status, event)
     sandbox.store.uploads.replace(structs.replace(session, status=status))
     sandbox.images.release([session.id])
     sandbox.timeline.cancel("upload_expired", session.id)
-    sandbox.dropped_uploads += sandbox.store.retire_upload(session.id)
+    sandbox.dropped_uploads += sandbox.store.retire_upload(session.id, call.now)
+
+
+def _find(sandbox: Sandbox | None, session_id: str) -> UploadSession | None:
+    """Return a session; None if there never was one. Raises Problem upload_expired for one that was dropped (D58)."""
+    if sandbox is None:
+        return None
+    session = sandbox.store.uploads.items.get(session_id)
+    if session is None and sandbox.identifiers.has_given("upl", session_id):  # only past their windows are they dropped
+        raise Problem(
+            "upload_expired",
+            f"the window of {session_id}: found that it closed long ago; expected one that is open",
+            remedy=_NEW_SESSION,
+        )
+    return session

@@ -82,7 +82,7 @@ def _check_of_body(contract: Contract, name: str) -> Callable[[Exchange], None]:
 
 
 def _check_idempotency(exchange: Exchange) -> None:
-    """409 or 422, or the stored answer: the key is bound already (section 4, D10 to D14)."""
+    """409 or 422, or the stored answer: the key is bound already (section 4, D10 to D14). 503: no more can be (D58)."""
     scope, records = exchange.key_scope, exchange.sandbox.idempotency
     assert scope is not None
     if records.is_held(scope):
@@ -94,6 +94,7 @@ def _check_idempotency(exchange: Exchange) -> None:
         )
     record = records.find(scope, exchange.now)
     if record is None:
+        admission.check_records(exchange.call)
         return
     if record.fingerprint != exchange.fingerprint:
         raise Problem(

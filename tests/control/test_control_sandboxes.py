@@ -182,14 +182,17 @@ def test_a_reset_of_one_sandbox_leaves_the_others(emulator: EmulatorUnderTest) -
     assert emulator.credits() == 1
 
 
-def test_finished_upload_sessions_beyond_a_number_are_forgotten_and_counted(
+def test_upload_sessions_are_forgotten_only_past_their_window_and_then_expired(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """D58."""
-    monkeypatch.setattr("emulator.service.store.MAXIMUM_FINISHED_UPLOADS", 2)
-    sessions = [emulator.open_upload(10) for _ in range(4)]
+    monkeypatch.setattr("emulator.service.store.MAXIMUM_FINISHED_UPLOADS", 0)
+    exchanged, token = emulator.ready_upload()
+    assert emulator.complete(exchanged, token, idempotency_key="k1").status == 201
+    assert emulator.complete(exchanged, token, idempotency_key="k2").outcome == (404, "upload_not_found")
+    unused = emulator.open_upload(10)
     emulator.advance(15 * 60)
-    seen = [emulator.get(f"/uploads/{session['id']}/complete").status for session in sessions]
-    completed = [emulator.complete(session, "upt_x", idempotency_key=session["id"]).status for session in sessions]
-    assert [404, 404, 410, 410] == completed, seen
-    assert {"idempotency_records": 0, "upload_sessions": 2} == emulator.told("GET", "/sandboxes/default")["dropped"]
+    for session in (exchanged, unused):
+        assert emulator.complete(session, token).outcome == (410, "upload_expired")
+        assert emulator.send_bytes(session, b"x" * 10).outcome == (410, "upload_expired")
+    assert emulator.told("GET", "/sandboxes/default")["dropped"] == {"upload_sessions": 2}

@@ -1,7 +1,5 @@
 """Idempotency records: what is kept, and how long (D12, D13)."""
 
-import pytest
-
 from emulator.domain.idempotency import IdempotencyRecords, Scope, StoredAnswer
 from emulator.kernel.timestamps import DAY_MS
 
@@ -17,13 +15,3 @@ def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
     for hour in range(0, 48, 6):
         records.bind(SCOPE._replace(key=str(hour)), record(hour * DAY_MS // 24))
     assert [scope.key for scope, _ in records.records()] == ["24", "30", "36", "42"]
-
-
-def test_the_oldest_record_makes_room_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.domain.idempotency.MAXIMUM_RECORDS", 2)
-    records = IdempotencyRecords()
-    scopes = [SCOPE._replace(key=key) for key in "abc"]
-    for at, scope in enumerate(scopes):
-        records.bind(scope, record(at))
-    assert [None, record(1), record(2)] == [records.find(scope, 3) for scope in scopes]
-    assert records.dropped == 1

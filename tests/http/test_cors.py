@@ -61,6 +61,7 @@ def test_a_preflight_is_answered_and_is_no_request_of_the_journal(allowed: Brows
     assert (204, ORIGIN) == (status, headers["access-control-allow-origin"])
     assert "authorization,idempotency-key" == headers["access-control-allow-headers"]
     assert "POST" in headers["access-control-allow-methods"]
+    assert "request-id" in headers
     assert before == len(allowed.app.sandbox.requests())
 
 

@@ -144,7 +144,7 @@ def test_a_browser_is_led_to_the_page_and_leaves_no_trace(
 ) -> None:
     before = untouched(emulator)
     led = ask(emulator, path, headers, method, key=None)
-    assert (led.status, "request-id" in led.headers) == (302, False)
+    assert (led.status, "request-id" in led.headers) == (302, True)
     assert f"/{led.headers['location']}" == target
     assert untouched(emulator) == before
     assert ask(emulator, target, headers if path != "/favicon.ico" else {}, key=None).status == 200

@@ -177,6 +177,22 @@ def test_a_repeat_counts_as_a_request(emulator: EmulatorUnderTest) -> None:
     assert emulator.post("/uploads", UPLOAD, idempotency_key="k").outcome == (429, "rate_limited")
 
 
+def test_no_key_is_forgotten_before_24_hours_have_passed(
+    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D58: new keys are refused instead."""
+    for module in ("emulator.domain.idempotency", "emulator.service.admission"):
+        monkeypatch.setattr(f"{module}.MAXIMUM_RECORDS", 2)
+    first = emulator.post("/uploads", UPLOAD, idempotency_key="k1")
+    emulator.advance(60)
+    emulator.post("/uploads", UPLOAD, idempotency_key="k2")
+    refused = emulator.post("/uploads", UPLOAD, idempotency_key="k3")
+    assert ((503, "service_unavailable"), str(24 * 3600 - 60)) == (refused.outcome, refused.headers["retry-after"])
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="k1") == first
+    emulator.advance(24 * 3600 - 60)
+    assert emulator.post("/uploads", UPLOAD, idempotency_key="k3").status == 201
+
+
 def test_a_key_has_at_most_255_characters(emulator: EmulatorUnderTest) -> None:
     """D58."""
     assert emulator.post("/uploads", UPLOAD, idempotency_key="k" * 255).status == 201

@@ -37,7 +37,7 @@ from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
 
 FORMAT = "image-workflow-emulator state"
-VERSION = 3
+VERSION = 4
 STATE = "state.jsonl"
 PICTURES = "pictures/"
 CHUNK_BYTES = 256 * 1024
@@ -163,6 +163,6 @@ TABLES: Mapping[str, Table] = {
 ONCE = {
     name: kind
     for name, kind in get_type_hints(SandboxState).items()
-    if name not in ("accounts", "credentials", "playbooks", "record", "store")
+    if name not in ("accounts", "credentials", "idempotency", "playbooks", "record", "store")
 }
 """What a state has once, with its type."""
