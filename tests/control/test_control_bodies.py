@@ -1,20 +1,28 @@
 """What the control plane makes of bodies and queries that are not as they should be: 400 that says what is wrong.
 
-JSON is read as `/v1` reads it, which tests/web claims; the fields are read by the contract, whose words and bounds are met
-here once each.
+JSON is read as `/v1` reads it, which tests/web claims. Fields are read by the contract; what it cannot say, or says in words
+of its own, is met here once.
 """
 
 from typing import Any
 
 import pytest
 
+from tests.support.contract_check import read_contract
 from tests.support.emulator_client import JSON, EmulatorUnderTest
 
-TAKERS = [
-    ("POST", "/sandboxes"), ("PUT", "/clock"), ("POST", "/clock/advance"), ("POST", "/teams"),
-    ("PATCH", "/teams/Demo"), ("POST", "/teams/Demo/credentials"),
-]  # fmt: skip
-"""Endpoints that take a JSON object."""
+SCHEMAS = read_contract("control-plane.yaml")["components"]["schemas"]
+TAKERS = {
+    ("POST", "/sandboxes"): "SandboxWrite",
+    ("PUT", "/clock"): "ClockSetting",
+    ("POST", "/clock/advance"): "ClockAdvance",
+    ("POST", "/teams"): "TeamWrite",
+    ("PATCH", "/teams/Demo"): "TeamPatch",
+    ("POST", "/teams/Demo/credentials"): "CredentialWrite",
+    ("PATCH", "/credentials/{credential}"): "CredentialPatch",
+    ("PUT", "/admission"): "AdmissionWrite",
+}
+"""Endpoints that take a JSON object, each with its schema."""
 
 MALFORMED = [
     (b"", JSON, 400, "found nothing"),
@@ -28,49 +36,20 @@ MALFORMED = [
 
 FAULTY: list[tuple[str, str, Any, str]] = [
     ("POST", "/sandboxes", {"id": "Capital"}, '/id: found "Capital"'),
-    ("POST", "/sandboxes", {"id": "-a"}, "/id"),
-    ("POST", "/sandboxes", {"id": "a" * 41}, "/id"),
     ("POST", "/sandboxes", {"id": "a\n"}, "/id"),
-    ("POST", "/sandboxes", {"seed": -1}, "/seed"),
-    ("POST", "/sandboxes", {"seed": True}, "/seed: found true; expected a whole number"),
     ("POST", "/sandboxes", {"clock": "fast"}, '/clock: found "fast"; expected real, manual, auto'),
     ("POST", "/sandboxes", {"clock": {"rate": 2}}, "/clock/mode: found nothing"),
-    ("POST", "/sandboxes", {"start": 5}, "/start: found 5; expected a timestamp"),
-    ("POST", "/sandboxes", {"rate_limits": 1}, "/rate_limits"),
     ("POST", "/sandboxes", {"world": {"teams": {"T": {"credentials": [{"key": "k"}], "credits": "x"}}}}, "/world/teams/T/credits"),
     ("POST", "/sandboxes", {"world": {"team": {}}}, 'did you mean "teams"'),
-    ("PUT", "/clock", {}, "/mode: found nothing; expected this required field"),
-    ("PUT", "/clock", {"mode": "real", "rate": 0}, "/rate"),
-    ("PUT", "/clock", {"mode": "real", "rate": "60"}, "/rate"),
-    ("PUT", "/clock", {"mode": "real", "rate": 1_000_001}, "/rate"),
     ("PUT", "/clock", {"mode": "manual", "rate": 2}, "/rate: found 2; expected no rate, or the mode real"),
     ("PUT", "/clock", {"mode": "x60", "rate": 2}, "/rate"),
-    ("POST", "/clock/advance", {}, "found no fields; expected an object with exactly one of seconds, to, next_event, until_idle"),
     ("POST", "/clock/advance", {"seconds": 1, "next_event": True}, "found the fields next_event, seconds; expected an object with exactly one"),
     ("POST", "/clock/advance", {"seconds": -0.001}, "/seconds"),
     ("POST", "/clock/advance", {"seconds": 1e300}, "the end of the year 9999"),
     ("POST", "/clock/advance", {"to": "2025-12-31T23:59:59.999Z"}, "a clock never runs backwards"),
-    ("POST", "/clock/advance", {"to": "2026-01-01"}, "/to"),
-    ("POST", "/clock/advance", {"next_event": False}, "/next_event: found false; expected true"),
-    ("POST", "/clock/advance", {"until_idle": 1}, "/until_idle"),
-    ("POST", "/teams", {}, "/name: found nothing"),
-    ("POST", "/teams", {"name": " "}, "/name"),
-    ("POST", "/teams", {"name": "two\nlines"}, "/name"),
-    ("POST", "/teams", {"name": "T", "credits": -1}, "/credits: found -1; expected a whole number from 0 to 9007199254740991"),
     ("POST", "/teams", {"name": "T", "credits": 10**30}, "expected a whole number from 0 to 9007199254740991"),
     ("POST", "/sandboxes", {"id": "x", "start": "1969-12-31T23:59:59.999Z"}, "Z, from 1970 to 9999"),
-    ("POST", "/teams", {"name": "T", "subscription": "on"}, '/subscription: found "on"; expected one of active'),
     ("PATCH", "/teams/Demo", {}, "found no fields; expected an object with at least one of credits"),
-    ("PATCH", "/teams/Demo", {"concurrency_limit": -1}, "/concurrency_limit"),
-    ("PATCH", "/teams/Demo", {"requests_per_minute": 0}, "/requests_per_minute"),
-    ("POST", "/teams/Demo/credentials", {}, "/profile"),
-    ("POST", "/teams/Demo/credentials", {"profile": "admin"}, "/profile"),
-    ("POST", "/teams/Demo/credentials", {"profile": "full", "expires_at": "soon"}, "/expires_at"),
-    ("PATCH", "/credentials/{credential}", {"state": "soon"}, "/state"),
-    ("PATCH", "/credentials/{credential}", {}, "found no fields"),
-    ("PUT", "/admission", {}, "/state"),
-    ("PUT", "/admission", {"state": "shut"}, "/state"),
-    ("PUT", "/admission", {"state": "paused", "retry_after": 0}, "/retry_after"),
     ("PUT", "/admission", {"state": "open", "retry_after": 5}, "/state"),
     ("POST", "/reset", {"seed": 1}, "found the fields seed"),
     ("GET", "/health", {}, "body"),
@@ -82,12 +61,25 @@ FAULTY: list[tuple[str, str, Any, str]] = [
 ]  # fmt: skip
 
 
+def _of_demo(emulator: EmulatorUnderTest, path: str) -> str:
+    """A path, with the credential of Demo where it names one."""
+    return path.replace("{credential}", emulator.team()["credentials"][0]["id"])
+
+
+@pytest.mark.parametrize(("method", "path"), TAKERS)
+def test_each_field_is_read_by_the_contract(emulator: EmulatorUnderTest, method: str, path: str) -> None:
+    for name in SCHEMAS[TAKERS[method, path]]["properties"].keys() - {"scenario"}:
+        status, code, detail = emulator.refusal(method, _of_demo(emulator, path), {name: [None]})
+        assert (status, code) == (400, "invalid_request")
+        assert f"/{name}: found an array of 1; expected " in detail
+
+
 @pytest.mark.parametrize(("method", "path"), TAKERS)
 @pytest.mark.parametrize(("content", "headers", "status", "told"), MALFORMED, ids=[row[3] for row in MALFORMED])
 def test_a_malformed_body_is_refused(
     emulator: EmulatorUnderTest, method: str, path: str, content: bytes, headers: dict[str, str], status: int, told: str
 ) -> None:
-    found = emulator.refusal(method, path, content=content, headers=headers)
+    found = emulator.refusal(method, _of_demo(emulator, path), content=content, headers=headers)
     assert found[:2] == (status, "invalid_request")
     assert told in found[2]
 
@@ -97,8 +89,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_done(
     emulator: EmulatorUnderTest, method: str, path: str, body: Any, told: str
 ) -> None:
     before = emulator.told("GET", "/sandboxes")
-    path = path.replace("{credential}", emulator.team()["credentials"][0]["id"])
-    status, code, detail = emulator.refusal(method, path, body)
+    status, code, detail = emulator.refusal(method, _of_demo(emulator, path), body)
     assert (status, code) == (400, "invalid_request")
     assert told in detail
     assert emulator.told("GET", "/sandboxes") == before

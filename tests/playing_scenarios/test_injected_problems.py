@@ -9,7 +9,7 @@ import pytest
 
 from emulator.domain.problems import CATALOGUE
 from tests.playing_scenarios.player import upscale_call
-from tests.support.emulator_client import READ_ONLY, REVOKED, UPLOAD, Answer, Call, EmulatorUnderTest, Json, settings_of
+from tests.support.emulator_client import UPLOAD, Answer, EmulatorUnderTest, Json, settings_of
 from tests.support.every_operation import CALLS, KEYED, Things, prepare
 from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture
@@ -167,11 +167,6 @@ def test_the_header_goes_before_the_scenario_which_is_not_asked(service: Emulato
     assert [500, 200] == [service.get("/team").status for _ in range(2)]
 
 
-@pytest.mark.parametrize("word", ["nonsense", "", "RATE_LIMITED", "rate_limited, internal_error", "\xff"])
-def test_what_is_no_code_at_all_is_an_invalid_request(service: EmulatorUnderTest, word: str) -> None:
-    assert (400, "invalid_request") == service.get("/team", headers={"Emulator-Fault": word}).outcome
-
-
 def test_the_header_does_nothing_where_no_operation_is(service: EmulatorUnderTest) -> None:
     ask = {"Emulator-Fault": "internal_error"}
     assert (404, "not_found") == service.get("/nothing", headers=ask).outcome
@@ -179,37 +174,6 @@ def test_the_header_does_nothing_where_no_operation_is(service: EmulatorUnderTes
     assert 200 == service.ask("GET", "/clock", headers=ask).status
     url = service.upload(picture())["url"]
     assert 200 == service.fetch(url, headers=ask).status
-
-
-# Its place in the order of checks (D01) -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("earlier", "code", "options"),
-    [
-        ("authentication_required", "rate_limited", {"key": "iwe_unknown"}),
-        ("credential_revoked", "internal_error", {"key": REVOKED}),
-        ("permission_denied", "service_unavailable", {"key": READ_ONLY}),
-        ("permission_denied", "invalid_input", {"key": READ_ONLY}),
-        ("invalid_request", "invalid_input", {"idempotency_key": None}),
-        ("invalid_input", "idempotency_in_progress", {"json": {}}),
-        ("invalid_input", "internal_error", {"json": {}}),
-        ("invalid_input", "insufficient_credits", {"json": {}}),
-        ("invalid_reference", "insufficient_credits", {}),
-    ],
-)
-def test_what_the_service_looks_at_earlier_decides_earlier(
-    service: EmulatorUnderTest, earlier: str, code: str, options: dict[str, Any]
-) -> None:
-    given = {"json": upscale_call("none", "k").json} | options
-    call = Call("POST", UPSCALE, headers={"Emulator-Fault": code}, **given)
-    assert earlier == service.send(call).code
-
-
-@pytest.mark.parametrize("code", ["permission_denied", "rate_limited", "authentication_required"])
-def test_what_the_service_looks_at_later_does_not_come_to_it(service: EmulatorUnderTest, code: str) -> None:
-    call = Call("POST", UPSCALE, {}, idempotency_key=None, headers={"Emulator-Fault": code})
-    assert code == service.send(call).code
 
 
 def test_a_request_that_was_refused_for_its_rate_does_not_count(service: EmulatorUnderTest) -> None:
@@ -220,22 +184,6 @@ def test_a_request_that_was_refused_for_its_rate_does_not_count(service: Emulato
 
 
 # What came about ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [({"content": b"{"}, 400), ({"key": READ_ONLY}, 403), ({"json": upscale_call("none", "k").json}, 422)],
-    ids=["no JSON", "no permission", "no such Asset"],
-)
-@pytest.mark.parametrize("then", [{"problem": "insufficient_credits"}, {"problem": "concurrency_limit_reached"}])
-def test_a_rule_that_the_service_decides_before_has_matched_but_not_fired(
-    service: EmulatorUnderTest, then: Json, options: dict[str, Any], status: int
-) -> None:
-    service.rule({"operation": "createUpscaleGeneration"}, then)
-    answer = service.send(Call("POST", UPSCALE, idempotency_key="k", **options))
-    assert (status, False) == (answer.status, "emulator-rule" in answer.headers)
-    assert {"the rule": (1, 0)} == service.rules()
-    assert service.told("GET", "/requests")["data"][0]["rule"] is None
 
 
 @pytest.mark.parametrize("then", [{"problem": "service_unavailable"}, {"hold": 10}])

@@ -122,31 +122,10 @@ def test_a_body_that_is_no_object_matches_no_subset(service: EmulatorUnderTest, 
     assert {"the rule": (0, 0)} == service.rules()
 
 
-@pytest.mark.parametrize("by", ["name", "id"])
-def test_a_rule_can_mean_one_team(service: EmulatorUnderTest, by: str) -> None:
-    service.rule(TEAM | {"team": service.team()[by]}, FAILS)
-    assert [500, 500, 200] == [service.get("/team", key).status for key in (FULL, READ_ONLY, OTHER)]
-    assert {"the rule": (2, 2)} == service.rules()
-
-
 def test_a_list_of_operations_is_counted_together(service: EmulatorUnderTest) -> None:
     service.rule({"operation": ["getTeam", "listPoses"]}, FAILS, {"nth": 3})
     found = [service.get(path).status for path in ("/team", "/assets", "/poses", "/backgrounds", "/poses", "/team")]
     assert [200, 200, 200, 200, 500, 200] == found
-
-
-# Among each other ---------------------------------------------------------------------------------------------------
-
-
-def test_the_first_rule_that_is_due_acts_and_each_counts_what_it_matches(service: EmulatorUnderTest) -> None:
-    rules: list[Json] = [
-        {"name": "third", "match": TEAM, "when": {"nth": 3}, "then": {"problem": "rate_limited"}},
-        {"name": "later", "match": {"operation": "*"}, "when": {"nth": ">=3"}, "then": FAILS},
-        {"name": "always", "match": TEAM, "then": {"problem": "credential_expired"}},
-    ]
-    service.use({"scenario": "three", "rules": rules})
-    assert [401, 401, 429, 500] == [service.get("/team").status for _ in range(4)]
-    assert {"third": (4, 1), "later": (4, 1), "always": (4, 2)} == service.rules()
 
 
 def test_requests_that_never_come_so_far_are_not_counted(service: EmulatorUnderTest) -> None:
@@ -158,16 +137,6 @@ def test_requests_that_never_come_so_far_are_not_counted(service: EmulatorUnderT
     assert {"the rule": (2, 0)} == service.rules()
     service.advance(60)
     assert 500 == service.get("/team").status
-
-
-def test_a_teams_own_scenario_goes_before_everyones(service: EmulatorUnderTest) -> None:
-    service.rule({"operation": "*"}, FAILS)
-    own = {"name": "own", "match": TEAM, "when": {"nth": 1}, "then": {"problem": "rate_limited"}}
-    service.use({"scenario": "own", "rules": [own]}, "/scenario?team=Demo")
-    assert [429, 500] == [service.get("/team").status for _ in range(2)]
-    assert [500, 500] == [service.get("/team", OTHER).status for _ in range(2)]
-    assert {"own": (2, 1)} == service.rules("/scenario?team=Demo")
-    assert {"the rule": (3, 3)} == service.rules()
 
 
 # What they leave behind ---------------------------------------------------------------------------------------------
@@ -183,19 +152,6 @@ def test_an_injected_answer_names_its_rule(service: EmulatorUnderTest, asset_id:
     assert "rule 2" == service.post("/uploads", UPLOAD).headers["emulator-rule"]
     assert "emulator-rule" not in service.get(f"/assets/{asset_id}").headers
     assert "emulator-rule" not in service.get("/assets/none").headers
-
-
-def test_a_rule_does_not_act_on_the_byte_surfaces_or_the_control_plane(service: EmulatorUnderTest) -> None:
-    (asset_id,) = service.assets(1)
-    url = service.get(f"/assets/{asset_id}").json["url"]
-    session = service.open_upload(5)
-    service.rule({"operation": "*"}, FAILS)
-    assert 200 == service.fetch(url).status
-    assert 400 == service.send_bytes(session, b"x").status
-    for path in ("/health", "/clock", "/teams", "/scenario", "/contract"):
-        assert 200 == service.ask("GET", path).status
-    assert {"the rule": (0, 0)} == service.rules()
-    assert 200 == service.ask("POST", "/reset").status
 
 
 # What else a rule can tell requests by -----------------------------------------------------------------------------

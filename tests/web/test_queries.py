@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.emulator_client import INGREDIENT_PATHS, OTHER, READ_ONLY, EmulatorUnderTest
+from tests.support.emulator_client import INGREDIENT_PATHS, READ_ONLY, EmulatorUnderTest
 from tests.support.every_operation import prepare
 
 PATHS = ("/assets", "/products", "/operations", "/generations", *INGREDIENT_PATHS.values())
@@ -57,50 +57,11 @@ def test_a_page_holds_25_unless_told_otherwise_and_the_last_says_so(emulator: Em
     assert second["page"] == emulator.get("/products?limit=30").json["page"] == last
 
 
-def test_a_list_is_not_repeated_to_another_team_or_for_another_question(emulator: EmulatorUnderTest) -> None:
-    emulator.assets(3)
-    expected = {"/assets": 3, "/assets?source=generation": 0, "/assets?limit=2": 2, "/assets?source=upload": 3}
-    for target, count in expected.items():
-        shown = emulator.get(target), emulator.get(target), emulator.get(target, OTHER)
-        assert [len(answer.json["data"]) for answer in shown] == [count, count, 0]
-
-
 def cursor_of(emulator: EmulatorUnderTest, target: str) -> str:
     separator = "&" if "?" in target else "?"
     page = emulator.get(f"{target}{separator}limit=1").json["page"]
     assert page["has_more"]
     return str(page["next_cursor"])
-
-
-@pytest.mark.parametrize(
-    ("issued_for", "used_for"),
-    [
-        ("/assets", "/assets?source=upload"),
-        ("/assets?source=upload", "/assets"),
-        ("/assets?source=upload", "/assets?source=generation"),
-        ("/assets", "/products"),
-        ("/poses", "/backgrounds"),
-        ("/poses?scope=global", "/poses"),
-        ("/poses?scope=global", "/poses?scope=team"),
-        ("/operations", "/operations?status=completed"),
-        ("/operations?status=completed", "/operations?type=pose.create"),
-        ("/operations", "/operations?target_id=pos_1"),
-    ],
-)
-def test_a_cursor_is_good_for_its_own_list_and_filters_only(
-    emulator: EmulatorUnderTest, issued_for: str, used_for: str
-) -> None:
-    prepare(emulator)
-    cursor = cursor_of(emulator, issued_for)
-    separator = "&" if "?" in used_for else "?"
-    assert outcome(emulator, f"{used_for}{separator}after={cursor}") == (400, "invalid_cursor")
-
-
-def test_a_cursor_cannot_be_turned_to_another_item(emulator: EmulatorUnderTest) -> None:
-    emulator.assets(3)
-    newest, oldest = (emulator.items("/assets")[place]["id"] for place in (0, -1))
-    turned = cursor_of(emulator, "/assets").replace(newest, oldest)
-    assert outcome(emulator, f"/assets?after={turned}") == (400, "invalid_cursor")
 
 
 def test_what_a_filter_leaves_out_takes_no_place_on_a_page(emulator: EmulatorUnderTest) -> None:
