@@ -1,6 +1,5 @@
 """Scenario files: what they say once read, and how each mistake in them is told."""
 
-import json
 from typing import Any
 
 import pytest
@@ -48,29 +47,6 @@ def read(text: str) -> Scenario:
 def test_a_scenario_needs_nothing_but_its_name() -> None:
     expected = Scenario("x", "", None, ScenarioClock(), NO_WORLD_CHANGES, (), (), FILE, "scenario: x")
     assert parse_scenario("scenario: x", FILE, OPERATIONS) == expected
-
-
-def test_json_says_the_same_as_yaml() -> None:
-    data: Any = {
-        "scenario": "x",
-        "description": "An emoji 😀",
-        "seed": 3,
-        "clock": {"mode": "manual", "start": "2026-01-01T00:00:00.000Z"},
-        "world": {"teams": {"Demo": {"credits": 5}}, "premade": False},
-        "rules": [
-            {"match": {"operation": "getTeam"}, "when": {"nth": 3, "probability": 0.5}, "then": {"hold": "10s"}},
-            {"match": {"work": "upscale"}, "then": {"stall": True}},
-        ],
-        "timeline": [{"at": 30, "set": {"admission": "open"}}],
-    }
-    texts = [json.dumps(data), json.dumps(data, ensure_ascii=False, indent=2)]
-    scenarios = [parse_scenario(text, FILE, OPERATIONS) for text in texts] + [scenario_of(data, FILE, OPERATIONS)]
-    for scenario in scenarios:
-        assert (scenario.name, scenario.description, scenario.seed) == ("x", "An emoji 😀", 3)
-        assert scenario.timeline[0].when == 30_000
-        done = [rule.fault if isinstance(rule, RequestRule) else rule.outcome for rule in scenario.rules]
-        assert [HoldFault(10_000), WorkOutcome(stall=True)] == done
-        assert scenario.rules[0].when == When(Nth(3, 3), probability=0.5)
 
 
 def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:

@@ -1,9 +1,7 @@
 """World files: what one says, what holds where it is silent, and how its mistakes are told."""
 
-from typing import Any
-
 from emulator.scenario.world import BUILT_IN_WORLD, Timings, WorldCredential, WorldFile, WorldTeam
-from emulator.scenario.world_format import parse_world, world_of
+from emulator.scenario.world_format import parse_world
 from tests.support.served import ROOT
 
 
@@ -34,11 +32,3 @@ premade: false
     teams = (*BUILT_IN_WORLD.teams, WorldTeam("Shop & Co", 7, False, 1, 600, (credential,)))
     expected = WorldFile(teams, Timings(250, 2_000, 60_000, 0, 3_600_000, 1_500, 3_000), premade=False)
     assert expected == parse_world(text, "world.yaml")
-
-
-def test_json_is_read_like_yaml() -> None:
-    data: Any = {"teams": {"A": {"credits": 3, "credentials": [{"key": "k"}]}}, "premade": False}
-    team = WorldTeam("A", credits=3, credentials=(WorldCredential("k", "Full"),))
-    expected = WorldFile((*BUILT_IN_WORLD.teams, team), premade=False)
-    text = '{"teams": {"A": {"credits": 3, "credentials": [{"key": "k"}]}}, "premade": false}'
-    assert [expected, expected] == [world_of(data, "request"), parse_world(text, "request")]
