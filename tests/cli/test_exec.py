@@ -38,7 +38,6 @@ UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 
 
 def run_exec(options: Sequence[str], command: Sequence[str], **variables: str) -> Outcome:
-    """Run `exec` to its end."""
     return run_command("exec", *options, "--", *command, **variables)
 
 

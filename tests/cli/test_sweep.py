@@ -75,7 +75,6 @@ client.photoshoot([product["id"]])
 
 
 def client(script: str) -> list[str]:
-    """The command that runs a client."""
     return [sys.executable, "-c", CLIENT + script]
 
 
@@ -86,7 +85,6 @@ def suite(test: Path) -> list[str]:
 
 
 def sweep(options: list[str], command: list[str]) -> Outcome:
-    """Run a sweep to its end."""
     return run_command(
         "sweep", "--jobs", "2", *options, "--", *command, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONPATH=str(ROOT)
     )

@@ -35,7 +35,6 @@ def entries(emulator: EmulatorUnderTest, query: str = "", sandbox: str | None = 
 
 
 def newest(emulator: EmulatorUnderTest) -> Json:
-    """The newest entry."""
     return entries(emulator, "limit=1")[0]
 
 

@@ -63,7 +63,6 @@ class Visit:
             self.complaints.append(message.text)
 
     def open(self, path: str = "/_emulator") -> "Visit":
-        """Go to the page."""
         self.page.goto(self.origin + path)
         return self
 
@@ -89,7 +88,6 @@ class Visit:
         return part
 
     def press(self, region: str, button: str) -> None:
-        """Press a button of a region."""
         self.region(region).get_by_role("button", name=button, exact=True).click()
 
     def alert(self) -> Any:

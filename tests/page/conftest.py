@@ -49,7 +49,6 @@ def visitor(browser: Any, origin: str) -> Iterator[Any]:
 
 @pytest.fixture
 def visit(visitor: Any) -> Any:
-    """A visit to the page."""
     return visitor()
 
 

@@ -11,8 +11,6 @@ from tests.support.emulator_client import (
     FULL,
     INVALID_INPUT,
     JSON,
-    OTHER,
-    READ_ONLY,
     REVOKED,
     UPLOAD,
     Call,
@@ -63,16 +61,6 @@ def test_it_is_refused_by_every_operation(emulator: EmulatorUnderTest, wrong: st
         assert (answer.outcome, told in answer.json["detail"]) == (expected, True), operation
 
 
-def test_a_read_only_credential_reads_and_does_not_write(emulator: EmulatorUnderTest) -> None:
-    things = prepare(emulator)
-    for operation, build in CALLS.items():
-        call = build(things)
-        call.key = READ_ONLY
-        expected = (403, "permission_denied") if operation in WRITES else None
-        answer = emulator.send(call)
-        assert answer.status == 200 if expected is None else answer.outcome == expected, operation
-
-
 def test_creative_writes_need_a_subscription_and_reads_and_deletions_do_not(emulator: EmulatorUnderTest) -> None:
     """D20."""
     things = prepare(emulator)
@@ -86,30 +74,6 @@ def test_creative_writes_need_a_subscription_and_reads_and_deletions_do_not(emul
             assert answer.status == 200, operation
     for operation in [name for name in WRITES if name not in KEYED]:
         assert emulator.send(CALLS[operation](things)).status == SUCCESSES[operation], operation
-
-
-def test_a_pause_of_admission_refuses_writes_and_lets_reads_go_on(emulator: EmulatorUnderTest) -> None:
-    things = prepare(emulator)
-    emulator.advance(60)
-    emulator.pause(retry_after=7)
-    for operation, build in CALLS.items():
-        answer = emulator.send(build(things))
-        expected = ((503, "service_unavailable"), 7) if operation in WRITES else (200, None)
-        found = (answer.outcome, answer.retry_after) if operation in WRITES else (answer.status, None)
-        assert found == expected, operation
-
-
-def test_another_teams_resource_is_an_absent_one_and_in_no_list(emulator: EmulatorUnderTest) -> None:
-    """Section 5, rule 6; D07."""
-    things = prepare(emulator)
-    codes = {"uploads": "upload_not_found", "assets": "asset_not_found", "products": "product_not_found"}
-    calls = [CALLS[operation](things) for operation in CALLS if operation.startswith(("get", "comp", "upd", "del"))]
-    for call in calls[1:]:
-        call.key = OTHER
-        collection = call.target.split("/")[1]
-        assert emulator.send(call).outcome == (404, codes.get(collection, "not_found")), call.target
-    listed = [item for operation in LISTS for item in emulator.items(CALLS[operation](things).target, OTHER)]
-    assert {item.get("scope") for item in listed} == {"global"}
 
 
 def test_an_absent_resource_is_not_found_whatever_its_id_looks_like(emulator: EmulatorUnderTest) -> None:

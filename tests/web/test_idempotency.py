@@ -13,24 +13,10 @@ from tests.support.emulator_client import (
     EmulatorUnderTest,
     completion_call,
 )
-from tests.support.every_operation import CALLS, KEYED, prepare
 
 DAY = 24 * 60 * 60
 PHOTOGRAPHY = "/generations/product-photography"
 REUSED = (422, "idempotency_key_reused")
-
-
-@pytest.mark.parametrize("operation", KEYED)
-def test_a_repeat_gets_the_first_answer_to_the_byte_and_does_nothing(
-    emulator: EmulatorUnderTest, operation: str
-) -> None:
-    """D11, for every operation that takes a key; Request-Id and Location included."""
-    call = CALLS[operation](prepare(emulator))
-    call.idempotency_key = "k"
-    first, library = emulator.send(call), emulator.library_of()
-    assert (emulator.send(call), emulator.library_of()) == (first, library)
-    emulator.advance(30)
-    assert emulator.send(call) == first
 
 
 def test_a_key_is_case_sensitive(emulator: EmulatorUnderTest) -> None:

@@ -24,22 +24,9 @@ def test_the_file_is_what_the_asset_says(emulator: EmulatorUnderTest, asset: Jso
     assert {"etag", "request-id"} <= answer.headers.keys()
 
 
-def test_head_has_the_headers_of_get_and_no_body(emulator: EmulatorUnderTest, asset: Json) -> None:
-    get, head = emulator.fetch(asset["url"]), emulator.fetch(asset["url"], "HEAD")
-    assert (head.status, head.body) == (200, b"")
-    assert {**head.headers, "request-id": ""} == {**get.headers, "request-id": ""}
-
-
 def test_two_files_have_two_etags(emulator: EmulatorUnderTest, asset: Json) -> None:
     other = emulator.upload(picture(size=(40, 40), colour="#00ff00"))
     assert emulator.fetch(asset["url"]).headers["etag"] != emulator.fetch(other["url"]).headers["etag"]
-
-
-def test_the_address_cannot_be_guessed_from_the_id(emulator: EmulatorUnderTest, asset: Json) -> None:
-    secret = asset["url"].partition(asset["id"])[2]
-    other = emulator.upload(picture())
-    assert len(secret) > 32
-    assert emulator.fetch(other["url"].partition(other["id"])[0] + other["id"] + secret).status == 404
 
 
 def test_files_do_not_count_as_requests(emulator: EmulatorUnderTest, asset: Json) -> None:
