@@ -185,6 +185,10 @@ def _scenario(sandbox: Sandbox, team_id: str, _masks: Masks) -> Mapping[str, Any
     return describe_scenario(sandbox, team_id, sandbox.clock.now())
 
 
+def _cleared(_sandbox: Sandbox, last_sequence: int, _masks: Masks) -> Mapping[str, Any]:
+    return {"last_sequence": last_sequence}
+
+
 def _reset(sandbox: Sandbox, _subject: None, _masks: Masks) -> Mapping[str, Any]:
     return {"id": sandbox.id, "clock": describe_clock(sandbox, sandbox.clock.now())}
 
@@ -196,5 +200,6 @@ _REPORTS: Final[Mapping[Kind, Report]] = {
     "clock": _clock,
     "team": _team,
     "scenario": _scenario,
+    "cleared": _cleared,
     "reset": _reset,
 }

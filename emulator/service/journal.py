@@ -236,6 +236,7 @@ class Journal:
         self.dropped = 0
         self._cleared_up_to = self.last_sequence
         self._outcomes_at_clearing = self.outcomes
+        self.feed.note("cleared", self.last_sequence)
 
     @property
     def outcomes(self) -> Counter[Outcome]:

@@ -194,9 +194,9 @@ def test_a_stream_goes_back_as_far_as_the_journal(emulator: EmulatorUnderTest, w
     emulator.get("/team")
     emulator.ask("DELETE", "/requests")
     emulator.get("/poses")
-    told = watch(last_event_id=began).read(3)
-    assert kinds(told) == ["gap", "request", "request"]
-    assert (told[0].data, told[1].data["path"]) == ({"missed": 2}, "/v1/poses")
+    told = watch(last_event_id=began).read(4)
+    assert kinds(told) == ["gap", "cleared", "request", "request"]
+    assert [told[0].data, told[1].data, told[2].data["path"]] == [{"missed": 2}, {"last_sequence": 1}, "/v1/poses"]
 
 
 def test_an_id_of_another_life_is_told_of_as_a_gap(emulator: EmulatorUnderTest, watch: Watch) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import BESIDE, REGIONS, Service, Visit, expect
+from tests.page.browser import BESIDE, PHONE, REGIONS, Service, Visit, expect
 from tests.support.served import serving, unused_port
 
 pytestmark = pytest.mark.verify
 TOKEN = "control-secret"
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
 BURST = 1_000
 
 
@@ -190,7 +189,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(visitor: Any, service: Serv
     for name in REGIONS:
         visit.region(name)
         width = visit.page.evaluate("document.documentElement.scrollWidth")
-        assert (name, width) == (name, PHONE["viewport"]["width"])  # type: ignore[index]
+        assert (name, width) == (name, PHONE["viewport"]["width"])
 
 
 def test_all_tabs_are_reached_by_keyboard(visit: Visit) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.browser import Service, Visit, expect
+from tests.page.browser import PHONE, Service, Visit, expect
 from tests.support.pictures import picture
 
 pytestmark = pytest.mark.verify
@@ -28,7 +28,9 @@ def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy(visit: Visit, 
     expect(region.get_by_role("group", name="Request body")).to_contain_text('"name": "Shirt"')
 
 
-def test_a_row_opens_by_keyboard_alone_and_closes_by_escape(visit: Visit, service: Service) -> None:
+@pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
+def test_a_row_opens_by_keyboard_alone_and_closes_by_escape(visitor: Any, service: Service, screen: Any) -> None:
+    visit = visitor(**screen)
     for _ in range(3):
         service.call("GET", "/v1/team")
     region = visit.region("Requests")
@@ -38,9 +40,9 @@ def test_a_row_opens_by_keyboard_alone_and_closes_by_escape(visit: Visit, servic
     visit.page.keyboard.press("Enter")
     expect(region).to_contain_text("GET /v1/team")
     assert visit.page.url.endswith("#requests/2")
-    region.get_by_role("button", name="Close").focus()
     visit.page.keyboard.press("Escape")
     expect(region.get_by_role("button", name="Close")).to_be_hidden()
+    expect(region.locator("[data-key='2']")).to_be_focused()
 
 
 def test_an_empty_journal_shows_a_first_request_with_the_key_that_clients_have_now(
@@ -310,6 +312,20 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
     visit.complaints.clear()
 
 
+def test_a_sandbox_made_elsewhere_is_listed_when_the_list_is_opened_and_the_region_shown(
+    visit: Visit, service: Service
+) -> None:
+    region = visit.region("Sandboxes")
+    expect(region.get_by_role("row").filter(has_text="default")).to_be_visible()
+    service.control("POST", "/sandboxes", {"id": "first"})
+    region.get_by_role("combobox").focus()
+    expect(region.get_by_role("option", name="first")).to_be_attached()
+    visit.region("Requests")
+    service.control("POST", "/sandboxes", {"id": "second"})
+    visit.region("Sandboxes")
+    expect(region.get_by_role("option", name="second")).to_be_attached()
+
+
 def test_the_page_shows_the_sandbox_that_its_address_names(visitor: Any, service: Service) -> None:
     made = service.control("POST", "/sandboxes", {"id": "checkout"})
     visit = visitor("/_emulator?sandbox=checkout")
@@ -333,16 +349,22 @@ def test_a_sandbox_is_saved_changed_and_loaded(visit: Visit, service: Service, t
     assert service.call("GET", "/v1/team")["credits"] == 100
 
 
-@pytest.mark.parametrize(("region", "button"), [("Sandboxes", "Reset"), ("Requests", "Clear")])
-def test_a_reset_and_a_cleared_journal_empty_what_is_shown(
-    visit: Visit, service: Service, region: str, button: str
-) -> None:
-    service.call("GET", "/v1/team")
-    row = visit.region("Requests").get_by_role("row").filter(has_text="getTeam")
-    expect(row).to_have_count(1)
-    visit.press(region, button)
+@pytest.mark.parametrize("act", ["reset", "clear", "clear elsewhere"])
+def test_a_reset_and_a_cleared_journal_empty_what_is_shown(visit: Visit, service: Service, act: str) -> None:
+    for _ in range(30):
+        service.call("GET", "/v1/team")
+    region = visit.region("Requests")
+    expect(region).to_contain_text("30 requests")
+    region.get_by_role("row").filter(has_text="getTeam").first.press("End")
+    expect(region.locator("[data-key='1']")).to_be_focused()
+    if act == "reset":
+        visit.press("Sandboxes", "Reset")
+    elif act == "clear":
+        visit.press("Requests", "Clear")
+    else:
+        service.control("DELETE", "/requests")
     expect(visit.region("Requests")).to_contain_text("No requests yet")
-    expect(row).to_have_count(0)
+    expect(region.get_by_role("row").filter(has_text="getTeam")).to_have_count(0)
     assert service.control("GET", "/requests")["data"] == []
 
 
@@ -370,6 +392,14 @@ def test_a_photoshoot_as_a_client_is_of_the_chosen_team_by_a_key_that_is_active(
     visit.press("Gallery", "Photoshoot as a client")
     visit.region("Gallery").get_by_role("link", name="Watch them in Work").click()
     assert service.control("GET", "/work")["data"][0]["team"]["id"] == other["id"]
+
+
+def test_a_trial_offers_the_faults_that_the_operation_can_return(visitor: Any, service: Service) -> None:
+    visit = visitor("/_emulator/reference#getTeam")
+    fault = visit.tried_operation("getTeam").get_by_label("Fault (Emulator-Fault)")
+    expect(fault).to_contain_text("none")
+    for code in fault.get_by_role("option").all_inner_texts()[1:]:
+        assert service.call("GET", "/v1/team", Emulator_Fault=code)["code"] == code
 
 
 def test_an_operation_is_tried_in_the_reference_and_explained_on_the_page(visitor: Any) -> None:

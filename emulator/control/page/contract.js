@@ -99,6 +99,16 @@ export class Contract {
   }
 
   /**
+   * The problem codes that an operation can be asked for: those of the statuses that it declares, and internal_error.
+   * @param {Part} operation
+   * @returns {string[]}
+   */
+  faultsOf(operation) {
+    const { default: _, ...declared } = operation.responses;
+    return [...this.codesOfOperation({ responses: declared }), "internal_error"];
+  }
+
+  /**
    * The problem codes of a response.
    * @param {Part} response
    * @returns {string[]}

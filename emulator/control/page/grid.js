@@ -129,8 +129,10 @@ export class Grid {
     const { items, view } = this;
     this.#stretch(height);
     this.root.setAttribute("aria-rowcount", String(items.length + 1));
-    const first = Math.max(0, Math.floor(view.scrollTop / height) - BEYOND);
-    const last = Math.min(items.length - 1, Math.ceil((view.scrollTop + view.clientHeight) / height) + BEYOND);
+    const end = items.length - 1;
+    // Rows that are still there hold a list that has become shorter open beyond its end.
+    const first = Math.max(0, Math.min(end, Math.floor(view.scrollTop / height) - BEYOND));
+    const last = Math.min(end, Math.ceil((view.scrollTop + view.clientHeight) / height) + BEYOND);
     const cursorAt = this.cursor === null ? -1 : this.#indexOf(this.cursor);
     const stop = Math.max(cursorAt, 0);
     const wanted = [];

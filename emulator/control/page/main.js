@@ -44,6 +44,12 @@ class Shown {
     return this.panel.offsetParent !== null;
   }
 
+  /** It may have come to light. */
+  show() {
+    if (this.file.concerns.includes("shown")) this.invalidate();
+    else void this.catchUp();
+  }
+
   /** Something that it shows has changed. */
   invalidate() {
     this.isStale = true;
@@ -104,7 +110,12 @@ function bringForward(named) {
     one.tab.tabIndex = isCurrent ? 0 : -1;
     if (isCurrent) one.tab.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
-  for (const one of shown) void one.catchUp();
+  lookAgain();
+}
+
+/** Some regions may have come to light. */
+function lookAgain() {
+  for (const one of shown) one.show();
 }
 
 function build() {
@@ -118,7 +129,7 @@ function build() {
   addEventListener("hashchange", showPlace);
   addEventListener("popstate", showPlace);
   wide.addEventListener("change", showPlace);
-  document.addEventListener("visibilitychange", () => shown.forEach((one) => void one.catchUp()));
+  document.addEventListener("visibilitychange", lookAgain);
 }
 
 /** @param {KeyboardEvent} event */

@@ -14,7 +14,8 @@ import * as work from "./work.js";
  * @typedef {object} RegionFile
  * @property {string} name its accessible name and that of its tab
  * @property {"main" | "side"} place behind its tab, or beside the others where there is room
- * @property {string[]} concerns the kinds of live events after which it looks again
+ * @property {string[]} concerns the kinds of live events after which it looks again, and `shown`, if it also does when it
+ *   comes to light
  * @property {(panel: HTMLElement) => Region} create
  *
  * @typedef {object} Region

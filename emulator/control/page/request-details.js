@@ -13,11 +13,14 @@ const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not 
  * @param {() => void} close
  */
 export function createDetails(close) {
-  const root = element("div", { class: "details", hidden: true });
+  const root = element("div", { class: "details", hidden: true, tabindex: -1 });
   /** @type {number | null} */
   let opened = null;
 
-  root.addEventListener("keydown", (event) => event.key === "Escape" && close());
+  document.addEventListener("keydown", (event) => {
+    const isInField = event.target instanceof Element && event.target.matches("input, select, textarea");
+    if (event.key === "Escape" && root.offsetParent !== null && !isInField) close();
+  });
 
   async function refresh() {
     const wanted = opened;

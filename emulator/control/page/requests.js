@@ -11,7 +11,7 @@ import { counted, duration, fraction, timeOfDay } from "./words.js";
 export const name = "Requests";
 /** @type {"main"} */
 export const place = "main";
-export const concerns = ["reset"];
+export const concerns = ["reset", "cleared"];
 
 const FIRST_LOOK = 200;
 const LONGEST_LOOK = 1000;
@@ -122,7 +122,17 @@ export function create(panel) {
     show();
   }
 
+  /** @param {number | null} sequence */
+  function open(sequence) {
+    body.classList.toggle("is-open", sequence !== null);
+    grid.mark(sequence);
+    void details.open(sequence);
+    // A narrow screen shows one or the other.
+    if (sequence !== null && grid.root.offsetParent === null) details.root.focus();
+  }
+
   function close() {
+    open(null);
     location.hash = "#requests";
     grid.focus();
   }
@@ -133,18 +143,16 @@ export function create(panel) {
     hear({ kind, data }) {
       // A gap that nothing was missed in: the numbers start again with the emulator.
       if (kind === "reset" || (kind === "gap" && data.missed === null)) journal.clear();
+      if (kind === "cleared") journal.forgetUpTo(data.last_sequence);
       if (kind === "request") {
         journal.add(data);
         if (data.sequence === grid.opened) void details.refresh();
       }
-      if (kind === "reset" || kind === "request") schedule();
+      if (kind === "request" || concerns.includes(kind)) schedule();
     },
     /** @param {string} which */
     open(which) {
-      const sequence = Number(which) || null;
-      body.classList.toggle("is-open", sequence !== null);
-      grid.mark(sequence);
-      void details.open(sequence);
+      open(Number(which) || null);
     },
   };
 }

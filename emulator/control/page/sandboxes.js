@@ -7,7 +7,7 @@ import { ask, sandboxId, send } from "./service.js";
 export const name = "Sandboxes";
 /** @type {"main"} */
 export const place = "main";
-export const concerns = ["reset", "clock"];
+export const concerns = ["reset", "clock", "shown"];
 
 /** @param {HTMLElement} panel */
 export function create(panel) {
@@ -32,6 +32,9 @@ export function create(panel) {
   });
 
   choice.addEventListener("change", () => show(choice.value));
+  // Other sandboxes come and go without an event of this one.
+  for (const opening of ["pointerdown", "focus"])
+    choice.addEventListener(opening, () => void refresh().catch(() => {}));
   file.addEventListener("change", () => {
     const [chosen] = file.files ?? [];
     if (chosen) void act(file, () => load(chosen)).then(() => (file.value = ""));

@@ -56,7 +56,7 @@ async function form(contract, operation) {
       "select",
       { id: id("fault") },
       element("option", { value: "" }, "none"),
-      contract.codesOfOperation(operation).map((code) => element("option", { value: code }, code)),
+      contract.faultsOf(operation).map((code) => element("option", { value: code }, code)),
     ),
     body: bodyOf(contract, operation, id("body"), assetIds),
   };
