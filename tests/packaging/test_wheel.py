@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,14 @@ from tests.support.served import EMULATOR, ROOT, run_program, run_script, servin
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from this checkout without an isolated environment."""
-    folder = tmp_path_factory.mktemp("wheel")
-    outcome = run_program(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    """The wheel, built from this checkout with nothing but what its build requires."""
+    folder, packages = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("packages")
+    for name in re.findall(r"^([\w-]+)==", (ROOT / "requirements-build.lock").read_text(), re.MULTILINE):
+        required = distribution(name)
+        for top in {file.parts[0] for file in required.files or ()} - {".."}:
+            (packages / top).symlink_to(Path(str(required.locate_file(top))))
+    command = (sys.executable, "-S", "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    outcome = run_program(*command, PYTHONPATH=str(packages))
     assert outcome.status == 0, outcome.complaint
     (built,) = folder.glob("*.whl")
     return built
