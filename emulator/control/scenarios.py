@@ -112,7 +112,7 @@ def _read_body(call: Call) -> Scenario:
     """Read the body of a PUT: YAML or JSON, whatever its media type says."""
     if not call.body.strip():
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    names, file = _names(call.sandbox), file_name(call) or _TEXT
+    names, file = _names(call.sandbox, _team_id(call)), file_name(call) or _TEXT
     try:
         node = read_document(call.body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
@@ -142,12 +142,16 @@ def _refusal(error: DocumentError) -> Problem:
     return Problem("invalid_scenario", "\n".join(map(str, error.complaints)))
 
 
-def _names(sandbox: Sandbox) -> WorldNames:
+def _names(sandbox: Sandbox, team_id: str) -> WorldNames:
     """Return the names that a scenario can use here: Teams by name or id, keys in the world's or the sandbox's form."""
-    teams = {name for account in sandbox.accounts.values() for name in (account.team.name, account.team.id)}
+    named = {identifier: account.team.name for identifier, account in sandbox.accounts.items()}
     suffix = sandbox.key_of("")
-    keys = {form for key in sandbox.credentials for form in (key, key.removesuffix(suffix))}
-    return WorldNames(frozenset(teams), frozenset(keys))
+    keys = {
+        form: named[held.credential.team_id]
+        for key, held in sandbox.credentials.items()
+        for form in (key, key.removesuffix(suffix))
+    }
+    return WorldNames({name: name for name in named.values()} | named, keys, named.get(team_id))
 
 
 def _check_keys(call: Call, scenario: Scenario) -> None:

@@ -19,11 +19,12 @@ from emulator.documents.schemas import Schemas
 from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting, optional, parse_seed
 from emulator.documents.yaml_nodes import JsonValue, Node, node_of, read_document
 from emulator.kernel.timestamps import parse_timestamp
+from emulator.scenario.names import check_names
 from emulator.scenario.rule_format import amend_code, parse_nth, read_rules
 from emulator.scenario.scenario import Scenario, ScenarioClock
 from emulator.scenario.timeline_format import read_timeline
 from emulator.scenario.vocabulary import OperationFacts, Vocabulary
-from emulator.scenario.world import NO_WORLD_CHANGES, WorldChanges, WorldNames, changed_names
+from emulator.scenario.world import NO_WORLD_CHANGES, WorldChanges, WorldNames
 from emulator.scenario.world_format import check_world, world_changes
 
 SCHEMA: Final = "contract/scenario.schema.json"
@@ -73,15 +74,16 @@ def _read(node: Node, file: str, vocabulary: Vocabulary) -> Scenario:
     document = Document(node, file)
     document.check(_schemas(), lambda violation: amend_code(document, violation, vocabulary))
     texts: Mapping[str, Any] = document.texts if isinstance(document.texts, dict) else {}
-    world, vocabulary = _read_world(document, texts, vocabulary)
+    world = _read_world(document, texts, vocabulary.world)
     scenario = Scenario(
         world=world,
         rules=read_rules(document, vocabulary),
-        timeline=read_timeline(document, vocabulary),
+        timeline=read_timeline(document),
         clock=_read_clock(document, texts),
         name="",
         file=file,
     )
+    check_names(document, texts, vocabulary.world)
     document.raise_as(ScenarioError)
     return replace(
         scenario,
@@ -91,17 +93,11 @@ def _read(node: Node, file: str, vocabulary: Vocabulary) -> Scenario:
     )
 
 
-def _read_world(
-    document: Document, texts: Mapping[str, Any], vocabulary: Vocabulary
-) -> tuple[WorldChanges, Vocabulary]:
-    """Return the changes of the world, and the words that rules may then use: any where the world is not sound."""
-    if "world" not in texts:
-        return NO_WORLD_CHANGES, vocabulary
-    if not document.is_sound("world"):
-        return NO_WORLD_CHANGES, replace(vocabulary, world=None)
-    names, changes = vocabulary.world, world_changes(texts["world"])
-    check_world(document, texts["world"], ("world",), None if names is None else names.teams)
-    return changes, replace(vocabulary, world=None if names is None else changed_names(names, changes))
+def _read_world(document: Document, texts: Mapping[str, Any], names: WorldNames | None) -> WorldChanges:
+    if "world" not in texts or not document.is_sound("world"):
+        return NO_WORLD_CHANGES
+    check_world(document, texts["world"], ("world",), names)
+    return world_changes(texts["world"])
 
 
 def _read_clock(document: Document, texts: Mapping[str, Any]) -> ScenarioClock:

@@ -6,13 +6,14 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from emulator.documents.complaints import nearest, one_of
+from emulator.documents.complaints import nearest
 from emulator.documents.reader import Document
 from emulator.documents.schemas import Steps, Violation
 from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.problems import excerpt
 from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
+from emulator.scenario.names import rule_name
 from emulator.scenario.outcomes import OUTCOME_WORDS, WorkOutcome
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.vocabulary import Vocabulary
@@ -26,43 +27,28 @@ _CODE: Final = "a code that every operation of this rule can return: {}"
 
 
 def read_rules(document: Document, vocabulary: Vocabulary) -> tuple[Rule, ...]:
-    """Read the rules of sound shape; one without a name is called by its place, `rule 1`."""
-    rules: list[Rule] = []
-    taken: dict[str, int] = {}
-    for index, texts in document.items("rules"):
-        rule = _read_rule(document, index, texts, vocabulary)
-        if rule.name in taken:
-            found = f"the name {excerpt(rule.name)} again, first given to /rules/{taken[rule.name]}"
-            document.complain(("rules", index), "a name of its own for each rule", found)
-        taken.setdefault(rule.name, index)
-        rules.append(rule)
-    return tuple(rules)
+    """Read the rules of sound shape."""
+    return tuple(_read_rule(document, index, texts, vocabulary) for index, texts in document.items("rules"))
 
 
 def _read_rule(document: Document, index: int, texts: Mapping[str, Any], vocabulary: Vocabulary) -> Rule:
     steps: Steps = ("rules", index)
-    name = texts.get("name", f"rule {index + 1}")
+    name = rule_name(texts, index)
     match, then = texts.get("match", {}), texts["then"]
     when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
     line = document.position(*steps).line
     if "work" in match or (not match.keys() - {"team"} and then.keys() <= set(OUTCOME_WORDS)):
-        if "team" in match:
-            check_name(document, (*steps, "match", "team"), match["team"], vocabulary.teams, "the name of a Team")
         works = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
         return WorkRule(name, WorkOutcome.read(then), works, when, document.file, line)
-    request = read_match(document, (*steps, "match"), match, vocabulary)
+    request = read_match(document, (*steps, "match"), match)
     if "problem" in then and not request.bytes:
         operations = vocabulary.named(request.operations)
         _check_possible(document, (*steps, "then", "problem"), then["problem"], operations, vocabulary)
     return RequestRule(name, read_fault(then), request, when, document.file, line)
 
 
-def read_match(document: Document, steps: Steps, match: Mapping[str, Any], vocabulary: Vocabulary) -> RequestMatch:
+def read_match(document: Document, steps: Steps, match: Mapping[str, Any]) -> RequestMatch:
     """Read which requests are meant."""
-    if "team" in match:
-        check_name(document, (*steps, "team"), match["team"], vocabulary.teams, "the name of a Team")
-    if "credential" in match:
-        check_name(document, (*steps, "credential"), match["credential"], vocabulary.keys, "a key of the world")
     given = [match["bytes"]] if "bytes" in match else []
     return RequestMatch(
         _names(match.get("operation", EVERY)),
@@ -82,12 +68,6 @@ def _resource(text: str) -> str | int:
     if numbered:
         return int(numbered[1])
     return _PLACES.index(text) + 1 if text in _PLACES else text
-
-
-def check_name(document: Document, steps: Steps, name: str, known: frozenset[str] | None, kind: str) -> None:
-    """Complain of a name that the world does not have, where the world is known."""
-    if known is not None and name not in known:
-        document.complain(steps, one_of(known, kind), suggestions=nearest(name, known))
 
 
 def _operations(rule: Mapping[str, Any]) -> frozenset[str]:

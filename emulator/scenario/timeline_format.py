@@ -5,23 +5,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from emulator.documents.reader import Document
-from emulator.documents.schemas import Steps
 from emulator.documents.values import optional, parse_span_ms, parse_whole_number
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange, TimedChange
-from emulator.scenario.rule_format import check_name, read_match
-from emulator.scenario.vocabulary import Vocabulary
+from emulator.scenario.rule_format import read_match
 from emulator.scenario.world_format import team_change
 
 
-def read_timeline(document: Document, vocabulary: Vocabulary) -> tuple[TimedChange, ...]:
+def read_timeline(document: Document) -> tuple[TimedChange, ...]:
     """Read the changes of sound shape, in the order of time; those of one time, and those after requests at
     the end, keep the order of the file.
     """
     changes = [
         TimedChange(
-            _when(document, index, texts, vocabulary),
-            _change(document, ("timeline", index, "set"), texts["set"], vocabulary),
+            _when(document, index, texts),
+            _change(texts["set"]),
             document.position("timeline", index).line,
         )
         for index, texts in document.items("timeline")
@@ -29,21 +27,19 @@ def read_timeline(document: Document, vocabulary: Vocabulary) -> tuple[TimedChan
     return tuple(sorted(changes, key=lambda change: change.when if isinstance(change.when, int) else math.inf))
 
 
-def _when(document: Document, index: int, texts: Mapping[str, Any], vocabulary: Vocabulary) -> int | After:
+def _when(document: Document, index: int, texts: Mapping[str, Any]) -> int | After:
     if "at" in texts:
         return parse_span_ms(texts["at"])
     after = texts["after"]
-    match = read_match(document, ("timeline", index, "after", "match"), after["match"], vocabulary)
+    match = read_match(document, ("timeline", index, "after", "match"), after["match"])
     return After(match, optional(after, "nth", parse_whole_number) or 1)
 
 
-def _change(document: Document, steps: Steps, given: Mapping[str, Any], vocabulary: Vocabulary) -> Change:
+def _change(given: Mapping[str, Any]) -> Change:
     if "admission" in given:
         return AdmissionChange(given["admission"], optional(given, "retry_after", parse_whole_number))
     if "team" in given:
-        check_name(document, (*steps, "team"), given["team"], vocabulary.teams, "the name of a Team")
         return team_change(given["team"], given)
-    check_name(document, (*steps, "credential"), given["credential"], vocabulary.keys, "a key of the world")
     return CredentialChange(
         given["credential"],
         given.get("state"),

@@ -27,16 +27,6 @@ class Vocabulary(Struct, frozen=True):
     operations: OperationFacts
     world: WorldNames | None = None
 
-    @property
-    def teams(self) -> frozenset[str] | None:
-        """The Teams there are, by name and id."""
-        return None if self.world is None else self.world.teams
-
-    @property
-    def keys(self) -> frozenset[str] | None:
-        """The keys there are."""
-        return None if self.world is None else self.world.keys
-
     def named(self, operations: frozenset[str]) -> list[str]:
         """Return the operation ids that are meant, in the contract's order."""
         return [name for name in self.operations if name in operations or EVERY in operations]

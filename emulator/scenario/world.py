@@ -3,6 +3,7 @@
 Owns the defaults. `world_format` reads it from files; the sandbox is made from it.
 """
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -107,10 +108,19 @@ NO_WORLD_CHANGES: Final = WorldChanges()
 
 
 class WorldNames(Struct, frozen=True):
-    """The names that a file can use: Teams and keys. With them the names in a file are checked."""
+    """The Teams and keys there are, by which the names in a file are checked.
 
-    teams: frozenset[str]
-    keys: frozenset[str]
+    `teams` has names and ids, `keys` each form of a key, both with the name of the Team. `only` is the name of the one
+    Team that a scenario is limited to; None for all.
+    """
+
+    teams: Mapping[str, str]
+    keys: Mapping[str, str]
+    only: str | None = None
+
+    def usable(self, names: Mapping[str, str]) -> frozenset[str]:
+        """Return those of the Teams, or of the keys, that the file can name."""
+        return frozenset(name for name, team in names.items() if self.only in (None, team))
 
 
 def changed_world(world: WorldFile, changes: WorldChanges) -> WorldFile:
@@ -126,14 +136,8 @@ def changed_world(world: WorldFile, changes: WorldChanges) -> WorldFile:
 
 def world_names(world: WorldFile) -> WorldNames:
     """Return what a scenario can name of a world."""
-    keys = (credential.key for team in world.teams for credential in team.credentials)
-    return WorldNames(frozenset(team.name for team in world.teams), frozenset(keys))
-
-
-def changed_names(names: WorldNames, changes: WorldChanges) -> WorldNames:
-    """Return what can be named once the changes are made."""
-    keys = (credential.key for change in changes.teams for credential in change.credentials)
-    return WorldNames(names.teams | {change.team.team for change in changes.teams}, names.keys | frozenset(keys))
+    keys = {credential.key: team.name for team in world.teams for credential in team.credentials}
+    return WorldNames({team.name: team.name for team in world.teams}, keys)
 
 
 def _changed_team(team: WorldTeam, change: WorldTeamChange) -> WorldTeam:

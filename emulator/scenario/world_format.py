@@ -4,7 +4,7 @@ Owns what `contract/world.schema.json` cannot say of it. It makes no Teams: iden
 the sandbox.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -16,14 +16,17 @@ from emulator.documents.values import FORMATS, optional, parse_span_ms, parse_wh
 from emulator.documents.yaml_nodes import JsonValue, node_of, read_document
 from emulator.domain.problems import excerpt
 from emulator.kernel.timestamps import parse_timestamp
+from emulator.scenario.names import LIMITED
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     TeamChange,
     WorldChanges,
     WorldCredential,
     WorldFile,
+    WorldNames,
     WorldTeamChange,
     changed_world,
+    world_names,
 )
 
 _CREDENTIAL_NAMES = {"full": "Full", "read_only": "Read only"}
@@ -54,7 +57,7 @@ def _read(document: Document) -> WorldFile:
     changes = WorldChanges()
     if document.is_sound():
         changes = world_changes(document.texts)
-        check_world(document, document.texts, (), {team.name for team in BUILT_IN_WORLD.teams})
+        check_world(document, document.texts, (), world_names(BUILT_IN_WORLD))
     document.raise_as(WorldError)
     return changed_world(BUILT_IN_WORLD, changes)
 
@@ -64,22 +67,33 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document("contract/world.schema.json"), FORMATS)
 
 
-def check_world(
-    document: Document, world: Mapping[str, Any], steps: tuple[str, ...], known: Collection[str] | None
-) -> None:
-    """Complain of what no schema can say of a world of sound shape; `known` are the Teams that need no credentials."""
+def check_world(document: Document, world: Mapping[str, Any], steps: tuple[str, ...], names: WorldNames | None) -> None:
+    """Complain of what no schema can say of a world of sound shape. `names` are those there are without it, if known."""
     given_at: dict[str, str] = {}
     for name, team in world.get("teams", {}).items():
         at = (*steps, "teams", name)
-        if known is not None and name not in known and "credentials" not in team:
-            expected = f"{one_of(known)}, or credentials for a new Team"
-            document.complain(at, expected, f"the new Team {excerpt(name)}", nearest(name, known), at_key=True)
+        if names is not None:
+            _check_team(document, at, team, names)
         for index, credential in enumerate(team.get("credentials", ())):
             key, place = credential["key"], f"/{'/'.join(at)}/credentials/{index}"
+            owner = None if names is None else names.keys.get(key)
             if key in given_at:
                 found = f"{excerpt(key)} again, first given at {given_at[key]}"
                 document.complain((*at, "credentials", index, "key"), "each key once", found)
+            elif names is not None and owner not in (None, names.teams.get(name)):
+                found = f"{excerpt(key)}, a key of the Team {excerpt(owner)}"
+                document.complain((*at, "credentials", index, "key"), "a new key, or one of this Team", found)
             given_at.setdefault(key, place)
+
+
+def _check_team(document: Document, at: tuple[str, ...], team: Mapping[str, Any], names: WorldNames) -> None:
+    """Complain of a Team that there is not and that is not complete, or that the scenario may not change."""
+    name, known = at[-1], names.usable(names.teams)
+    if name in known or ("credentials" in team and names.only is None):
+        return
+    kind = "Team" if name in names.teams else "new Team"
+    rest = ", or credentials for a new Team" if names.only is None else LIMITED
+    document.complain(at, one_of(known) + rest, f"the {kind} {excerpt(name)}", nearest(name, known), at_key=True)
 
 
 def world_changes(world: Mapping[str, Any]) -> WorldChanges:

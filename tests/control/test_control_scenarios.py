@@ -245,7 +245,7 @@ def test_a_scenario_can_be_limited_to_one_team(emulator: EmulatorUnderTest, by: 
 def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_team(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/teams", {"name": "Passing"})
     for team in ("Demo", "Passing"):
-        _put_text(emulator, FAILING + "world: {teams: {Demo: {credits: 5}}}\n", f"/scenario?team={team}")
+        _put_text(emulator, FAILING + f"world: {{teams: {{{team}: {{credits: 5}}}}}}\n", f"/scenario?team={team}")
     emulator.told("POST", "/reset")
     assert (emulator.credits(), _reads(emulator, count=2)) == (5, [500, 200])
     assert emulator.refusal("GET", "/scenario?team=Passing")[:2] == (404, "not_found")

@@ -1,6 +1,7 @@
 """Mistakes in scenario and world files: each is told with its place, what was found and what was expected."""
 
 import pytest
+from msgspec import structs
 
 from emulator.documents.reader import MOST_COMPLAINTS
 from emulator.scenario.format import ScenarioError, parse_scenario
@@ -148,6 +149,8 @@ OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
     ("rules: [{match: {work: '*', team: Dmeo}, then: {stall: true}}]", '2:35: /rules/0/match/team: found "Dmeo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
     ('timeline: [{at: 1, set: {team: Othr, credits: 1}}]', '2:32: /timeline/0/set/team: found "Othr"; expected one of Broke, Demo, Lapsed, Other; did you mean "Other"?'),
     ('timeline: [{at: 1, set: {credential: iwe_demo_ful, state: revoked}}]', '2:38: /timeline/0/set/credential: found "iwe_demo_ful"; expected one of iwe_broke_full, iwe_demo_expired, iwe_demo_full, iwe_demo_read, iwe_demo_revoked, iwe_lapsed_full, iwe_other_full; did you mean "iwe_demo_full"?'),
+    ('world: {teams: {Acme: {credentials: [{key: iwe_demo_full}]}}}', '2:44: /world/teams/Acme/credentials/0/key: found "iwe_demo_full", a key of the Team "Demo"; expected a new key, or one of this Team'),
+    ('world: {teams: {Demo: {credentials: [{key: iwe_other_full, profile: read_only}]}}}', '2:44: /world/teams/Demo/credentials/0/key: found "iwe_other_full", a key of the Team "Other"; expected a new key, or one of this Team'),
     ('world: {teams: {Demoo: {credits: 1}}}', '2:17: /world/teams/Demoo: found the new Team "Demoo"; expected one of Broke, Demo, Lapsed, Other, or credentials for a new Team; did you mean "Demo"?'),
 ]  # fmt: skip
 
@@ -156,6 +159,22 @@ OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
 def test_names_of_a_known_world_are_checked(text: str, expected: str) -> None:
     check(complaints_of(f"scenario: x\n{text}", world_names(BUILT_IN_WORLD)), expected)
     parse_scenario(f"scenario: x\n{text}", "s.yaml", OPERATIONS)  # nothing is known: nothing is wrong
+
+
+OF_OTHER_TEAMS: list[tuple[str, str]] = [
+    ('rules: [{match: {team: Demo}, then: {hold: 1}}]', '2:24: /rules/0/match/team: found "Demo"; expected "Other", as this scenario is limited to one Team'),
+    ('timeline: [{at: 0s, set: {team: Demo, credits: 0}}]', '2:33: /timeline/0/set/team: found "Demo"; expected "Other", as this scenario is limited to one Team'),
+    ('timeline: [{at: 2s, set: {credential: iwe_demo_read, state: revoked}}]', '2:39: /timeline/0/set/credential: found "iwe_demo_read"; expected "iwe_other_full", as this scenario is limited to one Team'),
+    ('timeline: [{after: {match: {team: Demo}}, set: {admission: paused}}]', '2:35: /timeline/0/after/match/team: found "Demo"; expected "Other", as this scenario is limited to one Team'),
+    ('world: {teams: {Demo: {credits: 0}}}', '2:17: /world/teams/Demo: found the Team "Demo"; expected "Other", as this scenario is limited to one Team'),
+    ('world: {teams: {Acme: {credentials: [{key: k}]}}}', '2:17: /world/teams/Acme: found the new Team "Acme"; expected "Other", as this scenario is limited to one Team'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), OF_OTHER_TEAMS)
+def test_a_scenario_of_one_team_names_no_other(text: str, expected: str) -> None:
+    names = structs.replace(world_names(BUILT_IN_WORLD), only="Other")
+    check(complaints_of(f"scenario: x\n{text}", names), expected)
 
 
 IN_A_WORLD: list[tuple[str, str]] = [
@@ -167,6 +186,7 @@ IN_A_WORLD: list[tuple[str, str]] = [
     ('teams: {A: {credentials: [{}]}}', '1:27: /teams/A/credentials/0/key: found nothing; expected this required field'),
     ('teams: {A: {credentials: [{key: k}]}, A: {credentials: [{key: l}]}}', '1:39: found "A" a second time; expected each key once'),
     ('teams: {A: {credentials: [{key: k}]}, B: {credentials: [{key: k}]}}', '1:63: /teams/B/credentials/0/key: found "k" again, first given at /teams/A/credentials/0; expected each key once'),
+    ('teams: {A: {credentials: [{key: iwe_demo_full}]}}', '1:33: /teams/A/credentials/0/key: found "iwe_demo_full", a key of the Team "Demo"; expected a new key, or one of this Team'),
     ('teams: {A: {credentials: [{key: a b}]}}', '1:33: /teams/A/credentials/0/key: found "a b"; expected a key of letters, digits and . _ ~ + / -'),
     ('teams: {A: {credentials: [{key: k, state: revokd}]}}', '1:43: /teams/A/credentials/0/state: found "revokd"; expected one of active, revoked; did you mean "revoked"?'),
     ('teams: {A: {credits: -1, credentials: [{key: k}]}}', '1:22: /teams/A/credits: found -1; expected a whole number from 0 to 9007199254740991'),
@@ -213,6 +233,23 @@ clock: {mode: fast}
 """
     complaints = complaints_of(text, world_names(BUILT_IN_WORLD))
     assert [int(complaint.split(":")[0]) for complaint in complaints] == [2, 4, 5, 6, 7, 8, 10, 10, 11]
+
+
+def test_names_are_checked_beside_other_mistakes_in_the_same_place() -> None:
+    text = """scenario: x
+world: {teams: {Demo: {credit: 1}, Fresh: {credentials: [{key: fresh}]}}}
+rules:
+  - {name: a, match: {credential: fresh}, then: {hold: 1}}
+  - {name: a, match: {credential: nope}, then: {problem: nope}}
+timeline:
+  - {at: 0s, set: {credential: nope, state: revokd}}
+  - {at: 0s, set: {team: Fresh, credits: lots}}
+"""
+    complaints = complaints_of(text, world_names(BUILT_IN_WORLD))
+    found = [complaint.split(": ")[1] for complaint in complaints]
+    rule, change = "/rules/1", "/timeline/0/set"
+    expected = [rule, f"{rule}/match/credential", f"{rule}/then/problem", f"{change}/credential", f"{change}/state"]
+    assert ["/world/teams/Demo/credit", *expected, "/timeline/1/set/credits"] == found
 
 
 def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints() -> None:
