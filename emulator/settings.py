@@ -123,6 +123,12 @@ def _parse_text(text: str) -> str:
     return text
 
 
+def _parse_token(text: str) -> str:
+    if not text.isascii() or not text.isprintable() or text != text.strip() or not text:
+        raise ValueError(text)  # a header could not carry it
+    return text
+
+
 def _parse_origins(text: str) -> tuple[str, ...]:
     origins = tuple(origin.strip() for origin in text.split(","))
     if not all(origin == "*" or re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+", origin) for origin in origins):
@@ -216,8 +222,8 @@ OPTIONS: Final[tuple[Option, ...]] = (
     ),
     Option(
         "control_token",
-        _parse_text,
-        "a token",
+        _parse_token,
+        "a token of printable ASCII characters, without a space at its start or end",
         "TOKEN",
         "none",
         "if set, /_emulator (health aside) needs `Authorization: Bearer TOKEN`",
@@ -268,20 +274,35 @@ OPTIONS: Final[tuple[Option, ...]] = (
 )
 
 
+_DECIDED_BY_STATE: Final = {
+    "scenario": "run it once the state is loaded: `scenario use`",
+    "rate_limits": "change a Team's limit once the state is loaded: `teams set TEAM requests_per_minute=N`",
+}
+"""The options that contradict a state file, each with what to do instead."""
+
+
 def read_settings(arguments: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
     """The settings that an invocation asks for; a command-line option wins over its variable.
 
     `arguments` holds the text of each option by field name (of one that was repeated a list), None or nothing where it was
-    not given. An empty variable counts as not given. Raises SettingError for the first option whose text cannot be used.
+    not given. An empty variable counts as not given. Raises SettingError for the first option whose text cannot be used, and for
+    one that a state file would override without a word.
     """
+    given: dict[str, tuple[str, str]] = {}
     values: dict[str, Any] = {}
     for option in OPTIONS:
         argument = arguments.get(option.field)
         if argument is not None:
-            text = ",".join(argument) if isinstance(argument, list) else argument
-            values[option.field] = _read(option, option.flag, text)
+            given[option.field] = option.flag, ",".join(argument) if isinstance(argument, list) else argument
         elif environment.get(option.variable):
-            values[option.field] = _read(option, option.variable, environment[option.variable])
+            given[option.field] = option.variable, environment[option.variable]
+        else:
+            continue
+        values[option.field] = _read(option, *given[option.field])
+    if "state" in given:
+        for field in given.keys() & _DECIDED_BY_STATE.keys():
+            state, remedy = given["state"][0], _DECIDED_BY_STATE[field]
+            raise SettingError(*given[field], f"nothing beside {state}, whose file decides it; {remedy}")
     return Settings(**values)
 
 

@@ -1,6 +1,8 @@
 """Coverage as the command line reads it: files and thresholds."""
 
 import json
+from argparse import ArgumentTypeError
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +26,9 @@ def read_coverage(name: str) -> "Coverage":
 
 
 def least_percent(text: str) -> float:
-    """Read the threshold of --coverage-fail-under and --fail-under. Raises ValueError."""
-    value = float(text)
-    if not 0 <= value <= 100:
-        raise ValueError(text)
-    return value
+    """Read the threshold of --coverage-fail-under and --fail-under. Raises ArgumentTypeError."""
+    with suppress(ValueError):
+        value = float(text)
+        if 0 <= value <= 100:
+            return value
+    raise ArgumentTypeError(f"found {text!r}, expected a number from 0 to 100")

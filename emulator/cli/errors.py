@@ -40,9 +40,14 @@ def writable_file(flag: str, name: str | None) -> Path | None:
     if name is None:
         return None
     file = Path(name)
-    target = file if file.exists() else file.parent
-    if not os.access(target, os.W_OK) or file.is_dir() or (target is not file and not target.is_dir()):
-        raise SettingError(flag, name, "a file that can be written")
+    try:
+        if not file.exists():
+            file.touch(exist_ok=False)  # no permission tells it of every place, such as /proc
+            file.unlink()
+        elif file.is_dir() or not os.access(file, os.W_OK):
+            raise PermissionError
+    except (OSError, ValueError):
+        raise SettingError(flag, name, "a file that can be written") from None
     return file
 
 

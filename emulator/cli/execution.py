@@ -23,7 +23,7 @@ from emulator.cli.child import Child, Guard, StartError, signalled_status
 from emulator.cli.errors import writable_file
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
-from emulator.cli.report import Report
+from emulator.cli.report import Report, conduct_lines
 from emulator.cli.start_up import (
     access_log,
     address_of,
@@ -36,7 +36,7 @@ from emulator.kernel.clock import host_elapsed_ms
 from emulator.server.garbage import collect_with_small_pauses
 from emulator.server.server import WatchedServer
 from emulator.service.callers import key_for_clients
-from emulator.settings import SettingError, Settings, read_settings
+from emulator.settings import CLIENT_VARIABLES, SettingError, Settings, read_settings
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -65,14 +65,14 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
         with listening_socket(settings.host, settings.port) as listener:
             application = load_application(settings)
             address = address_of(listener)
-            variables = _variables(address, application, settings)
+            variables = _variables(environment, address, application, settings)
             application.examiner.keeps_conduct = options.conduct != "off"
             if files.journal is not None:
                 application.sandboxes.observe(recording.note)
             cell = None if options.cell is None else _cell(options.cell, application)
             if cell is not None:
                 variables |= cell.variables
-            run = _Run(application, options.words, {**environment, **variables}, guard, keeps_state=bool(files.state))
+            run = _Run(application, options.words, variables, guard, keeps_state=bool(files.state))
             if cell is not None:
                 run.timeout_seconds = cell.task.timeout_seconds
             try:
@@ -125,13 +125,14 @@ def _report(
     least = options.coverage_fail_under
     coverage = None if files.coverage is None and least is None else application.coverage()
     is_low = coverage is not None and least is not None and coverage["percent"] < least
+    coverage_lines = [] if coverage is None else [_coverage_words(coverage["percent"], least if is_low else None)]
     status = run.status or int(is_bad or is_low)
     report = Report(options.words, status, run.duration_ms, run.tally, list(application.contract.operations), conduct)
     if not options.quiet:
-        _say(report.as_text())
-        if coverage is not None:
-            wanted = f", wanted {least:g} %" if is_low else ""
-            _say(f"  coverage: {coverage['percent']:g} % of the contract{wanted}")
+        _say("\n".join([report.as_text().rstrip("\n"), *coverage_lines]))
+    elif not run.status:  # else the command has said why
+        for line in (*(conduct_lines(conduct) if conduct and is_bad else ()), *(coverage_lines if is_low else ())):
+            _say(f"{PROGRAM}: {line.removeprefix('  ')}")
     failures = [
         _write(files.report, lambda file: file.write_text(report.as_json(), encoding="utf-8")),
         _write(files.journal, lambda file: file.write_bytes(journal(file.suffix))),
@@ -142,6 +143,10 @@ def _report(
         _write(files.junit, lambda file: file.write_text(_junit_text(report), encoding="utf-8")),
     ]
     return status or max(failures)
+
+
+def _coverage_words(percent: float, wanted: float | None) -> str:
+    return f"  coverage: {percent:g} % of the contract" + ("" if wanted is None else f", wanted {wanted:g} %")
 
 
 def _junit_text(report: Report) -> str:
@@ -244,9 +249,12 @@ def _cell(file: str, application: "Application") -> "CellRun":
     return CellRun(Path(file), application)
 
 
-def _variables(address: str, application: "Application", settings: Settings) -> dict[str, str]:
-    """Return what the command finds in its environment."""
-    variables = {"IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH, "EMULATOR_URL": address}
+def _variables(
+    environment: Mapping[str, str], address: str, application: "Application", settings: Settings
+) -> dict[str, str]:
+    """Return the environment of the command, in which nothing leads to another emulator."""
+    variables = {name: value for name, value in environment.items() if name not in CLIENT_VARIABLES}
+    variables |= {"IMAGE_WORKFLOW_BASE_URL": address + BASE_PATH, "EMULATOR_URL": address}
     sandbox = application.sandboxes.default
     # One from the environment would belong to the real service.
     variables["IMAGE_WORKFLOW_API_KEY"] = key_for_clients(sandbox, sandbox.clock.now())

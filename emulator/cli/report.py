@@ -108,7 +108,7 @@ class Report:
             lines.append(f"  the journal could not keep {tally.dropped} of them; they are counted all the same")
         lines += [_warning(*key, rule) for key, rule in tally.rules.items() if not rule.fired]
         if self.conduct is not None:
-            lines += _conduct_lines(self.conduct)
+            lines += conduct_lines(self.conduct)
         return "\n".join(lines) + "\n"
 
     def _requests(self) -> Iterator[tuple[str, Iterable[tuple[int | None, Counter[Outcome]]]]]:
@@ -187,7 +187,7 @@ def _warning(scenario: str, name: str, rule: RuleCounts) -> str:
     return f'  warning: the rule "{name}" of the scenario {scenario} never fired ({matched})'
 
 
-def _conduct_lines(conduct: Totals) -> Iterator[str]:
+def conduct_lines(conduct: Totals) -> Iterator[str]:
     """List the findings, each with its sentence of the specification, and the remedy."""
     severities = Counter(finding.severity for _, finding in conduct.findings)
     if conduct.findings:

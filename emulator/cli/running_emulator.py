@@ -8,8 +8,8 @@ from emulator.settings import DEFAULT_URL, SettingError, read_settings
 from emulator.testing.control import ControlClient, HttpTransport, emulator_address
 
 
-def add_emulator_options(parser: ArgumentParser) -> None:
-    """Give a command, or a verb of one, the options that name an emulator and a sandbox."""
+def add_emulator_options(parser: ArgumentParser, *, with_sandbox: bool = True) -> None:
+    """Give a command, or a verb of one, the options that name an emulator and, unless all are meant, a sandbox."""
     # Without a default, so that a verb does not take away what stands before it.
     parser.add_argument(
         "--url",
@@ -17,12 +17,13 @@ def add_emulator_options(parser: ArgumentParser) -> None:
         default=SUPPRESS,
         help=f"a running emulator (default: EMULATOR_URL, else EMULATOR_HOST and EMULATOR_PORT, else {DEFAULT_URL})",
     )
-    parser.add_argument(
-        "--sandbox",
-        metavar="ID",
-        default=SUPPRESS,
-        help="which of its sandboxes (default: EMULATOR_SANDBOX, else default)",
-    )
+    if with_sandbox:
+        parser.add_argument(
+            "--sandbox",
+            metavar="ID",
+            default=SUPPRESS,
+            help="which of its sandboxes (default: EMULATOR_SANDBOX, else default)",
+        )
     parser.add_argument(
         "--control-token",
         metavar="TOKEN",
@@ -39,7 +40,10 @@ def control_client(options: Namespace, environment: Mapping[str, str]) -> Contro
         url = emulator_address(url)
     except ValueError:
         raise SettingError(name, url, f"the address of a running emulator, such as {DEFAULT_URL}") from None
-    token = given.get("control_token") or environment.get("EMULATOR_CONTROL_TOKEN")
+    token = read_settings(
+        {"control_token": given.get("control_token")},
+        {"EMULATOR_CONTROL_TOKEN": environment.get("EMULATOR_CONTROL_TOKEN", "")},
+    ).control_token
     return ControlClient(HttpTransport(url), token, given.get("sandbox") or environment.get("EMULATOR_SANDBOX"))
 
 

@@ -18,8 +18,12 @@ def test_the_version_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["sreve"], ["serve", "--sed", "1"], ["clock", "back"], ["contract", "--format", "xml"]]
-)
+    "arguments",
+    [
+        [], ["sreve"], ["serve", "--sed", "1"], ["clock", "back"], ["contract", "--format", "xml"],
+        ["sandboxes", "create", "--sandbox", "a"], ["sandboxes", "--sandbox", "a"], ["wait", "--sandbox", "a"],
+    ],
+)  # fmt: skip
 def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
     outcome = run_command(*arguments)
     assert outcome.status == 2
@@ -34,8 +38,8 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
         (["serve"], {"EMULATOR_PORT": "tcp://10.0.0.1"}, "EMULATOR_PORT: found 'tcp://10.0.0.1', expected a number from 0 to 65535"),
         (["serve", "--port", "0", "--world", "no/such.yaml"], {}, "cannot read no/such.yaml: no such file or directory"),
         (["wait", "--timeout", "soon"], {}, "--timeout: found 'soon', expected seconds, such as 30 or 0.5"),
-        (["scenarios", "check", "no/such.yaml"], {}, "cannot read no/such.yaml: no such file or directory"),
         (["wait"], {"EMULATOR_URL": "127.0.0.1:8038"}, "EMULATOR_URL: found '127.0.0.1:8038', expected the address of a running emulator, such as http://127.0.0.1:8038"),
+        (["clock", "--control-token", "é"], {}, "--control-token: found 'é', expected a token of printable ASCII characters, without a space at its start or end"),
         (["clock"], {"EMULATOR_PORT": "abc"}, "EMULATOR_PORT: found 'abc', expected a number from 0 to 65535"),
         (["clock"], {"EMULATOR_PORT": "0"}, "EMULATOR_PORT: found '0', expected the port of a running emulator (0 is for `serve`, which picks a free one)"),
         (["clock", "advance"], {}, "clock advance: expected a span such as 90s, 250ms, 2m or 1h after it"),
@@ -106,10 +110,12 @@ def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_colum
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text("scenario: good\n")
     bad.write_text("scenario: bad\nrulez: []\n")
-    outcome = run_command("scenarios", "check", str(bad), str(good))
+    outcome = run_command("scenarios", "check", "no/such.yaml", str(bad), str(good))
     assert outcome.status == 2
     assert outcome.output == f"{good}: good\n"
-    assert outcome.complaint.startswith(f"image-workflow-emulator: {bad}:2:1: /rulez: found an unknown field")
+    missing, unknown = outcome.complaint.splitlines()
+    assert missing == "image-workflow-emulator: cannot read no/such.yaml: no such file or directory"
+    assert unknown.startswith(f"image-workflow-emulator: {bad}:2:1: /rulez: found an unknown field")
 
 
 def test_a_scenario_is_checked_against_the_world_it_is_for(tmp_path: Path) -> None:

@@ -67,6 +67,11 @@ def test_the_streams_are_those_of_the_command_alone() -> None:
         assert process.communicate("said\n", timeout=PATIENCE_SECONDS) == ("said\n", "complaint\n")
 
 
+def test_the_reason_of_a_failure_is_told_without_the_report_too() -> None:
+    outcome = run_exec(["--quiet", "--coverage-fail-under", "5"], ["true"])
+    assert outcome == Outcome(1, "", "image-workflow-emulator: coverage: 0 % of the contract, wanted 5 %\n")
+
+
 def test_everything_after_the_first_two_dashes_is_the_command() -> None:
     assert run_exec([], ["echo", "--seed", "--", "--quiet"]).output == "--seed -- --quiet\n"
 
@@ -80,6 +85,11 @@ def test_the_command_is_given_the_addresses_a_key_and_the_control_token() -> Non
     assert (key, token) == ("iwe_demo_full", "secret")
     assert base_url == url + "/v1"
     assert url.startswith("http://127.0.0.1:")
+
+
+def test_the_command_is_not_sent_to_the_sandbox_of_another_emulator() -> None:
+    outcome = run_exec([], shell('echo "<$EMULATOR_SANDBOX>"'), EMULATOR_SANDBOX="elsewhere")
+    assert outcome.output == "<>\n"
 
 
 def test_the_port_is_free_or_the_one_that_is_asked_for() -> None:
@@ -118,7 +128,9 @@ def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, 
         (["--scenario", "no-such-scenario"], 'found "no-such-scenario"'),
         (["--report", "no/such/report.json"], "--report: found 'no/such/report.json', expected a file that can be"),
         (["--journal", "no/such"], "--journal: found 'no/such', expected a file that can be written"),
+        (["--junit", "/proc/none"], "--junit: found '/proc/none', expected a file that can be written"),
         (["--save-state", "no/such"], "--save-state: found 'no/such', expected a file that can be written"),
+        (["--coverage-fail-under", "200"], "found '200', expected a number from 0 to 100"),
         (["--state", "README.md"], "image-workflow-emulator: README.md: the file is not a state file"),
         (["--sed", "1"], "unrecognized arguments: --sed 1 (the command comes after --)"),
     ],

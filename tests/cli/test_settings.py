@@ -39,6 +39,7 @@ def test_an_option_and_its_variable_mean_the_same(field: str, text: str, expecte
         ("seed", "1.5"), ("seed", str(2**63)), ("clock", "fast"), ("clock", "x0"), ("clock", "xNaN"),
         ("clock", "x1e9"), ("start", "yesterday"), ("start", "2026-01-01"), ("rate_limits", "yes"),
         ("public_url", "emulator.example"), ("public_url", "ftp://emulator.example"),
+        ("control_token", "é"), ("control_token", "secret "), ("control_token", "a\nb"),
         ("public_url", "http://emulator.example/?a=b"), ("allowed_hosts", "ci.example.org:80"),
         ("allowed_hosts", "a,,b"), ("max_memory", "much"), ("max_memory", "-1"), ("log_format", "xml"),
         ("log_level", "loud"), ("access_log", "maybe"), ("cors", "localhost:5173"),
@@ -57,6 +58,19 @@ def test_a_text_that_means_nothing_is_refused_with_its_name_and_what_was_expecte
 
 def test_the_command_line_wins_over_a_variable_which_is_not_even_read() -> None:
     assert read_settings({"port": "1"}, {"EMULATOR_PORT": "tcp://10.0.0.1:8038"}).port == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "remedy"), [("scenario", "answer-lost", "scenario use"), ("rate_limits", "off", "teams set TEAM")]
+)
+def test_what_a_state_file_decides_is_refused_beside_it(field: str, text: str, remedy: str) -> None:
+    for arguments, environment in (
+        ({"state": "s.zip", field: text}, {}),
+        ({field: text}, {"EMULATOR_STATE": "s.zip"}),
+    ):
+        with pytest.raises(SettingError, match=f"expected nothing beside .*{remedy}"):
+            read_settings(arguments, environment)
+    assert read_settings({"state": "s.zip", "clock": "auto"}, {}).scenario is None
 
 
 def test_an_empty_variable_counts_as_not_given() -> None:

@@ -30,7 +30,8 @@ def test_the_report_tells_the_misdeed_its_source_its_requests_and_the_remedy(tmp
 
 
 def test_an_error_fails_a_run_where_that_is_asked_for_and_not_ignored() -> None:
-    assert 1 == run("--conduct", "fail").status
+    failed = run("--conduct", "fail", "--quiet")
+    assert (1, True) == (failed.status, f"error: {RULE}: getTeam" in failed.complaint)
     assert 0 == run("--conduct", "fail", "--ignore", RULE).status
     assert 0 == run("--conduct", "fail", paths=["/v1/team"]).status
 

@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_format(create, "table", "json", "env")
     delete.add_argument("id", metavar="ID")
     for verb in (parser, listing, create, delete):
-        add_emulator_options(verb)
+        add_emulator_options(verb, with_sandbox=False)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import unreadable
 from emulator.cli.output import add_format, print_bytes, print_json
-from emulator.documents.complaints import Complaint, DocumentError
+from emulator.documents.complaints import DocumentError
+from emulator.settings import UsageError
 
 if TYPE_CHECKING:
     from emulator.scenario.library import ScenarioLibrary
@@ -54,23 +55,23 @@ def _list_scenarios(form: str) -> None:
 
 
 def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
-    """Check each file as `serve --scenario` would, and say which are good. Raises DocumentError for all the others together."""
+    """Check each file as `serve --scenario` would, and say which are good. Raises UsageError for all the others together."""
     from emulator.scenario.format import parse_scenario
     from emulator.scenario.world import BUILT_IN_WORLD, world_names
     from emulator.scenario.world_format import parse_world
 
     operations = _problem_codes()
     world = BUILT_IN_WORLD if world_file is None else parse_world(_read(world_file), world_file)
-    complaints: list[Complaint] = []
+    mistakes: list[str] = []
     for file in files:
         try:
             parse_scenario(_read(file), file, operations, world_names(world))
-        except DocumentError as error:
-            complaints.extend(error.complaints)
+        except (DocumentError, UsageError) as error:
+            mistakes.append(str(error))
         else:
             print(f"{file}: good", flush=True)
-    if complaints:
-        raise DocumentError(complaints)
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
 
 
 def _library() -> "ScenarioLibrary":

@@ -17,7 +17,7 @@ POLL_MS = 50
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a timeout and the address of an emulator."""
     parser.add_argument("--timeout", metavar="SECONDS", default="30", help="seconds before it gives up (default: 30)")
-    add_emulator_options(parser)
+    add_emulator_options(parser, with_sandbox=False)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
