@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qsl
 
 from emulator import __version__
+from emulator.http.requests import encoded_path
 
 _UNKNOWN = -1
 """HAR's value for a size or a time that was not measured."""
@@ -37,21 +39,24 @@ def _request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
         "Authorization": entry["credential"] and f"Bearer {entry['credential']['key']}",
         "Idempotency-Key": entry["idempotency_key"],
         "User-Agent": entry.get("user_agent"),
+        "Content-Type": entry["content_type"],
+        "Emulator-Fault": entry["emulator_fault"],
     }
-    query = entry["path"].partition("?")[2]
+    query = entry["query"]
     request = {
         "method": entry["method"],
-        "url": url + entry["path"],
+        "url": url + encoded_path(entry["path"]) + (f"?{query}" if query else ""),
         "httpVersion": "HTTP/1.1",
         "cookies": [],
         "headers": _pairs(headers),
-        "queryString": [_pair(*part.partition("=")[::2]) for part in query.split("&") if part],
+        "queryString": [_pair(*pair) for pair in parse_qsl(query, keep_blank_values=True)],
         "headersSize": _UNKNOWN,
         "bodySize": _UNKNOWN,
     }
     if entry["request_body"] is not None:
-        text = _json(entry["request_body"])
-        request["postData"] = {"mimeType": "application/json", "text": text}
+        body, media_type = entry["request_body"], entry["content_type"] or ""
+        # What is no JSON is kept as text; a body that is one string of JSON is refused, as that is.
+        request["postData"] = {"mimeType": media_type, "text": body if isinstance(body, str) else _json(body)}
     return request
 
 

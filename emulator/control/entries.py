@@ -19,6 +19,8 @@ _SHORTEST_SECRET: Final = 8
 """A shorter key is a word that may stand anywhere; it is masked only where it stands as a key."""
 _LONGEST_SHOWN: Final = 8
 """Limit of the characters of a key that are shown."""
+_LONGEST_QUERY: Final = 8 * 1024
+"""Limit of the characters of a query that are shown."""
 _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 
 
@@ -66,8 +68,11 @@ def describe_entry(entry: Entry, masks: Masks) -> dict[str, Any]:
         "arrived_at": format_timestamp(entry.arrived_at),
         "method": entry.method,
         "path": masks.of_text(entry.path),
+        "query": _describe_query(entry.query, masks, notes.append),
         "operation": entry.operation,
         "bytes": entry.byte_surface,
+        "content_type": masks.of_text(entry.content_type.decode("latin-1")) if entry.content_type else None,
+        "emulator_fault": None if entry.fault_header is None else masks.of_text(entry.fault_header.decode("latin-1")),
         "user_agent": None if entry.user_agent is None else masks.of_text(entry.user_agent),
         "credential": None if entry.caller is None else _describe_credential(entry.caller),
         "idempotency_key": None if entry.idempotency_key is None else masks.of_text(entry.idempotency_key),
@@ -89,6 +94,7 @@ def describe_arrival(entry: Entry, masks: Masks) -> dict[str, Any]:
     """Return an entry as it was when its request arrived, whatever has become of it since."""
     arrived = Entry(entry.sequence, entry.at, entry.request_id, entry.method, entry.path, entry.caller)
     arrived.operation, arrived.byte_surface = entry.operation, entry.byte_surface
+    arrived.query, arrived.content_type = entry.query, entry.content_type
     arrived.idempotency_key, arrived.user_agent = entry.idempotency_key, entry.user_agent
     arrived.arrived_at = entry.arrived_at
     return describe_entry(arrived, masks)
@@ -116,10 +122,18 @@ def _describe_credential(caller: Identity) -> dict[str, Any]:
     }
 
 
+def _describe_query(query: bytes, masks: Masks, add_note: Callable[[str], None]) -> str:
+    """Return a query as it was sent, without the `?`; of a long one the beginning, with a note."""
+    text = masks.of_text(query.decode("latin-1"))
+    if len(text) > _LONGEST_QUERY:
+        add_note(f"the query of {count_of(len(text), 'character')} is shown up to {_LONGEST_QUERY}")
+    return text[:_LONGEST_QUERY]
+
+
 def _describe_body(
     whose: str, body: bytes | None, size_bytes: int, masks: Masks, add_note: Callable[[str], None]
-) -> orjson.Fragment | None:
-    """Return a body's JSON as it was sent; for other bodies, or those not kept, note the number of bytes."""
+) -> orjson.Fragment | str | None:
+    """Return a body's JSON as it was sent, or its text if it is no JSON; else note the number of its bytes."""
     if not body:
         if size_bytes:
             add_note(f"the {whose}'s body of {count_of(size_bytes, 'byte')} is not shown")
@@ -128,5 +142,12 @@ def _describe_body(
         orjson.loads(body)
     except orjson.JSONDecodeError:
         add_note(f"the {whose}'s body of {count_of(len(body), 'byte')} is not JSON")
-        return None
+        return _text(masks.of_bytes(body))
     return orjson.Fragment(masks.of_bytes(body))
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None

@@ -14,6 +14,7 @@ import orjson
 from msgspec import Struct
 
 from emulator.control.calls import Call
+from emulator.control.curl import as_curl
 from emulator.control.entries import Masks, describe_entry
 from emulator.control.explanations import explain
 from emulator.control.fields import unfit, whole_number
@@ -89,7 +90,8 @@ def show_request(call: Call) -> dict[str, Any]:
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox)
     explanation = masks.of_bytes(orjson.dumps(explain(journal, entry)))
-    return {**describe_entry(entry, masks), "explanation": orjson.Fragment(explanation)}
+    curl = as_curl(entry, masks, call.origin)
+    return {**describe_entry(entry, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
 
 
 def clear_requests(call: Call) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import unquote, unquote_to_bytes
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 from emulator.domain.problems import Problem, excerpt
 from emulator.http.connection import connection_of
@@ -120,6 +120,11 @@ class Request:
 def _path(raw_path: bytes) -> str:
     """Decode a path step by step: a slash that was written `%2F` is part of its step, and stays written so (D53)."""
     return "/".join(unquote(step).replace("/", "%2F") for step in raw_path.decode("ascii", "replace").split("/"))
+
+
+def encoded_path(path: str) -> str:
+    """Write the path of a request as it goes into an address, which leads to the same path."""
+    return quote(path, safe="/:@!$&'()*+,;=~").replace("%252F", "%2F")
 
 
 def unfit_media_type(found: str) -> Problem:

@@ -59,6 +59,10 @@ class Entry:
     """The key that it came with, whatever became of it."""
     user_agent: str | None = None
     query: bytes = b""
+    content_type: bytes | None = None
+    """The header Content-Type of a request that announced a body, empty if it had none; None for one without a body."""
+    fault_header: bytes | None = None
+    """The header Emulator-Fault, where it was looked at."""
     authorization: bytes | None = None
     """The header Authorization that it brought; never shown, and let go when it leaves."""
     connection: str | None = None
@@ -300,6 +304,8 @@ def _size_bytes(entry: Entry) -> int:
         len(entry.request_body or b"")
         + len(entry.response_body or b"")
         + len(entry.path)
+        + len(entry.query)
+        + len(entry.content_type or b"")
         + len(entry.idempotency_key or "")
         + len(entry.user_agent or "")
     )

@@ -32,6 +32,8 @@ class RecordedRequest:
     """The emulator's time when it arrived."""
     method: str
     path: str
+    query: str = ""
+    """As it was sent, without the `?`."""
     operation: str | None = None
     """The operation id; None for uploads and files, and for what is no operation."""
     credential: Mapping[str, Any] | None = None
@@ -50,6 +52,10 @@ class RecordedRequest:
     """The rule of a scenario that acted: `name`, `file` and `line`."""
     duration_ms: float | None = None
     """Real time until the answer; None while there is none."""
+    content_type: str | None = None
+    """The header Content-Type of a request with a body."""
+    emulator_fault: str | None = None
+    """The header Emulator-Fault."""
     request_body: Any = None
     response_body: Any = None
     response_headers: Any = None

@@ -187,6 +187,10 @@ class Exchange:
         """Read the body of an operation: the last wait. One that is too large is not read."""
         is_too_large = self.request.announces_more_than(MAXIMUM_BODY_BYTES)
         self.content = self.entry.request_body = None if is_too_large else await self.body.read()
+        if self.content is None:
+            self.entry.request_body_bytes = (
+                int(self.request.headers.get(b"content-length", b"0")) or self.body.size_bytes
+            )
 
     def _pass(self, steps: tuple[Step, ...]) -> None:
         passed, fault = self.entry.passed, self.fault
@@ -202,6 +206,7 @@ class Exchange:
         """Ask the scenario once for a fault. A response ends the request here: its answer is lost."""
         header = self.request.headers.get(FAULT_HEADER)
         if header is not None and self.route.operation is not None:
+            self.entry.fault_header = header
             self._decision = RequestDecision(_requested_fault(header, self.route.codes))
         else:
             self._decision = scenarios.decide_request(self.sandbox, self.request_facts(), self.now)
@@ -423,6 +428,8 @@ class Service:
         if b"user-agent" in headers:
             entry.user_agent = headers[b"user-agent"].decode("latin-1")
         entry.query, entry.authorization = request.query_string, headers.get(b"authorization")
+        if body.has_more:
+            entry.content_type = headers.get(b"content-type", b"")
         connection = request.connection
         if connection is not None and connection.peer is not None:
             entry.connection, entry.connected_ms = connection.peer, connection.made_ms

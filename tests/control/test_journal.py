@@ -55,8 +55,11 @@ def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTes
         "arrived_at": entry["arrived_at"],
         "method": "POST",
         "path": "/v1/uploads",
+        "query": "",
         "operation": "createUpload",
         "bytes": None,
+        "content_type": "application/json",
+        "emulator_fault": None,
         "user_agent": "shop/1.0",
         "credential": {**key, "team": {"id": team["id"], "name": "Demo"}},
         "idempotency_key": "one",
@@ -165,13 +168,23 @@ def test_a_body_over_64_kib_is_left_out(emulator: EmulatorUnderTest) -> None:
     assert f"the answer's body of {size} bytes is not shown" in entry["note"]
 
 
-@pytest.mark.parametrize(("content", "size"), [(b"{nonsense", "9 bytes"), (b"{", "1 byte")])
-def test_a_body_that_is_no_json_is_told_by_its_number_of_bytes(
-    emulator: EmulatorUnderTest, content: bytes, size: str
+@pytest.mark.parametrize(
+    ("content", "shown", "size"), [(b"{nonsense", "{nonsense", "9 bytes"), (b"\xff", None, "1 byte")]
+)
+def test_a_body_that_is_no_json_is_shown_as_text_if_it_is_text(
+    emulator: EmulatorUnderTest, content: bytes, shown: str | None, size: str
 ) -> None:
     emulator.post("/uploads", content=content, headers=JSON)
     entry = newest(emulator)
-    assert (None, f"the request's body of {size} is not JSON") == (entry["request_body"], entry["note"])
+    assert (shown, f"the request's body of {size} is not JSON") == (entry["request_body"], entry["note"])
+
+
+def test_a_query_is_shown_as_it_was_sent_and_a_long_one_in_part(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/products?limit=y&cursor=%20z")
+    assert ("/v1/products", "limit=y&cursor=%20z", None) == tuple(map(newest(emulator).get, ("path", "query", "note")))
+    emulator.get(f"/products?cursor={'x' * 9_000}")
+    entry = newest(emulator)
+    assert (8_192, "the query of 9007 characters is shown up to 8192") == (len(entry["query"]), entry["note"])
 
 
 def test_a_body_that_is_nested_deeply_is_shown(emulator: EmulatorUnderTest) -> None:

@@ -39,13 +39,13 @@ def test_entries_are_dropped_when_their_bodies_are_too_many_bytes() -> None:
     assert journal.held_bytes <= MAXIMUM_BYTES
 
 
-def test_long_paths_and_keys_count_as_bytes() -> None:
+def test_long_paths_queries_and_headers_count_as_bytes() -> None:
     journal = Journal()
     journal.leave(_arrive(journal, "/" + "p" * 999))
     entry = _arrive(journal, "/v1")
-    entry.idempotency_key = "k" * 500
+    entry.idempotency_key, entry.query, entry.content_type = "k" * 500, b"q" * 70, b"c" * 9
     journal.leave(entry)
-    assert 1000 + 3 + 500 == journal.held_bytes
+    assert 1000 + 3 + 500 + 70 + 9 == journal.held_bytes
 
 
 @pytest.mark.parametrize("size_bytes", [MAXIMUM_BODY_BYTES, MAXIMUM_BODY_BYTES + 1])

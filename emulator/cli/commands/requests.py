@@ -1,7 +1,6 @@
 """`requests`: the journal of a running emulator, listed, followed, explained and cleared."""
 
 import json
-import shlex
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +12,6 @@ from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
-from emulator.contract import BASE_PATH
 from emulator.kernel.signing import without_signature
 from emulator.settings import UsageError
 from emulator.testing.control import ControlClient
@@ -61,7 +59,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
             control.call("DELETE", "requests")
             print("cleared")
         case "show":
-            _show(explained(control, options.request), options.format, control, out(environment))
+            _show(explained(control, options.request), options.format, out(environment))
         case _ if options.follow:
             _follow(control, options, out(environment))
         case _:
@@ -189,11 +187,11 @@ def _is_wanted(entry: Mapping[str, Any], query: Mapping[str, str]) -> bool:
 # One request ----------------------------------------------------------------------------------------------------------
 
 
-def _show(found: Mapping[str, Any], form: str, control: ControlClient, style: Style) -> None:
+def _show(found: Mapping[str, Any], form: str, style: Style) -> None:
     if form == "json":
         print_json(found)
     elif form == "curl":
-        print(as_curl(found, control.transport.url))
+        print(found["curl"])
     else:
         for line in _text(found, style):
             print(line)
@@ -227,23 +225,3 @@ def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:
 
 def _place(rule: Mapping[str, Any]) -> str:
     return f" ({rule['file']}, line {rule['line']})" if rule["line"] else ""
-
-
-def as_curl(entry: Mapping[str, Any], url: str) -> str:
-    """Return a request as a command for a shell, with the key of the environment: the journal shows no keys."""
-    is_service = entry["path"].startswith(BASE_PATH)
-    words = ["curl", "--include"]
-    if entry["method"] != "GET":
-        words += ["--request", entry["method"]]
-    lines = [shlex.join(words)]
-    if is_service and entry["credential"] is not None:
-        lines.append('--header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"')
-    if entry["idempotency_key"] is not None:
-        lines.append(shlex.join(["--header", f"Idempotency-Key: {entry['idempotency_key']}"]))
-    if entry["request_body"] is not None:
-        lines.append("--header 'Content-Type: application/json'")
-        lines.append(shlex.join(["--data", json.dumps(entry["request_body"], ensure_ascii=False)]))
-    elif entry["method"] != "GET" and not is_service:
-        lines.append("--data-binary @FILE")
-    lines.append(shlex.quote(url + entry["path"]))
-    return " \\\n  ".join(lines)

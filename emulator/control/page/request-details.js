@@ -4,7 +4,7 @@ import { actButton, copy } from "./acts.js";
 import { element, fill } from "./dom.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
-import { ask, Refusal, referenceAddress, shownSandbox } from "./service.js";
+import { ask, Refusal, referenceAddress } from "./service.js";
 import { counted, duration, sentence } from "./words.js";
 
 const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
@@ -274,22 +274,16 @@ function section(title, content) {
  * @param {any} entry
  */
 async function curlOf(entry) {
-  const [{ base_url: base }, { data: teams }] = await Promise.all([shownSandbox(), ask("GET", "teams")]);
+  const { data: teams } = await ask("GET", "teams");
   const keys = new Map(
     teams.flatMap((/** @type {any} */ team) =>
       team.credentials.map((/** @type {any} */ credential) => [credential.id, credential.key]),
     ),
   );
   const key = entry.credential && keys.get(entry.credential.id);
-  const lines = [`curl -sS -X ${entry.method} ${quoted(new URL(entry.path, base).href)}`];
-  lines.push(
-    key ? `-H ${quoted(`Authorization: Bearer ${key}`)}` : '-H "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"',
-  );
-  if (entry.idempotency_key !== null) lines.push(`-H ${quoted(`Idempotency-Key: ${entry.idempotency_key}`)}`);
-  if (entry.request_body !== null && entry.request_body !== undefined) {
-    lines.push("-H 'Content-Type: application/json'", `--data ${quoted(JSON.stringify(entry.request_body))}`);
-  }
-  return lines.join(" \\\n  ");
+  if (!key) return entry.curl;
+  const ofTheEnvironment = '"Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"';
+  return entry.curl.replace(ofTheEnvironment, () => quoted(`Authorization: Bearer ${key}`));
 }
 
 /** @param {string} text */

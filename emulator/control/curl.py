@@ -1,0 +1,111 @@
+"""A recorded request as a command for a shell, `curl`, that sends it again.
+
+What the journal does not keep, or must not show, is left out, and a comment above the command says what and why. Whatever
+a client sent stands there as text that a shell and a terminal take for nothing else.
+"""
+
+import shlex
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote
+
+from emulator.contract import BASE_PATH
+from emulator.control.entries import Masks
+from emulator.domain.problems import count_of
+from emulator.http.requests import encoded_path
+from emulator.service.journal import MAXIMUM_BODY_BYTES, Entry
+
+_AUTHORIZATION: Final = '--header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"'
+_KEPT_IN_QUERIES: Final = "".join(map(chr, range(0x21, 0x7F)))
+_DOTS: Final = frozenset((".", ".."))
+"""Steps of a path that curl would resolve."""
+_GLOBS: Final = frozenset("[]{}")
+"""What curl would take for several addresses in one."""
+
+
+def as_curl(entry: Entry, masks: Masks, origin: str) -> str:
+    """Return the command, after its comments; `origin` is the address of the emulator."""
+    path = encoded_path(masks.of_text(entry.path))
+    query = quote(masks.of_bytes(entry.query), safe=_KEPT_IN_QUERIES)
+    address = f"{origin}{path}?{query}" if query else origin + path
+    body = list(_body(entry, masks))
+    words = ["curl", "--include", *_method(entry.method, has_body=bool(body))]
+    words += ["--path-as-is"] if not _DOTS.isdisjoint(path.split("/")) else []
+    words += ["--globoff"] if not _GLOBS.isdisjoint(query) else []
+    headers = [f"--header {_word(name + masks.of_bytes(value))}" for name, value in _headers(entry)]
+    if entry.caller is not None and entry.path.startswith(BASE_PATH):
+        headers.insert(0, _AUTHORIZATION)
+    lines = [" ".join(words), *headers, *body, _word(address.encode())]
+    return "".join(f"# {comment}\n" for comment in _comments(entry, masks)) + " \\\n  ".join(lines)
+
+
+def _method(method: str, *, has_body: bool) -> list[str]:
+    if method == "HEAD":
+        return ["--head"]
+    return [] if method == "GET" and not has_body else ["--request", _word(method.encode())]
+
+
+def _headers(entry: Entry) -> Iterator[tuple[bytes, bytes]]:
+    """Go through the headers that the journal keeps, each as the beginning of its line and its value."""
+    if entry.idempotency_key is not None:
+        yield b"Idempotency-Key: ", entry.idempotency_key.encode("latin-1")
+    if entry.fault_header is not None:
+        yield b"Emulator-Fault: ", entry.fault_header
+    if entry.content_type:
+        yield b"Content-Type: ", entry.content_type
+    elif _had_body(entry):
+        yield b"Content-Type:", b""  # without which curl would send one
+
+
+def _body(entry: Entry, masks: Masks) -> Iterator[str]:
+    if _is_kept(entry):
+        yield f"--data-raw {_word(masks.of_bytes(entry.request_body or b''))}"
+    elif _had_body(entry):
+        yield "--data-binary @FILE"
+
+
+def _had_body(entry: Entry) -> bool:
+    return entry.content_type is not None and entry.request_body != b""
+
+
+def _is_kept(entry: Entry) -> bool:
+    """Whether there is a body that can be an argument of a command, which ends at a NUL."""
+    return bool(entry.request_body) and b"\0" not in (entry.request_body or b"")
+
+
+def _comments(entry: Entry, masks: Masks) -> Iterator[str]:
+    """Say what the command cannot repeat, and why."""
+    if entry.caller is None and entry.path.startswith(BASE_PATH):
+        yield "without a key: none came, or one that belongs to no Team, which the journal does not keep"
+    sent = (entry.path.encode(), entry.query, entry.request_body or b"", *(value for _, value in _headers(entry)))
+    if any(masks.of_bytes(text) != text for text in sent):
+        yield "where the request held a key, only its beginning stands here: the journal shows no keys"
+    if _had_body(entry) and not _is_kept(entry):
+        size_bytes = len(entry.request_body or b"") or entry.request_body_bytes
+        size = f" of {count_of(size_bytes, 'byte')}" if size_bytes else ""
+        yield f"FILE stands for the body{size}: {_reason(entry)}"
+
+
+def _reason(entry: Entry) -> str:
+    """Say why a body is not in the command."""
+    if entry.request_body:
+        return "it holds a NUL, which no argument of a command can"
+    if entry.byte_surface is not None:
+        return "the journal keeps no image bytes"
+    if entry.request_body_bytes > MAXIMUM_BODY_BYTES:
+        return f"the journal keeps bodies up to {MAXIMUM_BODY_BYTES} bytes"
+    return "it was not read"
+
+
+def _word(data: bytes) -> str:
+    """Write bytes as one word of a shell; those that a terminal might obey as escapes."""
+    text = data.decode(errors="replace")
+    if text.isprintable() and text.encode() == data:
+        return shlex.quote(text)
+    return f"$'{''.join(map(_escape, data))}'"
+
+
+def _escape(byte: int) -> str:
+    if byte in b"\\'":
+        return f"\\{byte:c}"
+    return chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}"

@@ -1,0 +1,94 @@
+"""`requests show --format curl`: run by a shell, it sends the same request; what it cannot repeat, it says."""
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from tests.cli.command import ask, run_command
+from tests.support.emulator_client import FULL, JSON
+from tests.support.pictures import picture
+from tests.support.served import PATIENCE_SECONDS, Server, environment
+from tests.support.wire import Wire
+
+KEY = {"Idempotency-Key": "it's $1 caf\xe9"}
+SENT = (
+    "method",
+    "path",
+    "query",
+    "content_type",
+    "emulator_fault",
+    "idempotency_key",
+    "request_body",
+    "status",
+    "code",
+)
+
+
+def recorded(server: Server, number: int) -> dict[str, Any]:
+    entry = ask(server, f"/_emulator/requests/{number}")
+    return {name: entry[name] for name in SENT}
+
+
+def as_curl(server: Server) -> str:
+    return run_command("requests", "show", "last", "--format", "curl", EMULATOR_URL=server.url).output
+
+
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("bash")), reason="curl and bash are not installed")
+@pytest.mark.parametrize(("method", "target", "headers", "body"), [
+    ("GET", "/v1/products?limit=y&cursor=z", {}, None),
+    ("GET", "/v1/products?filter[a]={b}&c='%20+%C3%A9", {}, None),
+    ("GET", "/v1/products/%2e%2e/x%20y%2Fz%3f%0a%1b%5b31m", {}, None),
+    ("HEAD", "/v1/team", {}, None),
+    ("GET", "/v1/team", {"Emulator-Fault": "rate_limited"}, None),
+    ("GET", "/v1/team", JSON, b'{"a": 1}'),
+    ("POST", "/v1/products", {**KEY, **JSON}, b'{"name": "It\'s", "name": "\xe2\x80\xae"}'),
+    ("POST", "/v1/products", {**KEY, **JSON}, b"{'name\n\\': \xff\x1b"),
+    ("POST", "/v1/products", {**KEY, "Content-Type": "text/plain"}, b"@name=x"),
+    ("POST", "/v1/products", KEY, b"{}"),
+    ("POST", "/v1/products", KEY, None),
+])  # fmt: skip
+def test_the_command_sends_the_same_request(
+    server: Server, method: str, target: str, headers: dict[str, str], body: bytes | None
+) -> None:
+    Wire(server.url).request(method, target, body, {"Authorization": f"Bearer {FULL}", **headers})
+    command = as_curl(server)
+    assert command.replace("\n", "").isprintable()
+    assert not command.startswith("#")
+    subprocess.run(
+        ["bash", "-c", command],
+        env=environment(IMAGE_WORKFLOW_API_KEY=FULL),
+        stdout=subprocess.DEVNULL,
+        timeout=PATIENCE_SECONDS,
+        check=True,
+    )
+    first, again = recorded(server, 1), recorded(server, 2)
+    if first["status"] == 201:  # the second is its replay
+        first["status"] = again["status"]
+    assert first == again
+
+
+@pytest.mark.parametrize(("target", "headers", "body", "missing"), [
+    ("/v1/products", JSON, b'{"name": "%s"}' % (b"x" * 65_536), "FILE stands for the body of 65548 bytes: the journal keeps bodies up to 65536 bytes"),
+    ("/v1/products", JSON, b"x" * 2**20 + b"x", "FILE stands for the body of 1048577 bytes: the journal keeps bodies up to 65536 bytes"),
+    ("/v1/products", JSON, b"\0", "FILE stands for the body of 1 byte: it holds a NUL, which no argument of a command can"),
+    ("/direct-uploads/default/x/y", {}, b"xx", "FILE stands for the body: the journal keeps no image bytes"),
+    ("/elsewhere", JSON, b"{}", "FILE stands for the body: it was not read"),
+    (f"/v1/products?key={FULL}", JSON, b"{}", "where the request held a key, only its beginning stands here: the journal shows no keys"),
+    ("/v1/products", {"Authorization": "Bearer nobody"}, None, "without a key: none came, or one that belongs to no Team, which the journal does not keep"),
+])  # fmt: skip
+def test_a_comment_says_what_it_cannot_repeat(
+    server: Server, target: str, headers: dict[str, str], body: bytes | None, missing: str
+) -> None:
+    Wire(server.url).request("POST", target, body, {"Authorization": f"Bearer {FULL}", **headers})
+    comment, *command = as_curl(server).splitlines()
+    assert f"# {missing}" == comment
+    assert ("  --data-binary @FILE \\" in command) == missing.startswith("FILE")
+
+
+def test_a_file_stands_for_an_uploaded_picture(server: Server) -> None:
+    Wire(server.url).upload(data := picture())
+    command = run_command("requests", "show", "2", "--format", "curl", EMULATOR_URL=server.url).output.splitlines()
+    assert f"# FILE stands for the body of {len(data)} bytes: the journal keeps no image bytes" == command[0]
+    assert ["  --header 'Content-Type: image/png' \\", "  --data-binary @FILE \\"] == command[2:4]
