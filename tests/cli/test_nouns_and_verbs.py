@@ -186,9 +186,9 @@ def test_a_scenario_is_used_shown_and_ended(server: Server) -> None:
     assert ["photoshoots", "lose", "two", "slots", "0", "0"] in table(shown)
     assert ask(server, "/_emulator/scenario") == json.loads(told(server, "scenario --format json"))
     assert told(server, "scenario off") == "off\n"
-    told(server, "scenario use rate-limited --team Other")
+    told(server, "scenario use some-outputs-fail --team Other")
     assert told(server, "scenario") == "none\n"
-    assert told(server, "scenario show --team Other").startswith("rate-limited since ")
+    assert told(server, "scenario show --team Other").startswith("some-outputs-fail since ")
 
 
 def test_teams_are_listed_and_changed(server: Server) -> None:
