@@ -21,7 +21,7 @@ def _failures(service: EmulatorUnderTest, count: int, call: Call | None = None) 
 @pytest.mark.parametrize(
     ("failing", "nth"),
     [
-        ([3], "3"), ([3], 3), ([2, 3, 4], "2-4"), ([5, 6, 7, 8, 9], ">=5"), ([3, 6, 9], "every 3"),
+        ([3], "3"), ([3], 3), ([2, 3, 4], "2-4"), ([5, 6, 7, 8, 9], ">= 5"), ([3, 6, 9], "every 3"),
         (list(range(1, 10)), "every 1"), ([], "10"),
     ],
 )  # fmt: skip
