@@ -48,6 +48,21 @@ SOUND = f"""
 persist("GET", "/team")
 persist("POST", "/uploads", {UPLOAD}, "a")
 """
+IN_TWO_SANDBOXES = """
+def status():
+    try:
+        return send("GET", "/team") and 200
+    except urllib.error.HTTPError as error:
+        return error.code
+
+for name in "ab":
+    BASE, KEY = os.environ["EMULATOR_URL"] + "/_emulator", "unused"
+    send("POST", "/sandboxes", {{"id": name}})
+    BASE, KEY = os.environ["IMAGE_WORKFLOW_BASE_URL"], "iwe_demo_full_" + name
+    open({seen!r}, "a").write(str([status(), status()]))
+"""
+"""It calls the same operation twice in each of two sandboxes, and tells the statuses in a file."""
+
 STUBBORN = """
 import signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -180,19 +195,12 @@ def test_a_client_that_orders_twice_does_damage_though_it_succeeds(tmp_path: Pat
 
 
 def test_a_call_is_counted_in_each_sandbox_and_struck_in_each(tmp_path: Path) -> None:
-    test = tmp_path / "test_it.py"
-    test.write_text(
-        "import httpx, pytest\n"
-        "@pytest.mark.parametrize('number', range(2))\n"
-        "def test_it(image_workflow, number):\n"
-        "    headers = {'Authorization': f'Bearer {image_workflow.api_key}'}\n"
-        "    statuses = [httpx.get(image_workflow.base_url + '/team', headers=headers).status_code for _ in range(2)]\n"
-        f"    open({str(tmp_path / 'seen')!r}, 'a').write(f'{{statuses}}')\n"
+    seen = tmp_path / "seen"
+    status, cells = swept(
+        tmp_path, ["--only", "getTeam#?:internal_error"], client(IN_TWO_SANDBOXES.format(seen=str(seen)))
     )
-    status, cells = swept(tmp_path, ["--only", "getTeam#?:internal_error"], suite(test))
     assert (0, ["getTeam#1:internal_error", "getTeam#2:internal_error"]) == (status, list(cells))
-    seen = (tmp_path / "seen").read_text()
-    assert (2, 2) == (seen.count("[500, 200]"), seen.count("[200, 500]"))
+    assert (2, 2) == (seen.read_text().count("[500, 200]"), seen.read_text().count("[200, 500]"))
 
 
 def test_a_run_of_a_suite_plays_only_the_tests_that_are_struck(tmp_path: Path) -> None:
@@ -271,11 +279,18 @@ def test_what_cannot_be_swept_is_told(options: list[str], script: str, complaint
     assert complaint in found.complaint
 
 
-def test_a_signal_ends_the_sweep_and_all_of_its_runs(tmp_path: Path) -> None:
-    mark = tmp_path / "refused"
-    command = (*EMULATOR, "sweep", "--jobs", "1", "--", *client(STUBBORN.format(mark=mark)))
-    with pipe(mark) as reader, started(*command) as process:
+def test_a_signal_ends_the_sweep_and_all_of_its_runs_and_what_has_ended_is_reported(tmp_path: Path) -> None:
+    mark, report = tmp_path / "refused", tmp_path / "report.json"
+    options = ("--jobs", "1", "--only", "getTeam#1:[il]*", "--report", str(report))
+    hangs_at_a_loss = STUBBORN.format(mark=mark).replace("except", "except urllib.error.HTTPError: raise\nexcept")
+    with pipe(mark) as reader, started(*EMULATOR, "sweep", *options, "--", *client(hangs_at_a_loss)) as process:
         assert b"refused\n" == heard(reader)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+        output, complaint = process.communicate(timeout=PATIENCE_SECONDS)
+        assert process.returncode == 128 + signal.SIGTERM
         assert b"" == heard(reader)
+    content = json.loads(report.read_text())
+    assert ["getTeam#1:internal_error"] == [run["cell"] for run in content["cells"]]
+    assert ["getTeam#1:lost-before-commit"] == content["not_run"]
+    assert output.endswith("left out; incomplete: 1 run had not ended\n")
+    assert "stopped after 1 of 2 runs" in complaint

@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
+from emulator.cli.output import Style
+from emulator.cli.sweep import progress as progress_of_sweeps
 from emulator.cli.sweep.cells import Cell, LeftOut
-from emulator.cli.sweep.matrix import Sweep
+from emulator.cli.sweep.matrix import Sweep, as_text
 from emulator.cli.sweep.page import as_page
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import Run
@@ -54,10 +56,36 @@ def test_progress_is_one_line_on_a_terminal_which_goes(monkeypatch: pytest.Monke
     assert shown[2].startswith("1 of 2 runs: 1 failed, about ")
 
 
+def test_progress_elsewhere_is_a_line_every_half_minute(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elapsed_ms = [0.0]
+    monkeypatch.setattr(progress_of_sweeps, "host_elapsed_ms", lambda: elapsed_ms[0])
+    with Progress(7, 0, 1, 0.5, {}) as progress:
+        for _ in range(6):
+            elapsed_ms[0] += 10_000
+            progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1))
+    assert capsys.readouterr().err.splitlines() == [
+        "7 runs to go, about 7 s",
+        "3 of 7 runs: 3 failed, about 40 s left",
+        "6 of 7 runs: 6 failed, about 10 s left",
+    ]
+
+
 def test_progress_that_is_broken_off_says_how_far_it_came(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(RuntimeError), Progress(3, 1, 1, 1.0, {}):
         raise RuntimeError
     assert ["2 runs to go, about 3 s", "stopped after 1 of 3 runs"] == capsys.readouterr().err.splitlines()
+
+
+def test_a_sweep_that_was_stopped_says_in_all_its_forms_what_it_did_not_run() -> None:
+    runs, not_run = [Run("getTeam#1:internal_error", "survived", 0, 0.1)], [Cell.read("createUpload#1:rate_limited")]
+    stopped = Sweep(load_contract(), Run("", "survived", 0, 0.2), runs, [], ["a"], (), not_run)
+    text = as_text(stopped, Style(None, {}))
+    assert "createUpload#1  ?" in text
+    assert text.endswith("; incomplete: 1 run had not ended\n")
+    assert stopped.as_json()["not_run"] == ["createUpload#1:rate_limited"]
+    assert "Incomplete" in as_page(stopped)
 
 
 def test_the_page_tells_what_survived_what_was_left_out_and_what_has_to_be_mended() -> None:

@@ -15,6 +15,7 @@ from emulator.domain.problems import CATALOGUE, count_of
 
 SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
 LEFT_OUT: Final = "-"
+NOT_RUN: Final = "?"
 RECOVERABLE: Final = frozenset(
     {
         "idempotency_in_progress",
@@ -31,12 +32,23 @@ RECOVERABLE: Final = frozenset(
     }
 )
 """The faults that a client can mend by itself: by asking again, by waiting, or with a new Upload Session."""
-_COLOURS: Final[Mapping[str, str]] = {".": GREEN, "F": YELLOW, "H": RED, "D": RED, LEFT_OUT: DIM, " ": DIM}
+_COLOURS: Final[Mapping[str, str]] = {
+    ".": GREEN,
+    "F": YELLOW,
+    "H": RED,
+    "D": RED,
+    LEFT_OUT: DIM,
+    NOT_RUN: DIM,
+    " ": DIM,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The whole report of a sweep. `repeat` holds the options that a repetition has to have."""
+    """The whole report of a sweep. `repeat` holds the options that a repetition has to have.
+
+    `not_run`: the cells whose runs had not ended when the sweep was stopped.
+    """
 
     contract: Contract
     clean: Run
@@ -44,12 +56,14 @@ class Sweep:
     left_out: Sequence[LeftOut]
     words: Sequence[str]
     repeat: Sequence[str]
+    not_run: Sequence[Cell] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the report."""
         return {
             "cells": [run.as_json() for run in self.runs],
             "left_out": [{"cell": str(left.cell), "why": left.why} for left in self.left_out],
+            "not_run": [str(cell) for cell in self.not_run],
             "command": list(self.words),
             "clean_seconds": self.clean.seconds,
         }
@@ -67,7 +81,7 @@ class Sweep:
     def calls(self) -> list[str]:
         """The rows of the matrix: operations in the order of the contract, each with its calls, but for those left out."""
         order = order_of(self.contract)
-        cells = [Cell.read(run.cell) for run in self.runs]
+        cells = [*(Cell.read(run.cell) for run in self.runs), *self.not_run]
         cells.sort(key=lambda cell: (order[cell.operation], cell.number))
         return list(dict.fromkeys(cell.call for cell in cells))
 
@@ -102,13 +116,14 @@ class Sweep:
         """Return the number of runs by outcome, in words."""
         counts = [(outcome, sum(run.outcome == outcome for run in self.runs)) for outcome in OUTCOMES]
         left = f"; {count_of(len(self.left_out), 'cell')} left out" if self.left_out else ""
-        return (
-            f"{count_of(len(self.runs), 'run')}: {', '.join(f'{count} {outcome}' for outcome, count in counts)}{left}"
-        )
+        stopped = f"; incomplete: {count_of(len(self.not_run), 'run')} had not ended" if self.not_run else ""
+        words = ", ".join(f"{count} {outcome}" for outcome, count in counts)
+        return f"{count_of(len(self.runs), 'run')}: {words}{left}{stopped}"
 
     def _cells(self) -> Iterator[tuple[Cell, str]]:
         yield from ((Cell.read(run.cell), SIGNS[run.outcome]) for run in self.runs)
         yield from ((left.cell, LEFT_OUT) for left in self.left_out)
+        yield from ((cell, NOT_RUN) for cell in self.not_run)
 
 
 def _place(run: Run) -> tuple[int, bool]:
@@ -129,7 +144,12 @@ def as_text(sweep: Sweep, style: Style) -> str:
         lines.append(f"{call:{width}}  {cells}".rstrip())
     for heading, under in columns:
         lines += ["", style(heading, BOLD), *(f"{letters[fault]}  {fault}" for fault in under)]
-    lines += ["", ". survived   F failed   H hung   D damaged   - left out: it cannot differ from another", ""]
+    stopped = "   ? not run: the sweep was stopped" if sweep.not_run else ""
+    lines += [
+        "",
+        f". survived   F failed   H hung   D damaged   - left out: it cannot differ from another{stopped}",
+        "",
+    ]
     for run in sweep.broken:
         lines += _lines_of(sweep, run, style)
     reasons = sweep.left_out_by_reason.items()

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from emulator.cli.sweep.matrix import LEFT_OUT, SIGNS, Sweep
+from emulator.cli.sweep.matrix import LEFT_OUT, NOT_RUN, SIGNS, Sweep
 from emulator.cli.sweep.runs import OUTCOMES, Run
 
-_WORDS: Final = {sign: outcome for outcome, sign in SIGNS.items()} | {LEFT_OUT: "left out"}
+_WORDS: Final = {sign: outcome for outcome, sign in SIGNS.items()} | {LEFT_OUT: "left out", NOT_RUN: "not run"}
 _SURVIVED: Final = "✓"
 _MEANINGS: Final = {
     "survived": "the command succeeded all the same",
@@ -76,6 +76,7 @@ def as_page(sweep: Sweep) -> str:
             f"<style>{_STYLE}</style></head><body>",
             "<h1>What does it survive?</h1>",
             f'<p class="quiet"><code>{command}</code>, {sweep.clean.seconds:.1f} s without a fault</p>',
+            *(["<p>Incomplete: the sweep was stopped before all runs had ended.</p>"] if sweep.not_run else []),
             *_counts(sweep),
             *_matrix(sweep),
             *_broken(sweep),
@@ -117,8 +118,8 @@ def _cell(cell: str, sign: str | None) -> str:
     if sign is None:
         return '<td class="none"></td>'
     title = f'title="{escape(cell)}: {_WORDS[sign]}"'
-    if sign == LEFT_OUT:
-        return f'<td class="left" {title}>–</td>'
+    if sign in (LEFT_OUT, NOT_RUN):
+        return f'<td class="left" {title}>{"–" if sign == LEFT_OUT else sign}</td>'
     if sign == SIGNS["survived"]:
         return f'<td class="ran survived" {title}>{_SURVIVED}</td>'
     return f'<td class="ran {_WORDS[sign]}" {title}><a href="#{escape(cell)}">{sign}</a></td>'

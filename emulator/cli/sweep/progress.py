@@ -1,15 +1,18 @@
-"""The progress of a sweep: one line on a terminal, which goes with the last run; elsewhere one at the beginning."""
+"""The progress of a sweep: one line on a terminal, which goes with the last run; elsewhere one at the beginning, and now and then."""
 
 import sys
 from collections import Counter
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from emulator.cli.output import Style
 from emulator.cli.sweep.runs import OUTCOMES, Run
 from emulator.domain.problems import count_of
 from emulator.kernel.clock import host_elapsed_ms
+
+TELL_EVERY_MS: Final = 30_000.0
+"""How much time lies between two lines where there is no terminal."""
 
 
 class Progress:
@@ -21,21 +24,24 @@ class Progress:
         self._counts: Counter[str] = Counter()
         self._is_shown = sys.stderr is not None and sys.stderr.isatty() and environment.get("TERM") != "dumb"
         self._style = Style(sys.stderr, environment)
-        self._began_ms = host_elapsed_ms()
+        self._began_ms = self._told_ms = host_elapsed_ms()
 
     def __enter__(self) -> Self:
         if self._is_shown:
             self._show()
-        elif self._total > 1 and sys.stderr is not None:
-            runs = count_of(self._total - self._known, "run")
-            print(f"{runs} to go, about {self._left()}", file=sys.stderr, flush=True)
+        elif self._total > 1:
+            _tell(f"{count_of(self._total - self._known, 'run')} to go, about {self._left()}")
         return self
 
     def note(self, run: Run) -> None:
         """A run has ended."""
         self._done += 1
         self._counts[run.outcome] += 1
-        self._show()
+        if self._is_shown:
+            self._show()
+        elif host_elapsed_ms() - self._told_ms >= TELL_EVERY_MS:
+            self._told_ms = host_elapsed_ms()
+            _tell(self._line())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -44,18 +50,23 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
         if kind is not None and not issubclass(kind, Exception):  # pragma: no cover
             return
-        if kind is not None and sys.stderr is not None:
-            print(f"stopped after {self._done} of {self._total} runs", file=sys.stderr, flush=True)
+        if kind is not None:
+            _tell(f"stopped after {self._done} of {self._total} runs")
 
     def _show(self) -> None:
-        if not self._is_shown:
-            return
+        print(f"\r\x1b[K{self._line()}", end="", file=sys.stderr, flush=True)
+
+    def _line(self) -> str:
         counts = ", ".join(f"{self._counts[outcome]} {outcome}" for outcome in OUTCOMES if self._counts[outcome])
-        line = f"{self._done} of {self._total} runs{': ' if counts else ''}{counts}, about {self._left()} left"
-        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        return f"{self._done} of {self._total} runs{': ' if counts else ''}{counts}, about {self._left()} left"
 
     def _left(self) -> str:
         fresh = self._done - self._known
         each = (host_elapsed_ms() - self._began_ms) / 1000 / fresh if fresh else self._expected_seconds
         seconds = round(each * (self._total - self._done))
         return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60:02} s"
+
+
+def _tell(line: str) -> None:
+    if sys.stderr is not None:
+        print(line, file=sys.stderr, flush=True)

@@ -85,22 +85,27 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     runner = Runner(arguments, options.words)
     try:
         with _stopping_by_signals():
-            swept = _sweep(runner, choice, known, options, environment)
-    except _Stopped as stopped:
-        return signalled_status(stopped.number)
+            swept, stopped = _sweep(runner, choice, known, options, environment)
+    except _Stopped as before:
+        return signalled_status(before.number)
     finally:
         runner.close()
-    print(as_text(swept, out(environment)), end="")
-    if report_file is not None:
-        with writing(report_file):
-            report_file.write_text(_report_text(swept, report_file), encoding="utf-8")
+    try:
+        print(as_text(swept, out(environment)), end="", flush=True)
+    finally:  # the same Ctrl-C may have ended who reads it
+        if report_file is not None:
+            with writing(report_file):
+                report_file.write_text(_report_text(swept, report_file), encoding="utf-8")
+    if stopped is not None:
+        return signalled_status(stopped.number)
     worst = {run.outcome for run in swept.runs}
     return int(bool(worst & {"hung", "damaged"}) or (options.strict and "failed" in worst))
 
 
 def _sweep(
     runner: Runner, choice: _Choice, known: "_Known", options: Namespace, environment: Mapping[str, str]
-) -> Sweep:
+) -> tuple[Sweep, _Stopped | None]:
+    """Run everything; return what came of it, and what stopped it before its end."""
     clean, noted, output = runner.clean(choice.timeout_seconds)
     if clean.status != 0:
         end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
@@ -113,14 +118,20 @@ def _sweep(
     patience = Patience(clean, choice.timeout_seconds)
     runs = {cell: known.runs[str(cell)] for cell in cells if str(cell) in known.runs}
     struck = {cell: sandboxes_of(cell, calls, works) for cell in cells if cell not in runs}
-    is_shown = len(cells) == 1
-    with Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment) as progress, known.noting() as note:
-        for cell, run in _run_all(runner, struck, choice.jobs, patience, is_shown=is_shown):
-            runs[cell] = run
-            patience.note(run)
-            note(run)
-            progress.note(run)
-    return Sweep(contract, clean, [runs[cell] for cell in cells], left_out, options.words, repeat)
+    is_shown, stopped = len(cells) == 1, None
+    progress = Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment)
+    try:
+        with progress, known.noting() as note:
+            for cell, run in _run_all(runner, struck, choice.jobs, patience, is_shown=is_shown):
+                runs[cell] = run
+                patience.note(run)
+                note(run)
+                progress.note(run)
+    except _Stopped as signalled:
+        stopped = signalled
+    ended = [runs[cell] for cell in cells if cell in runs]
+    not_run = [cell for cell in cells if cell not in runs]
+    return Sweep(contract, clean, ended, left_out, options.words, repeat, not_run), stopped
 
 
 def _chosen(
