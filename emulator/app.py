@@ -127,7 +127,9 @@ class Application:
         # Imported when the first request comes: the start does not wait for Starlette.
         from emulator.control.application import create_control
 
-        return create_control(self.sandboxes, self.contract, self.settings, self._options, self._pictures, self._stop)
+        return create_control(
+            self.sandboxes, self.examiner, self.contract, self.settings, self._options, self._pictures, self._stop
+        )
 
     def _load_state(self, file: str) -> None:
         """Let the default sandbox start from a state file. Raises UsageError, OSError."""

@@ -128,7 +128,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
         yield sandbox
         del request.node.stash[_SANDBOX]
         if request.config.getoption(COVERAGE):
-            _add_coverage(request.config, sandbox.coverage())
+            _add_coverage(request.config, sandbox.coverage(whole=True))
 
 
 def _options(node: pytest.Item) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     yield
     sandbox = item.stash.get(_SANDBOX, None)
     if sandbox is not None and _conduct_mode(item) == "fail":
-        errors = sandbox.conduct().errors
+        errors = sandbox.conduct(whole=True).errors
         if errors:
             pytest.fail("\n".join(["the client under test misbehaved:", *map(str, errors)]), pytrace=False)
 
@@ -211,7 +211,7 @@ def _conduct_section(sandbox: "Sandbox") -> str:
     from emulator.testing import EmulatorError
 
     try:
-        return "\n".join(map(str, sandbox.conduct().findings))
+        return "\n".join(map(str, sandbox.conduct(whole=True).findings))
     except EmulatorError:
         return ""  # reported already, with the requests
 

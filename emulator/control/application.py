@@ -33,6 +33,7 @@ from emulator.control import (
 )
 from emulator.control.calls import Action, ControlPlane, Pictures, endpoint, head_of
 from emulator.domain.problems import Check, Problem, excerpt
+from emulator.examiner.examiner import Examiner
 from emulator.http import requests
 from emulator.http.problems import not_allowed, problem_response
 from emulator.http.requests import Body, ClientDisconnectedError
@@ -84,7 +85,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     },
     "/requests/counts": {"GET": Action(journal.count_requests)},
     "/requests/{request}": {"GET": Action(journal.show_request)},
-    "/coverage": {"GET": Action(examination.show_coverage)},
+    "/coverage": {"GET": Action(examination.show_coverage, query=examination.COVERAGE_QUERY)},
     "/conduct": {"GET": Action(examination.show_conduct, query=examination.CONDUCT_QUERY)},
     "/events": {"GET": Action(events.stream_events)},
     "/admission": {"GET": Action(admission.show_admission), "PUT": Action(admission.set_admission, "json")},
@@ -102,6 +103,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
 
 def create_control(
     sandboxes: Sandboxes,
+    examiner: Examiner,
     contract: Contract,
     settings: Settings,
     options: SandboxOptions,
@@ -110,7 +112,9 @@ def create_control(
 ) -> ASGIApp:
     """Build the control plane. `options` are those of the process: the defaults of a new sandbox."""
     codes = contract.problem_codes()
-    plane = ControlPlane(sandboxes, contract, settings, options, shipped_library(codes), codes, pictures, stop)
+    plane = ControlPlane(
+        sandboxes, examiner, contract, settings, options, shipped_library(codes), codes, pictures, stop
+    )
     plane.created_with[sandboxes.default] = options
     paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
     paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})

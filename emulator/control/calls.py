@@ -22,6 +22,7 @@ from emulator.contract import Contract
 from emulator.control.fields import read_fields
 from emulator.domain.problems import Problem, excerpt
 from emulator.examiner.closing import Closing
+from emulator.examiner.examiner import Examiner
 from emulator.http import requests
 from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.problems import internal_error
@@ -65,6 +66,7 @@ class ControlPlane:
     """Everything that the endpoints work on. `options` are those of the process: the defaults of a new sandbox."""
 
     sandboxes: Sandboxes
+    examiner: Examiner
     contract: Contract
     settings: Settings
     options: SandboxOptions

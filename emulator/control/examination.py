@@ -6,19 +6,28 @@ from emulator.control.calls import Call
 from emulator.control.fields import unfit
 from emulator.examiner import conduct, coverage, points
 
-CONDUCT_QUERY = ("ended",)
+CONDUCT_QUERY = ("ended", "whole")
+COVERAGE_QUERY = ("whole",)
 _WORDS = {"true": True, "false": False}
 
 
 def show_conduct(call: Call) -> dict[str, Any]:
-    """GET /conduct: so far; with `ended=true`, as if nothing more would come."""
-    ended = call.query.get("ended", "false")
-    if ended not in _WORDS:
-        raise unfit("ended", ended, "true or false")
-    return conduct.examine(call.sandbox, _WORDS[ended]).as_json()
+    """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
+    ended, whole = _switch(call, "ended"), _switch(call, "whole")
+    if whole:
+        return call.plane.examiner.whole_conduct(call.sandbox, ended).as_json()
+    return conduct.examine(call.sandbox, ended).as_json()
 
 
 def show_coverage(call: Call) -> dict[str, Any]:
     """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
-    plane = call.plane
-    return coverage.document(plane.contract, plane.closing, points.met(call.sandbox))
+    plane, whole = call.plane, _switch(call, "whole")
+    met = plane.examiner.whole_met(call.sandbox) if whole else points.met(call.sandbox)
+    return coverage.document(plane.contract, plane.closing, met)
+
+
+def _switch(call: Call, name: str) -> bool:
+    value = call.query.get(name, "false")
+    if value not in _WORDS:
+        raise unfit(name, value, "true or false")
+    return _WORDS[value]

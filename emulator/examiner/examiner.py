@@ -1,14 +1,16 @@
-"""The examiner of a process: takes a note of each request, and keeps the conduct of sandboxes that have ended.
+"""The examiner of a process: takes a note of each request, and keeps what was found before a sandbox forgot it.
+
+A sandbox forgets everything when it is reset, loaded or deleted.
 
 Registered with the sandboxes when the emulator starts. Must not know any rule, nor what reads the results.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from emulator.domain.lifecycles import TERMINAL
 from emulator.examiner import points
@@ -25,19 +27,31 @@ _PLAIN_READS = frozenset(
 )
 """Reads whose success is of no use to any rule by itself."""
 MAXIMUM_KEPT = 1_000
-"""Limit of the findings kept of deleted sandboxes."""
+"""Limit of the findings kept of one sandbox, and of all deleted ones together."""
+
+
+@dataclass(slots=True, eq=False)
+class _Past:
+    """What was found in a sandbox before it was last reset or loaded, less what the state file brought with it."""
+
+    findings: Sequence[Finding] = ()
+    checked: Counter[str] = field(default_factory=Counter)
+    met: Counter[str] = field(default_factory=Counter)
+    loaded: int = 0
+    """The number of the last request in the state file; later ones were made here."""
 
 
 @dataclass(slots=True, eq=False)
 class Examiner:
-    """Takes notes. With `keeps_conduct`, sandboxes are examined to their end before they are reset or deleted."""
+    """Takes notes. With `keeps_conduct`, sandboxes are examined to their end before they are deleted."""
 
     keeps_conduct: bool = False
-    _kept: list[tuple[str, Finding]] = field(default_factory=list)
+    _pasts: dict[str, _Past] = field(default_factory=dict)
+    """By the ids of the sandboxes that exist."""
+    _found: list[tuple[str, Finding]] = field(default_factory=list)
+    """In deleted sandboxes, with their ids; the same holds of the other two."""
     _checked: Counter[str] = field(default_factory=Counter)
     _met: Counter[str] = field(default_factory=Counter)
-    _loaded: dict[str, int] = field(default_factory=dict)
-    """By sandbox that was loaded from a state file: the number of its last request at that time."""
 
     def note(self, sandbox: Sandbox, entry: Entry) -> None:
         """Record a completed request."""
@@ -59,39 +73,57 @@ class Examiner:
             sandbox.record = condensed(record, sandbox.store, sandbox.clock.now(), kept)
 
     def conclude(self, sandbox: Sandbox) -> None:
-        """Keep what was found in a sandbox that is about to forget what was done in it."""
-        self._met.update(points.met(sandbox))
-        if self.keeps_conduct:
-            self._kept, self._checked = self._kept_and([sandbox])
-        self._loaded.pop(sandbox.id, None)
+        """Keep what was found in a sandbox that is about to be reset, or replaced by a loaded one."""
+        conduct = self.whole_conduct(sandbox)
+        self._pasts[sandbox.id] = _Past(conduct.findings, Counter(conduct.checked), self.whole_met(sandbox))
 
     def discount(self, sandbox: Sandbox) -> None:
         """Exclude what a loaded state file holds: it belongs to other runs."""
-        self._loaded[sandbox.id] = sandbox.journal.last_sequence
-        self._met.subtract(points.met(sandbox))
-        self._checked.subtract(_examined(sandbox, has_ended=False).checked)
+        past = self._pasts[sandbox.id]
+        past.loaded = sandbox.journal.last_sequence
+        past.met.subtract(points.met(sandbox))
+        past.checked.subtract(_examined(sandbox, has_ended=False).checked)
+
+    def dismiss(self, sandbox: Sandbox) -> None:
+        """Keep what was found in a sandbox that is about to be deleted, for the totals of the process."""
+        self._met.update(self.whole_met(sandbox))
+        if self.keeps_conduct:
+            self._found, self._checked = self._totals([sandbox])
+        self._pasts.pop(sandbox.id, None)
+
+    def whole_conduct(self, sandbox: Sandbox, has_ended: bool = True) -> "Conduct":
+        """Return the conduct in a sandbox since its creation, before resets and loads too. `has_ended`: as in `examine`."""
+        past, conduct = self._pasts.get(sandbox.id, _Past()), _examined(sandbox, has_ended)
+        findings = [*past.findings, *(finding for finding in conduct.findings if finding.requests[-1] > past.loaded)]
+        checked = {rule: past.checked[rule] + number for rule, number in conduct.checked.items()}
+        return structs.replace(conduct, findings=tuple(findings[:MAXIMUM_KEPT]), checked=checked)
+
+    def whole_met(self, sandbox: Sandbox) -> Counter[str]:
+        """Return how often each point of the coverage was reached in a sandbox since its creation."""
+        met = self._pasts.get(sandbox.id, _Past()).met.copy()
+        met.update(points.met(sandbox))
+        return met
 
     def conclude_all(self, sandboxes: Iterable[Sandbox]) -> "Totals":
         """Return the findings of all sandboxes, deleted ones included; no more requests will come."""
-        findings, checked = self._kept_and(sandboxes)
+        findings, checked = self._totals(sandboxes)
         return Totals(tuple(findings), checked)
 
     def met(self, sandboxes: Iterable[Sandbox]) -> Counter[str]:
         """Return how often each point of the coverage was reached, in all sandboxes, deleted ones included."""
         met = self._met.copy()
         for sandbox in sandboxes:
-            met.update(points.met(sandbox))
+            met.update(self.whole_met(sandbox))
         return met
 
-    def _kept_and(self, sandboxes: Iterable[Sandbox]) -> tuple[list[tuple[str, Finding]], Counter[str]]:
-        """Return what is kept together with what some sandboxes give: the findings, and how often rules were checked."""
-        findings, checked = self._kept.copy(), self._checked.copy()
+    def _totals(self, sandboxes: Iterable[Sandbox]) -> tuple[list[tuple[str, Finding]], Counter[str]]:
+        """Return what was found in deleted sandboxes and in some others, and how often rules were checked there."""
+        findings, checked = self._found.copy(), self._checked.copy()
         for sandbox in sandboxes:
-            conduct, loaded = _examined(sandbox), self._loaded.get(sandbox.id, 0)
-            found = [(sandbox.id, finding) for finding in conduct.findings if finding.requests[-1] > loaded]
-            findings += found[: max(MAXIMUM_KEPT - len(findings), 0)]
+            conduct = self.whole_conduct(sandbox)
+            findings += [(sandbox.id, finding) for finding in conduct.findings]
             checked.update(conduct.checked)
-        return findings, checked
+        return findings[:MAXIMUM_KEPT], checked
 
 
 def _examined(sandbox: Sandbox, has_ended: bool = True) -> "Conduct":

@@ -31,10 +31,13 @@ class Examiner(Protocol):
         """Take note of a request that has left."""
 
     def conclude(self, sandbox: Sandbox) -> None:
-        """Called before a sandbox is reset or deleted."""
+        """Called before a sandbox is reset, or replaced by one from a state file."""
 
     def discount(self, sandbox: Sandbox) -> None:
         """Called when a sandbox was loaded from a state file, before any request to it."""
+
+    def dismiss(self, sandbox: Sandbox) -> None:
+        """Called before a sandbox is deleted."""
 
 
 class SandboxConflictError(Exception):
@@ -146,7 +149,9 @@ class Sandboxes:
 
     def delete(self, sandbox: Sandbox) -> None:
         """Delete a sandbox and free its memory."""
-        self._count(sandbox)
+        self.tally.add(sandbox)
+        if self.examiner is not None:
+            self.examiner.dismiss(sandbox)
         self._forget_keys(sandbox)
         self._end(sandbox)
         del self.by_id[sandbox.id]
@@ -170,7 +175,7 @@ class Sandboxes:
         sandbox.end()
 
     def _count(self, sandbox: Sandbox) -> None:
-        """Keep the counts of a sandbox before it is reset or deleted."""
+        """Keep the counts of a sandbox before it is reset or replaced."""
         self.tally.add(sandbox)
         if self.examiner is not None:
             self.examiner.conclude(sandbox)

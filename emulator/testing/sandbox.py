@@ -128,18 +128,22 @@ class Sandbox:
         }
         return [record(RecordedRequest, entry) for entry in recorded(self._plane, query)]
 
-    def conduct(self, *, ended: bool = True) -> Conduct:
+    def conduct(self, *, ended: bool = True, whole: bool = False) -> Conduct:
         """Return what the clients of this sandbox did wrong.
 
         With `ended`, what was left undone (work that was never read, a refused request that was never repeated) counts,
-        as if no more requests would come; else only what was left for ten minutes of emulator time.
+        as if no more requests would come; else only what was left for ten minutes of emulator time. With `whole`, what they
+        did before a reset or a load counts too, and what a state file brought does not.
         """
-        told = self._plane.call("GET", "conduct", query={"ended": "true" if ended else "false"})
+        told = self._plane.call("GET", "conduct", query={"ended": _word(ended), "whole": _word(whole)})
         return Conduct(findings=[record(Finding, finding) for finding in told["findings"]], checked=told["checked"])
 
-    def coverage(self) -> dict[str, Any]:
-        """Return the coverage of the contract by the clients of this sandbox, as the control plane answers it."""
-        return dict(self._plane.call("GET", "coverage"))
+    def coverage(self, *, whole: bool = False) -> dict[str, Any]:
+        """Return the coverage of the contract by the clients of this sandbox, as the control plane answers it.
+
+        `whole` is as in `conduct`.
+        """
+        return dict(self._plane.call("GET", "coverage", query={"whole": _word(whole)}))
 
     def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:
         """Explain a recorded request: `last`, a Request-Id, a sequence number, or one of `requests()`."""
@@ -305,6 +309,10 @@ class Team:
             many = "more than one Team has this name" if found else "there is no such Team"
             raise EmulatorError("not_found", f"{self._name_or_id!r}: {many}")
         return found[0]
+
+
+def _word(switch: bool) -> str:
+    return "true" if switch else "false"
 
 
 def _seconds(span: str) -> float:

@@ -46,6 +46,24 @@ def test_findings_and_what_is_still_open_are_saved_with_the_state(service: Emula
     assert "abandoned-upload" in open_matters
 
 
+def test_the_whole_has_what_was_done_before_a_reset_or_a_load_and_nothing_of_a_state_file(
+    service: EmulatorUnderTest,
+) -> None:
+    def whole() -> list[str]:
+        return rules_found(service, "?ended=true&whole=true")
+
+    ExampleClient(service).play(BREAKS)
+    found, saved = whole(), service.ask("GET", "/state").body
+    for _ in range(2):
+        service.ask("PUT", "/state", content=saved)
+        assert found == whole()
+    service.ask("POST", "/reset")
+    service.get("/team")
+    points = service.told("GET", "/coverage?whole=true")["operations"]["createUpload"]["points"]
+    assert (found, 1) == (whole(), points[0]["met"])
+    assert [] == rules_found(service)
+
+
 def test_the_repetition_of_a_read_that_failed_before_the_state_was_saved_is_seen(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "getTeam"}, {"problem": "rate_limited"}, {"nth": 1})
     service.get("/team")
@@ -107,9 +125,10 @@ def test_totals_of_all_sandboxes_are_the_same_however_often_they_are_asked_for(s
 
 
 def test_other_words_than_true_and_false_are_refused(service: EmulatorUnderTest) -> None:
-    status, code, detail = service.refusal("GET", "/conduct?ended=soon")
-    assert (400, "invalid_request") == (status, code)
-    assert "expected true or false" in detail
+    for query in ("/conduct?ended=soon", "/coverage?whole=much"):
+        status, code, detail = service.refusal("GET", query)
+        assert (400, "invalid_request") == (status, code)
+        assert "expected true or false" in detail
 
 
 def test_a_request_that_comes_again_late_is_found_no_more(service: EmulatorUnderTest) -> None:
