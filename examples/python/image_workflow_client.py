@@ -80,9 +80,15 @@ class ImageWorkflow:
         self._patience = patience
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; the end of a `with` block does."""
         self._api.close()
         self._links.close()
+
+    def __enter__(self) -> "ImageWorkflow":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # What it is for -------------------------------------------------------------------------------------------------
 

@@ -22,9 +22,8 @@ GENERATE = "createProductPhotographyGeneration"
 def client(image_workflow: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[ImageWorkflow]:
     """The client, whose pauses move the emulator's clock instead of taking time."""
     monkeypatch.setattr(time, "sleep", image_workflow.clock.advance)
-    client = ImageWorkflow(image_workflow.base_url, image_workflow.api_key)
-    yield client
-    client.close()
+    with ImageWorkflow(image_workflow.base_url, image_workflow.api_key) as client:
+        yield client
 
 
 def make_product(client: ImageWorkflow) -> str:
@@ -94,9 +93,8 @@ def test_a_lost_answer_is_asked_for_again_and_not_paid_twice(
 @pytest.mark.image_workflow(scenario="same-key-in-flight")
 def test_a_request_that_is_still_being_admitted_is_waited_for(image_workflow: Sandbox, client: ImageWorkflow) -> None:
     product = make_product(client)
-    hasty = ImageWorkflow(image_workflow.base_url, image_workflow.api_key, timeout=0.5)
-    assert len(hasty.photoshoot([product])) == 4
-    hasty.close()
+    with ImageWorkflow(image_workflow.base_url, image_workflow.api_key, timeout=0.5) as hasty:
+        assert len(hasty.photoshoot([product])) == 4
     assert {409, None} & set(statuses(image_workflow, GENERATE))
     assert len(keys(image_workflow, GENERATE)) == 1
 
@@ -196,10 +194,8 @@ def test_what_waiting_does_not_mend_is_told_at_once(
 
 @pytest.mark.parametrize("key", ["iwe_demo_expired", "iwe_demo_revoked", "iwe_demo_read"])
 def test_a_credential_that_may_not_write_is_told_at_once(image_workflow: Sandbox, key: str) -> None:
-    stranger = ImageWorkflow(image_workflow.base_url, image_workflow.key(key))
-    with pytest.raises(Refused) as refused:
+    with ImageWorkflow(image_workflow.base_url, image_workflow.key(key)) as stranger, pytest.raises(Refused) as refused:
         stranger.upload(PHOTO, "image/png")
-    stranger.close()
     assert refused.value.code in ("credential_expired", "credential_revoked", "permission_denied")
     assert len(refusals(image_workflow, refused.value.code)) == 1
 
@@ -207,9 +203,10 @@ def test_a_credential_that_may_not_write_is_told_at_once(image_workflow: Sandbox
 @pytest.mark.image_workflow(scenario="outputs-stall")
 def test_work_that_never_ends_is_given_up(image_workflow: Sandbox, client: ImageWorkflow) -> None:
     product = make_product(client)
-    impatient = ImageWorkflow(image_workflow.base_url, image_workflow.api_key, patience=60)
-    with pytest.raises(Unfinished, match=r"/generations/gen_.* was still processing after 60 s"):
+    with (
+        ImageWorkflow(image_workflow.base_url, image_workflow.api_key, patience=60) as impatient,
+        pytest.raises(Unfinished, match=r"/generations/gen_.* was still processing after 60 s"),
+    ):
         impatient.photoshoot([product])
-    impatient.close()
     assert len(client.photoshoot([product])) == 4
     assert image_workflow.conduct().findings == []

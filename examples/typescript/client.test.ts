@@ -39,9 +39,10 @@ test("outputs that fail leave the others", async () => {
 });
 
 test("it does not wait for ever", async () => {
+  const impatient = new ImageWorkflow(sandbox.baseUrl, sandbox.apiKey, sandbox.advance, { patience: 60 });
   const product = await makeProduct();
   await sandbox.use("outputs-stall");
-  await expect(client.photoshoot([product])).rejects.toThrow(Unfinished);
+  await expect(impatient.photoshoot([product])).rejects.toThrow(Unfinished);
 });
 
 test.each(["upload-window-missed", "upload-bytes-conflict", "upload-not-found"])(

@@ -241,7 +241,7 @@ def test_the_tests_that_are_shown_pass(tmp_path: Path) -> None:
     for number, (page, text) in enumerate(SUITES):
         (tmp_path / f"test_{Path(page).stem}_{number}.py").write_text(PRELUDE + text)
     shown = sum(text.count("def test_") for _, text in SUITES)
-    outcome = run_pytest(tmp_path, "-q", seconds=180, PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}")
+    outcome = run_pytest(tmp_path, "-q", "-W", "error", seconds=180, PYTHONPATH=f"{ROOT}:{ROOT / 'examples/python'}")
     assert f"{shown} passed" in outcome.output, outcome.output + outcome.complaint
 
 
