@@ -55,13 +55,14 @@ class RequestFacts(Struct, frozen=True):
 
 
 class WorkFacts(Struct, frozen=True):
-    """What a rule may know of work: a workflow or an Operation type, and its Team."""
+    """What a rule may know of work: a workflow or an Operation type, its Team, and how many outputs it makes."""
 
     work: str
     team_id: str
     team_name: str
     operation: str = ""
     """The operation that admits it."""
+    outputs: int = 1
 
     def value_of(self, subject: Subject) -> str:
         """Return what identifies the subject: for work, only the Team."""

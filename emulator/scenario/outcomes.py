@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Self, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from emulator.documents.values import optional, parse_span_ms
 from emulator.domain.resources import Scene
@@ -27,6 +28,11 @@ class WorkOutcome(Struct, frozen=True):
     duration_ms: int | None = None
     stall: bool = False
     scene: Scene | None = None
+
+    def within(self, slots: int) -> Self:
+        """Return the outcome of work that has so many outputs: without the failures of others."""
+        outputs = {slot: code for slot, code in self.outputs.items() if slot <= slots}
+        return self if outputs == self.outputs else replace(self, outputs=MappingProxyType(outputs))
 
     def did(self) -> str:
         """Return the outcome in words."""

@@ -3,7 +3,8 @@
 It is asked exactly once for each request and for each piece of work, and counts as it answers. Rules are tried in the
 order of the file: each counts every request that it matches, whatever another rule does to that request, and the first
 that is due is to act. So the counters of one rule do not depend on its neighbours. A rule for requests has fired when
-it has taken effect: a request that is refused before the rule's turn has only matched.
+it has taken effect: a request that is refused before the rule's turn has only matched, and so has work that has none
+of the outputs that are to fail.
 """
 
 from bisect import bisect_right
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Generic, TypedDict, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import AdmissionChange, After, TimedChange
@@ -71,7 +73,7 @@ class RequestDecision(Struct, frozen=True):
 
 
 class WorkDecision(Struct, frozen=True):
-    """The outcome of work and its rule; `NO_OUTCOME` and None if no rule decides it."""
+    """The outcome of work, and its rule with this outcome; `NO_OUTCOME` and None if no rule decides it."""
 
     outcome: WorkOutcome = NO_OUTCOME
     rule: WorkRule | None = None
@@ -149,25 +151,25 @@ class Playbook:
         candidates = self._requests.get(facts.operation or f"bytes {facts.bytes}") or self._requests[EVERY]
         if not candidates or not self._is_about(facts):
             return NOTHING_HAPPENS
-        live = self._first_due([live for live in candidates if live.rule.match.matches(facts)], facts, now)
-        return NOTHING_HAPPENS if live is None else RequestDecision(live.rule.fault, live.rule, live.counts)
+        due = self._due([live for live in candidates if live.rule.match.matches(facts)], facts, now)
+        return RequestDecision(due[0].rule.fault, due[0].rule, due[0].counts) if due else NOTHING_HAPPENS
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
         """Decide the outcome of work that is being admitted. Call it once for each: it counts."""
         candidates = self._works.get(facts.work) or self._works[EVERY]
         if not candidates or not self._is_about(facts):
             return AS_USUAL
-        live = self._first_due([live for live in candidates if live.rule.match.matches(facts)], facts, now)
-        if live is None:
-            return AS_USUAL
-        live.counts.fired += 1
-        return WorkDecision(live.rule.outcome, live.rule)
+        for live in self._due([live for live in candidates if live.rule.match.matches(facts)], facts, now):
+            outcome = live.rule.outcome.within(facts.outputs)
+            if outcome != NO_OUTCOME:
+                live.counts.fired += 1
+                return WorkDecision(outcome, replace(live.rule, outcome=outcome))
+        return AS_USUAL
 
-    def _first_due(
+    def _due(
         self, matching: Sequence[_Live[AnyRule]], facts: RequestFacts | WorkFacts, now: int
-    ) -> _Live[AnyRule] | None:
-        due = [live for live in matching if live.is_due(facts, now - self.began_at, self.seed)]
-        return due[0] if due else None
+    ) -> Sequence[_Live[AnyRule]]:
+        return [live for live in matching if live.is_due(facts, now - self.began_at, self.seed)]
 
     def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
         """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""

@@ -182,7 +182,7 @@ BY_WORKFLOW: Mapping[str, Workflow] = {
 
 def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:
     sandbox, now = call.sandbox, call.now
-    outcome = work.decide(call, workflow)
+    outcome = work.decide(call, workflow, len(plan.recipes))
     starts_at = now + sandbox.timings.queue_ms
     slots = _plan_slots(sandbox, plan, call.intent, outcome, starts_at)
     generation = Generation(

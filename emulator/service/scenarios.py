@@ -63,10 +63,10 @@ def decide_request(sandbox: Sandbox, facts: RequestFacts, now: int) -> RequestDe
     return _decided(strike, (playbook.for_request(facts, now) for playbook in _playbooks(sandbox, facts.team_id)))
 
 
-def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now: int) -> WorkDecision:
+def decide_work(sandbox: Sandbox, caller: Caller, work: str, operation: str, now: int, outputs: int) -> WorkDecision:
     """Ask for the outcome of work that an operation is admitting, once, in the same order."""
     team = caller.account.team
-    facts = WorkFacts(work, team.id, team.name, operation)
+    facts = WorkFacts(work, team.id, team.name, operation, outputs)
     strike = AS_USUAL if sandbox.strike is None else sandbox.strike.for_work(facts, now)
     return _decided(strike, (playbook.for_work(facts, now) for playbook in _playbooks(sandbox, team.id)))
 

@@ -22,9 +22,9 @@ def failure(code: FailureCode) -> WorkError:
     return WorkError(code, message, retryable)
 
 
-def decide(call: Call, kind: str) -> WorkOutcome:
+def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
-    decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.operation, call.now)
+    decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.operation, call.now, outputs)
     call.work_rule = decision.rule
     return decision.outcome
 

@@ -53,6 +53,25 @@ def test_slots_share_a_duration_in_the_proportions_of_their_usual_times_and_may_
     assert ({None}, "timed_out") == ({output["error"] for output in completed}, last["error"]["code"])
 
 
+def test_a_rule_about_outputs_fails_those_that_there_are_and_leaves_other_work_to_the_next_rule(
+    service: EmulatorUnderTest,
+) -> None:
+    rules = [
+        {"name": "slots", "match": PHOTOGRAPHY, "then": {"outputs": {"2": "timed_out", "4": "timed_out"}}},
+        {"name": "rest", "match": PHOTOGRAPHY, "when": {"nth": 2}, "then": {"fail": "content_rejected"}},
+    ]
+    service.use({"scenario": "s", "rules": rules})
+    ends = [service.wait_for(service.photograph(image_count=count).json) for count in (1, 1, 2)]
+    failures = [[(output["error"] or {}).get("code") for output in work["outputs"]] for work in ends]
+    assert [[None], ["content_rejected"], [None, "timed_out"]] == failures
+    assert {"slots": (3, 1), "rest": (3, 1)} == service.rules()
+    entries = service.told("GET", "/requests?operation=createProductPhotographyGeneration")["data"]
+    explained = [service.told("GET", f"/requests/{entry['request_id']}")["explanation"]["rules"] for entry in entries]
+    assert ["output 2 fails with timed_out", "the work fails with content_rejected"] == [
+        rule["did"] for rules in explained for rule in rules
+    ]
+
+
 def test_a_failure_goes_before_the_price_of_a_scene(service: EmulatorUnderTest) -> None:
     service.rule({"work": "background.create"}, {"scene": "foreground", "fail": "timed_out"})
     failed = service.wait_for(service.post("/backgrounds", ingredient_body("background", service.assets(1))).json)
