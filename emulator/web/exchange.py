@@ -353,9 +353,11 @@ class Exchange:
     def unanswered(self) -> Response:
         """End the request before anything is done; return the beginning of the answer that is lost."""
         self.entry.outcome = "lost"
-        status = self.route.success if self.route.success != 204 else 200
-        headers = (JSON_TYPE, (b"content-length", b"100"), (b"request-id", self.request_id.encode()))
-        return Response(status, headers, b'{"object":'.ljust(100))
+        request_id = (b"request-id", self.request_id.encode())
+        if self.route.success == 204:
+            return Response(204, (request_id,), b"")
+        headers = (JSON_TYPE, (b"content-length", b"100"), request_id)
+        return Response(self.route.success, headers, b'{"object":'.ljust(100))
 
     def slow_down(self, bytes_per_second: int) -> None:
         """Receive the rest of the body at this speed."""

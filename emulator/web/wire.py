@@ -60,10 +60,11 @@ class Wire:
         await send({"type": "http.response.body", "body": body})
 
     async def send_half(self, response: Response) -> None:
-        """Send the head and the first half of the body."""
-        await self._send({"type": "http.response.start", "status": response.status, "headers": response.headers})
-        half = response.body[: len(response.body) // 2]
-        await self._send({"type": "http.response.body", "body": half, "more_body": True})
+        """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
+        if response.body and self._request.method != "HEAD":
+            await self._send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+            half = response.body[: len(response.body) // 2]
+            await self._send({"type": "http.response.body", "body": half, "more_body": True})
 
     async def pause(self, span_ms: int) -> bool:
         """Wait for a span of real time, or until the emulator stops or the client has gone; return whether it has gone."""

@@ -342,7 +342,7 @@ def test_a_problem_that_the_request_asked_for_says_so(emulator: EmulatorUnderTes
     ("kind", "words"),
     [
         ("reset", "reset the connection in place of an answer"),
-        ("truncate", "broke the answer off half way"),
+        ("truncate", "broke the answer off before its end"),
         ("stall", "never sent the answer"),
         ("garbage", "sent garbage in place of the answer"),
     ],

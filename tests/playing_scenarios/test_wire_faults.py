@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.playing_scenarios.player import UPLOAD
+from tests.support.emulator_client import Answer
 from tests.support.pictures import picture
 from tests.support.served import Server, serving
 from tests.support.wire import IMPATIENT_SECONDS, Wire
@@ -44,6 +45,13 @@ def play(server: Server, names: Iterator[int]) -> Play:
     return make
 
 
+def _product(wire: Wire) -> Answer:
+    """Create a Product, and return the answer."""
+    asset_id = wire.upload(picture())
+    body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
+    return wire.ask("POST", "/products", body, "k")
+
+
 # A reset ------------------------------------------------------------------------------------------------------------
 
 
@@ -74,6 +82,24 @@ def test_a_truncated_body_ends_short_of_its_content_length(play: Play) -> None:
     assert short.value.partial.startswith(b'{"data":[{"object":"pose"')
 
 
+@pytest.mark.parametrize(("at", "remaining"), [("before_commit", 1), ("after_commit", 0)])
+def test_an_answer_that_has_no_body_is_truncated_before_it_begins(play: Play, at: str, remaining: int) -> None:
+    wire = play(("deleteProduct", {"network": "truncate", "at": at}))
+    product = _product(wire)
+    with pytest.raises(ConnectionResetError):  # RemoteDisconnected, which tells that nothing came, is one
+        wire.ask("DELETE", f"/products/{product.id}")
+    assert remaining == len(wire.ask("GET", "/products").json["data"])
+
+
+@pytest.mark.parametrize("at", ["before_commit", "after_commit"])
+@pytest.mark.parametrize("network", ["truncate", "garbage"])
+def test_what_is_left_of_an_answer_has_the_status_of_the_operation(play: Play, network: str, at: str) -> None:
+    wire = play(("createUpload", {"network": network, "at": at}))
+    with closing(wire.connect()) as connection:
+        wire.start(connection, "POST", "/uploads", UPLOAD, "k")
+        assert 201 == connection.getresponse().status
+
+
 # No JSON ------------------------------------------------------------------------------------------------------------
 
 
@@ -91,9 +117,7 @@ def test_garbage_is_a_whole_body_that_is_no_json(play: Play, at: str) -> None:
 
 def test_garbage_in_place_of_an_answer_without_a_body_leaves_the_connection_usable(play: Play) -> None:
     wire = play(("deleteProduct", {"network": "garbage", "at": "after_commit"}))
-    asset_id = wire.upload(picture())
-    body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
-    product = wire.ask("POST", "/products", body, "k")
+    product = _product(wire)
     with closing(wire.connect()) as connection:
         garbage = wire.ask("DELETE", f"/products/{product.id}", connection=connection)
         assert (200, True) == (garbage.status, bool(garbage.body))

@@ -84,7 +84,7 @@ class Wire(Protocol):
         """Send an answer whole, at a speed of real time if one is given."""
 
     async def send_half(self, response: Response) -> None:
-        """Send the head and the first half of the body."""
+        """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
 
     async def pause(self, span_ms: int) -> bool:
         """Wait for a span of real time; return whether the client has gone, which ends the wait."""

@@ -17,14 +17,14 @@ LossKind = Literal["reset", "truncate", "stall", "garbage"]
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
 _WORDS: Final[Mapping[LossKind, str]] = {
     "reset": "reset the connection in place of an answer",
-    "truncate": "broke the answer off half way",
+    "truncate": "broke the answer off before its end",
     "stall": "never sent the answer",
     "garbage": "sent garbage in place of the answer",
 }
 
 
 class LossFault(Fault, frozen=True):
-    """The answer is lost: the connection is reset, closed half way through the body, silent, or carries no JSON."""
+    """The answer is lost: the connection is reset, closed before the end of the answer, silent, or carries no JSON."""
 
     loses_answer: ClassVar[bool] = True
 
