@@ -10,14 +10,14 @@ from msgspec import structs
 
 from emulator.control.calls import Call, ControlPlane
 from emulator.control.fields import read_fields
-from emulator.control.teams import find_account
+from emulator.control.teams import describe_owner, find_account
 from emulator.control.timelines import describe_timeline
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import MappingNode, json_value, read_document
 from emulator.domain.problems import Problem, excerpt
 from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
-from emulator.scenario.scenario import NO_SCENARIO, Scenario
+from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames
 from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox, SandboxOptions
@@ -28,7 +28,13 @@ _TEXT: Final = "scenario"
 
 def show_scenario(call: Call) -> dict[str, Any]:
     """GET /scenario: the running one and how often its rules acted; `scenario` is null where none runs."""
-    return describe_scenario(call.sandbox, _team_id(call), call.now)
+    sandbox = call.sandbox
+    own = [
+        {"team": describe_owner(sandbox, team_id), "scenario": playbook.scenario.name}
+        for team_id, playbook in sandbox.playbooks.items()
+        if team_id != scenarios.EVERYONE
+    ]
+    return {**describe_scenario(sandbox, _team_id(call), call.now), "team_scenarios": own}
 
 
 def put_scenario(call: Call) -> dict[str, Any]:
@@ -41,12 +47,12 @@ def put_scenario(call: Call) -> dict[str, Any]:
     scenarios.begin(sandbox, scenario, call.now, team_id)
     if team_id == scenarios.EVERYONE:
         sandbox.options = with_scenario(call.plane.options_of(sandbox), scenario)
-    waiting = {"seed": scenario.seed, "clock": scenario.clock.setting, "start": scenario.clock.start}
-    names = {"seed": "seed", "clock": "clock", "start": "clock"}
-    at_reset = dict.fromkeys(names[name] for name, value in waiting.items() if value is not None)
+    clock = None if scenario.clock == ScenarioClock() else scenario.clock
+    waiting = {"seed": scenario.seed, "clock": clock, "premade": scenario.world.premade}
+    at_reset = [name for name, value in waiting.items() if value is not None]
     return {
         **describe_scenario(sandbox, team_id, call.now),
-        "takes_effect_at_reset": [] if team_id else list(at_reset),
+        "takes_effect_at_reset": [] if team_id else at_reset,
     }
 
 

@@ -7,19 +7,30 @@ from emulator.service.callers import Caller
 from emulator.service.sandbox import Sandbox
 
 _RATE_RETRY_SECONDS = 5
+_REFUSED_READ = "the service cannot answer reads: wait for Retry-After, then retry"
+"""The detail where a pause of new writes, which is what service_unavailable means of itself, would not be the cause."""
 
 
 def injected_problem(
-    sandbox: Sandbox, caller: Caller | None, now: int, code: str, detail: str | None, retry_after: int | None
+    sandbox: Sandbox,
+    caller: Caller | None,
+    now: int,
+    code: str,
+    detail: str | None,
+    retry_after: int | None,
+    is_read: bool,
 ) -> Problem:
     """Return the problem of a code. `detail` and `retry_after` (seconds): None for the service's own."""
     kind, wait_ms = CATALOGUE[code], 0
     if retry_after is None and kind.status in (429, 503):
         wait_ms = _wait_ms(sandbox, caller, now, code)
         retry_after = max(seconds_up(wait_ms), 1)
+    own_detail = f"{kind.title.lower()}: {kind.recovery}"
+    if is_read and code == "service_unavailable":
+        own_detail = _REFUSED_READ
     return Problem(
         code,
-        detail or f"{kind.title.lower()}: {kind.recovery}",
+        detail or own_detail,
         retry_after=retry_after,
         retry_wait_ms=wait_ms,
         active_operation_id=_active_operation_id(sandbox, caller) if code == "resource_operation_in_progress" else None,

@@ -331,7 +331,7 @@ class Exchange:
     def problem(self, code: str, detail: str | None, retry_after: int | None) -> Problem:
         """Return the problem that the service itself would answer with."""
         self.fire()
-        return injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after)
+        return injected_problem(self.sandbox, self.caller, self.now, code, detail, retry_after, self.is_read)
 
     def refuse(self, problem: Problem) -> Response:
         """Render a problem; an auto clock then skips the wait that it asks of the client."""

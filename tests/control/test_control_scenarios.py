@@ -8,7 +8,15 @@ import pytest
 
 from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest, Json
 
-NOTHING: Json = {"scenario": None, "description": None, "team": None, "began_at": None, "rules": [], "timeline": []}
+NOTHING: Json = {
+    "scenario": None,
+    "description": None,
+    "team": None,
+    "began_at": None,
+    "rules": [],
+    "timeline": [],
+    "team_scenarios": [],
+}
 """What is shown where no scenario runs."""
 FAILING = """\
 scenario: reads fail
@@ -206,22 +214,26 @@ CLOCKED = {
     "scenario": "clocked",
     "seed": 7,
     "clock": {"mode": "auto", "start": "2026-03-01T00:00:00.000Z"},
-    "world": {"teams": {"Demo": {"credits": 5}}},
+    "world": {"teams": {"Demo": {"credits": 5}}, "premade": False},
     "rules": [{"name": "r", "match": {"operation": "getTeam"}, "when": {"nth": "1"}, "then": {"problem": "rate_limited"}}],
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("options", [{}, {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z"}], ids=str)
-def test_its_seed_and_clock_take_effect_at_the_next_reset(emulator: EmulatorUnderTest, options: Any) -> None:
+def test_its_seed_and_clock_and_premade_ingredients_take_effect_at_the_next_reset(
+    emulator: EmulatorUnderTest, options: Any
+) -> None:
     emulator.told("POST", "/sandboxes", {"id": "mine", **options})
     before = emulator.told("GET", "/sandboxes/mine")
     shown = emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")
-    assert shown["takes_effect_at_reset"] == ["seed", "clock"]
+    assert shown["takes_effect_at_reset"] == ["seed", "clock", "premade"]
+    assert emulator.count("/poses", "iwe_demo_full_mine") == 4
     assert emulator.told("GET", "/sandboxes/mine")["clock"] == before["clock"]
     assert emulator.team(sandbox="mine") == {**before["teams"][0], "credits": 5}
     reset = emulator.told("POST", "/reset", sandbox="mine")
     assert (reset["clock"]["now"], reset["clock"]["mode"]) == ("2026-03-01T00:00:00.000Z", "auto")
     assert reset["teams"][0]["credits"] == 5
+    assert emulator.count("/poses", "iwe_demo_full_mine") == 0
     assert reset["teams"][0]["id"] != before["teams"][0]["id"]
     emulator.ask("DELETE", "/scenario", sandbox="mine")
     assert emulator.told("POST", "/reset", sandbox="mine") == before
@@ -235,7 +247,8 @@ def test_a_scenario_can_be_limited_to_one_team(emulator: EmulatorUnderTest, by: 
     assert (shown["scenario"], shown["team"]) == ("reads fail", team_id)
     assert (_reads(emulator), _reads(emulator, OTHER)) == ([200, 500, 200, 500], [200] * 4)
     assert emulator.told("GET", path)["rules"][0]["fired"] == 2
-    assert emulator.told("GET", "/scenario") == NOTHING
+    own = [{"team": {"id": team_id, "name": "Demo"}, "scenario": "reads fail"}]
+    assert emulator.told("GET", "/scenario") == NOTHING | {"team_scenarios": own}
     assert emulator.ask("DELETE", "/scenario").status == 204
     assert emulator.told("GET", path)["scenario"] == "reads fail"
     assert emulator.ask("DELETE", path).status == 204

@@ -35,6 +35,7 @@ def test_a_byte_surface_can_answer_with_a_problem(service: EmulatorUnderTest, co
     assert [answer.code for answer in answers] == [code, code]
     assert {answer.headers["emulator-rule"] for answer in answers} == {"the rule"}
     assert service.rules() == {"the rule": (2, 2)}
+    assert "writes" not in answers[1].json["detail"]  # a download is none
 
 
 def test_after_a_problem_that_hides_the_commit_the_bytes_are_there(service: EmulatorUnderTest) -> None:
