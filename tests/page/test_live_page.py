@@ -183,13 +183,16 @@ def test_axe_finds_nothing_serious(visitor: Any, service: Service, node: Path, c
     assert found == []
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen(visitor: Any, service: Service) -> None:
+def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(visitor: Any, service: Service) -> None:
     service.photoshoot()
-    visit = visitor(**PHONE)
+    visit = visitor(viewport={"width": 320, "height": 640})
     for name in REGIONS:
         visit.region(name)
-        width = visit.page.evaluate("document.documentElement.scrollWidth")
-        assert (name, width) == (name, PHONE["viewport"]["width"])
+        assert (name, visit.page.evaluate("document.documentElement.scrollWidth")) == (name, 320)
+    expect(visit.page.get_by_role("banner").get_by_text(f"{service.origin}/v1")).to_be_visible()
+    service.control("POST", "/sandboxes", {"id": "checkout"})
+    visit.open("/_emulator?sandbox=checkout")
+    expect(visit.page.get_by_role("banner").get_by_text("Sandbox checkout")).to_be_visible()
 
 
 def test_all_tabs_are_reached_by_keyboard(visit: Visit) -> None:

@@ -78,6 +78,20 @@ def test_the_fields_narrow_the_list_down(visit: Visit, service: Service) -> None
     expect(rows).to_have_count(3)
 
 
+def test_a_row_keeps_its_operation_beside_a_long_rule_and_its_team_beside_an_opened_request(
+    visit: Visit, service: Service
+) -> None:
+    key = service.control("POST", "/teams", {"name": "مجموعة الصور"})["credentials"][0]["key"]
+    rule = {"name": "a rule with a name " + "that is long " * 20, "match": {}, "then": {"problem": "rate_limited"}}
+    service.control("PUT", "/scenario", {"scenario": "long", "rules": [rule]})
+    Service(service.origin, key).call("GET", "/v1/team")
+    row = visit.opened_request("getTeam").get_by_role("row").filter(has_text="getTeam")
+    assert row.locator(".operation").evaluate("name => name.scrollWidth <= name.clientWidth")
+    team = row.get_by_text("مجموعة الصور")
+    expect(team).to_be_visible()
+    expect(team).to_have_css("direction", "rtl")
+
+
 def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
     body = {"content_type": "image/png", "size_bytes": 10}
     for _ in range(2):

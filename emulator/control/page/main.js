@@ -154,7 +154,8 @@ function showConnection(reason) {
 
 async function showFacts() {
   const [{ version }, { base_url: baseUrl }] = await Promise.all([ask("GET", "/health"), shownSandbox()]);
-  const sandbox = sandboxId() === "default" ? null : element("span", { class: "chip" }, `Sandbox ${sandboxId()}`);
+  const sandbox =
+    sandboxId() === "default" ? null : element("span", { class: "chip", title: sandboxId() }, `Sandbox ${sandboxId()}`);
   fill(byId("facts"), element("code", {}, baseUrl), sandbox, element("span", { class: "faint" }, version));
 }
 

@@ -158,7 +158,7 @@ function facts(entry) {
     { class: "facts" },
     rows
       .filter(([, value]) => value)
-      .flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value || "")]),
+      .flatMap(([term, value]) => [element("dt", {}, term), element("dd", { dir: "auto" }, value || "")]),
   );
 }
 

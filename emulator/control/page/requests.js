@@ -200,7 +200,7 @@ function paint(entry, row) {
       entry.code && element("span", { class: "code" }, entry.code),
       rule,
     ),
-    element("span", { class: "cell-team", role: "gridcell" }, entry.team),
+    element("span", { class: "cell-team", role: "gridcell", dir: "auto", title: entry.team || null }, entry.team),
     element(
       "span",
       { class: "cell-time", role: "gridcell" },

@@ -136,7 +136,7 @@ export function create(panel) {
           element(
             "tr",
             {},
-            element("th", { scope: "row", class: "team-name" }, team.name),
+            element("th", { scope: "row", class: "team-name", dir: "auto" }, team.name),
             cell("Credits", credits),
             cell("Reserved", element("span", { class: "team-reserved" })),
             cell("Subscription", subscription),
