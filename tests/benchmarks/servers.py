@@ -27,8 +27,6 @@ _TEAM = """
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that accepts requests."""
-
     port: int
     ready_ms: float
     process: "subprocess.Popen[str]"

@@ -157,8 +157,6 @@ class TestDocument:
 
 
 class TestOperations:
-    """The 38 operations against the endpoint list."""
-
     def test_are_those_that_the_tests_call_and_succeed_as_there(self) -> None:
         assert len(operations()) == 38
         for name, (_, _, operation) in operations().items():
@@ -305,8 +303,6 @@ class TestProblems:
 
 
 class TestExamples:
-    """The examples against their schemas."""
-
     def test_are_there_and_are_valid_and_show_no_undeclared_field(self) -> None:
         for media_type in (*bodies(), *answers()):
             check = validator(media_type["schema"]["$ref"], is_strict=True)

@@ -53,7 +53,6 @@ def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -
 
 @schemathesis.hook
 def after_call(context: HookContext, case: Case[Any], response: Response) -> None:
-    """Take note of what was answered, and of a change."""
     status = response.status_code
     STATUSES[case.operation.definition.raw["operationId"]][status] += 1
     SERVICE.is_changed |= status < 300 and case.method != "GET"

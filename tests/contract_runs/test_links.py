@@ -4,7 +4,6 @@ Every single link once, and then random walks along them, each walk through a se
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from tests.support.contract_check import shipped_checker
 from tests.support.emulator_client import Answer, Call, Json
 from tests.support.pictures import picture
 
+CHECKER = shipped_checker()
 WALKS = 20
 STEPS = 8
 FEWEST_OUTCOMES = 25
@@ -31,43 +31,14 @@ WORK_SECONDS = 60
 # Every link ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operation of the contract."""
-
-    method: str
-    path: str
-    described: Mapping[str, Any]
-
-    def bodies(self) -> list[Json | None]:
-        """Return the bodies that the contract shows; none where it takes none."""
-        content = self.described.get("requestBody", {}).get("content", {}).get("application/json", {})
-        examples = content.get("examples", {}).values()
-        return [shipped_checker().resolve(example)["value"] for example in examples] or [None]
+OPERATIONS = {described["operationId"]: (method, path, described) for method, path, described in CHECKER.operations()}
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link of one answer of one operation."""
-
-    source: Operation
-    status: int
-    name: str
-    described: Mapping[str, Any]
-
-
-OPERATIONS = {
-    described["operationId"]: Operation(method, path, described)
-    for method, path, described in shipped_checker().operations()
-}
-
-
-def links() -> Iterator[Link]:
-    resolve = shipped_checker().resolve
-    for operation in OPERATIONS.values():
-        for status, response in operation.described["responses"].items():
-            for name, link in resolve(response).get("links", {}).items():
-                yield Link(operation, int(status), name, resolve(link))
+def links() -> Iterator[Any]:
+    for source, (_, _, described) in OPERATIONS.items():
+        for status, response in described["responses"].items():
+            for name, link in CHECKER.resolve(response).get("links", {}).items():
+                yield pytest.param(source, int(status), name, CHECKER.resolve(link), id=f"{source}-{name}")
 
 
 @pytest.fixture(scope="module")
@@ -77,48 +48,44 @@ def seeded() -> Iterator[SeededService]:
     service.close()
 
 
-@pytest.mark.parametrize(
-    "link", [pytest.param(link, id=f"{link.source.described['operationId']}-{link.name}") for link in links()]
-)
-def test_a_link_leads_from_its_answer_to_a_success(seeded: SeededService, link: Link) -> None:
+@pytest.mark.parametrize(("source", "status", "name", "link"), list(links()))
+def test_a_link_leads_from_its_answer_to_a_success(
+    seeded: SeededService, source: str, status: int, name: str, link: Json
+) -> None:
     seeded.is_changed = True
     seeded.renew()
-    answer = ask_for(seeded, link)
-    seeded.emulator.advance(WORK_SECONDS)
-    told = {name: look_up(answer.json, expression) for name, expression in link.described["parameters"].items()}
-    target = OPERATIONS[link.described["operationId"]]
-    if target.described["operationId"] == "completeUpload":
-        seeded.upload_token = seeded.emulator.send_bytes(answer.json, picture()).json["upload_token"]
-    bodies = target.bodies()
-    assert call(seeded, target, told, bodies[0]).status < 300
-
-
-def ask_for(service: SeededService, link: Link) -> Answer:
-    """Send a request that is answered with the status and in the state that the link starts from."""
-    ids = dict(service.ids)
-    for ingredient, operation in service.operations.items():
-        if link.described["operationId"] == f"get{''.join(map(str.title, ingredient.split('_')[:-1]))}":
+    ids, target = dict(seeded.ids), link["operationId"]
+    for ingredient, operation in seeded.operations.items():
+        if target == f"get{''.join(map(str.title, ingredient.split('_')[:-1]))}":
             ids["operation_id"] = operation
-    if link.name == "listOperationsOnTarget":
-        pose = f"/poses/{service.ids['pose_id']}"
-        ids["operation_id"] = service.emulator.patch(pose, {"asset_id": service.assets[1]}).json["id"]
-    for body in link.source.bodies():
-        answer = call(service, link.source, ids, body)
-        if answer.status == link.status:
-            return answer
-    raise AssertionError(f"no example of {link.source.described['operationId']} is answered with {link.status}")
+    if name == "listOperationsOnTarget":
+        pose = f"/poses/{seeded.ids['pose_id']}"
+        ids["operation_id"] = seeded.emulator.patch(pose, {"asset_id": seeded.assets[1]}).json["id"]
+    answer = next(answer for body in bodies(source) if (answer := call(seeded, source, ids, body)).status == status)
+    seeded.emulator.advance(WORK_SECONDS)
+    told = {parameter: look_up(answer.json, expression) for parameter, expression in link["parameters"].items()}
+    if target == "completeUpload":
+        seeded.upload_token = seeded.emulator.send_bytes(answer.json, picture()).json["upload_token"]
+    assert call(seeded, target, told, bodies(target)[0]).status < 300
 
 
-def call(service: SeededService, operation: Operation, told: Mapping[str, str], body: Json | None) -> Answer:
+def bodies(operation_id: str) -> list[Json | None]:
+    """Return the bodies that the contract shows; none where it takes none."""
+    content = OPERATIONS[operation_id][2].get("requestBody", {}).get("content", {}).get("application/json", {})
+    return [CHECKER.resolve(example)["value"] for example in content.get("examples", {}).values()] or [None]
+
+
+def call(service: SeededService, operation_id: str, told: Mapping[str, str], body: Json | None) -> Answer:
     """Call an operation with what is known for its path, or, if it has none, for its query."""
-    path = operation.path.format_map(told)
-    if path == operation.path and "{" not in path and operation.described["operationId"] == "listOperations":
-        path += "".join(f"?{name}={value}" for name, value in told.items() if name == "target_id")
+    method, template, _ = OPERATIONS[operation_id]
+    path = template.format_map(told)
+    if operation_id == "listOperations" and "target_id" in told:
+        path += f"?target_id={told['target_id']}"
     if body is not None:
         body = service.resolved_body(body, dict(told))
         if "size_bytes" in body:
             body = {"content_type": "image/png", "size_bytes": len(picture())}
-    return service.emulator.send(Call(operation.method, path, body))
+    return service.emulator.send(Call(method, path, body))
 
 
 def look_up(value: Any, expression: str) -> Any:

@@ -17,8 +17,6 @@ DATA = picture()
 
 @dataclass(slots=True)
 class WireRequest:
-    """A request before it is written down."""
-
     method: bytes
     target: bytes
     headers: list[Header] = field(default_factory=list)

@@ -49,8 +49,6 @@ class Response:
 
 @dataclass(slots=True)
 class Conversation:
-    """What became of a connection."""
-
     requests: list[tuple[str, str, int]] = field(default_factory=list)
     """Method, path and status of each request that the application answered."""
     written: bytes = b""

@@ -130,8 +130,6 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The ids of what the transcript works with."""
-
     assets: list[str]
     product: str
 

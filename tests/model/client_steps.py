@@ -135,7 +135,6 @@ class ClientSteps:
     # Uploads ------------------------------------------------------------------------------------------------------------
 
     def upload(self, chance: Random) -> None:
-        """Bring in a file, as one should."""
         self._upload(chance.choice(sample_files()), chance.choice(WRITERS))
 
     def _upload(self, file: SampleFile, key: str) -> None:
@@ -186,7 +185,6 @@ class ClientSteps:
         self._change(chance, chance.choice(INGREDIENTS))
 
     def delete(self, chance: Random) -> None:
-        """Delete something; what is gone is gone."""
         key, kind = self._key(chance), chance.choice(("asset", "asset", "asset", "product", *INGREDIENTS))
         ask = Ask(key, "DELETE", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}")
         ask.fault = self._fault(chance, ask.method, ask.path)

@@ -66,7 +66,6 @@ class Comparison:
         return {**team, "credentials": credentials}
 
     def team_of(self, key: str) -> str:
-        """Return the Team of a key; for an unknown one, the first."""
         return str(self.model.state.credentials.get(key, {"team": "Ash"})["team"])
 
     def _premade(self) -> dict[str, list[Json]]:

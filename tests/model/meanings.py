@@ -3,7 +3,10 @@
 Two bodies with the same meaning are the same request to an Idempotency-Key, and the meaning is what work echoes (D28).
 """
 
+from functools import cache
 from typing import Any
+
+from tests.support.contract_check import shipped_checker
 
 Json = dict[str, Any]
 
@@ -24,21 +27,13 @@ INGREDIENTS = ("photography_style", "background", "pose", "fashion_model")
 WORKFLOWS = {"product-photography": "product_photography", "edit-images": "edit_images", "upscale": "upscale"}
 """By the last step of a path."""
 
-VERBS = {"GET": "get", "POST": "create", "PATCH": "update", "DELETE": "delete"}
 
-
+@cache
 def operation_id(method: str, path: str) -> str:
-    """Return the contract's name of what a request asks for; lists are not named here."""
-    steps = path.split("/")[1:]
-    if steps[-1] == "complete":
-        return "completeUpload"
-    if steps[0] == "generations" and method == "POST":
-        return f"create{_camel(WORKFLOWS[steps[1]])}Generation"
-    return VERBS[method] + _camel(KINDS.get(steps[0], steps[0]))
-
-
-def _camel(words: str) -> str:
-    return "".join(word.capitalize() for word in words.split("_"))
+    """Return the contract's name of what a request asks for."""
+    operation, _ = shipped_checker().operation_of(method, path)
+    assert operation is not None
+    return str(operation["operationId"])
 
 
 def meaning_of(operation: str, body: Json) -> Json:

@@ -36,8 +36,6 @@ class Refusal(Exception):
 
 @dataclass(slots=True)
 class State:
-    """Everything the model knows."""
-
     now: int
     teams: dict[str, Json]
     """By name: id, name, credits (those free to spend), granted (all that were ever given), subscription, limit."""

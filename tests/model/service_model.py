@@ -74,8 +74,6 @@ class Expected:
 
 
 class ServiceModel:
-    """The model with its state."""
-
     def __init__(self, now: int, teams: list[Json], premade: dict[str, list[Json]], result_of: ResultOf) -> None:
         self.state = State(now, {}, {})
         self._result_of = result_of

@@ -22,8 +22,6 @@ TURN = 800
 
 
 class CountedRates:
-    """Who was let in when."""
-
     def __init__(self) -> None:
         self._let_in: list[tuple[int, str]] = []
 

@@ -108,8 +108,6 @@ class UnfinishedError(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back."""
-
     status: int
     raw_headers: tuple[tuple[str, str], ...]
     body: bytes

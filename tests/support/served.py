@@ -21,8 +21,6 @@ EMULATOR = (sys.executable, "-m", "emulator")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a program ended."""
-
     status: int
     output: str
     complaint: str
@@ -163,7 +161,6 @@ def serving(
 
 
 def _wait_until_ready(server: Server) -> None:
-    """Read the start-up message."""
     guard = threading.Timer(PATIENCE_SECONDS, server.process.kill)
     guard.start()
     try:
