@@ -1,9 +1,9 @@
-"""What random clients send: bodies that are right, and the same made wrong on purpose.
+"""What random clients send: bodies that are right, as the contract has their fields, and the same made wrong on purpose.
 
-A right body keeps to the contract; what it refers to is mostly there, and now and then deleted, another Team's or made up.
+What a right body refers to is mostly there, and now and then deleted, another Team's or made up.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
@@ -11,10 +11,10 @@ from tests.model.arithmetic import Json
 from tests.model.service_model import ServiceModel
 from tests.support.contract_check import shipped_checker
 
-ASPECT_RATIOS: Final = ("21:9", "1:1", "4:3", "3:2", "2:3", "5:4", "4:5", "3:4", "16:9", "9:16")
-AGE_RANGES: Final = ("18-25", "25-35", "35-45", "45-55", "55+")
-DISTANCES: Final = ("close", "medium", "far")
 TEXTS: Final = ("Linen shirt", "Ärmel", "x")
+COLORS: Final = ("#CC0011", "cc0011")
+MOST_REFERENCES: Final = 4
+"""In a list that may have any number, or more than those."""
 
 
 def without(name: str) -> Callable[[Json], Json]:
@@ -31,20 +31,46 @@ class RandomBodies:
         self._team = team
 
     def body(self, operation: str) -> Json:
-        writers: dict[str, Callable[[], Json]] = {
-            "createProduct": self._product,
-            "updateProduct": self._product_patch,
-            "createPhotographyStyle": self._style,
-            "createBackground": self._background,
-            "createPose": self._pose,
-            "createFashionModel": self._model_of_fashion,
-            "createProductPhotographyGeneration": self._photography,
-            "createEditImagesGeneration": self._edit,
-            "createUpscaleGeneration": self._upscale,
+        """Return a right body: what the contract requires, some of the rest, and all of it in agreement with each other."""
+        body = self._object(shipped_checker().body_schema(operation))
+        if "primary_asset_id" in body and "asset_ids" in body:
+            body["primary_asset_id"] = self._chance.choice(body["asset_ids"])
+        if "output_mode" in body:
+            if not body.get("product_ids") and not body.get("asset_ids"):
+                body["asset_ids"] = self.references("asset", 1, MOST_REFERENCES)
+            if "image_count" in body:
+                is_photoshoot = body["output_mode"] == "photoshoot"
+                body["image_count"] = self._chance.choice((4, 4.0) if is_photoshoot else (1, 2, 3.0, 6))
+        return body or {"name": self._chance.choice(TEXTS)}
+
+    def _object(self, schema: Any) -> Json:
+        required = schema.get("required", ())
+        return {
+            name: self._value(name, shipped_checker().resolve(field))
+            for name, field in schema["properties"].items()
+            if name in required or self._chance.random() < 0.4
         }
-        if operation in writers:
-            return writers[operation]()
-        return self._part_of(writers[operation.replace("update", "create")]())
+
+    def _value(self, name: str, schema: Any) -> Any:
+        choose = self._chance.choice
+        if name.endswith("_ids"):
+            most = min(schema.get("maxItems", MOST_REFERENCES), MOST_REFERENCES)
+            return self.references(name.removesuffix("_ids"), schema.get("minItems", 0), most)
+        if name.endswith("_id"):
+            return self.reference(name.removesuffix("_id").removeprefix("primary_"))
+        if "oneOf" in schema:
+            return self._object(shipped_checker().resolve(choose(schema["oneOf"])))
+        if "enum" in schema:
+            return choose(schema["enum"])
+        match schema["type"]:
+            case "object":
+                return self._object(schema)
+            case "array":
+                words = shipped_checker().resolve(schema["items"])["enum"]
+                return self._chance.sample(words, self._chance.randint(1, len(words)))
+            case "integer":
+                return schema["minimum"]
+        return schema.get("const") or choose(COLORS if name in ("color", "hex") else TEXTS)
 
     def spoiled(self, operation: str, body: Json) -> Any:
         """Return the body made wrong: the contract refuses it."""
@@ -95,99 +121,3 @@ class RandomBodies:
         usable = [identifier for identifier in self._model.ids(kind, self._team) if identifier not in found]
         missing = [f"missing-{number}" for number in range(least)]
         return [*found, *usable[: max(0, least - len(found))], *missing][: max(least, len(found))]
-
-    def _text(self) -> str:
-        return self._chance.choice(TEXTS)
-
-    def _sometimes(self, **fields: Callable[[], Any]) -> Json:
-        return {name: value() for name, value in fields.items() if self._chance.random() < 0.4}
-
-    def _part_of(self, body: Json) -> Json:
-        kept = {name: value for name, value in body.items() if self._chance.random() < 0.4}
-        return kept or {"name": self._text()}
-
-    # Bodies ---------------------------------------------------------------------------------------------------------------
-
-    def _product(self) -> Json:
-        photos = self.references("asset", 1, 3)
-        texts = self._sometimes(description=self._text, dimensions=self._text)
-        return {"name": self._text(), "asset_ids": photos, "primary_asset_id": self._chance.choice(photos), **texts}
-
-    def _product_patch(self) -> Json:
-        body = self._part_of(self._product())
-        if "asset_ids" in body and "primary_asset_id" in body:
-            body["primary_asset_id"] = self._chance.choice(body["asset_ids"])
-        return body
-
-    def _style(self) -> Json:
-        body = {"name": self._text(), "asset_ids": self.references("asset", 3, 3)}
-        return {**body, **self._sometimes(description=self._text)}
-
-    def _background(self) -> Json:
-        kind = self._chance.choice(("backdrop", "location"))
-        return {"name": self._text(), "kind": kind, "asset_id": self.reference("asset")}
-
-    def _pose(self) -> Json:
-        body = {"name": self._text(), "asset_id": self.reference("asset")}
-        return {**body, **self._sometimes(supported_camera_distances=self._distances)}
-
-    def _distances(self) -> list[str]:
-        return self._chance.sample(DISTANCES, self._chance.randint(1, 3))
-
-    def _model_of_fashion(self) -> Json:
-        return {
-            "name": self._text(),
-            "age_range": self._chance.choice(AGE_RANGES),
-            "gender": self._chance.choice(("male", "female", "neutral")),
-            "asset_ids": self.references("asset", 1, 5),
-        }
-
-    def _photography(self) -> Json:
-        choose = self._chance.choice
-        mode = choose(("single_shots", "photoshoot"))
-        counts: Sequence[float] = (4, 4.0) if mode == "photoshoot" else (1, 2, 3.0, 6)
-        body: Json = {"output_mode": mode}
-        body.update(
-            self._sometimes(
-                product_ids=lambda: self.references("product", 0, 2),
-                photography_style_id=lambda: self.reference("photography_style"),
-                background=self._background_choice,
-                fashion_model=self._model_choice,
-                pose_id=lambda: self.reference("pose"),
-                camera_distance=lambda: choose(DISTANCES),
-                colorway=lambda: {"name": "Red", **self._sometimes(hex=lambda: choose(("#CC0011", "cc0011")))},
-                custom_directions=self._text,
-                image_count=lambda: choose(counts),
-                aspect_ratio=lambda: choose(ASPECT_RATIOS),
-                resolution=lambda: choose(("1k", "2k", "4k")),
-                output_format=lambda: choose(("jpeg", "png", "webp")),
-            )
-        )
-        if not body.get("product_ids") or choose((True, False)):
-            body["asset_ids"] = self.references("asset", 1, 3)
-        return body
-
-    def _background_choice(self) -> Json:
-        color = {"type": "color", "color": self._chance.choice(("#AABBCC", "aabbcc"))}
-        chosen = {"type": "background", "background_id": self.reference("background")}
-        return self._chance.choice(({"type": "automatic"}, {"type": "transparent"}, color, chosen))
-
-    def _model_choice(self) -> Json:
-        selected = {"type": "selected", "fashion_model_id": self.reference("fashion_model")}
-        group = {"type": "group", "fashion_model_ids": self.references("fashion_model", 2, 3)}
-        return self._chance.choice(({"type": "automatic"}, {"type": "none"}, selected, group))
-
-    def _edit(self) -> Json:
-        choose = self._chance.choice
-        return {
-            "asset_ids": self.references("asset", 1, 4),
-            "instructions": self._text(),
-            "aspect_ratio": choose(ASPECT_RATIOS),
-            "resolution": choose(("1k", "2k", "4k")),
-            "output_format": choose(("jpeg", "png", "webp")),
-        }
-
-    def _upscale(self) -> Json:
-        choose, asset_id = self._chance.choice, self.reference("asset")
-        formats = ("jpeg", "png", "webp")
-        return {"asset_id": asset_id, "target_resolution": choose(("2k", "4k")), "output_format": choose(formats)}

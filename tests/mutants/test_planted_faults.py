@@ -15,7 +15,7 @@ import pytest
 from tests.contract_runs.running import run_schemathesis
 from tests.model.playing import draw_plainly, play
 from tests.mutants.planted_faults import PLANTED_FAULTS
-from tests.support.emulator_client import EmulatorUnderTest, settings_of
+from tests.support.emulator_client import INVALID_INPUT, EmulatorUnderTest, ingredient_body, settings_of
 from tests.support.every_operation import take_tour
 from tests.support.every_problem import CAUSES
 from tests.support.specification import STATUSES
@@ -75,6 +75,8 @@ def tour(folder: Path) -> None:
     with closing(EmulatorUnderTest(settings_of(folder, rate_limits=False))) as emulator:
         take_tour(emulator)
         assert emulator.get("/assets?limit=101").outcome == (400, "invalid_request")
+        garden = ingredient_body("background", ["an Asset"]) | {"kind": "garden"}
+        assert emulator.post("/backgrounds", garden).outcome == INVALID_INPUT
         for code, cause in CAUSES.items():
             if code not in NOT_ON_TOUR:
                 assert cause(emulator).outcome == (STATUSES[code], code)
