@@ -1,13 +1,18 @@
 """What the tests of clients share: one folder with the packages from npm."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from tests.clients.generated import npm_folder
+from tests.clients.generated import CLIENTS, need, run
 
 
 @pytest.fixture(scope="session")
 def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the TypeScript tours, with all that package.json names."""
-    return npm_folder(tmp_path_factory.mktemp("typescript"))
+    """The folder of the TypeScript tours, with all that the lock of package.json names."""
+    need("node", "npm")
+    folder = tmp_path_factory.mktemp("typescript")
+    shutil.copytree(CLIENTS / "typescript", folder, dirs_exist_ok=True)
+    run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
+    return folder

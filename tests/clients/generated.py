@@ -23,7 +23,6 @@ from tests.support.served import ROOT, run_program, serving
 CONTRACT = ROOT / "contract" / "openapi.yaml"
 CLIENTS = Path(__file__).parent
 TOURS = CLIENTS / "tours"
-TYPESCRIPT = CLIENTS / "typescript"
 PACKAGE = "service_client"
 """How the generated Python clients are called."""
 TIME_LIMIT_SECONDS = 300
@@ -70,14 +69,6 @@ def generator_jar() -> Path:
     assert package is not None
     assert package.origin is not None
     return Path(package.origin).with_name("openapi-generator.jar")
-
-
-def npm_folder(folder: Path) -> Path:
-    """Install what the TypeScript client is made with, as its lock has it; return the folder."""
-    need("node", "npm")
-    shutil.copytree(TYPESCRIPT, folder, dirs_exist_ok=True)
-    run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
-    return folder
 
 
 def take_tour(command: Sequence[str | Path], folder: Path, **variables: str) -> Mapping[str, Any]:

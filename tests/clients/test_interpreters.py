@@ -16,7 +16,7 @@ import pytest
 from tests.clients.generated import run
 from tests.histories import transcript
 from tests.histories.transcript import Exchange
-from tests.support.served import EMULATOR, ROOT, run_program, serving
+from tests.support.served import ROOT, run_program
 
 pytestmark = pytest.mark.verify
 
@@ -67,10 +67,7 @@ def has_pip(python: str) -> bool:
 
 def played_on(python: str) -> list[Exchange]:
     """Hold the conversation with a fresh server of an interpreter."""
-    with serving(
-        "--public-url", transcript.PUBLIC_URL, "--clock", "auto", "--seed", "7", program=(python, *EMULATOR[1:])
-    ) as emulator:
-        return transcript.play(emulator.url)
+    return transcript.on_fresh_server(transcript.play, "--clock", "auto", "--seed", "7", python=python)
 
 
 def assert_equal_but_for_the_reason(expected: Exchange, found: Exchange) -> None:
@@ -99,13 +96,8 @@ def test_another_interpreter_answers_with_the_same_bytes(own_transcript: Sequenc
 
 
 def test_a_state_that_is_saved_half_way_goes_on_in_another_interpreter_with_the_same_bytes(other_python: str) -> None:
-    options = ("--public-url", transcript.PUBLIC_URL, "--seed")
-    with (
-        serving(*options, "7", "--clock", "auto") as here,
-        serving(*options, "8", program=(other_python, *EMULATOR[1:])) as there,
-    ):
-        for stays, moves in zip(*transcript.play_with_a_move(here.url, there.url), strict=True):
-            assert_equal_but_for_the_reason(stays, moves)
+    for stays, moves in zip(*transcript.play_with_a_move(other_python), strict=True):
+        assert_equal_but_for_the_reason(stays, moves)
 
 
 def test_another_zlib_makes_the_same_bytes(

@@ -5,29 +5,19 @@ And one history in several gaits: how the clock was moved, and who looked when, 
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
 import pytest
 
 from tests.histories import transcript
-from tests.histories.transcript import Exchange, Recorder
-from tests.support.served import serving
+from tests.histories.transcript import Exchange, Recorder, on_fresh_server
 
 END = "2026-01-01T00:01:00.000Z"
 """When all work of the transcript is done, counted from the start of a clock that stands still."""
 
-Result = TypeVar("Result")
-
-
-def play_on_fresh_process(play: Callable[[str], Result], *options: str) -> Result:
-    """Start a server, hold a conversation with it, stop it."""
-    with serving("--public-url", transcript.PUBLIC_URL, *options) as emulator:
-        return play(emulator.url)
-
 
 def test_two_processes_answer_one_transcript_with_the_same_bytes() -> None:
     def play(_: int) -> list[Exchange]:
-        return play_on_fresh_process(transcript.play, "--clock", "auto", "--seed", "7")
+        return on_fresh_server(transcript.play, "--clock", "auto", "--seed", "7")
 
     with ThreadPoolExecutor(2) as both:
         first, second = both.map(play, range(2))
@@ -40,9 +30,7 @@ def test_two_processes_answer_one_transcript_with_the_same_bytes() -> None:
 
 
 def test_a_state_that_is_saved_half_way_goes_on_in_another_process_with_the_same_bytes() -> None:
-    options = ("--public-url", transcript.PUBLIC_URL, "--seed")
-    with serving(*options, "7", "--clock", "auto") as here, serving(*options, "8") as there:
-        stays, moves = transcript.play_with_a_move(here.url, there.url)
+    stays, moves = transcript.play_with_a_move()
     assert len(stays) > 100
     for one, other in zip(stays, moves, strict=True):
         assert one == other
@@ -53,7 +41,7 @@ def test_another_seed_gives_other_identifiers_and_links() -> None:
         poses = Recorder(origin).call("GET", "/poses").json()["data"]
         return {pose[name] for pose in poses for name in ("id", "card_image_url")}
 
-    first, second = (play_on_fresh_process(premade, "--clock", "auto", "--seed", seed) for seed in ("7", "8"))
+    first, second = (on_fresh_server(premade, "--clock", "auto", "--seed", seed) for seed in ("7", "8"))
     assert first & second == set()
 
 
@@ -108,4 +96,4 @@ def history(clock: str, gait: Callable[[Recorder, list[str]], None]) -> list[tup
         found = [*transcript.read_everything(recorder), *transcript.download_everything(recorder)]
         return [(exchange.request, exchange.body) for exchange in found]
 
-    return play_on_fresh_process(play, "--clock", clock, "--rate-limits", "off")
+    return on_fresh_server(play, "--clock", clock, "--rate-limits", "off")

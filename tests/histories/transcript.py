@@ -7,10 +7,11 @@ sends depends only on what it was answered. Under an `auto` or `manual` clock th
 
 import http.client
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from emulator.imaging.normalize import CONTENT_TYPES
@@ -18,6 +19,7 @@ from tests.support import contract_check
 from tests.support.contract_check import shipped_checker
 from tests.support.emulator_client import FULL
 from tests.support.pictures import photo
+from tests.support.served import EMULATOR, serving
 
 PUBLIC_URL = "http://emulator.test"
 """How links start, so that a free port does not show in them: `serve --public-url`."""
@@ -40,6 +42,7 @@ FAULTS = {
 COLLECTIONS = ("/assets", "/products", "/photography-styles", "/backgrounds", "/poses", "/fashion-models", *WORK)
 
 Json = dict[str, Any]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,11 +341,24 @@ def journal(recorder: Recorder) -> Exchange:
     return replace(noted, headers=(), body=json.dumps(entries).encode())
 
 
-def play_with_a_move(here: str, there: str) -> tuple[list[Exchange], list[Exchange]]:
-    """Hold the first half here; save the state and load it there; hold the second half in both places.
+def on_fresh_server(play: Callable[[str], Result], *options: str, python: str = sys.executable) -> Result:
+    """Start a server of an interpreter, hold a conversation with it, stop it."""
+    with serving("--public-url", PUBLIC_URL, *options, program=(python, *EMULATOR[1:])) as emulator:
+        return play(emulator.url)
+
+
+def play_with_a_move(python: str = sys.executable) -> tuple[list[Exchange], list[Exchange]]:
+    """Hold the first half here; save the state and load it into a server of an interpreter; hold the second half in both places.
 
     The second halves are returned. Request-Ids of control planes are left out: they count what a server was asked.
     """
+    return on_fresh_server(
+        lambda here: on_fresh_server(lambda there: _move(here, there), "--seed", "8", python=python),
+        *("--clock", "auto", "--seed", "7"),
+    )
+
+
+def _move(here: str, there: str) -> tuple[list[Exchange], list[Exchange]]:
     stays = Recorder(here)
     begun = begin(stays)
     moves = stays.moved_to(there)
