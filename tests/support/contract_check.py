@@ -125,6 +125,15 @@ class ContractChecker:
         (operation,) = [one for _, _, one in self.operations() if one["operationId"] == operation_id]
         return self.resolve(operation["requestBody"]["content"]["application/json"]["schema"])
 
+    def validator(self, reference: str) -> jsonschema_rs.Draft202012Validator:
+        """Return the validator of a component."""
+        found = self._validators.get(reference)
+        if found is None:
+            found = self._validators[reference] = jsonschema_rs.Draft202012Validator(
+                {"$ref": _URN + reference}, registry=self._registry, validate_formats=True
+            )
+        return found
+
     def _path_item(self, path: str) -> Mapping[str, Any] | None:
         steps = tuple(path.split("/"))
         item: Mapping[str, Any]
@@ -219,11 +228,7 @@ class ContractChecker:
         except ValueError as error:
             yield f"the body is not JSON: {error}"
             return
-        validator = self._validators.get(reference)
-        if validator is None:
-            validator = self._validators[reference] = jsonschema_rs.Draft202012Validator(
-                {"$ref": _URN + reference}, registry=self._registry, validate_formats=True
-            )
+        validator = self.validator(reference)
         for violation in () if validator.is_valid(value) else validator.iter_errors(value):
             yield "/" + "/".join(map(str, violation.instance_path)) + ": " + violation.message
 
