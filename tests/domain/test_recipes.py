@@ -2,45 +2,11 @@ import json
 
 import pytest
 
-from emulator.domain.recipes import (
-    CardRecipe,
-    EditRecipe,
-    PhotographRecipe,
-    PremadeRecipe,
-    Recipe,
-    UpscaleRecipe,
-    recipe_from_dict,
-    recipe_to_dict,
-)
-
-RECIPES: list[Recipe] = [
-    PhotographRecipe(
-        width=1024,
-        height=576,
-        format="webp",
-        inputs=("one", "two", "wall", "model", "style", "pose"),
-        subject_count=2,
-        background_kind="picture",
-        photography_style="Golden hour",
-        pose="Walking",
-        colorway="Grey",
-        colorway_hex="#aabbcc",
-        model_input_count=1,
-        people=1,
-        slot=2,
-        slot_count=4,
-        resolution="1k",
-        camera_distance="far",
-        directions="From above",
-    ),
-    EditRecipe(width=64, height=64, format="png", inputs=("one",), instructions="Make it blue"),
-    UpscaleRecipe(width=2048, height=1024, format="jpeg", inputs=("one",)),
-    PremadeRecipe(width=64, height=80, format="png", kind="pose", name="Walking", attributes=("far",), index=3),
-    CardRecipe(width=64, height=80, format="png", inputs=("one", "two"), kind="background", name="Mine"),
-]
+from emulator.domain.recipes import PhotographRecipe, Recipe, UpscaleRecipe, recipe_from_dict, recipe_to_dict
+from tests.imaging.test_render import recipes
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: type(recipe).__name__)
+@pytest.mark.parametrize("recipe", [recipe for recipe, _ in recipes(64, 80, "png")])
 def test_a_recipe_survives_the_way_to_a_helper_process(recipe: Recipe) -> None:
     assert recipe == recipe_from_dict(json.loads(json.dumps(recipe_to_dict(recipe))))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from random import Random
 from urllib.parse import urlsplit
 
+from tests.fuzzing.cases import in_pieces
 from tests.support.emulator_client import FULL, HOST, EmulatorUnderTest, Json
 from tests.support.pictures import picture
 
@@ -29,22 +30,13 @@ class WireRequest:
         headers, body = [(b"Host", HOST.encode()), *self.headers], b""
         if self.body is not None and self.is_chunked:
             headers.append((b"Transfer-Encoding", b"chunked"))
-            body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in _chunks(self.body, chance))
+            body = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in in_pieces(self.body, chance))
             body += b"0\r\n\r\n"
         elif self.body is not None:
             headers.append((b"Content-Length", b"%d" % len(self.body)))
             body = self.body
         head = b"%s %s %s\r\n" % (self.method, self.target, self.version)
         return head + b"".join(b"%s: %s\r\n" % header for header in headers) + b"\r\n" + body
-
-
-def _chunks(body: bytes, chance: Random) -> list[bytes]:
-    chunks = []
-    while body:
-        size = chance.randint(1, len(body))
-        chunks.append(body[:size])
-        body = body[size:]
-    return chunks
 
 
 class Surfaces:
