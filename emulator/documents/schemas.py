@@ -71,9 +71,11 @@ _IS_PART: Final = re.compile("^a character|(items?|item twice|characters?|field 
 
 def listed(violations: Sequence[Violation]) -> str:
     """List violations, as many as a message of reasonable length holds."""
-    told = ". ".join(map(str, violations[:LISTED_VIOLATIONS]))
+    told = [str(violation) for violation in violations[:LISTED_VIOLATIONS]]
     more = len(violations) - LISTED_VIOLATIONS
-    return f"{told}. And {more} more" if more > 0 else told
+    if more > 0:
+        told.append(f"And {more} more")
+    return ". ".join(told).replace("?. ", "? ")
 
 
 class Schemas:
@@ -134,7 +136,7 @@ class Schemas:
             case "required":
                 yield Violation((*steps, details["property"]), "nothing", _REQUIRED, kind="missing")
             case "additionalProperties":
-                yield from _explain_unknown(steps, schema, details["unexpected"])
+                yield from _explain_unknown(steps, schema, details["unexpected"], error.instance)
             case "propertyNames":
                 name = details["error"].instance
                 expected = schema.get(EXPECTED, "another name")
@@ -224,11 +226,15 @@ def _first_error(validator: Any, value: object) -> Any:
     raise AssertionError("a value that is not valid has an error")
 
 
-def _explain_unknown(steps: Steps, schema: Mapping[str, Any], names: Sequence[str]) -> Iterator[Violation]:
+def _explain_unknown(
+    steps: Steps, schema: Mapping[str, Any], names: Sequence[str], given: Collection[str]
+) -> Iterator[Violation]:
     known = schema.get("properties", {})
     expected = f"only {', '.join(known)}" if known else schema.get(EXPECTED, "no fields")
+    free = [name for name in known if name not in given]
     for name in names[:_SHOWN_UNKNOWN]:
-        yield Violation((*steps, name), "an unknown field", expected, nearest(name, known), kind="unknown")
+        meant = nearest(name, free) or nearest(name, known)
+        yield Violation((*steps, name), "an unknown field", expected, meant, kind="unknown")
 
 
 _OF_ANOTHER_TYPE: Final = frozenset({"type", "enum", "const"})

@@ -24,7 +24,7 @@ class Check(StrEnum):
     IDEMPOTENCY = "idempotency record"
     PAUSE = "admission pause"
     SUBSCRIPTION = "subscription"
-    RESOURCE = "the path's resource"
+    RESOURCE = "path's resource"
     READ_ONLY = "read-only global resource"
     STATE = "state of the resource"
     REFERENCES = "references in the body"
@@ -216,7 +216,9 @@ def excerpt(value: object, limit: int = 80) -> str:
         text = f"an array of {len(value)}"
     else:
         text = str(value)[: limit + 1]
-    return text if len(text) <= limit else text[:limit] + "…"
+    if len(text) <= limit:
+        return text
+    return f'{text[: limit - 1]}…"' if isinstance(value, str) else text[:limit] + "…"
 
 
 def _shown(character: str) -> str:

@@ -188,11 +188,10 @@ def complete(call: Call) -> Commit[Asset | Problem]:
 def _exchange(call: Call, session: UploadSession, decoded: DecodedUpload) -> Asset | Problem:
     if decoded.refusal is not None:
         _finish(call, session, "refused")
-        return invalid_input(
-            "(the uploaded bytes)",
-            decoded.refusal,
-            f"a whole {session.content_type} image",
-            Check.RULES,
+        return Problem(
+            "invalid_input",
+            f"the uploaded bytes: {decoded.refusal.removesuffix('.')}",
+            check=Check.RULES,
             remedy=f"create a new session, and send a whole {session.content_type} image to it",
         )
     call.passed.append(Check.RULES)
