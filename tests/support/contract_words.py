@@ -1,4 +1,4 @@
-"""The words of the contract that other documents repeat: ids of operations, problem codes, kinds of work.
+"""The words of the contract that other documents repeat: ids of operations and what they lack, problem codes, kinds of work.
 
 `make contract` writes them there; a test holds the documents against it. Knows no more of a document than where its
 words stand.
@@ -8,6 +8,7 @@ import json
 import re
 from typing import Any, Final
 
+from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from tests.support.contract_check import ROOT, read_contract
@@ -31,6 +32,11 @@ def scenario_schema(document: dict[str, Any]) -> str:
     schema = json.loads(SCENARIO_SCHEMA.read_text(encoding="utf-8"))
     definitions = schema["$defs"]
     definitions["operation"]["enum"] = [name for ids in operation_ids(document).values() for name in ids]
+    operations = Contract(document).operations.values()
+    assert all((operation.body is None) is not operation.is_idempotent for operation in operations)
+    definitions["without_body"]["enum"] = [operation.id for operation in operations if operation.body is None]
+    definitions["without_query"]["enum"] = [operation.id for operation in operations if not operation.query]
+    definitions["without_resource"]["enum"] = [operation.id for operation in operations if "{" not in operation.path]
     definitions["code"]["enum"] = list(CATALOGUE)
     definitions["work"]["enum"] = [*WORKFLOWS, *OPERATION_TYPES]
     return json.dumps(schema, indent=2) + "\n"
