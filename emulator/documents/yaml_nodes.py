@@ -36,6 +36,11 @@ _ESCAPE: Final = re.compile(
 )
 """An escape in a text of JSON: a whole surrogate pair is one character, half of one is none."""
 _NUMBER_CHARACTERS: Final = 40
+_INDICATORS: Final = "*&>|@`%"
+"""Characters with which a value can begin only in quotes, unless they mean what YAML means by them."""
+_MISTAKEN: Final = ("while scanning an alias", "while scanning an anchor", "while scanning a block scalar")
+_UNEXPECTED: Final = "cannot start any token"
+"""How PyYAML's parsers tell that such a character was taken for what YAML means by it, or for nothing."""
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
@@ -232,7 +237,7 @@ class _Composer:
         try:
             yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except yaml.MarkedYAMLError as error:  # the other kind is about characters, which were checked before
-            raise self._syntax_error(error) from None
+            raise self._syntax_error(error, text) from None
 
     def _take(self, event: "Event") -> None:
         import yaml
@@ -287,7 +292,9 @@ class _Composer:
 
     def _behind_alias(self, anchor: str, position: Position) -> _Built:
         if anchor not in self._anchors:
-            raise self._error(position, excerpt(f"*{anchor}"), "an alias of an anchor that ended before it")
+            raise self._error(
+                position, excerpt(f"*{anchor}"), "an alias of an anchor that ended before it, or quotes around it"
+            )
         return self._anchors[anchor]
 
     def _check_keys_once(self, node: Node) -> None:
@@ -305,9 +312,16 @@ class _Composer:
         if depth > MAXIMUM_DEPTH:
             raise DocumentError([_too_deep(self._filename, position)])
 
-    def _syntax_error(self, error: "MarkedYAMLError") -> DocumentError:
-        mark = error.problem_mark
+    def _syntax_error(self, error: "MarkedYAMLError", text: str) -> DocumentError:
+        """Say what to write for the commonest mistakes, and for the others what the parser says."""
+        is_value = str(error.context).startswith(_MISTAKEN)  # then the problem comes after its first character
+        mark = error.context_mark if is_value else error.problem_mark
         position = Position(mark.line + 1, mark.column + 1) if mark else NOWHERE
+        first = text[mark.index : mark.index + 1] if mark else ""
+        if first == "\t":
+            return self._error(position, "a tab", "spaces")
+        if first and first in _INDICATORS and (is_value or _UNEXPECTED in str(error.problem)):
+            return self._error(position, f'a value that begins with "{first}"', "quotes around it")
         problem = " ".join(filter(None, [error.problem, error.context]))
         return self._error(position, "text that is not YAML", f"YAML ({problem})")
 

@@ -56,10 +56,12 @@ def test_data_makes_the_nodes_that_its_text_would() -> None:
     [
         ("", "f:1:1: found an empty document; expected an object"),
         ("# only a comment\n", "f:1:1: found an empty document; expected an object"),
-        (
-            "a:\n\tb: 1",
-            "f:2:1: found text that is not YAML; expected YAML (found character that cannot start any token",
-        ),
+        ("a:\n\tb: 1", "f:2:1: found a tab; expected spaces"),
+        ("a: {nth: >=3}", 'f:1:10: found a value that begins with ">"; expected quotes around it'),
+        ("a:\n  nth: >=3\n", 'f:2:8: found a value that begins with ">"; expected quotes around it'),
+        ("é: {a: *, b: c}", 'f:1:8: found a value that begins with "*"; expected quotes around it'),
+        ("a: *\nb: c", 'f:1:4: found a value that begins with "*"; expected quotes around it'),
+        ("a: @b", 'f:1:4: found a value that begins with "@"; expected quotes around it'),
         ("a: [1", "f:2:1: found text that is not YAML"),
         ("a: b\n  c: d", "f:2:4: found text that is not YAML"),
         ("a: 1\n---\nb: 1", "f:2:1: found a second document; expected one document in a file"),
@@ -72,7 +74,10 @@ def test_data_makes_the_nodes_that_its_text_would() -> None:
         ('a: "\\ud800"', "f:1:7: found text that is not YAML; expected YAML (found invalid Unicode character escape"),
         ("a: !!int 3", 'f:1:4: found the tag "tag:yaml.org,2002:int"; expected a value without a tag'),
         ("a: !!python/name:os.system x", 'f:1:4: found the tag "tag:yaml.org,2002:python/name:os.system"'),
-        ("a: *nope", 'f:1:4: found "*nope"; expected an alias of an anchor that ended before it'),
+        (
+            "a: *nope",
+            'f:1:4: found "*nope"; expected an alias of an anchor that ended before it, or quotes around it',
+        ),
         ("a: &a [*a]", 'f:1:8: found "*a"; expected an alias of an anchor that ended before it'),
         ("? [a]\n: b", "f:1:3: found an array of 1 as a key; expected a text as a key"),
         ("%YAML 9.9\n---\na: 1", "f:1:1: found text that is not YAML"),
