@@ -1,4 +1,4 @@
-"""What closes a gap of the coverage: a scenario of the library, the rule to write, or, for a success, the call itself."""
+"""What closes a gap of the coverage: a scenario of the library, the rule to write, a special request, or the call itself."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -16,7 +16,17 @@ from emulator.scenario.world import TeamChange
 
 CALL: Final[Mapping[str, Any]] = {"call": True}
 _MOMENTS: Final = {LOST: "before_commit", LOST_BEFORE: "before_commit", LOST_AFTER: "after_commit"}
-_BYTES_BY_RULE: Final = ("500 internal_error", "503 service_unavailable")
+_REQUESTS: Final = {
+    ("upload", "400 invalid_request"): "send more or fewer bytes than size_bytes",
+    ("upload", "404 upload_not_found"): "send the bytes to upload.url with another last character",
+    ("upload", "409 upload_bytes_conflict"): "send other bytes to an upload.url that has accepted some",
+    ("upload", "410 upload_expired"): "send the bytes after upload.expires_at",
+    ("download", "206"): "ask for a part of the file, with the header Range",
+    ("download", "304"): "ask again with the header If-None-Match and the ETag of the first answer",
+    ("download", "404 not_found"): "fetch the file of an Asset that was deleted",
+    ("download", "416 invalid_request"): "ask for a part beyond the end of the file, with the header Range",
+}
+"""By byte surface and point: the request that no rule makes of a plain one."""
 _WRITES_ALONE: Final = ("permission_denied", "subscription_required", "service_unavailable")
 
 
@@ -35,6 +45,8 @@ class Closing:
         scenario = self._by_point.get((name, point))
         if scenario is not None:
             return {"scenario": scenario}
+        if (name, point) in _REQUESTS:
+            return {"request": _REQUESTS[name, point]}
         rule = _rule(name, point)
         return CALL if rule is None else {"rule": rule}
 
@@ -111,8 +123,8 @@ def _codes_of_change(change: object) -> Iterable[str]:
 
 def _rule(name: str, point: str) -> Mapping[str, Any] | None:
     """Return the rule that covers a point; None where only the call itself does."""
-    surface, work = name in BYTES, work_of(name)
-    match: dict[str, Any] = {"bytes": name} if surface else {"operation": name}
+    work = work_of(name)
+    match: dict[str, Any] = {"bytes": name} if name in BYTES else {"operation": name}
     if point in _MOMENTS:
         return {"match": match, "when": {"nth": 1}, "then": {"network": "reset", "at": _MOMENTS[point]}}
     if point == REPLAY:
@@ -123,6 +135,6 @@ def _rule(name: str, point: str) -> Mapping[str, Any] | None:
     if point == "work failed":
         return {"match": {"work": work}, "then": {"fail": "processing_failed"}}
     code = point.partition(" ")[2]
-    if code not in CATALOGUE or (surface and point not in _BYTES_BY_RULE):
+    if code not in CATALOGUE:
         return None
     return {"match": match, "when": {"nth": 1}, "then": {"problem": code}}

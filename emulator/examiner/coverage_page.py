@@ -130,4 +130,4 @@ def _closing(closed_by: Mapping[str, Any]) -> str:
         return f"the scenario <code>{escape(str(closed_by['scenario']))}</code>"
     if "rule" in closed_by:
         return f"a rule: <code>{escape(json.dumps(closed_by['rule']))}</code>"
-    return "the call itself"
+    return escape(closed_by.get("request", "the call itself"))

@@ -71,14 +71,34 @@ def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(ser
     names = ScenarioLibrary(shipped_path("scenarios"), FACTS).names()
     for name, point, closed_by in gaps(service):
         ((kind, what),) = closed_by.items()
-        assert kind in ("scenario", "rule", "call"), (name, point)
+        assert kind in ("scenario", "rule", "request", "call"), (name, point)
         if kind == "scenario":
             assert what in names
         elif kind == "rule":
             parse_scenario(json.dumps({"scenario": "gap", "rules": [what]}), "gap.json", FACTS)
+        elif kind == "request":
+            assert name in BYTES
         else:
             assert what is True
-            assert point[0] in "23" or point == "work completed" or point == "output completed" or name in BYTES
+            assert point[0] == "2" or point == "work completed" or point == "output completed"
+
+
+def test_what_no_rule_makes_of_a_plain_request_for_bytes_is_said_in_words(service: EmulatorUnderTest) -> None:
+    session, late, asset = service.open_upload(3), service.open_upload(3), service.assets(1)[0]
+    url, last = service.get(f"/assets/{asset}").json["url"], session["upload"]["url"]
+    forged = {"upload": {**session["upload"], "url": last[:-1] + "!"}}
+    for upload, content in ((session, b"12"), (session, b"123"), (session, b"abc"), (forged, b"123")):
+        service.send_bytes(upload, content)
+    service.advance(3600)
+    service.send_bytes(late, b"123")
+    tag = service.fetch(url).headers["etag"]
+    for headers in ({"Range": "bytes=0-1"}, {"If-None-Match": tag}, {"Range": "bytes=99999999-"}):
+        service.fetch(url, headers=headers)
+    service.delete(f"/assets/{asset}")
+    service.fetch(url)
+    said = [(name, point) for name, point, closed_by in gaps(service) if "request" in closed_by]
+    assert 8 == len(said)
+    assert [] == [(name, point) for name, point in said if point not in met(service, name)]
 
 
 @pytest.mark.parametrize(

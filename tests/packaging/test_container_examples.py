@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -26,6 +27,14 @@ def test_an_example_is_well_formed_yaml(path: object) -> None:
 def test_an_example_names_variables_that_there_are(path: object) -> None:
     text = FOLDER.joinpath(str(path)).read_text(encoding="utf-8")
     assert set(re.findall(r"\bEMULATOR_[A-Z_]+\b", text)) <= VARIABLES
+
+
+@pytest.mark.parametrize("path", [*sorted(FOLDER.iterdir()), ROOT / "docs/sweep.md"], ids=lambda path: str(path.name))
+def test_what_is_in_no_index_and_no_registry_is_built_from_a_clone(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    installed = re.findall(r"pip install .*?(\S*image.workflow\S*)", text)
+    assert "docker build" in text or ("make wheel" in text and installed)
+    assert {"./wheels/image_workflow_emulator-*.whl"} >= set(installed)
 
 
 def test_the_commands_of_the_workflows_can_be_typed() -> None:

@@ -13,7 +13,7 @@ export const concerns = ["request", "reset"];
  * @typedef {object} Point
  * @property {string} point
  * @property {number} met
- * @property {{scenario?: string, rule?: object, call?: true}} closed_by
+ * @property {{scenario?: string, rule?: object, request?: string, call?: true}} closed_by
  */
 
 /** @param {HTMLElement} panel */
@@ -86,8 +86,8 @@ function line({ point, met, closed_by: closing }) {
  * What closes a gap.
  * @param {Point["closed_by"]} closing
  */
-function way({ scenario, rule }) {
+function way({ scenario, rule, request }) {
   if (scenario) return ["use the scenario ", element("code", {}, scenario)];
   if (rule) return ["write the rule ", element("code", {}, JSON.stringify(rule))];
-  return ["make the call"];
+  return [request ?? "make the call"];
 }
