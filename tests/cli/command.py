@@ -28,6 +28,28 @@ for method, path, body in json.loads(sys.argv[1]):
 """A program for `exec` that sends requests, one after another: a list of method, path and body."""
 
 
+PATIENCE = """\
+scenario: patience
+rules:
+  - match: {operation: getTeam}
+    then: {network: stall}
+  - match: {operation: listProducts}
+    then: {network: {latency: 1h}, at: after_commit}
+  - match: {operation: listAssets}
+    then: {network: {latency: 1h}}
+  - match: {operation: createUpload}
+    then: {hold: 1h}
+"""
+"""A scenario that keeps requests waiting, in each way."""
+
+
+def request_bytes(line: str, body: str = "", *, ends: bool = False) -> bytes:
+    """A request of Demo as it is sent over a connection, which it may end."""
+    head = "Host: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n"
+    head += "Connection: close\r\n" if ends else ""
+    return f"{line} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
 def asking(*requests: tuple[str, str, Any]) -> list[str]:
     """The command that sends these requests."""
     return [sys.executable, "-c", ASK, json.dumps(requests)]

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from emulator.cli.serving import TRANSFER_GRACE_SECONDS
-from tests.cli.command import asking, run_command
+from tests.cli.command import PATIENCE, asking, request_bytes, run_command
 from tests.support.served import (
     EMULATOR,
     PATIENCE_SECONDS,
@@ -257,16 +257,7 @@ def test_when_the_emulator_is_killed_the_command_ends_too() -> None:
 
 # The end ----------------------------------------------------------------------------------------------------------------
 
-STALLED = """\
-scenario: patience
-rules:
-  - match: {operation: getTeam}
-    then: {network: stall}
-  - match: {operation: createUpload}
-    then: {hold: 1h}
-"""
 TELL_PORT = "echo ready; echo ${EMULATOR_URL##*:}; read line; exit 5"
-HEAD = "Host: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: held\r\nContent-Type: application/json\r\n"
 
 
 @pytest.mark.parametrize(
@@ -277,12 +268,12 @@ def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(
 ) -> None:
     line, body = request_line_and_body
     scenario = tmp_path / "patience.yaml"
-    scenario.write_text(STALLED)
+    scenario.write_text(PATIENCE)
     with (
         running(["--scenario", str(scenario)], shell(TELL_PORT)) as process,
         socket.create_connection(("127.0.0.1", int(next_line(process))), PATIENCE_SECONDS) as connection,
     ):
-        connection.sendall(f"{line} HTTP/1.1\r\n{HEAD}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+        connection.sendall(request_bytes(line, body))
         began_at = time.monotonic()
         _, complaint = process.communicate("go on\n", timeout=PATIENCE_SECONDS)
         took_seconds = time.monotonic() - began_at

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from emulator.cli.serving import GRACE_SECONDS
+from tests.cli.command import PATIENCE, request_bytes
 from tests.support.emulator_client import UPLOAD
 from tests.support.pictures import slow_jpeg
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, read_answer, serving, started
@@ -41,20 +42,6 @@ def test_a_signal_before_it_is_ready_ends_it_at_once_without_a_word(
     assert (process.returncode, told) == (status, ("", ""))
 
 
-PATIENCE = """\
-scenario: patience
-rules:
-  - match: {operation: getTeam}
-    then: {network: stall}
-  - match: {operation: listProducts}
-    then: {network: {latency: 1h}, at: after_commit}
-  - match: {operation: listAssets}
-    then: {network: {latency: 1h}}
-  - match: {operation: createUpload}
-    then: {hold: 1h}
-"""
-
-
 @pytest.mark.parametrize(
     ("request_line", "body", "answer"),
     [
@@ -75,10 +62,9 @@ def test_what_a_scenario_keeps_waiting_does_not_delay_the_stop(
         server.connect() as connection,
         server.connect() as other,
     ):
-        head = "Host: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: k\r\nContent-Type: application/json"
-        connection.sendall(f"{request_line} HTTP/1.1\r\n{head}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+        connection.sendall(request_bytes(request_line, body))
         # An answer that comes after it says that it has arrived.
-        other.sendall(f"GET /v1/poses HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n".encode())
+        other.sendall(request_bytes("GET /v1/poses", ends=True))
         assert read_answer(other).startswith(b"HTTP/1.1 200 ")
         outcome = server.stop()
         seen = read_answer(connection)

@@ -138,16 +138,6 @@ def test_a_pause_outlives_its_scenario_until_it_is_undone(
     assert emulator.post("/uploads", UPLOAD).status == 201
 
 
-def test_a_scenario_is_ended(emulator: EmulatorUnderTest) -> None:
-    _put_text(emulator, FAILING + CHANGES.partition("\n")[2])
-    answer = emulator.ask("DELETE", "/scenario")
-    assert (answer.status, answer.body) == (204, b"")
-    assert emulator.told("GET", "/scenario") == NOTHING
-    assert emulator.told("GET", "/clock")["pending"] == 0
-    assert _reads(emulator) == [200] * 4
-    assert emulator.ask("DELETE", "/scenario").status == 204
-
-
 def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(emulator: EmulatorUnderTest) -> None:
     paused = {"admission": "paused", "retry_after": 7}
     emulator.advance(100)

@@ -11,13 +11,6 @@ async def fail() -> None:
     raise ValueError("as it must")
 
 
-def test_what_ends_by_itself_is_not_cut_short() -> None:
-    async def story() -> bool:
-        return await Stop().cut_short(asyncio.sleep(0))
-
-    assert asyncio.run(story()) is False
-
-
 def test_what_goes_wrong_is_told() -> None:
     async def story() -> bool:
         return await Stop().cut_short(fail())

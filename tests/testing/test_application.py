@@ -21,17 +21,6 @@ def client_of(app: EmulatorApplication) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url=app.sandbox.base_url, headers=KEY)
 
 
-def test_it_serves_an_asynchronous_client_whose_sandbox_is_asked_meanwhile() -> None:
-    async def run(app: EmulatorApplication) -> None:
-        async with client_of(app) as client:
-            assert 200 == (await client.get("/team")).status_code
-            app.sandbox.team("Demo").set(credits=5)
-            assert 5 == (await client.get("/team")).json()["credits"]
-            assert ["getTeam", "getTeam"] == [request.operation for request in app.sandbox.requests()]
-
-    asyncio.run(run(create_app(clock="auto")))
-
-
 def test_a_held_request_goes_on_when_another_thread_moves_the_clock() -> None:
     async def run(app: EmulatorApplication) -> None:
         app.sandbox.use(HOLD)
@@ -47,16 +36,14 @@ def test_a_held_request_goes_on_when_another_thread_moves_the_clock() -> None:
     asyncio.run(run(create_app(clock="manual")))
 
 
-@pytest.mark.parametrize("has_lifespan", [True, False])
-def test_it_serves_starlettes_test_client(has_lifespan: bool) -> None:
+def test_it_serves_starlettes_test_client_with_a_lifespan_and_without() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it would like to have another HTTP library
         from starlette.testclient import TestClient
     app = create_app(clock="manual", seed=7)
     client = TestClient(app)
-    if has_lifespan:
-        with client:
-            check(client, app)
+    with client:
+        check(client, app)
     check(client, app)
 
 

@@ -106,11 +106,6 @@ def test_a_body_of_one_mebibyte_is_read_and_a_larger_one_is_not(emulator: Emulat
     assert send(emulator, padded(MEBIBYTE + 1)) == (413, "invalid_request")
 
 
-def test_a_body_that_comes_in_pieces_is_put_together(emulator: EmulatorUnderTest) -> None:
-    pieces = [UPLOAD_CONTENT[index : index + 1] for index in range(len(UPLOAD_CONTENT))]
-    assert emulator.post("/uploads", pieces=pieces, headers=JSON).status == 201
-
-
 def test_a_large_body_in_pieces_is_too_large_as_well(emulator: EmulatorUnderTest) -> None:
     pieces = [b" " * (MEBIBYTE // 2)] * 3
     assert emulator.post("/uploads", pieces=pieces, headers=JSON).outcome == (413, "invalid_request")

@@ -32,18 +32,6 @@ def test_a_wrong_token_is_refused_and_the_right_one_serves_once(emulator: Emulat
     assert found == [INVALID_INPUT, (201, "asset"), (404, "upload_not_found")]
 
 
-@pytest.mark.parametrize("with_bytes", [True, False])
-def test_a_session_expires_to_the_millisecond_with_its_bytes_or_without(
-    emulator: EmulatorUnderTest, with_bytes: bool
-) -> None:
-    """D17."""
-    in_time, late = (emulator.ready_upload() if with_bytes else (emulator.open_upload(5), "x") for _ in range(2))
-    emulator.advance(WINDOW - 0.001)
-    assert emulator.complete(*in_time).outcome == ((201, "asset") if with_bytes else INVALID_INPUT)
-    emulator.advance(0.001)
-    assert emulator.complete(*late).outcome == (410, "upload_expired")
-
-
 def test_bytes_that_cost_their_helper_are_refused_like_what_is_no_image(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
