@@ -234,13 +234,14 @@ def _world(file: str | None) -> WorldFile:
 
 
 def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) -> Scenario:
-    """Read a scenario from a file, or by its name from the library; a file of that name wins."""
+    """Read a scenario from a file, or by its name from the library."""
     if name_or_file is None:
         return NO_SCENARIO
     from emulator.scenario.format import parse_scenario
     from emulator.scenario.library import shipped_library
+    from emulator.scenario.named_files import scenario_file
 
-    path = Path(name_or_file)
-    if path.suffix or path.is_file():
-        return parse_scenario(path.read_bytes(), name_or_file, contract.problem_codes(), world_names(world))
+    file = scenario_file(name_or_file)
+    if file is not None:
+        return parse_scenario(file.read_bytes(), name_or_file, contract.problem_codes(), world_names(world))
     return shipped_library(contract.problem_codes()).load(name_or_file, world_names(world))

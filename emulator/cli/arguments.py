@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from emulator import __version__
+from emulator.documents.complaints import nearest
 from emulator.settings import OPTIONS
 
 PROGRAM = "image-workflow-emulator"
@@ -57,23 +58,32 @@ def module_of(command: str) -> ModuleType:
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """Read the arguments of a command line (None: those of this process); `command` of the result names the command.
+    """Read the arguments of a command line (None: those of this process).
+
+    Of the result, `command` names the command, and `parser` is its own or that of its verb.
 
     Exits with status 2 after a message when they cannot be read, with 0 after `--help` and `--version`.
     """
     given = sys.argv[1:] if arguments is None else arguments
     typed = next(iter(given), "")
     parser = build_parser(typed)
-    if typed not in _WITH_COMMAND:
-        return parser.parse_args(with_verb(given))
-    end = given.index("--") if "--" in given else len(given)
-    options, unknown = parser.parse_known_args(given[:end])
+    has_command = typed in _WITH_COMMAND
+    end = given.index("--") if has_command and "--" in given else len(given)
+    options, unknown = parser.parse_known_args(with_verb(given[:end]))
     options.words = given[end + 1 :]
     if unknown:
-        options.refuse(f"unrecognized arguments: {' '.join(unknown)} (the command comes after --)")
-    if not options.words:
-        options.refuse("expected -- and a command after the options")
+        hint = " (the command comes after --)" if has_command else ""
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown, options.parser)}{hint}")
+    if has_command and not options.words:
+        options.parser.error("expected -- and a command after the options")
     return options
+
+
+def _suggestion(unknown: Sequence[str], parser: argparse.ArgumentParser) -> str:
+    """Name the options that were probably meant."""
+    flags = [flag for flag in parser._option_string_actions if flag.startswith("--")]  # noqa: SLF001
+    meant = [known for word in unknown if word.startswith("--") for known in nearest(word.partition("=")[0], flags)]
+    return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
 def with_verb(given: Sequence[str]) -> list[str]:
@@ -124,13 +134,15 @@ _Parsers = argparse._SubParsersAction  # noqa: SLF001 (the type has no public na
 
 
 def _add(parsers: "_Parsers[argparse.ArgumentParser]", name: str, summary: str) -> argparse.ArgumentParser:
-    return parsers.add_parser(
+    parser: argparse.ArgumentParser = parsers.add_parser(
         name,
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
         allow_abbrev=False,
         formatter_class=_Formatter,
     )
+    parser.set_defaults(parser=parser)
+    return parser
 
 
 def add_verbs(parser: argparse.ArgumentParser, **summaries: str) -> list[argparse.ArgumentParser]:

@@ -3,6 +3,7 @@
 Must not know how long either of them serves.
 """
 
+import errno
 import logging
 import socket
 import sys
@@ -46,7 +47,9 @@ def listening_socket(host: str, port: int) -> socket.socket:
         if listener is not None:
             listener.close()
         reason = error.strerror if isinstance(error, OSError) else "invalid host name"
-        raise CommandError(f"cannot listen on {host}, port {port}: {reason}") from error
+        is_taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+        hint = "; choose another with --port (0 picks a free one)" if is_taken else ""
+        raise CommandError(f"cannot listen on {host}, port {port}: {reason}{hint}") from error
     return listener
 
 

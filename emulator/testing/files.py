@@ -9,18 +9,13 @@ from typing import Any, BinaryIO
 
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import json_value, read_document
+from emulator.scenario import named_files
 from emulator.testing.errors import UnusableFileError, UnwritableError, unreadable
 
 
 def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
-    """Return the file that is meant: a path, a text with a suffix, or the name of a file that exists; else None.
-
-    A text of several lines is a scenario, not the name of one.
-    """
-    if isinstance(scenario, str) and "\n" in scenario:
-        return None
-    path = Path(scenario)
-    return path if isinstance(scenario, PathLike) or path.suffix or path.is_file() else None
+    """Return the file that is meant; else None. A text of several lines is a scenario, not the name of one."""
+    return None if isinstance(scenario, str) and "\n" in scenario else named_files.scenario_file(scenario)
 
 
 def read_file(file: "str | PathLike[str]") -> bytes:

@@ -32,6 +32,18 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "option", "meant"),
+    [("serve", "--prot=1", "--port"), ("requests list", "--stauts", "--status"), ("exec", "--qiet", "--quiet")],
+)
+def test_an_unknown_option_is_told_by_its_command_with_the_one_that_was_meant(
+    command: str, option: str, meant: str
+) -> None:
+    *usage, complaint = run_command(*command.split(), option).complaint.splitlines()
+    assert usage[0].startswith(f"usage: image-workflow-emulator {command} [")
+    assert f"unrecognized arguments: {option}; did you mean {meant}?" in complaint
+
+
+@pytest.mark.parametrize(
     ("arguments", "variables", "complaint"),
     [
         (["serve", "--clock", "x0"], {}, "--clock: found 'x0', expected real, manual, auto, or a rate such as x60"),
@@ -76,8 +88,8 @@ def test_a_port_in_use_is_told_in_one_line_and_ends_with_status_1() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         outcome = run_command("serve", "--port", str(port))
-    reason = f"cannot listen on 127.0.0.1, port {port}: Address already in use"
-    assert (outcome.status, outcome.complaint) == (1, f"image-workflow-emulator: {reason}\n")
+    reason = f"cannot listen on 127.0.0.1, port {port}: Address already in use; choose another with --port"
+    assert (outcome.status, outcome.complaint) == (1, f"image-workflow-emulator: {reason} (0 picks a free one)\n")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +115,9 @@ def test_the_library_is_listed_and_shown() -> None:
     names = [line.split()[0] for line in run_command("scenarios", "list").output.splitlines()]
     assert names == sorted(path.stem for path in shipped_path("scenarios").glob("*.yaml"))
     file = shipped_path("scenarios") / f"{names[0]}.yaml"
-    assert run_command("scenarios", "show", names[0]).output == file.read_text(encoding="utf-8")
+    line_for_editors, _, text = file.read_text(encoding="utf-8").partition("\n")
+    assert "../contract/scenario.schema.json" in line_for_editors
+    assert run_command("scenarios", "show", names[0]).output == text
 
 
 def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_column(tmp_path: Path) -> None:

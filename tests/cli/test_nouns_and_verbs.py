@@ -1,6 +1,7 @@
 """The commands that look at a running emulator and change it: `requests`, `scenario`, `teams`, `credentials`, `sandboxes`."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -253,6 +254,7 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("state save no/such.zip", 1, "no/such.zip: No such file or directory\n"),
         ("teams set Demo credits=lots", 2, '/credits: found "lots"'),
         ("teams set Demo credits", 2, "teams set: found 'credits', expected NAME=VALUE"),
+        ("teams set Demo credits=1 credits=2", 2, "teams set: found 'credits=2', expected each name once"),
         ("teams set Nobody credits=1", 1, '"Nobody": there is no such Team'),
         ("credentials revoke nothing", 1, "'nothing': the sandbox 'default' has no such key"),
         ("sandboxes create --clock fast", 2, '/clock: found "fast"'),
@@ -267,6 +269,46 @@ def test_what_cannot_be_used_ends_with_2_and_what_the_emulator_does_not_have_wit
     outcome = run(server, line)
     assert (status, "") == (outcome.status, outcome.output)
     assert outcome.complaint.startswith(f"image-workflow-emulator: {complaint}")
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "complaint"),
+    [
+        ("scenario use", 1, 'scenarios: found "aaa'),
+        ("requests show", 2, "found names of 100020 characters; expected at most 60000"),
+    ],
+)
+def test_a_name_that_is_too_long_to_be_one_is_told_as_such(
+    server: Server, line: str, status: int, complaint: str
+) -> None:
+    outcome = run(server, f"{line} {100_000 * 'a'}")
+    assert (status, "") == (outcome.status, outcome.output)
+    assert outcome.complaint.startswith(f"image-workflow-emulator: {complaint}")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipe has a name there")
+def test_a_name_means_a_scenario_of_the_library_else_a_file_of_any_kind(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in ("answer-lost", "mine"):
+        (tmp_path / name).write_text("scenario: from-a-file\n")
+    reader, writer = os.pipe()
+    os.write(writer, b"scenario: from-a-pipe\n")
+    os.close(writer)
+    meanings = {
+        "answer-lost": "answer-lost",
+        "./answer-lost": "from-a-file",
+        "mine": "from-a-file",
+        f"/dev/fd/{reader}": "from-a-pipe",
+    }
+    for name, meaning in meanings.items():
+        assert told(server, f"scenario use {name}") == f"using {name}\n"
+        assert told(server, "scenario").startswith(f"{meaning} since ")
+    os.close(reader)
+    folder = run(server, "scenario use folder")
+    assert (2, "image-workflow-emulator: cannot read folder: is a directory\n") == (folder.status, folder.complaint)
 
 
 def test_the_address_is_that_of_a_url_below_it_or_of_host_and_port_where_none_is_given(server: Server) -> None:

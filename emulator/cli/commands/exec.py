@@ -16,7 +16,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Take the options of a running emulator and of the report, and then the command."""
     parser.usage = f"{PROGRAM} exec [OPTIONS] -- COMMAND [ARGUMENT ...]"
     parser.epilog = _EPILOG
-    parser.set_defaults(refuse=parser.error)
     parser.add_argument("--report", metavar="FILE", help="write the report about the run as JSON too")
     parser.add_argument(
         "--journal", metavar="FILE", help="write all requests of the run as JSON, or as HAR to FILE.har"

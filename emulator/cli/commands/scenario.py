@@ -6,7 +6,7 @@ from typing import Any
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import naming_scenario
-from emulator.cli.output import BOLD, add_format, out, print_json, print_table
+from emulator.cli.output import BOLD, Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.testing.sandbox import use_scenario
 
@@ -34,25 +34,41 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
         case "use":
             with naming_scenario(options.scenario):
                 use_scenario(control, options.scenario, options.team)
-            print(f"using {options.scenario}")
+            print(f"using {options.scenario}{_for(options.team)}")
         case "off":
             control.call("DELETE", "scenario", query=query)
-            print("off")
+            print(f"off{_for(options.team)}")
+            if options.team is None:
+                _print_those_of_teams(control.call("GET", "scenario"))
         case _:
             shown = control.call("GET", "scenario", query=query)
             if options.format == "json":
                 print_json(shown)
             else:
-                _print(shown, environment)
+                _print(shown, options.team, out(environment))
     return 0
 
 
-def _print(shown: Mapping[str, Any], environment: Mapping[str, str]) -> None:
-    style = out(environment)
+def _for(team: str | None) -> str:
+    return "" if team is None else f" for the Team {team}"
+
+
+def _print_those_of_teams(shown: Mapping[str, Any]) -> None:
+    for own in shown.get("team_scenarios", ()):
+        print(f"the Team {own['team']['name']} has one of its own: {own['scenario']}")
+
+
+def _print(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
     if shown["scenario"] is None:
-        print("none")
-        return
-    print(style(shown["scenario"], BOLD), f"since {shown['began_at']}")
+        print(f"none{_for(team)}")
+    else:
+        _print_running(shown, team, style)
+    if team is None:
+        _print_those_of_teams(shown)
+
+
+def _print_running(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
+    print(style(shown["scenario"], BOLD), f"since {shown['began_at']}{_for(team)}")
     if shown["description"]:
         print(" ".join(shown["description"].split()))
     if shown["rules"]:

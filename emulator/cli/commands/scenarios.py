@@ -1,9 +1,10 @@
 """`scenarios`: the library of scenarios that is shipped, and a check of files. Needs no running emulator."""
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import unreadable
@@ -13,6 +14,9 @@ from emulator.settings import UsageError
 
 if TYPE_CHECKING:
     from emulator.scenario.library import ScenarioLibrary
+
+_SCHEMA_LINE: Final = re.compile(r"\A# yaml-language-server: .*\n")
+"""The line by which editors find the schema: it names a file that is there in the repository alone."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -38,7 +42,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     if options.action == "list":
         _list_scenarios(options.format)
     elif options.action == "show":
-        print_bytes(_library().text(options.name).encode())
+        print_bytes(_SCHEMA_LINE.sub("", _library().text(options.name)).encode())
     else:
         _check_scenarios(options.files, options.world or environment.get("EMULATOR_WORLD"))
     return 0

@@ -15,7 +15,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Take the options of a running emulator and of the sweep, and then the command."""
     parser.usage = f"{PROGRAM} sweep [OPTIONS] -- COMMAND [ARGUMENT ...]"
     parser.epilog = _EPILOG
-    parser.set_defaults(refuse=parser.error)
     parser.add_argument("--jobs", metavar="N", help="how many runs at once (default: the number of processors)")
     parser.add_argument("--only", metavar="GLOB", help="the cells to run, such as 'createProduct#*' (default: all)")
     parser.add_argument(

@@ -33,7 +33,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and EmulatorError."""
     control = control_client(options, environment)
     if options.action == "set":
-        body = dict(map(_change, options.changes))
+        body = _changes(options.changes)
         answer = control.call("PATCH", f"teams/{path_step(options.team)}", body)
         teams = [answer]
     else:
@@ -49,6 +49,17 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 def _rows(teams: Iterable[Mapping[str, Any]]) -> Iterable[list[Any]]:
     return ([team.get(name) for name in _COLUMNS] for team in teams)
+
+
+def _changes(texts: Iterable[str]) -> dict[str, Any]:
+    """Read all changes. Raises SettingError."""
+    changes: dict[str, Any] = {}
+    for text in texts:
+        name, value = _change(text)
+        if name in changes:
+            raise SettingError("teams set", text, f"each name once; {name}={changes[name]} stands before it")
+        changes[name] = value
+    return changes
 
 
 def _change(text: str) -> tuple[str, Any]:

@@ -1,0 +1,20 @@
+"""Whether the name of a scenario, as a person types it, means a file or a scenario of the library. Reads neither."""
+
+import os
+from os import PathLike
+from pathlib import Path
+
+from emulator.documents import shipped_path
+
+
+def scenario_file(name: "str | PathLike[str]") -> Path | None:
+    """Return the file that is meant, None for a scenario of the library.
+
+    A file is a path, a text with a suffix or a folder, or else something that exists and is not named as one of the library.
+    """
+    path = Path(name)
+    if isinstance(name, PathLike) or path.suffix or len(path.parts) > 1:
+        return path
+    in_library = any(file.stem == name for file in shipped_path("scenarios").glob("*.yaml"))
+    exists = os.path.exists(name)  # noqa: PTH110 (for which no text is too long to be a name)
+    return path if exists and not in_library else None
