@@ -187,9 +187,19 @@ def test_a_scenario_is_used_shown_and_ended(server: Server) -> None:
     assert ["photoshoots", "lose", "two", "slots", "0", "0"] in table(shown)
     assert ask(server, "/_emulator/scenario") == json.loads(told(server, "scenario --format json"))
     assert told(server, "scenario off") == "off\n"
-    told(server, "scenario use some-outputs-fail --team Other")
+
+
+def test_the_scenario_of_a_team_is_named_with_it_and_wherever_it_runs_on(server: Server) -> None:
+    own = "the Team Other has one of its own: some-outputs-fail\n"
+    assert told(server, "scenario use some-outputs-fail --team Other") == "using some-outputs-fail for the Team Other\n"
+    told(server, "scenario use batch-runs-dry")
+    assert told(server, "scenario").endswith(f"\n\n{own}")
+    assert told(server, "scenario off") == f"off\n{own}"
+    assert told(server, "scenario") == f"none\n{own}"
+    assert re.match("some-outputs-fail since .* for the Team Other\n", told(server, "scenario show --team Other"))
+    assert told(server, "scenario off --team Other") == "off for the Team Other\n"
+    assert told(server, "scenario show --team Other") == "none for the Team Other\n"
     assert told(server, "scenario") == "none\n"
-    assert told(server, "scenario show --team Other").startswith("some-outputs-fail since ")
 
 
 def test_teams_are_listed_and_changed(server: Server) -> None:

@@ -64,6 +64,8 @@ def _print(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
     else:
         _print_running(shown, team, style)
     if team is None:
+        if shown["scenario"] and shown.get("team_scenarios"):
+            print()
         _print_those_of_teams(shown)
 
 
