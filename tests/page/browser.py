@@ -91,6 +91,11 @@ class Visit:
     def press(self, region: str, button: str) -> None:
         self.region(region).get_by_role("button", name=button, exact=True).click()
 
+    def press_twice(self, region: str, button: str) -> None:
+        """Press a button that asks first, and answer it."""
+        self.press(region, button)
+        self.press(region, f"{button}? Click again")
+
     def alert(self) -> Any:
         """Return what is refused."""
         return self.page.get_by_role("alert")

@@ -76,6 +76,8 @@ def test_the_fields_narrow_the_list_down(visit: Visit, service: Service) -> None
             expect(rows).to_contain_text(expected)
         field.fill("")
     expect(rows).to_have_count(3)
+    region.get_by_label("Status", exact=True).fill("abc")
+    expect(region).to_contain_text("Status: found abc; expected a status such as 402")
 
 
 def test_a_row_keeps_its_operation_beside_a_long_rule_and_its_team_beside_an_opened_request(
@@ -196,6 +198,11 @@ def test_coming_events_are_listed_and_follow_the_work(visit: Visit, service: Ser
     expect(events).to_have_count(0)
 
 
+def test_a_duration_is_rounded_before_its_unit_is_chosen(visit: Visit) -> None:
+    script = "import('./_emulator/page/words.js').then(words => [999.4, 999.6, 59_700, 119_700].map(words.duration))"
+    assert visit.page.evaluate(script) == ["999 ms", "1.0 s", "1 min 00 s", "2 min 00 s"]
+
+
 def test_a_real_clock_shows_what_falls_due_by_itself(visit: Visit, service: Service) -> None:
     service.control("PUT", "/clock", {"mode": "real", "rate": 60})
     service.photoshoot()
@@ -215,6 +222,14 @@ def test_a_scenario_is_used_and_ended(visit: Visit, service: Service) -> None:
     visit.press("Scenario", "Off")
     expect(region).to_contain_text("None is running")
     assert service.control("GET", "/scenario")["scenario"] is None
+
+
+def test_a_scenario_that_was_started_elsewhere_is_the_one_described(visit: Visit, service: Service) -> None:
+    region = visit.region("Scenario")
+    expect(region).to_contain_text("None is running")
+    service.control("PUT", "/scenario", {"use": "some-outputs-fail"})
+    expect(region.get_by_role("combobox")).to_have_value("some-outputs-fail")
+    expect(region).to_contain_text("Of every Product Photography the second output is rejected")
 
 
 def test_the_timeline_of_a_scenario_marks_the_present(visit: Visit) -> None:
@@ -244,6 +259,7 @@ def test_what_is_refused_is_an_alert_with_the_reason_until_something_succeeds(vi
     field.fill("-1")
     field.press("Enter")
     expect(visit.alert()).to_contain_text("/credits: found -1")
+    expect(field).to_have_value("100")
     field.fill("3")
     field.press("Enter")
     expect(visit.alert()).to_have_count(0)
@@ -311,6 +327,14 @@ def test_a_first_photoshoot_takes_three_clicks(visit: Visit) -> None:
     expect(visit.region("Gallery").get_by_role("img")).to_have_count(5)
 
 
+def test_the_gallery_says_when_there_may_be_more_than_it_shows(visit: Visit, service: Service) -> None:
+    service.photoshoot()
+    asset = service.control("GET", "/assets")["data"][0]
+    many = {"data": [asset | {"id": f"ast_{number}"} for number in range(500)]}
+    visit.page.route("**/_emulator/assets?limit=500", lambda route: route.fulfill(json=many))
+    expect(visit.region("Gallery")).to_contain_text("the newest 500 Assets")
+
+
 def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -> None:
     region = visit.region("Sandboxes")
     region.get_by_label("New sandbox").fill("checkout")
@@ -318,9 +342,12 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
     visit.page.wait_for_url("**?sandbox=checkout*")
     expect(region.get_by_role("combobox")).to_have_value("checkout")
     visit.press("Sandboxes", "Delete")
+    expect(region.get_by_role("button", name="Delete? Click again")).to_be_visible()
+    assert service.control("GET", "/sandboxes/checkout")["id"] == "checkout"
+    visit.press("Sandboxes", "Delete? Click again")
     visit.page.wait_for_url(lambda url: "sandbox=" not in url)
     assert [one["id"] for one in service.control("GET", "/sandboxes")["data"]] == ["default"]
-    visit.press("Sandboxes", "Delete")
+    visit.press_twice("Sandboxes", "Delete")
     expect(visit.alert()).to_contain_text("default")
     visit.complaints.clear()
 
@@ -371,7 +398,7 @@ def test_a_reset_and_a_cleared_journal_empty_what_is_shown(visit: Visit, service
     region.get_by_role("row").filter(has_text="getTeam").first.press("End")
     expect(region.locator("[data-key='1']")).to_be_focused()
     if act == "reset":
-        visit.press("Sandboxes", "Reset")
+        visit.press_twice("Sandboxes", "Reset")
     elif act == "clear":
         visit.press("Requests", "Clear")
     else:
@@ -458,9 +485,11 @@ def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit
     region = visit.region("Conduct")
     expect(region).to_contain_text("Nothing found")
     for size in (10, 20):
-        service.call("POST", "/v1/uploads", {"content_type": "image/png", "size_bytes": size}, idempotency_key="same")
+        body = {"content_type": "image/png", "size_bytes": size}
+        service.call("POST", "/v1/uploads", body, idempotency_key="same", User_Agent="shop/1")
     finding = region.get_by_role("article", name="key-reused")
     expect(finding).to_contain_text("warning")
+    expect(finding).to_contain_text("(iwe_de…) · shop/1")
     expect(finding).to_contain_text("Remedy")
     finding.get_by_role("link", name="#2").click()
     expect(visit.region("Requests")).to_contain_text("idempotency_key_reused")

@@ -1,7 +1,9 @@
 /** What a person does on the page: one act at a time for each button, with an honest message when it is refused. */
 
-import { announce, byId, element } from "./dom.js";
+import { announce, byId, element, setText } from "./dom.js";
 import { Refusal } from "./service.js";
+
+const PATIENCE_MS = 5000;
 
 /**
  * Make a button that does something when pressed.
@@ -13,6 +15,36 @@ import { Refusal } from "./service.js";
 export function actButton(name, work, attributes = {}) {
   const button = element("button", { type: "button", ...attributes }, name);
   button.addEventListener("click", () => void act(button, work));
+  return button;
+}
+
+/**
+ * Make a button for what cannot be undone: pressed once, it asks; pressed again within some seconds, it does it.
+ * @param {string} name
+ * @param {() => unknown} work
+ * @param {Record<string, unknown>} [attributes]
+ * @returns {HTMLButtonElement}
+ */
+export function askingButton(name, work, attributes = {}) {
+  const button = element("button", { type: "button", ...attributes }, name);
+  let isAsking = false;
+  /** @param {boolean} asks */
+  const ask = (asks) => {
+    isAsking = asks;
+    setText(button, asks ? `${name}? Click again` : name);
+    button.classList.toggle("is-asking", asks);
+    if (asks) announce(`${name}? Click again`);
+  };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let end;
+  button.addEventListener("click", ({ detail }) => {
+    clearTimeout(end);
+    // The second half of a double click is no answer.
+    const isAnswer = isAsking && detail < 2;
+    ask(!isAnswer);
+    if (isAnswer) void act(button, work);
+    else end = setTimeout(() => ask(false), PATIENCE_MS);
+  });
   return button;
 }
 

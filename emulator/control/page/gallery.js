@@ -172,7 +172,8 @@ export function create(panel) {
       (one) => one.id,
       (one) => element("option", { value: one.id }, one.name),
     );
-    setText(count, assets.length ? counted(assets.length, "Asset") : "");
+    const all = counted(assets.length, "Asset");
+    setText(count, assets.length === LIMIT ? `the newest ${all}` : assets.length ? all : "");
     empty.hidden = assets.length > 0;
     follow(pictures, assets, (asset) => asset.id, make, update);
   }

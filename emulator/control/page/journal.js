@@ -13,6 +13,7 @@ const KEPT = 10_000;
  * @property {string} path
  * @property {string | null} operation
  * @property {{id: string, name: string, key: string, team: {id: string, name: string}} | null} credential
+ * @property {string | null} user_agent
  * @property {string | null} idempotency_key
  * @property {number | null} status
  * @property {string | null} code
@@ -142,6 +143,14 @@ export class Journal {
         );
     return this.found;
   }
+}
+
+/**
+ * Whether a text is a status as a person writes it, or the beginning of one.
+ * @param {string} text
+ */
+export function isStatusWord(text) {
+  return /^\s*([1-5]\d{0,2}x*|n|no|non|none|)\s*$/i.test(text);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { actButton } from "./acts.js";
 import { element, fill, setText } from "./dom.js";
 import { Grid } from "./grid.js";
-import { ending, Journal } from "./journal.js";
+import { ending, isStatusWord, Journal } from "./journal.js";
 import { createDetails } from "./request-details.js";
 import { ask, referenceAddress, shownSandbox } from "./service.js";
 import { counted, duration, fraction, timeOfDay } from "./words.js";
@@ -72,6 +72,7 @@ export function create(panel) {
   for (const { input } of [status, operation, search])
     input.addEventListener("input", () => {
       journal.lookFor({ status: status.input.value, operation: operation.input.value, search: search.input.value });
+      status.input.setAttribute("aria-invalid", String(!isStatusWord(status.input.value)));
       grid.view.scrollTop = 0;
       show();
     });
@@ -86,7 +87,7 @@ export function create(panel) {
     grid.show(found);
     grid.root.hidden = journal.size === 0;
     empty.hidden = found.length > 0;
-    fill(empty, found.length > 0 ? [] : journal.size > 0 ? noMatch() : firstSteps(client));
+    fill(empty, found.length > 0 ? [] : journal.size > 0 ? noMatch(status.input.value) : firstSteps(client));
   }
 
   let isScheduled = false;
@@ -215,10 +216,12 @@ function paint(entry, row) {
   );
 }
 
-function noMatch() {
+/** @param {string} status */
+function noMatch(status) {
+  const mistake = `Status: found ${status}; expected a status such as 402, a class such as 4xx, or none.`;
   return [
     element("p", { class: "empty-title" }, "Nothing matches"),
-    element("p", {}, "Change or clear the filters above."),
+    element("p", {}, isStatusWord(status) ? "Change or clear the filters above." : mistake),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** The region `Sandboxes`: which one the page shows, made, reset, ended, saved to a file and loaded from one. */
 
-import { act, actButton, copy, download } from "./acts.js";
+import { act, actButton, askingButton, copy, download } from "./acts.js";
 import { element, fill, follow, setText } from "./dom.js";
 import { ask, sandboxId, send } from "./service.js";
 
@@ -49,7 +49,7 @@ export function create(panel) {
       element(
         "div",
         { class: "buttons" },
-        actButton("Reset", async () => {
+        askingButton("Reset", async () => {
           await ask("POST", "reset");
           return "The sandbox is back at its start";
         }),
@@ -60,13 +60,13 @@ export function create(panel) {
         }),
         actButton("Load state", () => file.click()),
         file,
-        actButton(
+        askingButton(
           "Delete",
           async () => {
             await ask("DELETE", `/sandboxes/${encodeURIComponent(sandboxId())}`);
             show("default");
           },
-          { class: "danger" },
+          { class: "danger push" },
         ),
       ),
     ),

@@ -16,6 +16,8 @@ export function create(panel) {
   const running = element("div", { class: "running" });
   /** @type {Map<string, string>} */
   const library = new Map();
+  /** @type {string | null} the running one, when it was last seen */
+  let last = null;
 
   const describeChoice = () => setText(description, library.get(choice.value) ?? "");
   choice.addEventListener("change", describeChoice);
@@ -55,10 +57,11 @@ export function create(panel) {
   }
 
   async function refresh() {
-    const isFirst = library.size === 0;
-    if (isFirst) await readLibrary();
+    if (library.size === 0) await readLibrary();
     const scenario = await ask("GET", "scenario");
-    if (isFirst && library.has(scenario.scenario)) choice.value = scenario.scenario;
+    // What was started elsewhere is the choice too, or none where the library does not have it.
+    if (scenario.scenario !== null && scenario.scenario !== last) choice.value = scenario.scenario;
+    last = scenario.scenario;
     describeChoice();
     show(running, scenario);
   }

@@ -92,9 +92,13 @@ export function create(panel) {
     /** @param {HTMLElement} control @param {() => Record<string, unknown>} change */
     const save = (control, change) =>
       act(control, async () => {
-        await ask("PATCH", `teams/${encodeURIComponent(team.id)}`, { json: change() });
-        control.classList.remove("is-changed");
-        await refresh();
+        try {
+          await ask("PATCH", `teams/${encodeURIComponent(team.id)}`, { json: change() });
+        } finally {
+          // What was refused makes room for what is there.
+          control.classList.remove("is-changed");
+          await refresh();
+        }
         return "Saved";
       });
     credits.addEventListener("input", () => credits.classList.add("is-changed"));
@@ -108,9 +112,8 @@ export function create(panel) {
     credits.addEventListener("blur", () => {
       if (credits.classList.contains("is-changed")) void saveCredits();
     });
-    subscription.addEventListener("change", async () => {
-      const isDone = await save(subscription, () => ({ subscription: subscription.value }));
-      if (!isDone) await refresh();
+    subscription.addEventListener("change", () => {
+      void save(subscription, () => ({ subscription: subscription.value }));
     });
     return element(
       "div",
