@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
 from emulator.cli.output import DIM, Style
+from emulator.kernel.printable import printable
 from emulator.kernel.signing import without_signature
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
@@ -73,6 +74,7 @@ class AccessLog:
     def _line(self, sandbox: str, entry: "Entry") -> str:
         team = entry.caller.account.team.name if entry.caller else None
         what = entry.operation or f"{entry.method} {without_signature(entry.path)}"
+        remedy = _remedy(entry)
         fields = {
             "time": format_timestamp(entry.arrived_at),
             "status": entry.status,
@@ -83,7 +85,7 @@ class AccessLog:
             "duration_ms": round(entry.duration_ms or 0, 1),
             "team": team,
             "sandbox": sandbox,
-            "remedy": _remedy(entry),
+            "remedy": remedy,
         }
         if self._as_json:
             return json.dumps({"level": "info", "logger": "access", **fields})
@@ -91,14 +93,14 @@ class AccessLog:
         parts = [
             style(str(fields["time"]), DIM),
             style.status(status, entry.status),
-            what,
+            printable(what),
             fields["code"],
             "replayed" if fields["replayed"] else None,
             "answer lost" if fields["lost"] else None,
             f"{fields['duration_ms']} ms",
-            team,
+            printable(team or ""),
             None if sandbox == DEFAULT_SANDBOX_ID else f"({sandbox})",
-            fields["remedy"] and style(f"-> {fields['remedy']}", DIM),
+            remedy and style(printable(f"-> {remedy}"), DIM),
         ]
         return "  ".join(str(part) for part in parts if part)
 

@@ -33,6 +33,7 @@ from emulator.cli.start_up import (
 )
 from emulator.contract import BASE_PATH
 from emulator.kernel.clock import host_elapsed_ms
+from emulator.kernel.printable import printable_lines
 from emulator.server.garbage import collect_with_small_pauses
 from emulator.server.server import WatchedServer
 from emulator.service.callers import key_for_clients
@@ -278,7 +279,7 @@ def _say(text: str) -> None:
     """Write to standard error, if it is still open."""
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr is not None:
-            print(text.rstrip("\n"), file=sys.stderr, flush=True)
+            print(printable_lines(text.rstrip("\n")), file=sys.stderr, flush=True)
 
 
 def _die_by_signals() -> None:

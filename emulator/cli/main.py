@@ -11,6 +11,7 @@ import sys
 from emulator.cli.arguments import PROGRAM, build_parser, module_of, parse_arguments
 from emulator.cli.errors import REFUSED_VALUES, CommandError, unreadable
 from emulator.documents.complaints import DocumentError
+from emulator.kernel.printable import printable
 from emulator.settings import UsageError
 from emulator.testing.errors import EmulatorError, UnusableFileError
 
@@ -60,6 +61,6 @@ def _open_standard_streams() -> None:
 
 
 def _complain(error: Exception, status: int) -> int:
-    for line in str(error).splitlines():
-        print(f"{PROGRAM}: {line}", file=sys.stderr)
+    for line in str(error).split("\n"):
+        print(f"{PROGRAM}: {printable(line)}", file=sys.stderr)
     return status

@@ -6,6 +6,8 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any, Final
 
+from emulator.kernel.printable import printable, printable_lines
+
 RED: Final = "31"
 GREEN: Final = "32"
 YELLOW: Final = "33"
@@ -39,12 +41,12 @@ def add_format(parser: ArgumentParser, *formats: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(printable_lines(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:
     """Print rows below their headers; None is shown as a dash. Without rows only the headers are printed."""
-    cells = [list(headers), *([NOTHING if cell is None else str(cell) for cell in row] for row in rows)]
+    cells = [list(headers), *([NOTHING if cell is None else printable(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
     for number, row in enumerate(cells):
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -7,6 +7,7 @@ from emulator.domain.problems import Check, Problem
 from emulator.http.requests import Request
 from emulator.http.responses import NOSNIFF, Header, Response
 from emulator.kernel.json_bytes import json_bytes
+from emulator.kernel.printable import printable
 
 PROBLEM_TYPE: Header = (b"content-type", b"application/problem+json")
 CHALLENGE: Header = (b"www-authenticate", b"Bearer")
@@ -55,5 +56,5 @@ def not_allowed(method: str, allowed: Collection[str]) -> Problem:
 
 def internal_error(error: Exception, request: Request, request_id: str) -> Problem:
     """Log a defect of the emulator, and return the problem to answer with."""
-    _LOGGER.error("%s %s failed (%s)", request.method, request.path, request_id, exc_info=error)
+    _LOGGER.error("%s %s failed (%s)", request.method, printable(request.path), request_id, exc_info=error)
     return Problem("internal_error", "the emulator failed; its log has the cause")

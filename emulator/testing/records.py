@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from emulator.kernel.printable import printable
 from emulator.kernel.signing import without_signature
 
 
@@ -145,6 +146,5 @@ def request_line(request: RecordedRequest) -> str:
     what = request.operation or f"{request.method} {without_signature(request.path)}"
     status = str(request.status or ("…" if request.duration_ms is None else "---"))
     fates = [fate for fate, applies in (("replayed", request.replayed), ("answer lost", request.lost)) if applies]
-    return "  ".join(
-        part for part in (request.at[11:23], status, what, request.code, *fates, took, request.team) if part
-    )
+    parts = (request.at[11:23], status, what, request.code, *fates, took, request.team)
+    return printable("  ".join(part for part in parts if part))

@@ -11,9 +11,10 @@ import pytest
 from emulator.cli import access_log
 from emulator.cli.output import Style
 from emulator.service.journal import Entry
-from tests.cli.command import ask
+from tests.cli.command import ask, run_command
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, serving
+from tests.support.wire import Wire
 
 
 def test_each_request_is_a_line_with_the_remedy_of_what_was_refused() -> None:
@@ -40,6 +41,21 @@ def test_the_signature_of_a_link_is_not_in_its_line() -> None:
         head = f"GET /files/default/ast_1-{'0' * 32}.png HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         server.converse(head.encode())
         assert "  404  GET /files/default/ast_1-….png  not_found  " in server.stop().complaint
+
+
+def test_what_a_terminal_would_obey_is_escaped_wherever_a_request_is_shown() -> None:
+    path = "/v1/%1b%5b31mRED%0aFAKE%20200%20ok%e2%80%ae%c2%9b"
+    shown = r"POST /v1/\u001b[31mRED\nFAKE 200 ok\u202e\u009b  "
+    key = {"Idempotency-Key": "\x9b31m\xad", "Authorization": "Bearer iwe_demo_full"}
+    with serving() as server:
+        assert Wire(server.url).request("POST", path, {"name": "\u202e"}, key).status == 404
+        listed = run_command("requests", EMULATOR_URL=server.url).output
+        as_json = run_command("requests", "--format", "json", EMULATOR_URL=server.url).output
+        explained = run_command("requests", "show", "last", EMULATOR_URL=server.url).output
+        log = server.stop().complaint
+    assert all(line.isprintable() for text in (log, listed, as_json, explained) for line in text.split("\n"))
+    assert [True, True, True] == [shown in text for text in (log, listed, explained)]
+    assert "/v1/\x1b[31mRED\nFAKE 200 ok\u202e\x9b" == json.loads(as_json)["data"][0]["path"]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from emulator.cli.arguments import add_verbs
 from emulator.cli.output import add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.kernel.printable import printable
 from emulator.testing.sandbox import DEFAULT_SANDBOX, find_credential
 
 _STATES = {"revoke": "revoked", "restore": "active"}
@@ -44,5 +45,5 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
         cells = ([team, *(credential[name] for name in names)] for team, credential in rows)
         print_table(("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), cells, out(environment))
     else:
-        print(f"{answer['key']} is {answer['state']}")
+        print(f"{printable(answer['key'])} is {answer['state']}")
     return 0

@@ -12,6 +12,7 @@ from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.kernel.printable import printable, printable_lines
 from emulator.kernel.signing import without_signature
 from emulator.settings import UsageError
 from emulator.testing.control import ControlClient
@@ -100,7 +101,7 @@ def _follow(control: ControlClient, options: Namespace, style: Style) -> None:
             continue
         request = record(RecordedRequest, entry)
         line = (
-            json.dumps(entry, ensure_ascii=False)
+            printable(json.dumps(entry, ensure_ascii=False))
             if options.format == "json"
             else style.status(request_line(request), request.status)
         )
@@ -200,27 +201,27 @@ def _show(found: Mapping[str, Any], form: str, style: Style) -> None:
 def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:
     request, why = record(RecordedRequest, found), found["explanation"]
     yield style.status(f"{request.sequence}  {request_line(request)}", request.status)
-    yield why["summary"]
+    yield printable(why["summary"])
     if why["remedy"]:
-        yield f"{style('remedy', BOLD)}  {why['remedy']}"
+        yield f"{style('remedy', BOLD)}  {printable(why['remedy'])}"
     yield ""
     for check in why["checks"]:
         mark, colour = _RESULTS.get(check["result"], ("·", DIM))
-        detail = f"  {check['detail']}" if check["detail"] else ""
+        detail = printable(f"  {check['detail']}") if check["detail"] else ""
         yield f"  {style(mark, colour)} {check['check']}: {check['result']}{detail}"
     notes = [("effect", text) for text in why["effects"]]
     notes += [("rule", f"{rule['name']}{_place(rule)}: {rule['did']}") for rule in why["rules"]]
     if why["related"]:
         notes.append(("related", f"request {why['related']['sequence']}: {why['related']['why']}"))
-    names = ("request_id", "idempotency_key", "note")
+    names = ("request_id", "query", "idempotency_key", "content_type", "emulator_fault", "user_agent", "note")
     notes += [(name, str(found[name])) for name in names if found.get(name)]
     yield ""
     for name, text in notes:
-        yield f"{style(name, BOLD)}  {text}"
+        yield f"{style(name, BOLD)}  {printable(text)}"
     for name in ("request_body", "response_body"):
         if found[name] is not None:
             yield style(name, BOLD)
-            yield json.dumps(found[name], indent=2, ensure_ascii=False)
+            yield printable_lines(json.dumps(found[name], indent=2, ensure_ascii=False))
 
 
 def _place(rule: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import naming_scenario
 from emulator.cli.output import BOLD, Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.kernel.printable import printable
 from emulator.testing.sandbox import use_scenario
 
 
@@ -50,12 +51,12 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _for(team: str | None) -> str:
-    return "" if team is None else f" for the Team {team}"
+    return "" if team is None else printable(f" for the Team {team}")
 
 
 def _print_those_of_teams(shown: Mapping[str, Any]) -> None:
     for own in shown.get("team_scenarios", ()):
-        print(f"the Team {own['team']['name']} has one of its own: {own['scenario']}")
+        print(printable(f"the Team {own['team']['name']} has one of its own: {own['scenario']}"))
 
 
 def _print(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
@@ -70,9 +71,9 @@ def _print(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
 
 
 def _print_running(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
-    print(style(shown["scenario"], BOLD), f"since {shown['began_at']}{_for(team)}")
+    print(style(printable(shown["scenario"]), BOLD), f"since {shown['began_at']}{_for(team)}")
     if shown["description"]:
-        print(" ".join(shown["description"].split()))
+        print(printable(" ".join(shown["description"].split())))
     if shown["rules"]:
         print()
         rows = ((rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"])
