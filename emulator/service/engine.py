@@ -19,6 +19,7 @@ SLICE_MS = 10
 """How long, in real time, a move of the clock may block other requests."""
 STALLED_POLL_MS = 5 * SECOND_MS
 """The wait that a poll of stalled work asks of its client (D47)."""
+_EVENTS_OF_WORK = frozenset(("operation_started", "operation_finished", "generation_started", "output_finished"))
 
 
 def settle(sandbox: Sandbox, now: int) -> int:
@@ -123,14 +124,13 @@ def _settle_slice(sandbox: Sandbox, instant: int) -> int:
 
 
 def idle_at(sandbox: Sandbox) -> int | None:
-    """Return the instant by which all unfinished work is done, stalled work aside; None if there is none."""
-    due = [
-        finishes_at
-        for account in sandbox.accounts.values()
-        for finishes_at in account.budget.finishes_at.values()
-        if finishes_at is not None
-    ]
-    return max(due, default=None)
+    """Return the instant of the last event of unfinished work, after which the rest is stalled; None if there is none."""
+    return max((event.due for event in sandbox.timeline.pending() if event.kind in _EVENTS_OF_WORK), default=None)
+
+
+def stalled_work(sandbox: Sandbox) -> int:
+    """Return the number of Operations and Generations that will never finish: a scenario stalls them."""
+    return sum(list(account.budget.finishes_at.values()).count(None) for account in sandbox.accounts.values())
 
 
 def next_change_ms(work: Operation | Generation, now: int) -> int | None:

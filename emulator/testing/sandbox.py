@@ -231,7 +231,7 @@ class Clock:
         return self._move({"next_event": True})
 
     def idle(self) -> int:
-        """Move forward until no work is unfinished; return how many events fired."""
+        """Move forward until no work is unfinished, but for what a scenario stalls; return how many events fired."""
         return self._move({"until_idle": True})
 
     def _show(self) -> Mapping[str, Any]:

@@ -85,7 +85,7 @@ def test_a_clock_takes_another_mode_without_a_jump(
     ids=str,
 )  # fmt: skip
 def test_a_clock_on_which_nothing_is_due_just_moves(emulator: EmulatorUnderTest, body: Any, now: str) -> None:
-    assert emulator.told("POST", "/clock/advance", body) == {"now": now, **IDLE, "fired": 0}
+    assert emulator.told("POST", "/clock/advance", body) == {"now": now, **IDLE, "fired": 0, "stalled": 0}
 
 
 @pytest.mark.parametrize("body", [{"seconds": 6}, {"to": DONE_AT}, {"until_idle": True}], ids=str)
@@ -106,12 +106,21 @@ def test_the_next_event_is_one_step(emulator: EmulatorUnderTest) -> None:
 
 def test_idle_is_when_all_work_is_finished_but_for_stalled_work(emulator: EmulatorUnderTest) -> None:
     emulator.admitted_upscale()
+    emulator.advance(1)
     emulator.rule({"work": "upscale"}, {"stall": True})
     stalled = emulator.admitted_upscale()
     moved = emulator.told("POST", "/clock/advance", {"until_idle": True})
-    assert moved["now"] == DONE_AT
+    assert (moved["now"], moved["fired"], moved["stalled"], moved["pending"]) == (DONE_AT, 2, 1, 0)
     assert emulator.get(f"/generations/{stalled['id']}").json["status"] == "processing"
     assert emulator.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 0
+
+
+def test_work_that_stalls_alone_goes_as_far_as_it_does(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"work": "upscale"}, {"stall": True})
+    stalled = emulator.admitted_upscale()
+    moved = emulator.told("POST", "/clock/advance", {"until_idle": True})
+    assert (moved["fired"], moved["stalled"], moved["pending"]) == (1, 1, 0)
+    assert emulator.get(f"/generations/{stalled['id']}").json["status"] == "processing"
 
 
 @pytest.mark.emulator(clock="x0.001")

@@ -21,7 +21,7 @@ actions:
   advance SPAN     move forward by {_VALUES["advance"]}
   to TIMESTAMP     move forward to {_VALUES["to"]}
   next             move forward to the next event
-  idle             move forward until no work is unfinished
+  idle             move forward until no work is unfinished, but for what a scenario stalls
   mode MODE        run otherwise from now on: {_VALUES["mode"]}"""
 
 
@@ -55,6 +55,8 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 def _print(clock: Mapping[str, Any]) -> None:
     if "fired" in clock:
         print(f"fired    {clock['fired']}")
+    if clock.get("stalled"):
+        print(f"stalled  {clock['stalled']} (by a scenario: never finished)")
     mode = clock["mode"] if clock["rate"] in (None, 1) else f"{clock['mode']}, x{clock['rate']:g}"
     print(f"now      {clock['now']}")
     print(f"mode     {mode}")
