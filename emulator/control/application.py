@@ -139,6 +139,7 @@ class ControlMiddleware:
         settings = self._plane.settings
         head = requests.Request(scope, settings.public_url)
         body = Body(receive) if head.has_body() else None
+        scope["path"] = head.path  # in which a slash within a step is not one between two
         scope["state"] = {
             "head": head,
             "body": body,

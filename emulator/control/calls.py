@@ -128,8 +128,8 @@ class Call:
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """The parts of the path that the route names."""
-        return self.request.path_params
+        """The parts of the path that the route names; a slash within one came as `%2F`."""
+        return {name: value.replace("%2F", "/") for name, value in self.request.path_params.items()}
 
     @property
     def origin(self) -> str:

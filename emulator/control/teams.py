@@ -69,6 +69,7 @@ def list_teams(call: Call) -> dict[str, Any]:
 def create_team(call: Call) -> JsonResponse:
     """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
     fields = call.fields("TeamWrite")
+    _check_is_free(call.sandbox, fields["name"])
     account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
     scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields))
     credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
@@ -107,6 +108,13 @@ def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
         many = f"{len(found)} Teams have this name; expected the id of one" if found else "there is no such Team"
         raise Problem("not_found", f"{excerpt(name_or_id)}: {many}")
     return found[0]
+
+
+def _check_is_free(sandbox: Sandbox, name: str) -> None:
+    """Raise Problem invalid_request with status 409 if a Team has this name or id: it would answer to the same word."""
+    if list(sandbox.find_accounts(name)):
+        expected = "the name of no other Team: PATCH /_emulator/teams/{team} changes that one"
+        raise Problem("invalid_request", f"/name: found {excerpt(name)}; expected {expected}", status=409)
 
 
 def account_of_query(call: Call) -> TeamAccount:

@@ -1,6 +1,7 @@
 """Teams and credentials over the control plane: what is changed here is what the service goes by from then on."""
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -81,7 +82,7 @@ def test_a_new_team_is_as_it_is_described(emulator: EmulatorUnderTest) -> None:
 @pytest.mark.parametrize(
     ("name", "key"),
     [
-        ("Demo", "iwe_demo_full_2"),
+        ("demo", "iwe_demo_full_2"),
         ("Ünïcode & Söhne", "iwe_n-code-s-hne_full"),
         ("日本", "iwe_team_full"),
         ("x" * 200, f"iwe_{'x' * 40}_full"),
@@ -93,16 +94,18 @@ def test_the_keys_of_a_new_team_are_made_from_its_name(emulator: EmulatorUnderTe
     assert emulator.get("/team", key).json["name"] == name
 
 
-def test_teams_of_one_name_have_keys_of_their_own_and_are_told_apart_by_id(emulator: EmulatorUnderTest) -> None:
-    teams = [emulator.told("POST", "/teams", {"name": "Twin"}) for _ in range(2)]
-    assert [one["key"] for team in teams for one in team["credentials"]] == [
-        "iwe_twin_full",
-        "iwe_twin_read",
-        "iwe_twin_full_2",
-        "iwe_twin_read_2",
-    ]
-    assert emulator.refusal("PATCH", "/teams/Twin", {"credits": 1})[:2] == (404, "not_found")
-    assert emulator.told("PATCH", f"/teams/{teams[1]['id']}", {"credits": 1})["credits"] == 1
+def test_a_name_that_a_team_has_is_refused(emulator: EmulatorUnderTest) -> None:
+    for name in ("Demo", emulator.team()["id"]):
+        status, code, detail = emulator.refusal("POST", "/teams", {"name": name})
+        assert (status, code) == (409, "invalid_request")
+        assert detail.startswith(f'/name: found "{name}"; expected the name of no other Team')
+    assert emulator.told("PATCH", "/teams/Demo", {"credits": 1})["credits"] == 1
+
+
+@pytest.mark.parametrize("name", ["a/b", "100 %", "日本"])
+def test_a_team_is_found_by_any_name(emulator: EmulatorUnderTest, name: str) -> None:
+    emulator.told("POST", "/teams", {"name": name})
+    assert emulator.told("PATCH", f"/teams/{quote(name, safe='')}", {"credits": 1})["name"] == name
 
 
 def test_a_credential_can_be_added_with_an_expiry(emulator: EmulatorUnderTest) -> None:

@@ -424,8 +424,8 @@ def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(vis
 
 
 def test_a_photoshoot_as_a_client_is_of_the_chosen_team_by_a_key_that_is_active(visit: Visit, service: Service) -> None:
-    service.photoshoot()  # of a picture of the first Demo
-    other = service.control("POST", "/teams", {"name": "Demo"})
+    service.photoshoot()  # of a picture of Demo
+    other = service.control("POST", "/teams", {"name": "Second"})
     service.control("PATCH", f"/credentials/{other['credentials'][0]['id']}", {"state": "revoked"})
     service.control("POST", f"/teams/{other['id']}/credentials", {"profile": "full"})
     visit.region("Gallery").get_by_label("Team").select_option(other["id"])
