@@ -53,8 +53,8 @@ def writable_file(flag: str, name: str | None) -> Path | None:
 
 @contextmanager
 def writing(file: str | Path) -> Iterator[None]:
-    """Report a file that cannot be written, by its name. Raises CommandError."""
+    """Report a file that cannot be written, by its name. Raises UsageError."""
     try:
         yield
     except OSError as error:
-        raise CommandError(f"{file}: {error.strerror}") from error
+        raise UsageError(f"{file}: {error.strerror}") from error

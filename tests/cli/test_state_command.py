@@ -63,7 +63,13 @@ def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
         asset = urllib.request.Request(f"{server.url}/_emulator/assets", noise(), {"Content-Type": "image/png"})
         urllib.request.urlopen(asset).close()
     outcome = run_state(server, "save", "/dev/full")
-    assert (outcome.status, outcome.complaint) == (1, "image-workflow-emulator: /dev/full: No space left on device\n")
+    assert (outcome.status, outcome.complaint) == (2, "image-workflow-emulator: /dev/full: No space left on device\n")
+
+
+def test_a_file_in_no_folder_cannot_be_written(server: Server, tmp_path: Path) -> None:
+    outcome = run_state(server, "save", str(tmp_path / "none" / "x.zip"))
+    assert (outcome.status, outcome.output) == (2, "")
+    assert outcome.complaint.endswith(": No such file or directory\n")
 
 
 def test_a_file_that_is_larger_than_any_state_is_not_read(server: Server, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Save or load it. Raises UsageError, CommandError and EmulatorError."""
+    """Save or load it. Raises UsageError and EmulatorError."""
     control = control_client(options, environment)
     if options.action == "save":
         _save(control, options.file)
