@@ -128,11 +128,12 @@ def account_of_query(call: Call) -> TeamAccount:
     return account
 
 
-def _find_credential(sandbox: Sandbox, credential_id: str) -> CredentialAccount:
+def _find_credential(sandbox: Sandbox, identifier: str) -> CredentialAccount:
+    """Find a credential by its id or its key. Raises Problem not_found."""
     for held in sandbox.credentials.values():
-        if held.credential.id == credential_id:
+        if identifier in (held.credential.id, held.credential.key):
             return held
-    raise Problem("not_found", f"{excerpt(credential_id)}: there is no such credential")
+    raise Problem("not_found", f"{excerpt(identifier)}: there is no such credential")
 
 
 def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_at: int | None) -> CredentialAccount:

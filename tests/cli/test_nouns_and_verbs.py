@@ -220,6 +220,8 @@ def test_credentials_are_listed_revoked_and_restored(server: Server, key: str) -
         assert told(server, f"credentials restore {key}", EMULATOR_SANDBOX="other").endswith(" is active\n")
         assert "active" == json.loads(told(server, f"credentials restore {key} --sandbox other --format json"))["state"]
         assert "Demo" == ask(server, "/v1/team", "iwe_demo_full_other")["name"]
+        expired = told(server, "credentials restore iwe_demo_expired --sandbox other")
+        assert expired == "iwe_demo_expired_other is expired\n"
     finally:
         told(server, "sandboxes delete other")
 

@@ -122,7 +122,7 @@ def test_a_credential_can_be_added_with_an_expiry(emulator: EmulatorUnderTest) -
 
 
 def test_a_credential_can_be_given_another_expiry(emulator: EmulatorUnderTest) -> None:
-    path = f"/credentials/{_credential(emulator, EXPIRED)['id']}"
+    path = f"/credentials/{EXPIRED}"
     emulator.told("PATCH", path, {"expires_at": "2027-01-01T00:00:00.000Z"})
     assert emulator.get("/team", EXPIRED).status == 200
     emulator.told("PATCH", path, {"expires_at": "2025-01-01T00:00:00.000Z", "state": "active"})

@@ -34,13 +34,19 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     if options.action == "list":
         answer = control.call("GET", "teams")
         rows = [(team["name"], credential) for team in answer["data"] for credential in team["credentials"]]
+        credentials = [credential for _, credential in rows]
     else:
         credential = find_credential(control, control.sandbox or DEFAULT_SANDBOX, options.key)
         answer = control.call("PATCH", f"credentials/{credential['id']}", {"state": _STATES[options.action]})
-        rows = [(None, answer)]
+        credentials = [answer]
     if options.format == "json":
         print_json(answer)
-    elif options.action == "list":
+        return 0
+    now = control.call("GET", "clock")["now"]
+    for credential in credentials:
+        if credential["state"] == "active" and credential["expires_at"] <= now:
+            credential["state"] = "expired"
+    if options.action == "list":
         names = ("key", "profile", "state", "expires_at")
         cells = ([team, *(credential[name] for name in names)] for team, credential in rows)
         print_table(("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), cells, out(environment))
