@@ -6,7 +6,7 @@ not need.
 
 import json
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +20,8 @@ OPTION: Final = "--image-workflow-url"
 COVERAGE: Final = "--image-workflow-coverage"
 _SHARD: Final = "image_workflow_coverage"
 """Where an xdist worker leaves its coverage for the process that started it."""
+OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "conduct")
+"""What the marker takes."""
 INI: Final = "image_workflow_conduct"
 CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
@@ -28,6 +30,8 @@ SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
 
 _SANDBOX = pytest.StashKey["Sandbox"]()
+_STRANGERS = pytest.StashKey["Callable[[], int]"]()
+"""Counts the requests since the test began that no sandbox's key came with."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
 
 
@@ -56,8 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_COVERAGE] = []
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(clock, scenario, world, seed, start, rate_limits, evolution, conduct): how the sandbox of the fixture `image_workflow` "
-        "begins; `clock` is `auto` unless said otherwise, `conduct` is as the ini option of that name has it",
+        f"{MARKER}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock` is `auto` unless said otherwise, `conduct` is as the ini option of that name has it",
     )
 
 
@@ -125,6 +128,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     with sandbox:
         _note_test(request.node, sandbox)
         request.node.stash[_SANDBOX] = sandbox
+        request.node.stash[_STRANGERS] = _counter_of_strangers(image_workflow_emulator.default)
         yield sandbox
         del request.node.stash[_SANDBOX]
         if request.config.getoption(COVERAGE):
@@ -141,6 +145,12 @@ def _options(node: pytest.Item) -> dict[str, Any]:
                 pytrace=False,
             )
         options.update(marker.kwargs)
+    for name in options:
+        if name not in OPTIONS:
+            from emulator.documents.complaints import clause, nearest
+
+            complaint = clause("an unknown option", f"one of {', '.join(OPTIONS)}", nearest(name, OPTIONS))
+            pytest.fail(f"{name}: {complaint}\n  in @pytest.mark.{MARKER} of {_place(node)}", pytrace=False)
     return options
 
 
@@ -172,9 +182,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def _conduct_mode(node: pytest.Item) -> str:
     """Return what follows from misdeeds in a test."""
-    mode = _options(node).get("conduct", node.config.getini(INI))
+    options, file = _options(node), node.config.inipath
+    mode = options.get("conduct", node.config.getini(INI))
     if mode not in CONDUCT:
-        pytest.fail(f"conduct: found {mode!r}; expected one of {', '.join(CONDUCT)}", pytrace=False)
+        ini = f"the ini option {INI}, of {file.name if file else 'pytest.ini'} or -o"
+        place = f"@pytest.mark.{MARKER} of {_place(node)}" if "conduct" in options else ini
+        pytest.fail(f"conduct: found {mode!r}; expected one of {', '.join(CONDUCT)}\n  in {place}", pytrace=False)
     return str(mode)
 
 
@@ -200,7 +213,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     sandbox = item.stash.get(_SANDBOX, None)
     if sandbox is not None and report.failed:
-        report.sections.append((SECTION, _requests_section(sandbox)))
+        report.sections.append((SECTION, _requests_section(sandbox, item.stash[_STRANGERS])))
         findings = _conduct_section(sandbox) if _conduct_mode(item) != "off" else ""
         if findings:
             report.sections.append((CONDUCT_SECTION, findings))
@@ -216,7 +229,22 @@ def _conduct_section(sandbox: "Sandbox") -> str:
         return ""  # reported already, with the requests
 
 
-def _requests_section(sandbox: "Sandbox") -> str:
+def _counter_of_strangers(default: "Sandbox") -> "Callable[[], int]":
+    """Return what counts, from now on, the requests that came with no key of any sandbox: the default one records them."""
+    from emulator.kernel.clock import host_now
+    from emulator.kernel.timestamps import parse_timestamp
+
+    began_at = host_now()
+
+    def count() -> int:
+        strangers = default.requests(code="authentication_required")
+        return sum(parse_timestamp(stranger.arrived_at or "") >= began_at for stranger in strangers)
+
+    return count
+
+
+def _requests_section(sandbox: "Sandbox", strangers: "Callable[[], int]") -> str:
+    from emulator.domain.problems import count_of
     from emulator.testing import EmulatorError
 
     try:
@@ -225,9 +253,12 @@ def _requests_section(sandbox: "Sandbox") -> str:
         lines = [f"({dropped} earlier requests are not shown)"] if dropped > 0 else []
         for request in requests[-SHOWN_REQUESTS:]:
             lines += _request_lines(sandbox, request)
+        lines = lines or [f"none: no request came with a key of this sandbox, such as {sandbox.api_key}"]
+        if number := strangers():
+            lines.append(f"{count_of(number, 'request')} came without a key, or with a misspelt one: no sandbox has it")
     except EmulatorError as error:
         return f"the journal cannot be read: {error}"
-    return "\n".join(lines) or f"none: no request came with a key of this sandbox, such as {sandbox.api_key}"
+    return "\n".join(lines)
 
 
 def _request_lines(sandbox: "Sandbox", request: "RecordedRequest") -> Iterator[str]:

@@ -34,6 +34,7 @@ from emulator.scenario.playbook import RuleCounts
 from emulator.service.journal import Outcome
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally, TeamTally
+from emulator.testing.records import request_numbers
 
 FORMAT = "image-workflow-emulator report"
 VERSION = 1
@@ -41,7 +42,6 @@ VERSION = 1
 _NO_OPERATION = "(no operation)"
 _NO_ANSWER = "no answer"
 _SEVERITIES = ("error", "warning", "note")
-_SHOWN_REQUESTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +194,9 @@ def conduct_lines(conduct: Totals) -> Iterator[str]:
         yield f"  conduct: {', '.join(count_of(severities[word], word) for word in _SEVERITIES if severities[word])}"
     for sandbox, finding in conduct.findings:
         where = "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
-        yield f"  {finding.severity}: {finding.rule}: {finding.message} ({_numbers(finding.requests)}{where})"
+        yield f"  {finding.severity}: {finding.rule}: {finding.message} ({request_numbers(finding.requests)}{where})"
         yield f"    {finding.source}"
         yield f"    remedy: {finding.remedy}"
-
-
-def _numbers(requests: Sequence[int]) -> str:
-    shown = ", ".join(map(str, requests[:_SHOWN_REQUESTS]))
-    left_out = f" and {len(requests) - _SHOWN_REQUESTS} more" if len(requests) > _SHOWN_REQUESTS else ""
-    return f"{'request' if len(requests) == 1 else 'requests'} {shown}{left_out}"
 
 
 def _span(ms: int) -> str:

@@ -15,7 +15,7 @@ from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError, read_settings
 from emulator.testing.control import Answer, ControlClient, Request, write_into
 from emulator.testing.emulator import Emulator
-from emulator.testing.errors import NOT_STARTED, EmulatorError, unreadable
+from emulator.testing.errors import NOT_STARTED, EmulatorError, is_refusal, unreadable
 from emulator.testing.options import option_texts
 from emulator.testing.sandbox import Sandbox
 from emulator.web.wire import LostAnswerError
@@ -23,6 +23,8 @@ from emulator.web.wire import LostAnswerError
 if TYPE_CHECKING:
     from emulator.app import Application
     from emulator.http.requests import Receive, Scope, Send
+
+__tracebackhide__ = is_refusal
 
 _CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
 """The libraries with transports for applications; TestClient takes either."""

@@ -17,7 +17,9 @@ from urllib.parse import quote, urlencode, urlsplit
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX, REQUEST_ID_KIND
 from emulator.settings import parse_url
-from emulator.testing.errors import NO_ANSWER, EmulatorError, UnwritableError
+from emulator.testing.errors import NO_ANSWER, EmulatorError, UnwritableError, is_refusal
+
+__tracebackhide__ = is_refusal
 
 ANSWER_SECONDS: Final = 30.0
 """How long an answer may take: moving a clock may fire hours of work."""

@@ -9,13 +9,15 @@ from weakref import finalize
 
 from emulator.settings import DEFAULT_URL
 from emulator.testing.control import ControlClient, HttpTransport, emulator_address
-from emulator.testing.errors import NO_ANSWER, EmulatorError
+from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
 from emulator.testing.files import read_file, scenario_file, world_value
 from emulator.testing.options import option_texts, timestamp_text
 from emulator.testing.sandbox import DEFAULT_SANDBOX, Sandbox
 
 if TYPE_CHECKING:
     from typing import Self
+
+__tracebackhide__ = is_refusal
 
 HEALTH_SECONDS = 10.0
 

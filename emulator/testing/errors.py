@@ -1,9 +1,19 @@
 """The errors of a program that uses an emulator."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
 NO_ANSWER = "no_answer"
 """The code of an error that no emulator answered with: there is none at the address, or something else answers there."""
 NOT_STARTED = "not_started"
 """The code of an emulator that could not be started: an option or a file that cannot be used, a port that is taken."""
+
+
+def unwritable(file: object, error: OSError) -> str:
+    """Say that a file cannot be written."""
+    return f"cannot write {file}: {(error.strerror or str(error)).lower()}"
 
 
 def unreadable(error: OSError) -> str:
@@ -29,6 +39,11 @@ class EmulatorError(Exception):
         return f"{self.detail} ({self.status} {self.code})" if self.status else self.detail
 
 
+def is_refusal(found: "pytest.ExceptionInfo[BaseException] | None") -> bool:
+    """Whether an error is an EmulatorError: the files that raise it then hide their lines from pytest's tracebacks."""
+    return found is not None and isinstance(found.value, EmulatorError)
+
+
 class UnwritableError(Exception):
     """A file on this machine cannot be written."""
 
@@ -38,4 +53,4 @@ class UnwritableError(Exception):
 
 
 class UnusableFileError(EmulatorError):
-    """A file on this machine that is to be sent to the emulator and cannot be used: it cannot be read, or has the wrong form."""
+    """A file on this machine that cannot be used: it cannot be read or written, or has the wrong form."""

@@ -10,7 +10,9 @@ from typing import Any, BinaryIO
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import json_value, read_document
 from emulator.scenario import named_files
-from emulator.testing.errors import UnusableFileError, UnwritableError, unreadable
+from emulator.testing.errors import UnusableFileError, UnwritableError, is_refusal, unreadable
+
+__tracebackhide__ = is_refusal
 
 
 def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
@@ -26,15 +28,12 @@ def read_file(file: "str | PathLike[str]") -> bytes:
         raise UnusableFileError("not_found", unreadable(error)) from None
 
 
-@contextmanager
-def opened(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
-    """Open a file, to be sent piece by piece. Raises UnusableFileError `not_found` if it cannot be read."""
+def opened(file: "str | PathLike[str]") -> BinaryIO:
+    """Open a file, to be sent piece by piece and closed. Raises UnusableFileError `not_found` if it cannot be read."""
     try:
-        stream = Path(file).open("rb")  # noqa: SIM115 (which the block below closes)
+        return Path(file).open("rb")
     except OSError as error:
         raise UnusableFileError("not_found", unreadable(error)) from None
-    with stream:
-        yield stream
 
 
 @contextmanager

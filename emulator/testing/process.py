@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from emulator.settings import OPTIONS
-from emulator.testing.errors import NOT_STARTED, EmulatorError
+from emulator.testing.errors import NOT_STARTED, EmulatorError, is_refusal
 
 if TYPE_CHECKING:
     from subprocess import Popen
+
+__tracebackhide__ = is_refusal
 
 STOP_SECONDS: Final = 10.0
 

@@ -3,12 +3,14 @@
 A field that a newer emulator adds is left out here; nested objects and bodies stay as JSON has them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from emulator.kernel.printable import printable
 from emulator.kernel.signing import without_signature
+
+_SHOWN_REQUESTS: Final = 10
 
 
 class _Record(Protocol):
@@ -123,8 +125,8 @@ class Finding:
     remedy: str
 
     def __str__(self) -> str:
-        numbers = ", ".join(map(str, self.requests))
-        return f"{self.severity}: {self.rule}: {self.message} (requests {numbers}); remedy: {self.remedy}"
+        numbers = request_numbers(self.requests)
+        return f"{self.severity}: {self.rule}: {self.message} ({numbers}); remedy: {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +140,13 @@ class Conduct:
     def errors(self) -> list[Finding]:
         """The findings that cost money, leak a credential or get a client banned."""
         return [finding for finding in self.findings if finding.severity == "error"]
+
+
+def request_numbers(requests: Sequence[int]) -> str:
+    """Name requests by their sequence numbers, such as `requests 2, 5`."""
+    shown = ", ".join(map(str, requests[:_SHOWN_REQUESTS]))
+    left_out = f" and {len(requests) - _SHOWN_REQUESTS} more" if len(requests) > _SHOWN_REQUESTS else ""
+    return f"{'request' if len(requests) == 1 else 'requests'} {shown}{left_out}"
 
 
 def request_line(request: RecordedRequest) -> str:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 from emulator.contract import BASE_PATH
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
-from emulator.testing.errors import EmulatorError
+from emulator.testing.errors import EmulatorError, UnusableFileError, is_refusal, unwritable
 from emulator.testing.files import opened, put_in_place, read_file, scenario_file
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequest, Rule, record
 
 if TYPE_CHECKING:
     from typing import Self
+
+__tracebackhide__ = is_refusal
 
 MOST_REQUESTS: Final = 1000
 """Limit of the recorded requests that are fetched at once."""
@@ -158,9 +160,12 @@ class Sandbox:
         self._plane.call("POST", "reset")
 
     def save(self, path: str | Path) -> None:
-        """Write all of it to a state file. Raises OSError if it cannot be written."""
-        with put_in_place(path) as file:
-            self._plane.exchange("GET", "state", seconds=STATE_SECONDS, into=file)
+        """Write all of it to a state file. Raises UnusableFileError if that cannot be written, and changes nothing then."""
+        try:
+            with put_in_place(path) as file:
+                self._plane.exchange("GET", "state", seconds=STATE_SECONDS, into=file)
+        except OSError as error:
+            raise UnusableFileError("invalid_request", unwritable(path, error)) from None
 
     def load(self, path: str | Path) -> None:
         """Make it what a state file says."""

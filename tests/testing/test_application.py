@@ -80,7 +80,7 @@ def test_a_state_that_finds_no_room_is_an_error_of_the_file() -> None:
         async with client_of(app) as client:
             address = client.base_url.join("/_emulator/assets")
             await client.post(address, content=noise(), headers={"Content-Type": "image/png"})
-        with pytest.raises(OSError, match="No space left on device"):
+        with pytest.raises(EmulatorError, match="cannot write /dev/full: no space left on device"):
             app.sandbox.save("/dev/full")
 
     asyncio.run(run(create_app()))

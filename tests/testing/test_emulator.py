@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from emulator.testing import Emulator, EmulatorError, Sandbox
+from emulator.testing import Emulator, EmulatorError, Finding, Sandbox
 from tests.support.served import read_answer
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -238,6 +238,23 @@ def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox)
     assert "use the Team's credential 'Full'" == explanation.remedy
     assert ["credential"] == [check["check"] for check in explanation.checks if check["result"] == "decided"]
     assert "credential_expired" in str(second)
+
+
+def test_a_state_file_that_cannot_be_written_is_told_by_its_name(sandbox: Sandbox, tmp_path: Path) -> None:
+    with pytest.raises(EmulatorError, match=r"cannot write .*/none/state\.zip: no such file or directory$"):
+        sandbox.save(tmp_path / "none" / "state.zip")
+
+
+def test_a_finding_names_one_request_or_several() -> None:
+    def told(*requests: int) -> str:
+        return str(
+            Finding(rule="r", severity="note", message="m", source="s", requests=list(requests), remedy="do better")
+        )
+
+    assert ["note: r: m (request 2); remedy: do better", "note: r: m (requests 2, 5); remedy: do better"] == [
+        told(2),
+        told(2, 5),
+    ]
 
 
 def test_a_sandbox_is_saved_loaded_and_reset(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -105,13 +105,22 @@ def test_a_file(image_workflow): ...
 
 @pytest.mark.image_workflow("rate-limited")
 def test_by_place(image_workflow): ...
+
+@pytest.mark.image_workflow(clok="auto")
+def test_an_option(image_workflow): ...
+
+@pytest.mark.image_workflow(conduct="fial")
+def test_conduct(image_workflow): ...
 """
     output = told(tmp_path, text)
     place = r"\n  in @pytest\.mark\.image_workflow of test_a_file \(test_mine\.py, line \d+\)"
     assert re.search(rf'\nmine\.yaml:3:24: .*did you mean "getTeam"\?{place}', output)
     assert "ERROR test_mine.py::test_a_file - Failed: mine.yaml:" in output  # cut off at the width of a terminal
     assert "found 'rate-limited'; expected options by name" in output
-    assert "2 errors" in output or "2 failed" in output
+    place = r"\n  in @pytest\.mark\.image_workflow of test_\w+ \(test_mine\.py, line \d+\)"
+    assert re.search(rf'clok: found .* rate_limits, evolution, conduct; did you mean "clock"\?{place}', output)
+    assert re.search(rf"conduct: found 'fial'; expected one of off, report, fail{place}", output)
+    assert "4 errors" in output
 
 
 def test_a_run_that_does_not_use_it_imports_next_to_nothing(tmp_path: Path) -> None:
@@ -182,7 +191,11 @@ def test_misbehaves(image_workflow):
     assert "1 failed" in told(tmp_path, passing, "-o", "image_workflow_conduct=fail")
     assert "- image workflow conduct -" in told(tmp_path, failing)
     assert "- image workflow conduct -" not in told(tmp_path, failing, "-o", "image_workflow_conduct=off")
-    assert "expected one of off, report, fail" in told(tmp_path, passing, "-o", "image_workflow_conduct=loud")
+    refused = told(tmp_path, passing, "-o", "image_workflow_conduct=loud")
+    assert (
+        "expected one of off, report, fail\n  in the ini option image_workflow_conduct, of pytest.ini or -o\n"
+        in refused
+    )
 
 
 def test_the_coverage_of_all_sandboxes_is_written_as_one(tmp_path: Path) -> None:
@@ -218,3 +231,34 @@ def test_it(image_workflow):
 """
     output = told(tmp_path, text)
     assert "\nnone: no request came with a key of this sandbox, such as iwe_demo_full_sandbox-1\n" in output
+    assert "misspelt" not in output
+
+
+def test_requests_with_a_misspelt_key_are_counted_for_the_test_that_made_them(tmp_path: Path) -> None:
+    text = """
+@pytest.mark.parametrize("number", [1, 2])
+def test_it(image_workflow, number):
+    assert [] == [ask(image_workflow, "iwe_demo_ful") for _ in range(number)]
+"""
+    told_by = re.findall(
+        r"^(.*) came without a key, or with a misspelt one: no sandbox has it$", told(tmp_path, text), re.M
+    )
+    assert ["1 request", "2 requests"] == told_by
+
+
+def test_what_the_emulator_refuses_a_test_is_shown_at_the_line_of_the_test_alone(tmp_path: Path) -> None:
+    text = """
+def test_scenario(image_workflow): image_workflow.use("nope")
+
+def test_team(image_workflow): image_workflow.team("Demo").set(credits="lots")
+
+def test_clock(image_workflow): image_workflow.clock.mode = "warp"
+
+def test_load(image_workflow): image_workflow.load("none.zip")
+
+def test_sandbox(image_workflow_emulator): image_workflow_emulator.sandbox(clock="warp")
+"""
+    output = told(tmp_path, text)
+    assert "5 failed" in output
+    assert ["test_mine.py"] * 5 == re.findall(r"^(\S+\.py):\d+: \w*Error$", output, re.MULTILINE)
+    assert "/emulator/testing/" not in output
