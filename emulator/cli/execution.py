@@ -142,7 +142,9 @@ def _report(
         _write(
             files.coverage, lambda file: file.write_text(coverage_text(coverage or {}, file.suffix), encoding="utf-8")
         ),
-        _write(files.junit, lambda file: file.write_text(_junit_text(report), encoding="utf-8")),
+        _write(
+            files.junit, lambda file: file.write_text(_junit_text(report, options.conduct == "fail"), encoding="utf-8")
+        ),
     ]
     return status or max(failures)
 
@@ -151,10 +153,10 @@ def _coverage_words(percent: float, wanted: float | None) -> str:
     return f"  coverage: {percent:g} % of the contract" + ("" if wanted is None else f", wanted {wanted:g} %")
 
 
-def _junit_text(report: Report) -> str:
+def _junit_text(report: Report, fails: bool) -> str:
     from emulator.cli.junit import junit_text
 
-    return junit_text(report)
+    return junit_text(report, fails)
 
 
 class _Run(WatchedServer):

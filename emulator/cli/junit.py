@@ -1,6 +1,7 @@
 """The conduct of a run as JUnit XML: a test case for each rule, so that a CI shows what was found where it shows tests.
 
-Errors and warnings are failures, notes go to the case's output; a rule that was never checked was skipped.
+A finding is a failure where it makes the run fail; others go to the case's output. A rule that was never checked was
+skipped.
 """
 
 from collections.abc import Sequence
@@ -12,12 +13,12 @@ from emulator.service.record import Finding
 SUITE = "image-workflow-emulator.conduct"
 
 
-def junit_text(report: Report) -> str:
-    """Return the report's conduct as JUnit XML."""
+def junit_text(report: Report, fails: bool) -> str:
+    """Return the report's conduct as JUnit XML. `fails`: errors make the run fail."""
     conduct = report.conduct
     checked = conduct.checked if conduct is not None else {}
     found = [finding for _, finding in conduct.findings] if conduct is not None else []
-    cases = [_case(rule, number, [one for one in found if one.rule == rule]) for rule, number in checked.items()]
+    cases = [_case(rule, number, [one for one in found if one.rule == rule], fails) for rule, number in checked.items()]
     failures = sum("<failure" in case for case in cases)
     skipped = sum("<skipped" in case for case in cases)
     totals = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
@@ -26,16 +27,20 @@ def junit_text(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _case(rule: str, checked: int, findings: Sequence[Finding]) -> str:
-    inner = "".join(map(_describe_finding, findings))
+def _case(rule: str, checked: int, findings: Sequence[Finding], fails: bool) -> str:
+    failures = [finding for finding in findings if fails and finding.severity == "error"]
+    others = [finding for finding in findings if finding not in failures]
+    inner = "".join(
+        f'<failure type="{finding.severity}" message={quoteattr(finding.message)}>{escape(_text(finding))}</failure>'
+        for finding in failures
+    )
+    if others:
+        inner += f"<system-out>{escape(''.join(map(_text, others)))}</system-out>"
     if not inner and not checked:
         inner = '<skipped message="nothing that this rule is about has happened"/>'
     return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(rule)}>{inner}</testcase>"
 
 
-def _describe_finding(finding: Finding) -> str:
+def _text(finding: Finding) -> str:
     requests = ", ".join(map(str, finding.requests))
-    text = f"{finding.message}\nrequests: {requests}\n{finding.source}\nremedy: {finding.remedy}"
-    if finding.severity == "note":
-        return f"<system-out>{escape(text)}</system-out>"
-    return f'<failure type="{finding.severity}" message={quoteattr(finding.message)}>{escape(text)}</failure>'
+    return f"{finding.severity}: {finding.message}\nrequests: {requests}\n{finding.source}\nremedy: {finding.remedy}\n"

@@ -43,7 +43,7 @@ def test_nothing_is_told_where_nobody_wants_to_know(tmp_path: Path) -> None:
 
 
 def test_the_junit_file_has_a_case_for_each_rule(tmp_path: Path) -> None:
-    run("--junit", str(tmp_path / "conduct.xml"))
+    run("--junit", str(tmp_path / "conduct.xml"), "--conduct", "fail")
     suite = ET.parse(tmp_path / "conduct.xml").getroot()[0]
     cases = {case.attrib["name"]: [inner.tag for inner in case] for case in suite}
     assert 16 == len(cases)
@@ -52,6 +52,13 @@ def test_the_junit_file_has_a_case_for_each_rule(tmp_path: Path) -> None:
         suite.attrib["failures"],
         suite.attrib["skipped"],
     }
+
+
+def test_what_does_not_fail_the_run_fails_no_case_of_the_junit_file(tmp_path: Path) -> None:
+    assert 0 == run("--junit", str(tmp_path / "conduct.xml")).status
+    suite = ET.parse(tmp_path / "conduct.xml").getroot()[0]
+    told = suite.findtext(f"testcase[@name='{RULE}']/system-out") or ""
+    assert ("0", True) == (suite.attrib["failures"], told.startswith("error: getTeam was sent again"))
 
 
 def test_a_rule_that_is_not_there_cannot_be_ignored() -> None:

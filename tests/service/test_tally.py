@@ -55,6 +55,7 @@ def test_what_a_state_file_brings_along_did_not_happen_here(emulator: EmulatorUn
     sandboxes.replace(state.load(saved, emulator.sandbox.id, 1_000_000, emulator.application.contract))
     tally = tally_of(emulator)
     assert (tally.teams["Demo"].charged, tally.emulator_ms) == (2, 60_000)
+    assert Tally().total([emulator.sandbox]).teams["Demo"].highest_concurrency == 0
 
 
 def test_a_request_that_is_still_on_its_way_has_no_status(emulator: EmulatorUnderTest) -> None:
