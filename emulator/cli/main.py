@@ -9,7 +9,7 @@ import os
 import sys
 
 from emulator.cli.arguments import PROGRAM, build_parser, module_of, parse_arguments
-from emulator.cli.errors import REFUSED_VALUES, CommandError, unreadable
+from emulator.cli.errors import REFUSED_VALUES, CommandError
 from emulator.documents.complaints import DocumentError
 from emulator.kernel.printable import printable
 from emulator.settings import UsageError
@@ -38,8 +38,6 @@ def main(arguments: list[str] | None = None) -> int:
     except EmulatorError as error:
         return _complain(error, BAD_USAGE if error.status in REFUSED_VALUES else FAILURE)
     except OSError as error:
-        if error.filename is not None:
-            return _complain(unreadable(error), BAD_USAGE)
         # Standard output cannot be written, as its reader has closed the pipe (`head`) or the disk is full; nor at
         # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

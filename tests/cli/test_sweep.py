@@ -285,7 +285,8 @@ def test_a_signal_ends_the_sweep_and_all_of_its_runs_and_what_has_ended_is_repor
     hangs_at_a_loss = STUBBORN.format(mark=mark).replace("except", "except urllib.error.HTTPError: raise\nexcept")
     with pipe(mark) as reader, started(*EMULATOR, "sweep", *options, "--", *client(hangs_at_a_loss)) as process:
         assert b"refused\n" == heard(reader)
-        process.send_signal(signal.SIGTERM)
+        for _ in range(2):  # as timeout(1) does
+            process.send_signal(signal.SIGTERM)
         output, complaint = process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 128 + signal.SIGTERM
         assert b"" == heard(reader)

@@ -86,8 +86,9 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     try:
         with _stopping_by_signals():
             swept, stopped = _sweep(runner, choice, known, options, environment)
-    except _Stopped as before:
-        return signalled_status(before.number)
+    except _Stopped as early:
+        print("stopped before the clean run had ended", file=sys.stderr)
+        return signalled_status(early.number)
     finally:
         runner.close()
     try:
@@ -279,9 +280,12 @@ def _report_text(swept: Sweep, file: Path) -> str:
 
 @contextmanager
 def _stopping_by_signals() -> Iterator[None]:
-    """Let SIGINT, SIGTERM and SIGHUP end the sweep by an exception."""
+    """Let the first SIGINT, SIGTERM or SIGHUP end the sweep by an exception, and no other one what is done after that."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
+        for further in numbers:  # timeout(1) sends two at once
+            before[further] = signal.SIG_IGN
+            signal.signal(further, signal.SIG_IGN)
         raise _Stopped(number)
 
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
