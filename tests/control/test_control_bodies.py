@@ -55,6 +55,7 @@ FAULTY: list[tuple[str, str, Any, str]] = [
     ("GET", "/health", {}, "body"),
     ("DELETE", "/sandboxes/default", {}, "body"),
     ("GET", "/teams?name=Demo", None, "expected none"),
+    ("GET", "/conduct?ended=soon", None, "expected true or false"),
     ("GET", "/scenario?teams=Demo", None, "expected one of: team"),
     ("GET", "/scenario?team=Demo&team=Demo", None, "more than once"),
     ("GET", "/scenario?team=%FF", None, "UTF-8"),

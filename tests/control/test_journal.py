@@ -130,30 +130,19 @@ def test_a_request_that_was_lost_before_anything_was_done_has_no_status(emulator
     assert entry["duration_ms"] is not None
 
 
-def test_bytes_say_which_way_they_went(emulator: EmulatorUnderTest) -> None:
-    asset = emulator.upload(picture())
-    emulator.fetch(asset["url"])
-    assert ["download", None, "upload", None] == [entry["bytes"] for entry in entries(emulator)]
-
-
 # Bodies and secrets ---------------------------------------------------------------------------------------------------
 
 
-def test_an_upload_is_told_by_its_number_of_bytes(emulator: EmulatorUnderTest) -> None:
-    data = picture()
-    emulator.send_bytes(emulator.open_upload(len(data)), data)
-    entry = newest(emulator)
-    assert (None, 200, None) == (entry["operation"], entry["status"], entry["request_body"])
-    assert entry["response_body"].keys() == {"upload_token"}
-    assert f"direct upload; the request's body of {len(data)} bytes is not shown" == entry["note"]
-
-
-def test_a_file_is_told_by_its_number_of_bytes(emulator: EmulatorUnderTest) -> None:
+def test_bytes_are_told_by_their_number_and_the_way_they_went(emulator: EmulatorUnderTest) -> None:
     asset = emulator.upload(picture())
     size = len(emulator.fetch(asset["url"]).body)
-    entry = newest(emulator)
-    assert ("GET", None, 200, None) == (entry["method"], entry["operation"], entry["status"], entry["response_body"])
-    assert f"file of a picture; the answer's body of {size} bytes is not shown" == entry["note"]
+    download, completed, upload, opened = entries(emulator)
+    assert ["download", None, "upload", None] == [one["bytes"] for one in (download, completed, upload, opened)]
+    assert (None, 200, None) == (upload["operation"], upload["status"], upload["request_body"])
+    assert upload["response_body"].keys() == {"upload_token"}
+    assert f"direct upload; the request's body of {len(picture())} bytes is not shown" == upload["note"]
+    assert (None, 200, None) == (download["operation"], download["status"], download["response_body"])
+    assert f"file of a picture; the answer's body of {size} bytes is not shown" == download["note"]
 
 
 def test_a_file_that_is_not_there_is_told_with_its_problem(emulator: EmulatorUnderTest) -> None:

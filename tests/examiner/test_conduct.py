@@ -124,13 +124,6 @@ def test_totals_of_all_sandboxes_are_the_same_however_often_they_are_asked_for(s
         assert totals() == totals()
 
 
-def test_other_words_than_true_and_false_are_refused(service: EmulatorUnderTest) -> None:
-    for query in ("/conduct?ended=soon", "/coverage?whole=much"):
-        status, code, detail = service.refusal("GET", query)
-        assert (400, "invalid_request") == (status, code)
-        assert "expected true or false" in detail
-
-
 def test_a_request_that_comes_again_late_is_found_no_more(service: EmulatorUnderTest) -> None:
     asset = service.assets(1)[0]
     service.rule({"operation": "createUpscaleGeneration"}, {"problem": "service_unavailable"}, {"nth": 1})

@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
-from httpx import Client, Headers
+from httpx import Headers
 
 from emulator.testing import EmulatorApplication, create_app
 
@@ -12,39 +13,35 @@ ORIGIN = "http://localhost:5173"
 EXPOSED = {"request-id", "retry-after", "location"}
 
 
-class Browser:
-    """Sends requests as a browser does for a program of an origin."""
-
-    def __init__(self, app: EmulatorApplication, client: Client) -> None:
-        self.app, self.client = app, client
-
-    def ask(self, path: str, origin: str = ORIGIN, method: str = "GET", **headers: str) -> tuple[int, Headers]:
-        sent = {"Origin": origin, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        answer = self.client.request(method, path, headers=sent)
-        return answer.status_code, answer.headers
-
-
-def browser(app: EmulatorApplication) -> Browser:
+def browser(app: EmulatorApplication) -> Any:
+    """A client that sends requests as a browser does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it would like to have another HTTP library
         from starlette.testclient import TestClient
-    return Browser(app, TestClient(app))
+    return TestClient(app)
+
+
+def ask(client: Any, path: str, origin: str = ORIGIN, method: str = "GET", **headers: str) -> tuple[int, Headers]:
+    """Send a request for a program of an origin."""
+    sent = {"Origin": origin, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    answer = client.request(method, path, headers=sent)
+    return answer.status_code, answer.headers
 
 
 @pytest.fixture(scope="module")
-def allowed() -> Browser:
+def allowed() -> Any:
     return browser(create_app(clock="manual", cors=[ORIGIN, "https://app.example"]))
 
 
-def test_a_program_of_an_allowed_origin_may_read_answers_and_problems(allowed: Browser) -> None:
+def test_a_program_of_an_allowed_origin_may_read_answers_and_problems(allowed: Any) -> None:
     for key, status in (("iwe_demo_full", 200), ("nothing", 401)):
-        found, headers = allowed.ask("/v1/team", Authorization=f"Bearer {key}")
+        found, headers = ask(allowed, "/v1/team", Authorization=f"Bearer {key}")
         assert (status, ORIGIN, "Origin") == (found, headers["access-control-allow-origin"], headers["vary"])
         assert {name.strip().lower() for name in headers["access-control-expose-headers"].split(",")} >= EXPOSED
 
 
-def test_any_other_origin_is_told_nothing(allowed: Browser) -> None:
-    _, headers = allowed.ask("/v1/team", "https://elsewhere.example", Authorization="Bearer iwe_demo_full")
+def test_any_other_origin_is_told_nothing(allowed: Any) -> None:
+    _, headers = ask(allowed, "/v1/team", "https://elsewhere.example", Authorization="Bearer iwe_demo_full")
     assert "access-control-allow-origin" not in headers
 
 
@@ -55,9 +52,9 @@ PREFLIGHT: Mapping[str, str] = {
 
 
 @pytest.mark.parametrize("path", ["/v1/uploads", "/direct-uploads/default/x", "/files/x"])
-def test_a_preflight_is_answered_and_is_no_request_of_the_journal(allowed: Browser, path: str) -> None:
+def test_a_preflight_is_answered_and_is_no_request_of_the_journal(allowed: Any, path: str) -> None:
     before = len(allowed.app.sandbox.requests())
-    status, headers = allowed.ask(path, method="OPTIONS", **PREFLIGHT)
+    status, headers = ask(allowed, path, method="OPTIONS", **PREFLIGHT)
     assert (204, ORIGIN) == (status, headers["access-control-allow-origin"])
     assert "authorization,idempotency-key" == headers["access-control-allow-headers"]
     assert "POST" in headers["access-control-allow-methods"]
@@ -65,23 +62,23 @@ def test_a_preflight_is_answered_and_is_no_request_of_the_journal(allowed: Brows
     assert before == len(allowed.app.sandbox.requests())
 
 
-def test_a_page_of_a_public_address_may_come_to_this_private_one(allowed: Browser) -> None:
+def test_a_page_of_a_public_address_may_come_to_this_private_one(allowed: Any) -> None:
     asked = {**PREFLIGHT, "Access_Control_Request_Private_Network": "true"}
-    assert "true" == allowed.ask("/v1/uploads", method="OPTIONS", **asked)[1]["access-control-allow-private-network"]
+    assert "true" == ask(allowed, "/v1/uploads", method="OPTIONS", **asked)[1]["access-control-allow-private-network"]
 
 
-def test_a_preflight_of_another_origin_is_allowed_nothing(allowed: Browser) -> None:
-    _, headers = allowed.ask("/v1/uploads", "https://elsewhere.example", "OPTIONS", **PREFLIGHT)
+def test_a_preflight_of_another_origin_is_allowed_nothing(allowed: Any) -> None:
+    _, headers = ask(allowed, "/v1/uploads", "https://elsewhere.example", "OPTIONS", **PREFLIGHT)
     assert [] == [name for name in headers if name.startswith("access-control")]
 
 
 def test_the_control_plane_stays_closed() -> None:
     everyone = browser(create_app(clock="manual", cors="*"))
-    assert "*" == everyone.ask("/v1/team", "null")[1]["access-control-allow-origin"]
+    assert "*" == ask(everyone, "/v1/team", "null")[1]["access-control-allow-origin"]
     for method in ("GET", "OPTIONS"):
-        status, headers = everyone.ask("/_emulator/teams", "https://elsewhere.example", method, **PREFLIGHT)
+        status, headers = ask(everyone, "/_emulator/teams", "https://elsewhere.example", method, **PREFLIGHT)
         assert (403, False) == (status, "access-control-allow-origin" in headers)
 
 
 def test_without_the_option_nothing_is_added() -> None:
-    assert "access-control-allow-origin" not in browser(create_app()).ask("/v1/team")[1]
+    assert "access-control-allow-origin" not in ask(browser(create_app()), "/v1/team")[1]

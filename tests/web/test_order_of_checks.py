@@ -9,7 +9,6 @@ from emulator.domain.problems import CATALOGUE
 from tests.support.emulator_client import (
     FULL,
     GHOST,
-    JSON,
     LAPSED,
     OTHER,
     READ_ONLY,
@@ -18,14 +17,12 @@ from tests.support.emulator_client import (
     Answer,
     Call,
     EmulatorUnderTest,
-    completion_call,
     ingredient_body,
 )
 from tests.support.every_problem import expired_upload, too_large
 from tests.support.pictures import picture
 
 Step = Callable[[EmulatorUnderTest], Any]
-PHOTOGRAPHY = "/generations/product-photography"
 
 
 def sent(method: str, target: str, json: Any = None, **options: Any) -> Step:
@@ -73,22 +70,8 @@ def walking_from_close_up(emulator: EmulatorUnderTest) -> Answer:
     return emulator.photograph(pose_id=pose, camera_distance="close", photography_style_id="sty_1")
 
 
-def photoshoots_of_a_number(emulator: EmulatorUnderTest) -> Answer:
-    body = {"output_mode": "photoshoot", "asset_ids": emulator.assets(1)}
-    emulator.post(PHOTOGRAPHY, body, idempotency_key="k")
-    return emulator.post(PHOTOGRAPHY, body | {"image_count": 3}, idempotency_key="k")
-
-
 def pose_of_a_new_asset(emulator: EmulatorUnderTest) -> Answer:
     return emulator.post("/poses", ingredient_body("pose", emulator.assets(1)))
-
-
-def two_completions(emulator: EmulatorUnderTest) -> Answer:
-    call = completion_call(*emulator.ready_upload(), idempotency_key="k")
-    emulator.pause()
-    first, second = emulator.together(call, call)
-    assert first.outcome == (503, "service_unavailable")
-    return second
 
 
 def late_repeat(data: bytes) -> Step:
@@ -104,7 +87,6 @@ def late_repeat(data: bytes) -> Step:
 
 
 paused: Step = EmulatorUnderTest.pause
-malformed = sent("POST", "/uploads?x=1", content=b"{", headers=JSON, key=READ_ONLY, idempotency_key=None)
 poor, full = team(credits_available=0), (team(concurrency_limit=1), photograph())
 of_nothing = ingredient_body("pose", [GHOST])
 
@@ -114,14 +96,9 @@ ORDER: dict[str, tuple[str, *tuple[Step, ...]]] = {
     "the credential before the profile": ("credential_revoked", changed(READ_ONLY, state="revoked"), upload(READ_ONLY)),
     "revocation before expiry": ("credential_revoked", changed(REVOKED, expires_at=0), sent("GET", "/team", key=REVOKED)),
     "the rate before the profile": ("rate_limited", exhausted(READ_ONLY), upload(READ_ONLY)),
-    "the profile before the shape": ("permission_denied", malformed),
     "a missing Idempotency-Key before the body": ("invalid_request", sent("POST", "/uploads", {}, idempotency_key=None)),
     "the query before the body": ("invalid_request", sent("POST", "/uploads?x=1", {})),
     "the limit before the cursor": ("invalid_request", sent("GET", "/assets?after=x&limit=0")),
-    "the body before idempotency": ("invalid_input", upload(), upload(size_bytes=0)),
-    "rules within the body before idempotency": ("invalid_input", photoshoots_of_a_number),
-    "a reused key before the pause": ("idempotency_key_reused", upload(), paused, upload(size_bytes=11)),
-    "a key in progress before the pause": ("idempotency_in_progress", two_completions),
     "the pause before the subscription": ("service_unavailable", paused, upload(LAPSED)),
     "the pause before the path's resource": ("service_unavailable", paused, sent("DELETE", f"/assets/{GHOST}")),
     "the subscription before the path's resource": (

@@ -2,17 +2,15 @@
 
 import pytest
 
-from tests.support.emulator_client import INGREDIENT_PATHS, READ_ONLY, EmulatorUnderTest
+from tests.support.emulator_client import LISTS, READ_ONLY, EmulatorUnderTest
 from tests.support.every_operation import prepare
-
-PATHS = ("/assets", "/products", "/operations", "/generations", *INGREDIENT_PATHS.values())
 
 
 def outcome(emulator: EmulatorUnderTest, target: str) -> tuple[int, str]:
     return emulator.get(target).outcome
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", LISTS)
 def test_a_limit_outside_1_to_100_is_refused(emulator: EmulatorUnderTest, path: str) -> None:
     for limit in ("0", "101", "-1", "1.0", "ten", "", "1e1", "+5", "%D9%A3", "9" * 400, " 5", "0x5", "null"):
         assert outcome(emulator, f"{path}?limit={limit}") == (400, "invalid_request"), limit
