@@ -1,13 +1,10 @@
 """The request rates (section 8, D41, D42) against the simplest model of them: all instants of a minute, counted."""
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.support.emulator_client import EmulatorUnderTest, settings_of
+from tests.support.emulator_client import MakeEmulator
 
 MINUTE = 60_000
 OF_CREDENTIAL = 120
@@ -39,15 +36,11 @@ def _wait(now: int, instants: list[int], limit: int) -> int:
     return instants[-limit] + MINUTE - now if len(instants) >= limit else 0
 
 
-@pytest.fixture(params=["manual", "auto"])
-def emulator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[EmulatorUnderTest]:
-    with closing(EmulatorUnderTest(settings_of(tmp_path, clock=request.param, world=WORLD))) as emulator:
-        yield emulator
-
-
 @pytest.mark.slow
-def test_requests_are_let_in_and_refused_as_counted(emulator: EmulatorUnderTest) -> None:
+@pytest.mark.parametrize("clock", ["manual", "auto"])
+def test_requests_are_let_in_and_refused_as_counted(make_emulator: MakeEmulator, clock: str) -> None:
     """An auto clock skips the wait of each refusal at once, to the millisecond (D42)."""
+    emulator = make_emulator(clock=clock, world=WORLD)
     skips_waits = emulator.sandbox.clock.skips_waits
     chance, rates = Random(0), CountedRates()
     refused_for = {"credential": 0, "team": 0}
