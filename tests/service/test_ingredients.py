@@ -65,15 +65,6 @@ def test_fields_outside_the_contract_are_refused(
 
 
 @each_kind
-def test_the_same_sources_again_are_a_replacement_all_the_same(emulator: EmulatorUnderTest, kind: str) -> None:
-    """D25."""
-    ingredient = emulator.author(kind)
-    answer = emulator.patch(path_of(ingredient), source_fields(kind, ingredient["source_asset_ids"]))
-    blocked = emulator.delete(f"/assets/{ingredient['source_asset_ids'][0]}")
-    assert (answer.status, blocked.json["active_operation_id"]) == (202, answer.id)
-
-
-@each_kind
 def test_new_sources_give_new_pictures(emulator: EmulatorUnderTest, kind: str) -> None:
     """A Photography Style has three, the others one."""
     old = emulator.author(kind)
