@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from tests.support.emulator_client import (
-    GHOST,
     INVALID_INPUT,
     INVALID_REFERENCE,
     TERMINAL,
@@ -56,20 +55,8 @@ def test_product_photography_outside_the_contract_is_refused(emulator: EmulatorU
     assert emulator.photograph(**body).outcome == INVALID_INPUT
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"asset_ids": [GHOST]}, {"product_ids": ["prd_1"]}, {"photography_style_id": "sty_1"},
-        {"background": {"type": "background", "background_id": "bkg_1"}},
-        {"fashion_model": {"type": "selected", "fashion_model_id": "fmd_1"}},
-        {"fashion_model": {"type": "group", "fashion_model_ids": ["fmd_1", "fmd_2"]}}, {"pose_id": "pos_1"},
-        {"pose_id": ""},
-    ],
-)  # fmt: skip
-def test_a_reference_to_nothing_is_refused(emulator: EmulatorUnderTest, fields: Json) -> None:
-    body: Json = {"asset_ids": emulator.assets(1)} | fields
-    assert emulator.photograph(**body).outcome == INVALID_REFERENCE
-    assert emulator.items("/generations") == []
+def test_an_empty_reference_is_one_to_nothing(emulator: EmulatorUnderTest, asset_id: str) -> None:
+    assert emulator.photograph(asset_ids=[asset_id], pose_id="").outcome == INVALID_REFERENCE
 
 
 @pytest.mark.parametrize(
