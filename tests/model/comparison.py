@@ -219,12 +219,24 @@ class Comparison:
         credential["state"] = state
 
     def run_scenario(self, scenario: Json, whose: str | None) -> None:
+        """Let a scenario begin, for a Team or for everyone; one for a Team that names another must be refused."""
         self.say(f"scenario of {whose or 'everyone'}: {scenario}")
+        path, sent = f"/scenario{f'?team={whose}' if whose else ''}", {"scenario": "random clients", **scenario}
+        if whose and self._named_teams(scenario) - {whose}:
+            status, code, _ = self.client.emulator.refusal("PUT", path, sent, sandbox=self.client.name)
+            assert (422, "invalid_scenario") == (status, code)
+            return
         self.scenarios[whose] = scenario
-        query = f"?team={whose}" if whose else ""
-        self.client.told("PUT", f"/scenario{query}", {"scenario": "random clients", **scenario})
+        self.client.told("PUT", path, sent)
         self.model.run_scenario(scenario, whose)
         self._time_has_passed(self.client.now())
+
+    def _named_teams(self, scenario: Json) -> set[str]:
+        """Return the Teams that a scenario names, by themselves or by a key of theirs."""
+        named = [rule["match"] for rule in scenario.get("rules", ())]
+        named += [timed["set"] for timed in scenario.get("timeline", ())]
+        by_key = {self.team_of(part["credential"]) for part in named if "credential" in part}
+        return by_key | {part["team"] for part in named if "team" in part}
 
     def end_scenario(self, whose: str | None) -> None:
         self.say(f"no scenario of {whose or 'everyone'}")

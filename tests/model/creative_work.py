@@ -225,15 +225,13 @@ def time_to_change(state: State, work_id: str) -> int | None:
 
 
 def _change(state: State, whose: str | None, change: Json) -> None:
-    """Make a change of a scenario's timeline; one that is limited to a Team changes nothing of another."""
+    """Make a change of a scenario's timeline; what one that is limited to a Team names is that Team's."""
     if "admission" in change:
         is_paused = change["admission"] == "paused"
         state.pauses[whose] = {"is_paused": is_paused, "retry_after": change.get("retry_after", 5)}
     elif "credential" in change:
-        credential = state.credentials[change["credential"]]
-        if whose in (credential["team"], None):
-            credential["state"] = change["state"]
-    elif whose in (change["team"], None):
+        state.credentials[change["credential"]]["state"] = change["state"]
+    else:
         change_team(state.teams[change["team"]], change)
 
 

@@ -34,6 +34,7 @@ from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.matching import RequestFacts
 from emulator.scenario.playbook import Playbook
+from emulator.scenario.world import WorldNames
 from emulator.service import admission, authoring, engine, generations, scenarios, uploads, work
 from emulator.service.calls import Call, Commit
 from emulator.service.images import ImageStore
@@ -460,28 +461,20 @@ def rules_of_a_team_hit_all(patch: pytest.MonkeyPatch) -> None:
     put(patch, decide_work, works)
 
 
-@planted_in(scenarios.make_change)
-def changes_of_a_team_hit_all(original: Function, sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
-    """The timeline of a Team's scenario changes whatever Team it names."""
-    _make_change(original, sandbox, team_id, index, now, is_of_all=not _is_pause(sandbox, team_id, index))
+@planted_in(WorldNames.usable)
+def scenario_of_a_team_may_name_others(original: Function, names: WorldNames, there_are: Any) -> Any:
+    """A Team's scenario is accepted though it has rules or changes for another Team."""
+    return original(structs.replace(names, only=None), there_are)
 
 
 @planted_in(scenarios.make_change)
 def pause_of_a_team_stops_all(original: Function, sandbox: Sandbox, team_id: str, index: int, now: int) -> None:
     """A Team's scenario pauses the writes of everyone."""
-    _make_change(original, sandbox, team_id, index, now, is_of_all=_is_pause(sandbox, team_id, index))
-
-
-def _is_pause(sandbox: Sandbox, team_id: str, index: int) -> bool:
-    return isinstance(sandbox.playbooks[team_id].scenario.timeline[index].change, AdmissionChange)
-
-
-def _make_change(original: Function, sandbox: Sandbox, team_id: str, index: int, now: int, *, is_of_all: bool) -> None:
-    """Make a change of a timeline, of everyone's if it should not be."""
-    if not is_of_all:
+    playbook = sandbox.playbooks[team_id]
+    if not isinstance(playbook.scenario.timeline[index].change, AdmissionChange):
         original(sandbox, team_id, index, now)
         return
-    with _asking_only(sandbox, {scenarios.EVERYONE: sandbox.playbooks[team_id]}):
+    with _asking_only(sandbox, {scenarios.EVERYONE: playbook}):
         original(sandbox, scenarios.EVERYONE, index, now)
 
 
