@@ -253,7 +253,9 @@ def _requests_section(sandbox: "Sandbox", strangers: "Callable[[], int]") -> str
         lines = [f"({dropped} earlier requests are not shown)"] if dropped > 0 else []
         for request in requests[-SHOWN_REQUESTS:]:
             lines += _request_lines(sandbox, request)
-        lines = lines or [f"none: no request came with a key of this sandbox, such as {sandbox.api_key}"]
+        if not lines:
+            key = sandbox.api_key
+            lines = [f"none: since its start, reset or load, no request came with a key of this sandbox, such as {key}"]
         if number := strangers():
             lines.append(f"{count_of(number, 'request')} came without a key, or with a misspelt one: no sandbox has it")
     except EmulatorError as error:

@@ -230,7 +230,7 @@ def test_it(image_workflow):
     assert ask(image_workflow, "iwe_demo_full") == 402
 """
     output = told(tmp_path, text)
-    assert "\nnone: no request came with a key of this sandbox, such as iwe_demo_full_sandbox-1\n" in output
+    assert " no request came with a key of this sandbox, such as iwe_demo_full_sandbox-1\n" in output
     assert "misspelt" not in output
 
 
