@@ -118,7 +118,8 @@ def _find(node: Node, steps: Steps, at_key: bool = False) -> Position:
             position = node.position
             continue
         entries = node.entries if isinstance(node, MappingNode) else ()
-        found = next(((key, value) for key, value in entries if key.text == step), None)
+        name = str(step)  # the validator names a field that looks like a number by that number
+        found = next(((key, value) for key, value in entries if key.text == name), None)
         if found is None:
             break
         key, node = found

@@ -94,10 +94,10 @@ def _read(node: Node, file: str, vocabulary: Vocabulary) -> Scenario:
 
 
 def _read_world(document: Document, texts: Mapping[str, Any], names: WorldNames | None) -> WorldChanges:
-    if "world" not in texts or not document.is_sound("world"):
+    if "world" not in texts:
         return NO_WORLD_CHANGES
     check_world(document, texts["world"], ("world",), names)
-    return world_changes(texts["world"])
+    return world_changes(texts["world"]) if document.is_sound("world") else NO_WORLD_CHANGES
 
 
 def _read_clock(document: Document, texts: Mapping[str, Any]) -> ScenarioClock:

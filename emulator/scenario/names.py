@@ -41,7 +41,7 @@ def check_names(document: Document, texts: Mapping[str, Any], names: WorldNames 
 
 def _check_rule_names(document: Document, texts: Mapping[str, Any]) -> None:
     taken: dict[str, int] = {}
-    for index, rule in _items(texts, "rules"):
+    for index, rule in objects_of(texts, "rules"):
         name = rule_name(rule, index)
         if name in taken:
             found = f"the name {excerpt(name)} again, first given to /rules/{taken[name]}"
@@ -54,23 +54,23 @@ def _with_world(names: WorldNames, world: Any) -> WorldNames | None:
     teams, keys = dict(names.teams), dict(names.keys)
     if not isinstance(world, dict) or not world.keys() <= {"teams", "timings", "premade"}:
         return None
-    for name, team in _mapping(world, "teams").items():
+    for name, team in mapping_of(world, "teams").items():
         teams.setdefault(name, name)
-        for _, credential in _items(team, "credentials"):
+        for _, credential in objects_of(team, "credentials"):
             keys.setdefault(str(credential.get("key")), teams[name])
     return replace(names, teams=teams, keys=keys)
 
 
 def _naming(texts: Mapping[str, Any]) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
     """Return the parts of a file that can name a Team or a key, with their places."""
-    for index, rule in _items(texts, "rules"):
-        yield ("rules", index, "match"), _mapping(rule, "match")
-    for index, change in _items(texts, "timeline"):
-        yield ("timeline", index, "after", "match"), _mapping(_mapping(change, "after"), "match")
-        yield ("timeline", index, "set"), _mapping(change, "set")
+    for index, rule in objects_of(texts, "rules"):
+        yield ("rules", index, "match"), mapping_of(rule, "match")
+    for index, change in objects_of(texts, "timeline"):
+        yield ("timeline", index, "after", "match"), mapping_of(mapping_of(change, "after"), "match")
+        yield ("timeline", index, "set"), mapping_of(change, "set")
 
 
-def _items(given: Any, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def objects_of(given: Any, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Return the objects of a list, with their indexes; nothing where there is no list."""
     listed = given.get(name) if isinstance(given, dict) else None
     for index, item in enumerate(listed if isinstance(listed, list) else ()):
@@ -78,7 +78,7 @@ def _items(given: Any, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
             yield index, item
 
 
-def _mapping(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def mapping_of(given: Any, name: str) -> Mapping[str, Any]:
     """Return an object within an object, an empty one where there is none."""
-    found = given.get(name)
+    found = given.get(name) if isinstance(given, dict) else None
     return found if isinstance(found, dict) else {}

@@ -16,7 +16,7 @@ from emulator.documents.values import FORMATS, optional, parse_span_ms, parse_wh
 from emulator.documents.yaml_nodes import JsonValue, node_of, read_document
 from emulator.domain.problems import excerpt
 from emulator.kernel.timestamps import parse_timestamp
-from emulator.scenario.names import LIMITED
+from emulator.scenario.names import LIMITED, mapping_of, objects_of
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     TeamChange,
@@ -54,12 +54,9 @@ def world_of(data: JsonValue, where: str) -> WorldFile:
 
 def _read(document: Document) -> WorldFile:
     document.check(_schemas())
-    changes = WorldChanges()
-    if document.is_sound():
-        changes = world_changes(document.texts)
-        check_world(document, document.texts, (), world_names(BUILT_IN_WORLD))
+    check_world(document, document.texts, (), world_names(BUILT_IN_WORLD))
     document.raise_as(WorldError)
-    return changed_world(BUILT_IN_WORLD, changes)
+    return changed_world(BUILT_IN_WORLD, world_changes(document.texts))
 
 
 @cache
@@ -67,15 +64,17 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document("contract/world.schema.json"), FORMATS)
 
 
-def check_world(document: Document, world: Mapping[str, Any], steps: tuple[str, ...], names: WorldNames | None) -> None:
-    """Complain of what no schema can say of a world of sound shape. `names` are those there are without it, if known."""
+def check_world(document: Document, world: Any, steps: tuple[str, ...], names: WorldNames | None) -> None:
+    """Complain of what no schema can say of Teams, whatever their shape. `names` are those there are without it, if known."""
     given_at: dict[str, str] = {}
-    for name, team in world.get("teams", {}).items():
+    for name, team in mapping_of(world, "teams").items():
         at = (*steps, "teams", name)
-        if names is not None:
+        if names is not None and isinstance(team, dict):
             _check_team(document, at, team, names)
-        for index, credential in enumerate(team.get("credentials", ())):
-            key, place = credential["key"], f"/{'/'.join(at)}/credentials/{index}"
+        for index, credential in objects_of(team, "credentials"):
+            key, place = credential.get("key"), f"/{'/'.join(at)}/credentials/{index}"
+            if not isinstance(key, str):
+                continue
             owner = None if names is None else names.keys.get(key)
             if key in given_at:
                 found = f"{excerpt(key)} again, first given at {given_at[key]}"

@@ -196,6 +196,7 @@ IN_A_WORLD: list[tuple[str, str]] = [
     ('teams: {A: {credentials: [{key: iwe_demo_full}]}}', '1:33: /teams/A/credentials/0/key: found "iwe_demo_full", a key of the Team "Demo"; expected a new key, or one of this Team'),
     ('teams: {A: {credentials: [{key: a b}]}}', '1:33: /teams/A/credentials/0/key: found "a b"; expected a key of letters, digits and . _ ~ + / -'),
     ('teams: {A: {credentials: [{key: k, state: revokd}]}}', '1:43: /teams/A/credentials/0/state: found "revokd"; expected one of active, revoked; did you mean "revoked"?'),
+    ('teams: {A: {credentials: [{key: k}]}, 7: x}', '1:42: /teams/7: found "x"; expected an object'),
     ('teams: {A: {credits: -1, credentials: [{key: k}]}}', '1:22: /teams/A/credits: found -1; expected a whole number from 0 to 9007199254740991'),
     ('teams: {A: {subscription: on, credentials: [{key: k}]}}', '1:27: /teams/A/subscription: found "on"; expected one of active, inactive'),
     ('premade: yes', '1:10: /premade: found "yes"; expected true or false'),
@@ -244,7 +245,7 @@ clock: {mode: fast}
 
 def test_names_are_checked_beside_other_mistakes_in_the_same_place() -> None:
     text = """scenario: x
-world: {teams: {Demo: {credit: 1}, Fresh: {credentials: [{key: fresh}]}}}
+world: {teams: {Demo: {credit: 1}, Fresh: {credentials: [{key: fresh}]}, Bare: {credits: 1}}}
 rules:
   - {name: a, match: {credential: fresh}, then: {hold: 1}}
   - {name: a, match: {credential: nope}, then: {problem: nope}}
@@ -256,7 +257,7 @@ timeline:
     found = [complaint.split(": ")[1] for complaint in complaints]
     rule, change = "/rules/1", "/timeline/0/set"
     expected = [rule, f"{rule}/match/credential", f"{rule}/then/problem", f"{change}/credential", f"{change}/state"]
-    assert ["/world/teams/Demo/credit", *expected, "/timeline/1/set/credits"] == found
+    assert ["/world/teams/Demo/credit", "/world/teams/Bare", *expected, "/timeline/1/set/credits"] == found
 
 
 def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints() -> None:
