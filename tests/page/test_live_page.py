@@ -189,6 +189,9 @@ def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(vi
     for name in REGIONS:
         visit.region(name)
         assert (name, visit.page.evaluate("document.documentElement.scrollWidth")) == (name, 320)
+    service.call("POST", "/v1/products", {"name": "Shirt"})
+    expect(visit.opened_request("invalid_input")).to_contain_text("decided")
+    assert visit.page.locator(".details").evaluate("details => details.scrollWidth <= details.clientWidth")
     expect(visit.page.get_by_role("banner").get_by_text(f"{service.origin}/v1")).to_be_visible()
     service.control("POST", "/sandboxes", {"id": "checkout"})
     visit.open("/_emulator?sandbox=checkout")
