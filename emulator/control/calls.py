@@ -213,7 +213,7 @@ async def _read(request: Request, limit_bytes: int) -> bytes | None:
     body: Body | None = request.state.body
     if body is None:
         return b""
-    return None if head_of(request).announces_more_than(limit_bytes) else await body.read(limit_bytes)
+    return None if head_of(request).announced_bytes() > limit_bytes else await body.read(limit_bytes)
 
 
 def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type: bytes | None) -> Any:

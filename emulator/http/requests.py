@@ -111,10 +111,10 @@ class Request:
         """Whether the head announces a body."""
         return b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0").strip(b"0 ") != b""
 
-    def announces_more_than(self, limit_bytes: int) -> bool:
-        """Whether the head announces a body that is too large, so that it need not be read to be refused."""
+    def announced_bytes(self) -> int:
+        """Return the size of the body that the head announces; 0 where it announces none, or no size."""
         announced = self.headers.get(b"content-length", b"0")
-        return announced.isdigit() and int(announced) > limit_bytes
+        return int(announced) if announced.isdigit() else 0
 
 
 def _path(raw_path: bytes) -> str:

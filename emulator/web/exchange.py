@@ -185,12 +185,10 @@ class Exchange:
 
     async def _read_body(self) -> None:
         """Read the body of an operation: the last wait. One that is too large is not read."""
-        is_too_large = self.request.announces_more_than(MAXIMUM_BODY_BYTES)
-        self.content = self.entry.request_body = None if is_too_large else await self.body.read()
+        announced = self.request.announced_bytes()
+        self.content = self.entry.request_body = None if announced > MAXIMUM_BODY_BYTES else await self.body.read()
         if self.content is None:
-            self.entry.request_body_bytes = (
-                int(self.request.headers.get(b"content-length", b"0")) or self.body.size_bytes
-            )
+            self.entry.request_body_bytes = announced or self.body.size_bytes
 
     def _pass(self, steps: tuple[Step, ...]) -> None:
         passed, fault = self.entry.passed, self.fault
