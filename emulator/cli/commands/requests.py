@@ -1,6 +1,7 @@
 """`requests`: the journal of a running emulator, listed, followed, explained and cleared."""
 
 import json
+import sys
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,6 +13,7 @@ from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.domain.problems import count_of
 from emulator.kernel.printable import printable, printable_lines
 from emulator.kernel.signing import without_signature
 from emulator.settings import UsageError
@@ -84,6 +86,10 @@ def _list(control: ControlClient, options: Namespace, style: Style) -> None:
         print_json(as_har(entries, control.transport.url))
     else:
         print_table(_HEADERS, (_cells(record(RecordedRequest, entry)) for entry in entries), style)
+        left_out = answer["counts"]["total"] - len(entries)
+        if left_out:
+            more = f" (--limit N, up to {MOST_REQUESTS})" if len(entries) < MOST_REQUESTS else ""
+            print(f"{count_of(left_out, 'earlier request')} not shown{more}", file=sys.stderr)
 
 
 def _cells(request: RecordedRequest) -> tuple[Any, ...]:
