@@ -116,9 +116,10 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
 
 def _read_body(call: Call) -> Scenario:
     """Read the body of a PUT: YAML or JSON, whatever its media type says."""
-    if not call.body.strip():
+    names, named = _names(call.sandbox, _team_id(call)), file_name(call)
+    if not call.body.strip() and named is None:
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    names, file = _names(call.sandbox, _team_id(call)), file_name(call) or _TEXT
+    file = named or _TEXT
     try:
         node = read_document(call.body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
@@ -136,8 +137,14 @@ def file_name(call: Call) -> str | None:
 
 
 def _from_library(plane: ControlPlane, value: Any, names: WorldNames) -> Scenario:
-    if len(value) > 1 or not isinstance(value["use"], str):
-        raise Problem("invalid_scenario", f'{_TEXT}: found {excerpt(value)}; expected nothing but {{"use": NAME}}')
+    others = [excerpt(name) for name in value if name != "use"]
+    if others:
+        raise Problem(
+            "invalid_scenario", f'{_TEXT}: found {", ".join(others)} beside "use"; expected {{"use": NAME}} alone'
+        )
+    if not isinstance(value["use"], str):
+        expected = "the name of a scenario of the library"
+        raise Problem("invalid_scenario", f"{_TEXT}: /use: found {excerpt(value['use'])}; expected {expected}")
     try:
         return plane.library.load(value["use"], names)
     except ScenarioError as error:

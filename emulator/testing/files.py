@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from emulator.documents.complaints import DocumentError
-from emulator.documents.yaml_nodes import json_value, read_document
+from emulator.documents.complaints import Complaint, DocumentError
+from emulator.documents.yaml_nodes import MAXIMUM_BYTES, json_value, read_document
 from emulator.scenario import named_files
 from emulator.testing.errors import UnusableFileError, UnwritableError, is_refusal, unreadable
 
@@ -26,6 +26,15 @@ def read_file(file: "str | PathLike[str]") -> bytes:
         return Path(file).read_bytes()
     except OSError as error:
         raise UnusableFileError("not_found", unreadable(error)) from None
+
+
+def read_document_file(file: "str | PathLike[str]") -> bytes:
+    """Return what the file of a document holds. Raises UnusableFileError if it cannot be read, or is larger than any."""
+    data = read_file(file)
+    if len(data) > MAXIMUM_BYTES:
+        too_large = Complaint(fspath(file), 0, 0, "", f"{len(data)} bytes", f"at most {MAXIMUM_BYTES}")
+        raise UnusableFileError("invalid_request", str(too_large))
+    return data
 
 
 def opened(file: "str | PathLike[str]") -> BinaryIO:

@@ -4,6 +4,7 @@ Every property asks the emulator, so its value is current. Everything here is sy
 where the emulator refuses or does not answer.
 """
 
+import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,7 @@ from emulator.contract import BASE_PATH
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
 from emulator.testing.errors import EmulatorError, UnusableFileError, is_refusal, unwritable
-from emulator.testing.files import opened, put_in_place, read_file, scenario_file
+from emulator.testing.files import opened, put_in_place, read_document_file, scenario_file
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequest, Rule, record
 
@@ -348,17 +349,22 @@ def explained(plane: ControlClient, identifier: str) -> Any:
     return plane.call("GET", f"requests/{path_step(identifier)}")
 
 
-def use_scenario(plane: ControlClient, scenario: "str | Mapping[str, Any] | Path", team: str | None = None) -> None:
-    """Run another scenario from now on, as `Sandbox.use` does."""
+def use_scenario(
+    plane: ControlClient, scenario: "str | Mapping[str, Any] | Path", team: str | None = None
+) -> Mapping[str, Any]:
+    """Run another scenario from now on, as `Sandbox.use` does, and return what the emulator shows of it."""
     query = {"team": team}
     if isinstance(scenario, Mapping):
-        plane.call("PUT", "scenario", scenario, query=query)
+        shown = plane.call("PUT", "scenario", scenario, query=query)
     elif (file := scenario_file(scenario)) is not None:
-        plane.exchange("PUT", "scenario", read_file(file), YAML, query={**query, "file": str(file)})
+        shown = json.loads(
+            plane.exchange("PUT", "scenario", read_document_file(file), YAML, query={**query, "file": str(file)})
+        )
     elif "\n" in str(scenario):
-        plane.exchange("PUT", "scenario", str(scenario).encode(), YAML, query=query)
+        shown = json.loads(plane.exchange("PUT", "scenario", str(scenario).encode(), YAML, query=query))
     else:
-        plane.call("PUT", "scenario", {"use": scenario}, query=query)
+        shown = plane.call("PUT", "scenario", {"use": scenario}, query=query)
+    return dict(shown)
 
 
 def find_credential(plane: ControlClient, sandbox: str, key: str) -> Mapping[str, Any]:

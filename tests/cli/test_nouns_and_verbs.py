@@ -83,6 +83,15 @@ def test_requests_are_listed_as_a_table_as_json_and_as_har(server: Server) -> No
     assert [] == table(told(server, "requests"))[1:]
 
 
+def test_requests_that_a_list_leaves_out_are_counted(server: Server) -> None:
+    for _ in range(3):
+        ask(server, "/v1/team")
+    listed = run(server, "requests --limit 1")
+    assert ["3"] == [row[0] for row in table(listed.output)[1:]]
+    assert "2 earlier requests not shown (--limit N, up to 1000)\n" == listed.complaint
+    told(server, "requests --limit 1 --format json")
+
+
 def test_a_request_is_explained_and_told_as_json_and_as_a_command(server: Server) -> None:
     ask(server, "/v1/uploads", body={"content_type": "image/png", "size_bytes": 5}, method="POST")
     assert "  ✓ credential: passed\n" in told(server, "requests show last")
@@ -181,7 +190,8 @@ def test_what_is_followed_is_filtered_as_a_list_is(server: Server, name: str, va
 
 def test_a_scenario_is_used_shown_and_ended(server: Server) -> None:
     assert told(server, "scenario") == "none\n"
-    assert told(server, "scenario use batch-runs-dry") == "using batch-runs-dry\n"
+    used = told(server, "scenario use batch-runs-dry").splitlines()
+    assert used == ["using batch-runs-dry", "from the next reset on: its seed, clock"]
     shown = told(server, "scenario show")
     assert shown.startswith("batch-runs-dry since 2026-01-01T00:00:00.000Z\n")
     assert ["photoshoots", "lose", "two", "slots", "0", "0"] in table(shown)
@@ -200,6 +210,23 @@ def test_the_scenario_of_a_team_is_named_with_it_and_wherever_it_runs_on(server:
     assert told(server, "scenario off --team Other") == "off for the Team Other\n"
     assert told(server, "scenario show --team Other") == "none for the Team Other\n"
     assert told(server, "scenario") == "none\n"
+
+
+def test_a_change_after_a_request_names_the_request(server: Server) -> None:
+    told(server, "scenario use every-first-write-fails")
+    operations = "createEditImagesGeneration or createProductPhotographyGeneration or createUpscaleGeneration"
+    assert f"\nafter operation {operations}, nth 3  team Demo, credits 0  -\n" in told(server, "scenario")
+
+
+@pytest.mark.parametrize("size_bytes", [0, 2**20 + 1])
+def test_a_scenario_file_of_no_use_is_named_as_by_the_check(server: Server, tmp_path: Path, size_bytes: int) -> None:
+    file = tmp_path / "22.yaml"
+    file.write_text("a" * size_bytes)
+    checked = run_command("scenarios", "check", str(file))
+    assert checked.complaint.startswith(f"image-workflow-emulator: {file}")
+    used = run(server, f"scenario use {file}")
+    assert used.status == 2
+    assert used.complaint.startswith(checked.complaint.rstrip("\n"))
 
 
 def test_teams_are_listed_and_changed(server: Server) -> None:
@@ -263,7 +290,7 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("state load README.md", 2, "README.md: the file is not a state file: it is not a zip file\n"),
         ("state load no/such.zip", 2, "cannot read no/such.zip: no such file or directory\n"),
         ("state load /dev/zero", 2, "/dev/zero: expected a file, not a device or a pipe\n"),
-        ("state save no/such.zip", 1, "no/such.zip: No such file or directory\n"),
+        ("state save no/such.zip", 2, "no/such.zip: No such file or directory\n"),
         ("teams set Demo credits=lots", 2, '/credits: found "lots"'),
         ("teams set Demo credits", 2, "teams set: found 'credits', expected NAME=VALUE"),
         ("teams set Demo credits=1 credits=2", 2, "teams set: found 'credits=2', expected each name once"),

@@ -34,8 +34,10 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     match options.action:
         case "use":
             with naming_scenario(options.scenario):
-                use_scenario(control, options.scenario, options.team)
+                shown = use_scenario(control, options.scenario, options.team)
             print(f"using {options.scenario}{_for(options.team)}")
+            if shown["takes_effect_at_reset"]:
+                print(f"from the next reset on: its {', '.join(shown['takes_effect_at_reset'])}")
         case "off":
             control.call("DELETE", "scenario", query=query)
             print(f"off{_for(options.team)}")
@@ -86,4 +88,14 @@ def _print_running(shown: Mapping[str, Any], team: str | None, style: Style) -> 
 def _timeline(entries: list[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
     for entry in entries:
         changes = ", ".join(f"{name} {value}" for name, value in entry["set"].items())
-        yield entry.get("at") or "after a request", changes, entry["done_at"]
+        yield entry.get("at") or _after(entry["after"]), changes, entry["done_at"]
+
+
+def _after(request: Mapping[str, Any]) -> str:
+    """Say after which request a change is made."""
+    facts = {**request["match"], "nth": request["nth"]}
+    return "after " + ", ".join(f"{name} {_listed(value)}" for name, value in facts.items())
+
+
+def _listed(value: Any) -> str:
+    return " or ".join(value) if isinstance(value, list) else str(value)
