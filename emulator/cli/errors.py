@@ -42,11 +42,12 @@ def writable_file(flag: str, name: str | None) -> Path | None:
     file = Path(name)
     try:
         if not file.exists():
-            file.touch(exist_ok=False)  # no permission tells it of every place, such as /proc
-            file.unlink()
+            target = file.resolve()  # which a link may already name
+            target.touch(exist_ok=False)  # no permission tells it of every place, such as /proc
+            target.unlink()
         elif file.is_dir() or not os.access(file, os.W_OK):
             raise PermissionError
-    except (OSError, ValueError):
+    except (OSError, ValueError, RuntimeError):  # the last for links that lead to each other
         raise SettingError(flag, name, "a file that can be written") from None
     return file
 

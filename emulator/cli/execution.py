@@ -279,13 +279,13 @@ def _variables(
 
 
 def _write(file: Path | None, write: Callable[[Path], object]) -> int:
-    """Write a file, if one was asked for; return 0, or 1 if it cannot be written."""
+    """Write a file, if one was asked for; return 0, or 2 if it cannot be written."""
     if file is not None:
         try:
             write(file)
         except OSError as error:
             _say(f"{PROGRAM}: {file}: {error.strerror}")
-            return 1
+            return 2
     return 0
 
 

@@ -342,11 +342,11 @@ def test_the_report_names_bytes_and_tells_lost_and_replayed_answers_apart(tmp_pa
     assert "  createUpload  201: 2 (1 replayed, 1 lost)\n  download      404: 1\n" in outcome.complaint
 
 
-def test_a_report_that_cannot_be_written_after_all_is_a_failure_of_its_own(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_before(tmp_path: Path) -> None:
     file = tmp_path / "reports" / "report.json"
     file.parent.mkdir()
     outcome = run_exec(["--quiet", "--report", str(file)], ["rmdir", str(file.parent)])
-    assert (outcome.status, outcome.complaint) == (1, f"image-workflow-emulator: {file}: No such file or directory\n")
+    assert (outcome.status, outcome.complaint) == (2, f"image-workflow-emulator: {file}: No such file or directory\n")
 
 
 def test_the_report_is_about_all_sandboxes_also_those_that_were_reset_or_deleted(half: str, tmp_path: Path) -> None:
@@ -542,6 +542,12 @@ def test_the_journal_of_the_run_is_kept_of_every_sandbox_also_of_those_that_are_
     assert 0 == run_exec(["--quiet", "--journal", str(archive)], command).status
     log = json.loads(archive.read_text())["log"]
     assert ("1.2", [201, 404]) == (log["version"], [entry["response"]["status"] for entry in log["entries"]])
+
+
+def test_a_file_is_kept_where_a_link_leads(tmp_path: Path) -> None:
+    link, report = tmp_path / "link", tmp_path / "report.json"
+    link.symlink_to(report)
+    assert (0, True) == (run_exec(["--quiet", "--report", str(link)], ["true"]).status, report.exists())
 
 
 def test_the_state_at_the_end_is_kept_and_can_be_begun_with(tmp_path: Path) -> None:

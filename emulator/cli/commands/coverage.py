@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
-    """Merge and show. Raises UsageError for files that cannot be used, CommandError for one that cannot be written."""
+    """Merge and show. Raises UsageError for files that cannot be read, used or written."""
     from emulator.examiner.coverage import merged, rows
     from emulator.examiner.coverage_page import coverage_page
 

@@ -74,7 +74,7 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     """Sweep the command of `options.words` and return the exit status.
 
     Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern that
-    fits no cell; CommandError if the runs cannot be started, or a file cannot be written.
+    fits no cell; CommandError if the runs cannot be started.
     """
     choice = _Choice.of(options)
     report_file = writable_file("--report", options.report)
