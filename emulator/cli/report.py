@@ -193,7 +193,8 @@ def conduct_lines(conduct: Totals) -> Iterator[str]:
     if conduct.findings:
         yield f"  conduct: {', '.join(count_of(severities[word], word) for word in _SEVERITIES if severities[word])}"
     for sandbox, finding in conduct.findings:
-        where = "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
+        where = f", by {finding.user_agent}" if finding.user_agent else ""
+        where += "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
         yield f"  {finding.severity}: {finding.rule}: {finding.message} ({request_numbers(finding.requests)}{where})"
         yield f"    {finding.source}"
         yield f"    remedy: {finding.remedy}"

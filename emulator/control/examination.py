@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import orjson
+
 from emulator.control.calls import Call
+from emulator.control.entries import Masks
 from emulator.control.fields import unfit
 from emulator.examiner import conduct, coverage, points
 
@@ -11,12 +14,12 @@ COVERAGE_QUERY = ("whole",)
 _WORDS = {"true": True, "false": False}
 
 
-def show_conduct(call: Call) -> dict[str, Any]:
+def show_conduct(call: Call) -> orjson.Fragment:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
     ended, whole = _switch(call, "ended"), _switch(call, "whole")
-    if whole:
-        return call.plane.examiner.whole_conduct(call.sandbox, ended).as_json()
-    return conduct.examine(call.sandbox, ended).as_json()
+    examine = call.plane.examiner.whole_conduct if whole else conduct.examine
+    found = examine(call.sandbox, ended)
+    return orjson.Fragment(Masks(call.sandbox).of_bytes(orjson.dumps(found.as_json())))
 
 
 def show_coverage(call: Call) -> dict[str, Any]:

@@ -44,6 +44,7 @@ def describe(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "source": finding.source,
         "requests": list(finding.requests),
+        "client": {"credential": finding.credential, "user_agent": finding.user_agent},
         "remedy": finding.remedy,
     }
 
@@ -103,7 +104,7 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(kept, key=lambda finding: (finding.requests, finding.rule))
 
 
-def _judge(notes: Iterable[Note], store: Store, now: int, has_ended: bool) -> tuple[list[Finding], Counter[str]]:
+def _judge(notes: Sequence[Note], store: Store, now: int, has_ended: bool) -> tuple[list[Finding], Counter[str]]:
     history = History(notes, store, now, has_ended)
     found: dict[tuple[str, str], tuple[Breach, set[int]]] = {}
     checked: Counter[str] = Counter()
@@ -120,10 +121,13 @@ def _judge(notes: Iterable[Note], store: Store, now: int, has_ended: bool) -> tu
                     known[1].update(verdict.requests)
         if verdicts:
             checked[rule.name] = verdicts
-    return [_finding(_BY_NAME[name], *breach) for (name, _), breach in found.items()], checked
+    senders = {note.sequence: note for note in notes} if found else {}
+    findings = [_finding(_BY_NAME[name], *breach, senders) for (name, _), breach in found.items()]
+    return findings, checked
 
 
-def _finding(rule: Rule, breach: Breach, requests: set[int]) -> Finding:
+def _finding(rule: Rule, breach: Breach, requests: set[int], notes: Mapping[int, Note]) -> Finding:
+    sender = notes[breach.requests[0]]
     return Finding(
         rule=rule.name,
         subject=breach.subject,
@@ -132,4 +136,6 @@ def _finding(rule: Rule, breach: Breach, requests: set[int]) -> Finding:
         source=rule.source,
         requests=tuple(sorted(requests)[:MAXIMUM_REQUESTS]),
         remedy=rule.remedy,
+        credential=sender.credential,
+        user_agent=sender.user_agent,
     )

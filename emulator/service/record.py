@@ -80,6 +80,9 @@ class Finding(Struct, frozen=True):
     source: str
     requests: tuple[int, ...]
     remedy: str
+    credential: str | None
+    """As in a note; of its first request, as the next."""
+    user_agent: str | None
 
 
 @dataclass(slots=True, eq=False)

@@ -122,6 +122,8 @@ class Finding:
     """The sentence of the specification."""
     requests: list[int]
     """Sequence numbers of the recorded requests."""
+    client: Mapping[str, str | None]
+    """`credential` (its id) and `user_agent`."""
     remedy: str
 
     def __str__(self) -> str:

@@ -18,7 +18,9 @@ OF_A_PROCESS = ("serve", "exec", "sweep")
 ASK = """
 import http.client, json, os, sys
 for method, path, body in json.loads(sys.argv[1]):
-    headers = {} if body is None else {"Content-Type": "application/json", "Idempotency-Key": path + str(body)}
+    headers = {"User-Agent": "shop/1.0"}
+    if body is not None:
+        headers |= {"Content-Type": "application/json", "Idempotency-Key": path + str(body)}
     if path.startswith("/v1"):
         headers["Authorization"] = "Bearer " + os.environ["IMAGE_WORKFLOW_API_KEY"]
     connection = http.client.HTTPConnection(os.environ["EMULATOR_URL"].removeprefix("http://"))

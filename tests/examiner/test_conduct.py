@@ -18,7 +18,9 @@ def conduct(service: EmulatorUnderTest, query: str = "") -> Json:
 def test_a_finding_tells_what_was_done_where_it_is_forbidden_and_what_to_do(service: EmulatorUnderTest) -> None:
     ExampleClient(service).play(BREAKS)
     (finding,) = conduct(service)["findings"]
-    assert {"rule", "severity", "message", "source", "requests", "remedy"} == finding.keys()
+    assert {"rule", "severity", "message", "source", "requests", "client", "remedy"} == finding.keys()
+    entry = service.told("GET", f"/requests/{finding['requests'][0]}")
+    assert {"credential": entry["credential"]["id"], "user_agent": entry["user_agent"]} == finding["client"]
     assert "error" == finding["severity"]
     assert "Retry-After of 10 s of the 429 rate_limited" in finding["message"]
     first, second = finding["requests"]

@@ -248,7 +248,15 @@ def test_a_state_file_that_cannot_be_written_is_told_by_its_name(sandbox: Sandbo
 def test_a_finding_names_one_request_or_several() -> None:
     def told(*requests: int) -> str:
         return str(
-            Finding(rule="r", severity="note", message="m", source="s", requests=list(requests), remedy="do better")
+            Finding(
+                rule="r",
+                severity="note",
+                message="m",
+                source="s",
+                requests=list(requests),
+                client={},
+                remedy="do better",
+            )
         )
 
     assert ["note: r: m (request 2); remedy: do better", "note: r: m (requests 2, 5); remedy: do better"] == [

@@ -37,7 +37,7 @@ from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
 
 FORMAT = "image-workflow-emulator state"
-VERSION = 4
+VERSION = 5
 STATE = "state.jsonl"
 PICTURES = "pictures/"
 CHUNK_BYTES = 256 * 1024
