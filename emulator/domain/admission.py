@@ -42,10 +42,10 @@ class RateWindow:
 class ConcurrencyBudget:
     """A Team's unfinished creative work: each piece takes one place, whatever its number of outputs (D40)."""
 
-    finishes_at: dict[str, int | None] = field(default_factory=dict, init=False)
+    finishes_at: dict[str, int | None] = field(default_factory=dict)
     """By id of the work; None where it never finishes by itself."""
     highest_used: int = 0
-    """The most places that were ever taken at once."""
+    """The most places that were taken at once, in this process."""
 
     @property
     def used(self) -> int:

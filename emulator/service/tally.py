@@ -73,10 +73,8 @@ class Tally:
             team.concurrency_limit = account.team.concurrency_limit
 
     def discount(self, sandbox: Sandbox) -> None:
-        """Subtract the counts of a loaded state file: they did not happen here. The highest concurrency begins anew."""
+        """Subtract the counts of a loaded state file: they did not happen here."""
         self._count(sandbox, -1)
-        for account in sandbox.accounts.values():
-            account.budget.highest_used = account.budget.used
 
     def total(self, living: Iterable[Sandbox]) -> "Tally":
         """Return the totals with those of the sandboxes that still exist."""

@@ -13,7 +13,7 @@ class TeamAccount:
 
     team: Team
     ledger: Ledger = field(default_factory=Ledger)
-    budget: ConcurrencyBudget = field(default_factory=ConcurrencyBudget)
+    budget: ConcurrencyBudget = field(default_factory=ConcurrencyBudget, init=False)
     rate: RateWindow = field(default_factory=RateWindow)
     pause: AdmissionPause = field(default_factory=AdmissionPause)
     """A pause of this Team's writes alone."""

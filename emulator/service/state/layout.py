@@ -80,7 +80,7 @@ def _copy_rate(rate: RateWindow) -> RateWindow:
 
 def _copy_account(account: TeamAccount) -> TeamAccount:
     rate, pause = _copy_rate(account.rate), copy(account.pause)
-    return TeamAccount(account.team, copy(account.ledger), copy(account.budget), rate, pause)
+    return TeamAccount(account.team, copy(account.ledger), rate, pause)
 
 
 def _collection(kind: Any, of: Callable[[Sandbox], Collection[Any]]) -> Table:

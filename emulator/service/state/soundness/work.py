@@ -40,9 +40,6 @@ def check_work(sandbox: Sandbox, contract: Contract) -> None:
         _check_generation(generation, contract)
         _check_outputs(sandbox, generation)
         _take_over(sandbox, generation, generation.item.plan[-1].finishes_at)
-    for account in numbered("/accounts", sandbox.accounts.values()):
-        budget = account.item.budget
-        account.expect(budget.used <= budget.highest_used, "budget/highest_used", "no fewer than used")
 
 
 def _take_over(sandbox: Sandbox, row: Row[Work], finishes_at: int | None) -> None:
@@ -54,7 +51,7 @@ def _take_over(sandbox: Sandbox, row: Row[Work], finishes_at: int | None) -> Non
     except LedgerError as error:
         raise StateError(f"{row.where}/reserved_credits: {error}") from None
     if work.status not in TERMINAL:
-        account.budget.finishes_at[work.id] = finishes_at
+        account.budget.take(work.id, finishes_at)
 
 
 def _check_progress(sandbox: Sandbox, row: Row[Work]) -> None:
