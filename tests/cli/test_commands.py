@@ -21,7 +21,7 @@ def test_the_version_is_told() -> None:
     "arguments",
     [
         [], ["sreve"], ["serve", "--sed", "1"], ["clock", "back"], ["contract", "--format", "xml"],
-        ["sandboxes", "create", "--sandbox", "a"], ["sandboxes", "--sandbox", "a"], ["wait", "--sandbox", "a"],
+        ["sandboxes", "create", "--sandbox", "a"], ["sandboxes", "delete", "--sandbox", "a"],
     ],
 )  # fmt: skip
 def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:

@@ -265,6 +265,7 @@ def test_sandboxes_are_created_for_people_programs_and_shells(server: Server) ->
         "EMULATOR_SANDBOX=c",
     ]
     assert ["ID", "default", "a", "b", "c"] == [row[0] for row in table(told(server, "sandboxes"))]
+    assert ["ID", "b"] == [row[0] for row in table(told(server, "sandboxes --sandbox b"))]
     assert ["deleted a\n", "deleted b\n", "deleted c\n"] == [told(server, f"sandboxes delete {name}") for name in "abc"]
 
 

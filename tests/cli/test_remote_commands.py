@@ -37,6 +37,13 @@ def test_wait_returns_once_it_is_ready_and_takes_no_proxy(server: Server) -> Non
     assert (outcome.status, outcome.output, outcome.complaint) == (0, "", "")
 
 
+def test_wait_waits_for_the_sandbox_that_is_named(server: Server) -> None:
+    assert run(server, "wait", "--sandbox", "default").status == 0
+    outcome = run(server, "wait", "--sandbox", "later", "--timeout", "0.2")
+    assert outcome.status == 1
+    assert '"later": there is no such sandbox' in outcome.complaint
+
+
 def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
     still = {"mode": "manual", "pending": "0"}
     assert run(server, "reset").output == "reset\n"

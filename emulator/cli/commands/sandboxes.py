@@ -35,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     create.add_argument("id", metavar="ID", nargs="?", help="1 to 40 of a-z, 0-9 and hyphens (default: a free one)")
     for name, (placeholder, text) in _OPTIONS.items():
         create.add_argument(f"--{name.replace('_', '-')}", metavar=placeholder, help=text)
+    listing.add_argument("--sandbox", metavar="ID", help="show this one alone")
     add_format(listing, "table", "json")
     add_format(create, "table", "json", "env")
     delete.add_argument("id", metavar="ID")
@@ -54,8 +55,8 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
                 made = create_sandbox(control, {"id": options.id, **_begin(options)})
             _print([made], made, options.format, control.transport.url, style)
         case _:
-            found = control.call("GET", "sandboxes")
-            _print(found["data"], found, options.format, control.transport.url, style)
+            found = control.call("GET", f"sandboxes/{path_step(options.sandbox)}" if options.sandbox else "sandboxes")
+            _print(found.get("data", [found]), found, options.format, control.transport.url, style)
     return 0
 
 
