@@ -489,7 +489,7 @@ def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit
         service.call("POST", "/v1/uploads", body, idempotency_key="same", User_Agent="shop/1")
     finding = region.get_by_role("article", name="key-reused")
     expect(finding).to_contain_text("warning")
-    expect(finding).to_contain_text("(iwe_de…) · shop/1")
+    expect(finding).to_contain_text("Demo, Full · shop/1")
     expect(finding).to_contain_text("Remedy")
     finding.get_by_role("link", name="#2").click()
     expect(visit.region("Requests")).to_contain_text("idempotency_key_reused")

@@ -16,11 +16,11 @@ export const concerns = ["request", "clock", "reset"];
  * @property {string} message
  * @property {string} source
  * @property {number[]} requests
+ * @property {{credential: string | null, user_agent: string | null}} client
  * @property {string} remedy
  */
 
 const SHOWN_REQUESTS = 12;
-const NAMED_CLIENTS = 100;
 const SEVERITIES = ["error", "warning", "note"];
 
 /** @param {HTMLElement} panel */
@@ -30,40 +30,18 @@ export function create(panel) {
   const checked = element("p", { class: "faint" });
   panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), findings, checked);
 
-  /** Who sent a request, by its number: a finding is about one client, and names its requests only. */
-  const clients = /** @type {Map<number, string>} */ (new Map());
-
-  /** @param {number[]} requests */
-  async function readClients(requests) {
-    await Promise.all(
-      requests
-        .filter((number) => !clients.has(number))
-        .map(async (number) => {
-          const { data } = await ask("GET", "requests", { query: { since: number - 1, before: number + 1 } });
-          clients.set(number, data.length ? clientOf(data[0]) : "");
-        }),
-    );
-  }
-
   async function refresh() {
-    /** @type {{findings: Finding[], checked: Record<string, number>}} */
-    const shown = await ask("GET", "conduct");
+    /** @type {[{findings: Finding[], checked: Record<string, number>}, {data: import("./teams.js").Team[]}]} */
+    const [shown, teams] = await Promise.all([ask("GET", "conduct"), ask("GET", "teams")]);
+    const senders = sendersOf(teams.data);
     setText(count, shown.findings.length ? counted(shown.findings.length, "finding") : "");
     const sorted = bySeverity(shown.findings);
-    await readClients(sorted.slice(0, NAMED_CLIENTS).map((finding) => finding.requests[0]));
-    fill(findings, sorted.length ? sorted.map((one) => article(one, clients.get(one.requests[0]))) : empty());
+    fill(findings, sorted.length ? sorted.map((one) => article(one, senders)) : empty());
     const total = Object.values(shown.checked).reduce((sum, number) => sum + number, 0);
     setText(checked, total ? `Rules of conduct were checked ${counted(total, "time")}.` : "");
   }
 
-  return {
-    refresh,
-    /** @param {import("./events.js").LiveEvent} event */
-    hear({ kind }) {
-      // The numbers of the requests begin again.
-      if (kind === "reset" || kind === "gap") clients.clear();
-    },
-  };
+  return { refresh };
 }
 
 /** @param {Finding[]} findings the worst first, and within that in the order in which they were found */
@@ -80,17 +58,21 @@ function empty() {
   );
 }
 
-/** @param {import("./journal.js").Entry} entry */
-function clientOf({ credential, user_agent: program }) {
-  const sender = credential && `${credential.team.name}, ${credential.name} (${credential.key})`;
-  return [sender, program].filter(Boolean).join(" · ");
+/**
+ * @param {import("./teams.js").Team[]} teams
+ * @returns {Map<string | null, string>} by the id of a credential: whose it is
+ */
+function sendersOf(teams) {
+  return new Map(teams.flatMap((team) => team.credentials.map(({ id, name }) => [id, `${team.name}, ${name}`])));
 }
 
 /**
  * @param {Finding} finding
- * @param {string | undefined} client
+ * @param {Map<string | null, string>} senders
  */
-function article(finding, client) {
+function article(finding, senders) {
+  const { credential, user_agent: program } = finding.client;
+  const client = [senders.get(credential), program].filter(Boolean).join(" · ");
   return element(
     "article",
     { class: `finding finding-${finding.severity}`, "aria-label": finding.rule },

@@ -11,6 +11,7 @@ const KEPT = 10_000;
  * @property {string} at
  * @property {string} method
  * @property {string} path
+ * @property {string} query
  * @property {string | null} operation
  * @property {{id: string, name: string, key: string, team: {id: string, name: string}} | null} credential
  * @property {string | null} user_agent

@@ -86,7 +86,7 @@ function describe(entry, close) {
   return /** @type {Node[]} */ (
     [
       head(entry.operation ?? `${entry.method} ${entry.path}`, badge, close),
-      element("p", { class: "details-line" }, element("code", {}, `${entry.method} ${entry.path}`)),
+      element("p", { class: "details-line" }, element("code", {}, `${entry.method} ${addressOf(entry)}`)),
       element("p", { class: "summary" }, explanation.summary),
       remedy(explanation),
       element("div", { class: "buttons" }, ...links(entry)),
@@ -289,4 +289,9 @@ async function curlOf(entry) {
 /** @param {string} text */
 function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** @param {import("./journal.js").Entry} entry */
+function addressOf({ path, query }) {
+  return query ? `${path}?${query}` : path;
 }

@@ -14,6 +14,7 @@ export const concerns = ["team", "request", "work", "scenario", "clock", "reset"
  * @typedef {object} Credential
  * @property {string} id
  * @property {string} key
+ * @property {string} name
  * @property {string} profile
  * @property {string} state
  * @property {string} expires_at
