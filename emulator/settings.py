@@ -300,9 +300,10 @@ def read_settings(arguments: Mapping[str, Any], environment: Mapping[str, str]) 
             continue
         values[option.field] = _read(option, *given[option.field])
     if "state" in given:
-        for field in given.keys() & _DECIDED_BY_STATE.keys():
-            state, remedy = given["state"][0], _DECIDED_BY_STATE[field]
-            raise SettingError(*given[field], f"nothing beside {state}, whose file decides it; {remedy}")
+        for field, remedy in _DECIDED_BY_STATE.items():
+            if field in given:
+                expected = f"nothing beside {given['state'][0]}, whose file decides it; {remedy}"
+                raise SettingError(*given[field], expected)
     return Settings(**values)
 
 
