@@ -6,7 +6,6 @@ the emulator does not wait for anything. Writes to standard error alone; standar
 
 import asyncio
 import contextlib
-import errno
 import logging
 import os
 import signal
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
-from emulator.cli.errors import CommandError, writable_file
+from emulator.cli.errors import writable_file
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
 from emulator.cli.report import Report, conduct_lines
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
     from emulator.examiner.examiner import Totals
     from emulator.service.tally import Tally
 
+_PORT_OF_OTHERS = "; this one is that of EMULATOR_PORT"
+"""Why a port is in use that no option gives: the variable leads other commands to a running emulator."""
 _TIMED_OUT = 124
 """The status of a command that took too long, as in timeout(1)."""
 _UNWIND_SECONDS = 0.1
@@ -64,7 +65,8 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     warn_of_unknown_variables(environment)
     recording, guard = Recording(), Guard()
     try:
-        with _listening_socket(options, settings) as listener:
+        where_from = _PORT_OF_OTHERS if options.port is None else ""
+        with listening_socket(settings.host, settings.port, where_from) as listener:
             application = load_application(settings)
             address = address_of(listener)
             variables = _variables(environment, address, application, settings)
@@ -233,17 +235,6 @@ def _settings(options: Namespace, environment: Mapping[str, str]) -> Settings:
     if options.port is None and not environment.get("EMULATOR_PORT"):
         arguments = {**arguments, "port": "0"}
     return read_settings(arguments, environment)
-
-
-def _listening_socket(options: Namespace, settings: Settings) -> socket.socket:
-    """Bind the address. Raises CommandError, which says so if the port is that of a variable for other commands."""
-    try:
-        return listening_socket(settings.host, settings.port)
-    except CommandError as error:
-        is_in_use = isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.EADDRINUSE
-        if options.port is not None or not is_in_use:
-            raise
-        raise CommandError(f"{error}; this one is that of EMULATOR_PORT") from error
 
 
 def _ignored_rules(names: Sequence[str]) -> frozenset[str]:

@@ -32,8 +32,12 @@ def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
         _LOGGER.warning("unknown variable %s%s", name, hint)
 
 
-def listening_socket(host: str, port: int) -> socket.socket:
-    """Bind the address before anything else, so that a port in use is reported at once. Raises CommandError."""
+def listening_socket(host: str, port: int, where_from: str = "") -> socket.socket:
+    """Bind the address before anything else, so that a port in use is reported at once, with where it comes from.
+
+    Raises:
+        CommandError: it cannot be bound.
+    """
     listener = None
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -48,7 +52,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
             listener.close()
         reason = error.strerror if isinstance(error, OSError) else "invalid host name"
         is_taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-        hint = "; choose another with --port (0 picks a free one)" if is_taken else ""
+        hint = f"; choose another with --port (0 picks a free one){where_from}" if is_taken else ""
         raise CommandError(f"cannot listen on {host}, port {port}: {reason}{hint}") from error
     return listener
 
