@@ -87,7 +87,8 @@ def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
     """Find a session again once its bytes have arrived; its sandbox may have been reset or deleted meanwhile.
 
     Raises:
-        Problem: upload_not_found, it was exchanged, failed or dropped with the state of its sandbox meanwhile.
+        Problem: upload_not_found, it was exchanged, failed or dropped with the state of its sandbox meanwhile;
+            upload_expired, it is no longer remembered (D58).
     """
     session = _find(sandbox, session_id)
     if session is None:

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from typing import Any
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.output import add_format, out, print_json, print_table
@@ -33,23 +34,26 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     control = control_client(options, environment)
     if options.action == "list":
         answer = control.call("GET", "teams")
-        rows = [(team["name"], credential) for team in answer["data"] for credential in team["credentials"]]
-        credentials = [credential for _, credential in rows]
     else:
         credential = find_credential(control, control.sandbox or DEFAULT_SANDBOX, options.key)
         answer = control.call("PATCH", f"credentials/{credential['id']}", {"state": _STATES[options.action]})
-        credentials = [answer]
     if options.format == "json":
         print_json(answer)
         return 0
     now = control.call("GET", "clock")["now"]
-    for credential in credentials:
-        if credential["state"] == "active" and credential["expires_at"] <= now:
-            credential["state"] = "expired"
     if options.action == "list":
-        names = ("key", "profile", "state", "expires_at")
-        cells = ([team, *(credential[name] for name in names)] for team, credential in rows)
+        cells = (
+            [team["name"], one["key"], one["profile"], _state(one, now), one["expires_at"]]
+            for team in answer["data"]
+            for one in team["credentials"]
+        )
         print_table(("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), cells, out(environment))
     else:
-        print(f"{printable(answer['key'])} is {answer['state']}")
+        print(f"{printable(answer['key'])} is {_state(answer, now)}")
     return 0
+
+
+def _state(credential: Mapping[str, Any], now: str) -> str:
+    """Return what becomes of a request with the credential now; timestamps have one form, and sort as text."""
+    is_expired = credential["state"] == "active" and credential["expires_at"] <= now
+    return "expired" if is_expired else str(credential["state"])
