@@ -5,6 +5,7 @@ complaint is the same whether the text came from the command line or from the en
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -77,6 +78,11 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     if has_command and not options.words:
         options.parser.error("expected -- and a command after the options")
     return options
+
+
+def number_or_text(text: str) -> int | str:
+    """Return a whole number as one, and anything else as it is: the emulator says what is wrong with it."""
+    return int(text) if re.fullmatch("-?[0-9]{1,19}", text) else text
 
 
 def _suggestion(unknown: Sequence[str], parser: argparse.ArgumentParser) -> str:

@@ -293,6 +293,7 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("state load /dev/zero", 2, "/dev/zero: expected a file, not a device or a pipe\n"),
         ("state save no/such.zip", 2, "no/such.zip: No such file or directory\n"),
         ("teams set Demo credits=lots", 2, '/credits: found "lots"'),
+        ("teams set Demo credits=--5", 2, '/credits: found "--5"'),
         ("teams set Demo credits", 2, "teams set: found 'credits', expected NAME=VALUE"),
         ("teams set Demo credits=1 credits=2", 2, "teams set: found 'credits=2', expected each name once"),
         ("teams set Nobody credits=1", 1, '"Nobody": there is no such Team'),

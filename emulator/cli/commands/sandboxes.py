@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from emulator.cli.arguments import add_verbs
+from emulator.cli.arguments import add_verbs, number_or_text
 from emulator.cli.errors import naming_scenario
 from emulator.cli.output import Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
@@ -62,10 +62,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 def _begin(options: Namespace) -> dict[str, Any]:
     given = {name: vars(options)[name] for name in _OPTIONS}
-    seed = given["seed"]
-    if seed is not None and seed.isascii() and seed.isdigit() and len(seed) < 20:
-        given["seed"] = int(seed)
-    return given
+    return given | {"seed": None if options.seed is None else number_or_text(options.seed)}
 
 
 def _print(shown: Sequence[Mapping[str, Any]], answer: Any, form: str, url: str, style: Style) -> None:

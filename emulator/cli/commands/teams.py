@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from emulator.cli.arguments import add_verbs
+from emulator.cli.arguments import add_verbs, number_or_text
 from emulator.cli.output import add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.settings import SettingError
@@ -67,4 +67,4 @@ def _change(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign or not name:
         raise SettingError("teams set", text, "NAME=VALUE, such as credits=5")
-    return name, int(value) if value.isascii() and value.lstrip("-").isdigit() and len(value) < 20 else value
+    return name, number_or_text(value)
