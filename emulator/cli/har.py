@@ -24,7 +24,7 @@ def as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:
 def _entry(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
     took = entry["duration_ms"] if entry["duration_ms"] is not None else 0
     return {
-        "startedDateTime": entry.get("arrived_at") or entry["at"],
+        "startedDateTime": entry["arrived_at"],
         "time": took,
         "request": _request(entry, url),
         "response": _response(entry),
@@ -38,7 +38,7 @@ def _request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
     headers = {
         "Authorization": entry["credential"] and f"Bearer {entry['credential']['key']}",
         "Idempotency-Key": entry["idempotency_key"],
-        "User-Agent": entry.get("user_agent"),
+        "User-Agent": entry["user_agent"],
         "Content-Type": entry["content_type"],
         "Emulator-Fault": entry["emulator_fault"],
     }
@@ -62,15 +62,15 @@ def _request(entry: Mapping[str, Any], url: str) -> dict[str, Any]:
 
 def _response(entry: Mapping[str, Any]) -> dict[str, Any]:
     status = entry["status"] or 0
+    headers = entry["response_headers"] or {}
     text = "" if entry["response_body"] is None else _json(entry["response_body"])
-    media_type = "application/problem+json" if status >= 400 else "application/json"
     return {
         "status": status,
         "statusText": HTTPStatus(status).phrase if status in set(HTTPStatus) else "",
         "httpVersion": "HTTP/1.1",
         "cookies": [],
-        "headers": _pairs(entry.get("response_headers") or {}),
-        "content": {"size": len(text.encode()), "mimeType": media_type, "text": text},
+        "headers": _pairs(headers),
+        "content": {"size": len(text.encode()), "mimeType": headers.get("content-type", ""), "text": text},
         "redirectURL": "",
         "headersSize": _UNKNOWN,
         "bodySize": _UNKNOWN,

@@ -541,7 +541,10 @@ def test_the_journal_of_the_run_is_kept_of_every_sandbox_also_of_those_that_are_
     ]
     assert 0 == run_exec(["--quiet", "--journal", str(archive)], command).status
     log = json.loads(archive.read_text())["log"]
-    assert ("1.2", [201, 404]) == (log["version"], [entry["response"]["status"] for entry in log["entries"]])
+    answers = [entry["response"] for entry in log["entries"]]
+    assert ("1.2", [201, 404]) == (log["version"], [answer["status"] for answer in answers])
+    media_types = [answer["content"]["mimeType"] for answer in answers]
+    assert ["application/json", "application/problem+json"] == media_types
 
 
 def test_a_file_is_kept_where_a_link_leads(tmp_path: Path) -> None:
