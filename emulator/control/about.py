@@ -1,4 +1,4 @@
-"""What the emulator is: its health and versions, and the machine-readable contract."""
+"""What the emulator is: its health and versions, and the contract with its decisions and schemas."""
 
 import re
 from typing import Any, Final
@@ -8,7 +8,7 @@ from starlette.responses import Response
 from emulator import __version__
 from emulator.contract import BASE_PATH, DOCUMENT
 from emulator.control.calls import Call
-from emulator.documents import shipped_path
+from emulator.documents import shipped_document, shipped_path
 
 SCHEMA_TYPE: Final = "application/schema+json"
 _SERVERS: Final = re.compile(r"^servers:\n(?:[ #-].*\n|\n)+", re.MULTILINE)
@@ -32,6 +32,11 @@ def contract_as_yaml(call: Call) -> Response:
     text = shipped_path(DOCUMENT).read_text(encoding="utf-8")
     servers = f"servers:\n  - url: {call.origin}{BASE_PATH}\n    description: This emulator\n"
     return Response(_SERVERS.sub(lambda _: servers, text, count=1), media_type="application/yaml")
+
+
+def list_decisions(_call: Call) -> dict[str, Any]:
+    """GET /decisions: the ledger that the contract cites."""
+    return {"data": shipped_document("contract/decisions.yaml")["decisions"]}
 
 
 def scenario_schema(_call: Call) -> Response:

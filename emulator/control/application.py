@@ -51,7 +51,7 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/contract": {"GET": Action(about.contract_as_json)},
     "/contract.json": {"GET": Action(about.contract_as_json)},
     "/contract.yaml": {"GET": Action(about.contract_as_yaml)},
-    "/decisions": {"GET": Action(page.list_decisions)},
+    "/decisions": {"GET": Action(about.list_decisions)},
     "/scenario.schema.json": {"GET": Action(about.scenario_schema)},
     "/world.schema.json": {"GET": Action(about.world_schema)},
     "/scenarios": {"GET": Action(scenarios.list_library)},

@@ -6,13 +6,12 @@ it asks for by the other requests of the control plane, with the control token w
 
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
 from emulator.control import PREFIX
 from emulator.control.calls import Call
-from emulator.documents import shipped_document
 from emulator.domain.problems import Problem, excerpt
 
 _FOLDER: Final = Path(__file__).with_name("page")
@@ -64,11 +63,6 @@ def show_file(call: Call) -> Response:
     if media_type is None or not path.is_file():
         raise Problem("not_found", f"{excerpt(name)}: the page has no such file")
     return Response(path.read_bytes(), media_type=media_type, headers=_HEADERS)
-
-
-def list_decisions(_call: Call) -> Any:
-    """GET /_emulator/decisions: the ledger that the contract cites."""
-    return {"data": shipped_document("contract/decisions.yaml")["decisions"]}
 
 
 def _show_document(call: Call, name: str) -> Response:
