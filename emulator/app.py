@@ -196,7 +196,7 @@ def _is_browsers_own(scope: Scope) -> bool:
 
 def _describe_key(sandbox: Sandbox, key: str) -> tuple[str, str, str]:
     credential, now = sandbox.credentials[key].credential, sandbox.clock.now()
-    state = "expired" if now >= credential.expires_at else credential.state
+    state = credential.state_at(now)
     return sandbox.accounts[credential.team_id].team.name, key, credential.profile if state == "active" else state
 
 

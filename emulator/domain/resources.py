@@ -58,6 +58,10 @@ class Credential(Struct, frozen=True):
     expires_at: int
     state: CredentialState = "active"
 
+    def state_at(self, now: int) -> Literal["active", "revoked", "expired"]:
+        """Return what a request with it is taken for: a revoked one stays revoked past its expiry."""
+        return "expired" if self.state == "active" and now >= self.expires_at else self.state
+
 
 class Team(Struct, frozen=True):
     """The owner of resources. Its Credits are in its account's ledger, its work in progress in the budget there."""

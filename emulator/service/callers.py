@@ -73,7 +73,7 @@ def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:
     return [
         credential.key
         for credential in credentials
-        if (credential.profile, credential.state) == ("full", "active") and now < credential.expires_at
+        if credential.profile == "full" and credential.state_at(now) == "active"
     ]
 
 

@@ -17,8 +17,7 @@ def for_absent(call: Call, item: Owned | None, otherwise: str) -> str:
 def by_another_credential(call: Call, only_full: bool = False) -> str:
     """Name a credential of the same Team that would be accepted."""
     for credential in call.sandbox.credentials_of(call.team_id):
-        is_good = credential.state == "active" and call.now < credential.expires_at
-        if is_good and (credential.profile == "full" or not only_full):
+        if credential.state_at(call.now) == "active" and (credential.profile == "full" or not only_full):
             return f"use the Team's credential {credential.name!r}"
     profile = "full " if only_full else ""
     return f"create a {profile}credential for the Team {call.caller.account.team.name!r}: it has no valid one"
