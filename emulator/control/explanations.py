@@ -173,7 +173,7 @@ def _effects(entry: Entry) -> Iterator[str]:
         yield "nothing was changed"
     if entry.idempotency_key is None or entry.status is None:
         return
-    if entry.is_committed or (problem is not None and problem.code in KEY_BINDING_CODES):
+    if _binds(entry):
         yield "the Idempotency-Key is bound to this request for 24 hours"
     elif problem is not None and problem.check is not Check.IDEMPOTENCY:
         yield "the Idempotency-Key is unchanged: the request may be sent again with it"

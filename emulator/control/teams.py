@@ -9,14 +9,14 @@ from emulator.domain.problems import Problem, excerpt
 from emulator.domain.resources import Credential, Profile
 from emulator.kernel.timestamps import format_timestamp, parse_timestamp
 from emulator.scenario.changes import CredentialChange
-from emulator.scenario.world import WorldCredential, WorldTeam
+from emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
 from emulator.scenario.world_format import team_change
 from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount
 
-_NAMES: Final[dict[Profile, tuple[str, str]]] = {"full": ("full", "Full"), "read_only": ("read", "Read only")}
-"""By profile: the end of a key and the name of the credential, as in the built-in world."""
+_ENDS_OF_KEYS: Final[dict[Profile, str]] = {"full": "full", "read_only": "read"}
+"""By profile, as in the built-in world."""
 _NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_SLUG: Final = 40
 
@@ -72,7 +72,7 @@ def create_team(call: Call) -> JsonResponse:
     _check_is_free(call.sandbox, fields["name"])
     account = call.sandbox.add_team(WorldTeam(fields["name"]), call.now)
     scenarios.change_team(call.sandbox, account, team_change(fields["name"], fields))
-    credentials = [_add_credential(call, account, profile, None).credential for profile in _NAMES]
+    credentials = [_add_credential(call, account, profile, None).credential for profile in _ENDS_OF_KEYS]
     return JsonResponse(describe_team(account, credentials), 201)
 
 
@@ -138,7 +138,7 @@ def _find_credential(sandbox: Sandbox, identifier: str) -> CredentialAccount:
 
 def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_at: int | None) -> CredentialAccount:
     """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
-    ending, name = _NAMES[profile]
+    ending, name = _ENDS_OF_KEYS[profile], CREDENTIAL_NAMES[profile]
     slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_LONGEST_SLUG] or "team"
     sandbox, number = call.sandbox, 1
     key = f"iwe_{slug}_{ending}"

@@ -4,6 +4,7 @@ Owns the defaults. `world_format` reads it from files; the sandbox is made from 
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -13,6 +14,8 @@ from emulator.domain.resources import CredentialState, Profile
 from emulator.kernel.timestamps import SECOND_MS
 
 Subscription = Literal["active", "inactive"]
+CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full", "read_only": "Read only"})
+"""The names of credentials to which nobody gives another."""
 
 
 class WorldCredential(Struct, frozen=True):

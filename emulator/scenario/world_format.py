@@ -19,6 +19,7 @@ from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.names import LIMITED, mapping_of, objects_of
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
+    CREDENTIAL_NAMES,
     TeamChange,
     WorldChanges,
     WorldCredential,
@@ -28,8 +29,6 @@ from emulator.scenario.world import (
     changed_world,
     world_names,
 )
-
-_CREDENTIAL_NAMES = {"full": "Full", "read_only": "Read only"}
 
 
 class WorldError(DocumentError):
@@ -123,7 +122,7 @@ def _credential(credential: Mapping[str, Any]) -> WorldCredential:
     profile = credential.get("profile", "full")
     return WorldCredential(
         credential["key"],
-        credential.get("name", _CREDENTIAL_NAMES[profile]),
+        credential.get("name", CREDENTIAL_NAMES[profile]),
         profile,
         credential.get("state", "active"),
         optional(credential, "expires_at", parse_timestamp),

@@ -45,8 +45,13 @@ def create(call: Call) -> Commit[UploadSession]:
 
 
 def signature(sandbox: Sandbox, session: UploadSession) -> str:
-    """Sign a session's URL: bound to the session, its headers and its window."""
-    return sandbox.signer.sign("upload", session.id, session.content_type, session.size_bytes, session.expires_at)
+    """Sign a session's URL."""
+    return sandbox.signer.sign(*_signed_parts(session))
+
+
+def _signed_parts(session: UploadSession) -> tuple[str | int, ...]:
+    """Return what the signature of a URL binds it to: the session, its headers and its window."""
+    return "upload", session.id, session.content_type, session.size_bytes, session.expires_at
 
 
 def binding(sandbox: Sandbox, session: UploadSession) -> str:
@@ -67,13 +72,7 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
             upload_expired, for one that is no longer remembered (D58).
     """
     session = _find(sandbox, session_id)
-    if (
-        sandbox is None
-        or session is None
-        or not sandbox.signer.verify(
-            signed, "upload", session.id, session.content_type, session.size_bytes, session.expires_at
-        )
-    ):
+    if sandbox is None or session is None or not sandbox.signer.verify(signed, *_signed_parts(session)):
         raise Problem(
             "upload_not_found",
             "the address: expected upload.url exactly as the session gave it",

@@ -202,8 +202,13 @@ def _is_generation_asked_for(call: Call, generation: Generation) -> bool:
 # The operations -------------------------------------------------------------------------------------------------------
 
 
+def _noun(kind: str) -> str:
+    """Return the name of a kind of ingredient within the ids of its operations."""
+    return "".join(word.capitalize() for word in kind.split("_"))
+
+
 def _ingredient_rows(kind: str) -> dict[str, Row]:
-    noun = "".join(word.capitalize() for word in kind.split("_"))
+    noun = _noun(kind)
     return {
         f"list{noun}s": Row(_list_ingredients(kind), _ok),
         f"create{noun}": Row(partial(authoring.create, kind=kind), _accepted),
@@ -244,11 +249,7 @@ _CHECKS_WITHOUT_CODE: Mapping[str, tuple[Check, ...]] = {
     "completeUpload": (Check.RULES,),
     "updateProduct": (Check.RULES,),
     "createProductPhotographyGeneration": (Check.RULES,),
-    **{
-        f"{verb}{noun}": (Check.READ_ONLY,)
-        for verb in ("update", "delete")
-        for noun in ("PhotographyStyle", "Background", "Pose", "FashionModel")
-    },
+    **{f"{verb}{_noun(kind)}": (Check.READ_ONLY,) for verb in ("update", "delete") for kind in INGREDIENT_KINDS},
 }
 """Checks that share the code of their refusal with an earlier check."""
 
