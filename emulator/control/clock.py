@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from emulator.control.calls import Call
 from emulator.control.fields import clock_of, unfit
-from emulator.control.timelines import describe_timeline
+from emulator.control.timelines import describe_change
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation
 from emulator.kernel.timeline import Event, Timeline
@@ -69,8 +69,8 @@ def _words(sandbox: Sandbox, event: Event) -> str:
         case "upload_expired":
             return "the upload window closes"
         case scenarios.CHANGE_EVENT:
-            changes = describe_timeline(sandbox.playbooks[event.subject], event.due)
-            settings = ", ".join(f"{name} {value}" for name, value in changes[event.detail]["set"].items())
+            change = sandbox.playbooks[event.subject].scenario.timeline[event.detail].change
+            settings = ", ".join(f"{name} {value}" for name, value in describe_change(change).items())
             return f"the scenario sets {settings}"
         case engine.HOLD_EVENT:
             return "a held request is admitted"

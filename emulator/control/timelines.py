@@ -1,11 +1,12 @@
 """The timeline of a running scenario as people read it: what it sets when, as its file spells it."""
 
+from collections.abc import Collection
 from typing import Any
 
 from msgspec import structs
 
 from emulator.kernel.timestamps import SECOND_MS, timestamp_or_none
-from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange
+from emulator.scenario.changes import After, Change, CredentialChange
 from emulator.scenario.matching import BYTE_SURFACES, EVERY, RequestMatch
 from emulator.scenario.playbook import Playbook
 
@@ -15,7 +16,7 @@ def describe_timeline(playbook: Playbook, now: int) -> list[dict[str, Any]]:
     return [
         {
             **_when(timed.when),
-            "set": _spelling(timed.change),
+            "set": describe_change(timed.change),
             "line": timed.line or None,
             "done_at": timestamp_or_none(playbook.done_at(index, now)),
         }
@@ -32,36 +33,30 @@ def _when(when: int | After) -> dict[str, Any]:
 
 def _match(match: RequestMatch) -> dict[str, Any]:
     """Return which requests are meant; names that are a list in the file are one here too."""
-    surfaces = {frozenset(BYTE_SURFACES): EVERY}.get(match.bytes, next(iter(match.bytes), None))
-    operations = sorted(match.operations)
     values = {
-        "operation": None
-        if surfaces or operations == [EVERY]
-        else operations[0]
-        if len(operations) == 1
-        else operations,
+        "operation": None if match.bytes or EVERY in match.operations else _one_or_all(match.operations),
         "team": match.team,
         "body": match.body,
         "credential": match.credential,
         "resource": match.resource,
         "query": match.query,
         "idempotency_key": match.idempotency_key,
-        "bytes": surfaces,
+        "bytes": EVERY if match.bytes == frozenset(BYTE_SURFACES) else _one_or_all(match.bytes),
     }
     return {name: value for name, value in values.items() if value not in (None, {})}
+
+
+def _one_or_all(names: Collection[str]) -> str | list[str] | None:
+    return sorted(names) if len(names) > 1 else next(iter(names), None)
 
 
 def _span(span_ms: int) -> str:
     return f"{span_ms / SECOND_MS:.3f}".rstrip("0").rstrip(".") + "s"
 
 
-def _spelling(change: Change) -> dict[str, Any]:
+def describe_change(change: Change) -> dict[str, Any]:
     """Return a change as a scenario file spells it."""
     values = structs.asdict(change)
-    match change:
-        case AdmissionChange():
-            pass
-        case CredentialChange(key, expires_at=expires_at):
-            del values["key"]
-            values = {"credential": key, **values, "expires_at": timestamp_or_none(expires_at)}
+    if isinstance(change, CredentialChange):
+        values = {"credential": values.pop("key"), **values, "expires_at": timestamp_or_none(change.expires_at)}
     return {name: value for name, value in values.items() if value is not None}
