@@ -33,6 +33,12 @@ class Check(StrEnum):
     CREDITS = "Credits"
 
 
+ENTRANCE_CHECKS = (Check.CREDENTIAL, Check.RATE)
+"""The checks before a scenario is asked what is to happen to a request."""
+
+WRITE_CHECKS = (Check.PROFILE, Check.PAUSE, Check.SUBSCRIPTION)
+"""The checks that only writes have, whatever they write."""
+
 OPERATION_CHECKS = (
     Check.RESOURCE,
     Check.READ_ONLY,
@@ -144,6 +150,18 @@ class Cause(Struct, frozen=True):
     line: int
     at: int
 
+
+MENDED_BY_TIME = frozenset(
+    {
+        "idempotency_in_progress",
+        "resource_operation_in_progress",
+        "concurrency_limit_reached",
+        "rate_limited",
+        "internal_error",
+        "service_unavailable",
+    }
+)
+"""The problems after which the same request can succeed by itself, later."""
 
 KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 """The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from emulator.contract import Contract
-from emulator.domain.problems import CATALOGUE
+from emulator.domain.problems import CATALOGUE, WRITE_CHECKS
 from emulator.examiner.points import BYTES, LOST, LOST_AFTER, LOST_BEFORE, REPLAY, work_of
 from emulator.scenario.changes import AdmissionChange, CredentialChange
 from emulator.scenario.faults.loss import LossFault
@@ -27,7 +27,6 @@ _REQUESTS: Final = {
     ("download", "416 invalid_request"): "ask for a part beyond the end of the file, with the header Range",
 }
 """By byte surface and point: the request that no rule makes of a plain one."""
-_WRITES_ALONE: Final = ("permission_denied", "subscription_required", "service_unavailable")
 
 
 class Closing:
@@ -91,7 +90,8 @@ class Closing:
 
     def _everywhere(self, code: str) -> Iterable[tuple[str, str]]:
         for name, operation in self._contract.operations.items():
-            if code in operation.all_codes and not (code in _WRITES_ALONE and operation.method == "GET"):
+            is_of_writes = CATALOGUE[code].check in WRITE_CHECKS
+            if code in operation.all_codes and not (is_of_writes and operation.method == "GET"):
                 yield name, f"{CATALOGUE[code].status} {code}"
 
 

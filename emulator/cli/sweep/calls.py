@@ -10,13 +10,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from emulator.contract import Contract
-from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
+from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, OPERATION_CHECKS, Check
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.service.journal import Entry, Journal
 from emulator.service.sandbox import Sandbox
 from emulator.web.files import BYTE_CODES
 
-_ENTRANCE = (Check.CREDENTIAL, Check.RATE)
 _ASKED = {"upload": Check.CREDENTIAL, "download": Check.ROUTE, None: Check.RATE}
 """The check after which a request is asked about, by byte surface; None stands for operations."""
 
@@ -151,7 +150,12 @@ def _possible(entry: Entry, is_read: bool, codes: Iterable[str]) -> Iterable[str
         check = CATALOGUE[code].check
         is_passed = check in entry.passed and check not in OPERATION_CHECKS
         is_due_at_operation = reaches_operation and (is_read or code == "internal_error")
-        if entry.is_committed or check in _ENTRANCE or (is_passed and code != "internal_error") or is_due_at_operation:
+        if (
+            entry.is_committed
+            or check in ENTRANCE_CHECKS
+            or (is_passed and code != "internal_error")
+            or is_due_at_operation
+        ):
             yield code
 
 

@@ -11,26 +11,18 @@ from emulator.cli.sweep.calls import order_of
 from emulator.cli.sweep.cells import LOST_AFTER, LOST_BEFORE, Cell, LeftOut
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
 from emulator.contract import Contract
-from emulator.domain.problems import CATALOGUE, count_of
+from emulator.domain.problems import CATALOGUE, MENDED_BY_TIME, count_of
 
 SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
 LEFT_OUT: Final = "-"
 NOT_RUN: Final = "?"
-RECOVERABLE: Final = frozenset(
-    {
-        "idempotency_in_progress",
-        "resource_operation_in_progress",
-        "upload_not_found",
-        "upload_bytes_conflict",
-        "upload_expired",
-        "concurrency_limit_reached",
-        "rate_limited",
-        "internal_error",
-        "service_unavailable",
-        LOST_BEFORE,
-        LOST_AFTER,
-    }
-)
+RECOVERABLE: Final = MENDED_BY_TIME | {
+    "upload_not_found",
+    "upload_bytes_conflict",
+    "upload_expired",
+    LOST_BEFORE,
+    LOST_AFTER,
+}
 """The faults that a client can mend by itself: by asking again, by waiting, or with a new Upload Session."""
 _COLOURS: Final[Mapping[str, str]] = {
     ".": GREEN,

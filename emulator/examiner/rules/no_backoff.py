@@ -14,19 +14,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from emulator.domain.problems import MENDED_BY_TIME
 from emulator.examiner.history import History, is_wait_measured, pauses_ms, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.service.record import Note
 
 ROW: Final = 4
-_MENDED_BY_TIME: Final = (
-    "internal_error",
-    "service_unavailable",
-    "rate_limited",
-    "concurrency_limit_reached",
-    "idempotency_in_progress",
-    "resource_operation_in_progress",
-)
 _EQUAL: Final = 1.25
 _UNEVENNESS_MS: Final = 5
 """Pauses are equal if the longest is at most so many times the shortest, and some milliseconds more."""
@@ -57,7 +50,7 @@ def _rows(history: History, notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
 def _is_failure(note: Note) -> bool:
     if note.loss is not None:
         return note.loss not in ("stall", "abandoned")
-    return note.status in (409, 429, 500, 503) and note.code in _MENDED_BY_TIME and note.retry_after is None
+    return note.code in MENDED_BY_TIME and note.retry_after is None
 
 
 def _is_even(row: Sequence[Note]) -> bool:

@@ -4,14 +4,12 @@ Before the commit it is raised at the very check that would raise it, so that it
 the real one does. After the commit it takes the place of the answer: everything has happened.
 """
 
-from typing import Final, Self
+from typing import Self
 
 from emulator.documents.values import optional, parse_whole_number
-from emulator.domain.problems import CATALOGUE, Check
+from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults.base import Entry, Exchange, Fault, Moment, Then
-
-_AT_ENTRANCE: Final = (Check.CREDENTIAL, Check.RATE)
 
 
 class ProblemFault(Fault, frozen=True):
@@ -24,7 +22,7 @@ class ProblemFault(Fault, frozen=True):
 
     async def entrance(self, exchange: Exchange) -> Response | None:
         """Raise a problem that the service decides before it reads the request."""
-        if CATALOGUE[self.code].check in _AT_ENTRANCE:
+        if CATALOGUE[self.code].check in ENTRANCE_CHECKS:
             if self.code == "rate_limited":
                 exchange.forget_rate()
             self._raise(exchange)
