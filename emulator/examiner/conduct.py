@@ -23,6 +23,8 @@ from emulator.service.store import Collection, Store
 MAXIMUM_REQUESTS = 100
 """The most requests that a finding names."""
 _BY_NAME = {rule.name: rule for rule in RULES}
+_GIVES_WAY_TO = {rule.name: rule.gives_way_to for rule in RULES}
+"""A state file may hold findings of rules that this version does not have."""
 
 
 class Conduct(Struct, frozen=True):
@@ -95,11 +97,10 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
     for finding in findings:
         _, requests = by_subject.setdefault((finding.rule, finding.subject), (finding, set()))
         requests.update(finding.requests)
-    doubled = {subject for rule, subject in by_subject if rule == "double-spend"}
     kept = [
         structs.replace(finding, requests=tuple(sorted(requests)[:MAXIMUM_REQUESTS]))
         for finding, requests in by_subject.values()
-        if finding.rule != "write-retried-with-new-key" or finding.subject not in doubled
+        if (_GIVES_WAY_TO.get(finding.rule), finding.subject) not in by_subject
     ]
     return sorted(kept, key=lambda finding: (finding.requests, finding.rule))
 

@@ -77,6 +77,8 @@ class Rule(Struct, frozen=True):
     examine: Callable[[History], Iterator[Verdict]]
     breaks: Example
     keeps: Example
+    gives_way_to: str | None = None
+    """The rule whose finding about the same subject says more, so that it stands alone."""
 
 
 UPSCALE: Final = {"asset_id": "{asset}", "target_resolution": "2k", "output_format": "png"}

@@ -102,6 +102,7 @@ RULE: Final = Rule(
     examine=_examine,
     breaks=Example((upscale("one"), upscale("two"), *SEE), (_lost("before_commit"),)),
     keeps=Example((upscale("one"), upscale("one"), *SEE), (_lost("before_commit"),)),
+    gives_way_to=DOUBLE_SPEND,
 )
 DOUBLE_SPEND_RULE: Final = Rule(
     name=DOUBLE_SPEND,
