@@ -23,7 +23,7 @@ def naming_scenario(scenario: str | None) -> Iterator[None]:
     try:
         yield
     except errors.EmulatorError as error:
-        from emulator.testing.files import scenario_file
+        from emulator.scenario.named_files import scenario_file
 
         if error.code == "invalid_scenario" and scenario is not None and scenario_file(scenario) is None:
             raise CommandError(str(error)) from None

@@ -11,7 +11,10 @@ def scenario_file(name: "str | PathLike[str]") -> Path | None:
     """Return the file that is meant, None for a scenario of the library.
 
     A file is a path, a text with a suffix or a folder, or else something that exists and is not named as one of the library.
+    A text of several lines is a scenario itself, and names neither.
     """
+    if isinstance(name, str) and "\n" in name:
+        return None
     path = Path(name)
     if isinstance(name, PathLike) or path.suffix or len(path.parts) > 1:
         return path

@@ -7,10 +7,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
+from emulator.scenario.named_files import scenario_file
 from emulator.settings import DEFAULT_URL
 from emulator.testing.control import ControlClient, HttpTransport, emulator_address
 from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
-from emulator.testing.files import read_file, scenario_file, world_value
+from emulator.testing.files import read_file, world_value
 from emulator.testing.options import option_texts, timestamp_text
 from emulator.testing.sandbox import DEFAULT_SANDBOX, Sandbox
 

@@ -9,15 +9,9 @@ from typing import Any, BinaryIO
 
 from emulator.documents.complaints import Complaint, DocumentError
 from emulator.documents.yaml_nodes import MAXIMUM_BYTES, json_value, read_document
-from emulator.scenario import named_files
 from emulator.testing.errors import UnusableFileError, UnwritableError, is_refusal, unreadable
 
 __tracebackhide__ = is_refusal
-
-
-def scenario_file(scenario: "str | PathLike[str]") -> Path | None:
-    """Return the file that is meant; else None. A text of several lines is a scenario, not the name of one."""
-    return None if isinstance(scenario, str) and "\n" in scenario else named_files.scenario_file(scenario)
 
 
 def read_file(file: "str | PathLike[str]") -> bytes:
