@@ -65,7 +65,7 @@ class Application:
         self.settings = settings
         self.contract = contract or load_contract()
         self.examiner = Examiner()
-        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), examiner=self.examiner)
+        self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), self.examiner)
         self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors)
         self._identifiers = Identifiers(-1)
         """The ids of requests that no surface gets, which must not change the Request-Ids of a test."""

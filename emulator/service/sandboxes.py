@@ -49,10 +49,10 @@ class Sandboxes:
     """The sandboxes by id, and every credential of all of them by key."""
 
     memory: MemoryBudget
+    examiner: Examiner
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     """What was counted in sandboxes until they were reset, loaded or deleted."""
-    examiner: Examiner | None = None
     _remains: list[object] = field(default_factory=list)
     """What ended sandboxes held, until it is freed."""
     _strike: Scenario | None = None
@@ -98,8 +98,7 @@ class Sandboxes:
         """Attach to a sandbox that has begun what every sandbox has: the strike, observers, the examiner, and its keys."""
         self._begin_to_strike(sandbox)
         sandbox.journal.watchers.extend(_watcher(observer, sandbox) for observer in self._observers)
-        if self.examiner is not None:
-            sandbox.journal.examine = partial(self.examiner.note, sandbox)
+        sandbox.journal.examine = partial(self.examiner.note, sandbox)
         self.register(sandbox)
 
     def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
@@ -140,8 +139,7 @@ class Sandboxes:
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self._count(old)
         self.tally.discount(sandbox)
-        if self.examiner is not None:
-            self.examiner.discount(sandbox)
+        self.examiner.discount(sandbox)
         self._end(old)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_place_of(old)
@@ -150,8 +148,7 @@ class Sandboxes:
     def delete(self, sandbox: Sandbox) -> None:
         """Delete a sandbox and free its memory."""
         self.tally.add(sandbox)
-        if self.examiner is not None:
-            self.examiner.dismiss(sandbox)
+        self.examiner.dismiss(sandbox)
         self._forget_keys(sandbox)
         self._end(sandbox)
         del self.by_id[sandbox.id]
@@ -177,8 +174,7 @@ class Sandboxes:
     def _count(self, sandbox: Sandbox) -> None:
         """Keep the counts of a sandbox before it is reset or replaced."""
         self.tally.add(sandbox)
-        if self.examiner is not None:
-            self.examiner.conclude(sandbox)
+        self.examiner.conclude(sandbox)
 
     def _forget_keys(self, sandbox: Sandbox) -> None:
         for key in sandbox.credentials:

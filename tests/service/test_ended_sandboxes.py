@@ -6,6 +6,7 @@ from weakref import ref
 
 from emulator.app import sandbox_options
 from emulator.contract import load_contract
+from emulator.examiner.examiner import Examiner
 from emulator.service.images import MemoryBudget
 from emulator.service.sandboxes import Sandboxes
 from tests.support.emulator_client import EmulatorUnderTest, settings_of
@@ -15,7 +16,7 @@ MANY = 10_000
 
 def test_a_large_sandbox_is_freed_part_by_part(tmp_path: Path) -> None:
     options = sandbox_options(settings_of(tmp_path), load_contract())
-    sandboxes = Sandboxes(MemoryBudget(0))
+    sandboxes = Sandboxes(MemoryBudget(0), Examiner())
     for name, end in (("reset", sandboxes.reset), ("deleted", sandboxes.delete)):
         sandbox = sandboxes.create(name, options)
         for number in range(MANY):
