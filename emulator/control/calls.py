@@ -83,11 +83,9 @@ class ControlPlane:
     """Held from the first byte of a state file to its end: each may be as large as the memory for images."""
     created_with: WeakKeyDictionary[Sandbox, SandboxOptions] = field(default_factory=WeakKeyDictionary)
     """The options that a sandbox was created with, its scenario aside."""
-    photoshoot_rules: WeakKeyDictionary[Sandbox, tuple[Store, dict[str, WorkRule]]] = field(
-        default_factory=WeakKeyDictionary
-    )
-    """The rules that decided what becomes of first photoshoots, which have no entry in the journal: by the id of the work,
-    as long as the sandbox has the resources of then."""
+    photoshoot_rules: WeakKeyDictionary[Store, dict[str, WorkRule]] = field(default_factory=WeakKeyDictionary)
+    """The rules that decided what becomes of first photoshoots, which have no entry in the journal: by the resources of a
+    sandbox, which a reset makes anew, and the id of the work."""
 
     def options_of(self, sandbox: Sandbox) -> SandboxOptions:
         """Return how a sandbox begins without a scenario, or before one changes it."""

@@ -12,7 +12,6 @@ from emulator.domain.problems import Problem
 from emulator.domain.recipes import PremadeRecipe
 from emulator.domain.resources import Asset, Generation, Operation, WorkError
 from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
-from emulator.scenario.rules import WorkRule
 from emulator.service import admission, generations
 from emulator.service.callers import full_keys
 from emulator.service.calls import Call as ServiceCall
@@ -57,22 +56,15 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     commit = generations.create(service_call, "product_photography")
     generation = commit()
     if service_call.work_rule is not None:
-        _photoshoot_rules(call)[generation.id] = service_call.work_rule
+        call.plane.photoshoot_rules.setdefault(sandbox.store, {})[generation.id] = service_call.work_rule
     return JsonResponse(describe_work(call, generation, None), 201)
-
-
-def _photoshoot_rules(call: Call) -> dict[str, WorkRule]:
-    """Return which rule decided what becomes of each first photoshoot; those of before a reset are forgotten."""
-    sandbox, rules = call.sandbox, call.plane.photoshoot_rules
-    if sandbox not in rules or rules[sandbox][0] is not sandbox.store:
-        rules[sandbox] = (sandbox.store, {})
-    return rules[sandbox][1]
 
 
 def describe_work(call: Call, work: Operation | Generation, admitted: Entry | None) -> dict[str, Any]:
     """Return a piece of work as JSON; `admitted` is the journal's entry of the request that was admitted with it."""
     sandbox = call.sandbox
-    rule = admitted.work_rule if admitted else _photoshoot_rules(call).get(work.id)
+    photoshoot_rules = call.plane.photoshoot_rules.get(sandbox.store, {})
+    rule = admitted.work_rule if admitted else photoshoot_rules.get(work.id)
     shown = {
         "object": "operation" if isinstance(work, Operation) else "generation",
         "id": work.id,

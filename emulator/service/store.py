@@ -75,7 +75,7 @@ class Collection(Generic[Resource]):
         return self.ids_by_team.get(team_id, [])
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Store:
     """All resources of a sandbox."""
 
