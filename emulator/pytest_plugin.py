@@ -32,6 +32,8 @@ SHOWN_REQUESTS: Final = 100
 _SANDBOX = pytest.StashKey["Sandbox"]()
 _STRANGERS = pytest.StashKey["Callable[[], int]"]()
 """Counts the requests since the test began that no sandbox's key came with."""
+_CONDUCT = pytest.StashKey[str]()
+"""What follows from misdeeds in a test that has a sandbox: one of `CONDUCT`."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
 
 
@@ -115,7 +117,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     from emulator.testing import EmulatorError
 
     options = _options(request.node)
-    _conduct_mode(request.node)
+    conduct = _conduct_mode(request.node, options)
     options.pop("conduct", None)
     refused = ""
     try:
@@ -128,6 +130,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     with sandbox:
         _note_test(request.node, sandbox)
         request.node.stash[_SANDBOX] = sandbox
+        request.node.stash[_CONDUCT] = conduct
         request.node.stash[_STRANGERS] = _counter_of_strangers(image_workflow_emulator.default)
         yield sandbox
         del request.node.stash[_SANDBOX]
@@ -180,9 +183,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         Path(file).write_text(coverage_text(found[0], Path(file).suffix), encoding="utf-8")
 
 
-def _conduct_mode(node: pytest.Item) -> str:
-    """Return what follows from misdeeds in a test."""
-    options, file = _options(node), node.config.inipath
+def _conduct_mode(node: pytest.Item, options: dict[str, Any]) -> str:
+    """Return what follows from misdeeds in a test, by the options of its markers, else by the ini option."""
+    file = node.config.inipath
     mode = options.get("conduct", node.config.getini(INI))
     if mode not in CONDUCT:
         ini = f"the ini option {INI}, of {file.name if file else 'pytest.ini'} or -o"
@@ -201,7 +204,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test whose client did what costs money, leaks a credential or gets it banned, where that is asked for."""
     yield
     sandbox = item.stash.get(_SANDBOX, None)
-    if sandbox is not None and _conduct_mode(item) == "fail":
+    if sandbox is not None and item.stash[_CONDUCT] == "fail":
         errors = sandbox.conduct(whole=True).errors
         if errors:
             pytest.fail("\n".join(["the client under test misbehaved:", *map(str, errors)]), pytrace=False)
@@ -214,7 +217,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     sandbox = item.stash.get(_SANDBOX, None)
     if sandbox is not None and report.failed:
         report.sections.append((SECTION, _requests_section(sandbox, item.stash[_STRANGERS])))
-        findings = _conduct_section(sandbox) if _conduct_mode(item) != "off" else ""
+        findings = _conduct_section(sandbox) if item.stash[_CONDUCT] != "off" else ""
         if findings:
             report.sections.append((CONDUCT_SECTION, findings))
     return report
