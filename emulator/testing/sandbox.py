@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from emulator.contract import BASE_PATH
 from emulator.kernel.timestamps import parse_duration_ms
+from emulator.scenario.named_files import scenario_file
 from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
 from emulator.testing.errors import EmulatorError, UnusableFileError, is_refusal, unwritable
-from emulator.testing.files import opened, put_in_place, read_document_file, scenario_file
+from emulator.testing.files import opened, put_in_place, read_document_file
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequest, Rule, record
 
@@ -199,8 +200,7 @@ class Clock:
     @property
     def mode(self) -> str:
         """How it runs: `real`, `manual`, `auto`, or a rate such as `x60`. It can be set."""
-        shown = self._show()
-        return str(shown["mode"]) if shown["rate"] in (None, 1) else f"x{shown['rate']:g}"
+        return mode_of(self._show())
 
     @mode.setter
     def mode(self, mode: str) -> None:
@@ -377,6 +377,11 @@ def find_credential(plane: ControlClient, sandbox: str, key: str) -> Mapping[str
                 return dict(credential)
     known = ", ".join(credential["key"] for credential in credentials[:EXAMPLE_KEYS])
     raise EmulatorError("not_found", f"{key!r}: the sandbox {sandbox!r} has no such key; it has {known}")
+
+
+def mode_of(clock: Mapping[str, Any]) -> str:
+    """Return how a clock runs, as an option names it; `clock` is what the control plane shows of it."""
+    return str(clock["mode"]) if clock["rate"] == 1 else f"x{clock['rate']:g}"
 
 
 def usable_key(shown: Mapping[str, Any]) -> str:

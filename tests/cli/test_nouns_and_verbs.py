@@ -270,6 +270,7 @@ def test_sandboxes_are_created_for_people_programs_and_shells(server: Server) ->
 
 
 def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
+    assert "mode     x60\n" in told(server, "clock mode x60")
     assert "mode     auto\n" in told(server, "clock mode auto")
     assert ask(server, "/_emulator/clock") == json.loads(told(server, "clock --format json"))
 

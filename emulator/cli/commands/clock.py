@@ -8,6 +8,7 @@ from emulator.cli.output import add_format, print_json
 from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.kernel.timestamps import format_timestamp, parse_duration_ms, parse_timestamp
 from emulator.settings import SettingError, UsageError
+from emulator.testing.sandbox import mode_of
 
 _VALUES = {
     "advance": "a span such as 90s, 250ms, 2m or 1h",
@@ -57,9 +58,8 @@ def _print(clock: Mapping[str, Any]) -> None:
         print(f"fired    {clock['fired']}")
     if clock.get("stalled"):
         print(f"stalled  {clock['stalled']} (by a scenario: never finished)")
-    mode = clock["mode"] if clock["rate"] in (None, 1) else f"{clock['mode']}, x{clock['rate']:g}"
     print(f"now      {clock['now']}")
-    print(f"mode     {mode}")
+    print(f"mode     {mode_of(clock)}")
     print(f"pending  {clock['pending']}")
     if clock["next_event_at"]:
         print(f"next     {clock['next_event_at']}")

@@ -11,7 +11,7 @@ from emulator.cli.output import Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
 from emulator.testing.control import path_step
 from emulator.testing.emulator import create_sandbox
-from emulator.testing.sandbox import variables
+from emulator.testing.sandbox import mode_of, variables
 
 _OPTIONS = {
     "clock": ("MODE", "real, manual, auto, or a rate such as x60"),
@@ -77,7 +77,6 @@ def _print(shown: Sequence[Mapping[str, Any]], answer: Any, form: str, url: str,
 
 def _cells(sandbox: Mapping[str, Any]) -> Sequence[Any]:
     clock = sandbox["clock"]
-    mode = clock["mode"] if clock["rate"] in (None, 1) else f"x{clock['rate']:g}"
     keys = [credential["key"] for team in sandbox["teams"] for credential in team["credentials"]]
     shown = ", ".join([*keys[:1], *([f"and {len(keys) - 1} more"] if len(keys) > 1 else [])])
-    return sandbox["id"], sandbox["base_url"], mode, clock["now"], shown or None
+    return sandbox["id"], sandbox["base_url"], mode_of(clock), clock["now"], shown or None

@@ -57,7 +57,7 @@ def _for(team: str | None) -> str:
 
 
 def _print_those_of_teams(shown: Mapping[str, Any]) -> None:
-    for own in shown.get("team_scenarios", ()):
+    for own in shown["team_scenarios"]:
         print(printable(f"the Team {own['team']['name']} has one of its own: {own['scenario']}"))
 
 
@@ -67,7 +67,7 @@ def _print(shown: Mapping[str, Any], team: str | None, style: Style) -> None:
     else:
         _print_running(shown, team, style)
     if team is None:
-        if shown["scenario"] and shown.get("team_scenarios"):
+        if shown["scenario"] and shown["team_scenarios"]:
             print()
         _print_those_of_teams(shown)
 
@@ -80,7 +80,7 @@ def _print_running(shown: Mapping[str, Any], team: str | None, style: Style) -> 
         print()
         rows = ((rule["name"], rule["matched"], rule["fired"]) for rule in shown["rules"])
         print_table(("RULE", "MATCHED", "FIRED"), rows, style)
-    if shown.get("timeline"):
+    if shown["timeline"]:
         print()
         print_table(("AT", "SETS", "DONE AT"), _timeline(shown["timeline"]), style)
 
