@@ -19,6 +19,7 @@ import pytest
 
 from emulator.cli.serving import TRANSFER_GRACE_SECONDS
 from tests.cli.command import PATIENCE, asking, request_bytes, run_command
+from tests.support.emulator_client import UPLOAD
 from tests.support.served import (
     EMULATOR,
     PATIENCE_SECONDS,
@@ -33,8 +34,6 @@ from tests.support.served import (
 )
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups are those of POSIX")
-
-UPLOAD = {"content_type": "image/png", "size_bytes": 5}
 
 
 def run_exec(options: Sequence[str], command: Sequence[str], **variables: str) -> Outcome:
@@ -150,24 +149,13 @@ def test_without_a_command_the_usage_is_told(arguments: list[str]) -> None:
 
 # Signals and what is left -----------------------------------------------------------------------------------------------
 
-TELL_SIGNAL = """
-import os, signal
-def tell(number, frame):  # may come while "ready" is still being printed
-    os.write(1, signal.Signals(number).name.encode() + b"\\n")
-    os._exit(7)
-for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-    signal.signal(number, tell)
-print("ready", flush=True)
-signal.pause()
-"""
 
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_is_passed_on_and_its_consequences_are_the_commands_affair(number: signal.Signals) -> None:
-    with running([], [sys.executable, "-c", TELL_SIGNAL]) as process:
-        process.send_signal(number)
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP"])
+def test_a_signal_is_passed_on_and_its_consequences_are_the_commands_affair(name: str) -> None:
+    with running([], shell(f"trap 'echo told; exit 7' {name}; echo ready; while :; do sleep 0.01; done")) as process:
+        process.send_signal(signal.Signals[f"SIG{name}"])
         output, _ = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (output, process.returncode) == (f"{number.name}\n", 7)
+    assert (output, process.returncode) == ("told\n", 7)
 
 
 def test_a_signal_reaches_the_whole_process_group_of_the_command() -> None:
@@ -376,10 +364,8 @@ def test_the_report_is_about_all_sandboxes_also_those_that_were_reset_or_deleted
 
 # The terminal -----------------------------------------------------------------------------------------------------------
 
-TAKE_TERMINAL = (
-    "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-)
-"""Makes the terminal of its input its own, as the leader of a session does, and becomes a Python with these arguments."""
+TAKE_TERMINAL = "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execvp(sys.argv[1], sys.argv[1:])"
+"""Makes the terminal of its input its own, as the leader of a session does, and becomes another program."""
 
 
 @dataclass(slots=True)
@@ -406,14 +392,14 @@ class Typist:
 
 
 @contextmanager
-def at_terminal(*arguments: str) -> Iterator[Typist]:
-    """A Python with these arguments in a terminal of its own."""
+def at_terminal(*command: str) -> Iterator[Typist]:
+    """A program in a terminal of its own."""
     own, other = pytest.importorskip("pty").openpty()
-    command = [sys.executable, "-c", TAKE_TERMINAL, *arguments]
+    taking = [sys.executable, "-c", TAKE_TERMINAL, *command]
     with (
         io.FileIO(own, "r+") as terminal,
         subprocess.Popen(
-            command, cwd=ROOT, env=environment(), stdin=other, stdout=other, stderr=other, start_new_session=True
+            taking, cwd=ROOT, env=environment(), stdin=other, stdout=other, stderr=other, start_new_session=True
         ) as process,
     ):
         os.close(other)
@@ -426,7 +412,7 @@ def at_terminal(*arguments: str) -> Iterator[Typist]:
 @pytest.fixture
 def typist(request: pytest.FixtureRequest) -> Iterator[Typist]:
     """`exec` in a terminal of its own, with the command of the test's parameter."""
-    with at_terminal("-m", "emulator", "exec", "--quiet", "--", *request.param) as someone:
+    with at_terminal(*EMULATOR, "exec", "--quiet", "--", *request.param) as someone:
         yield someone
 
 
@@ -487,30 +473,14 @@ def test_a_command_may_go_on_when_its_terminal_is_closed(typist: Typist) -> None
     assert typist.process.wait(PATIENCE_SECONDS) == 3
 
 
-JOB_SHELL = """
-import os, signal, sys
-signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-job = os.fork()
-if not job:
-    os.setpgid(0, 0)
-    os.tcsetpgrp(0, os.getpid())
-    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-    os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-_, status = os.waitpid(job, os.WUNTRACED)
-os.tcsetpgrp(0, os.getpid())
-print("stopped" if os.WIFSTOPPED(status) else "ended", flush=True)
-sys.stdin.readline()
-os.tcsetpgrp(0, job)
-os.killpg(job, signal.SIGCONT)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
-"""
-"""A shell with one job, a Python with the arguments: it tells that the job is stopped, and lets it go on when asked to."""
+JOB_SHELL = ("sh", "-mc", '"$@"; echo stopped; read line; fg', "sh")
+"""A shell with job control: it runs a command, tells that it is stopped, and lets it go on when asked to."""
 
 
 @pytest.mark.parametrize("has_read", [False, True], ids=["that only writes", "that has read"])
 def test_a_stop_that_is_typed_stops_both_until_the_shell_lets_them_go_on(has_read: bool) -> None:
     command = [sys.executable, "-c", WAIT_FOR_STOP, *(["read"] if has_read else [])]
-    with at_terminal("-c", JOB_SHELL, "-m", "emulator", "exec", "--quiet", "--", *command) as typist:
+    with at_terminal(*JOB_SHELL, *EMULATOR, "exec", "--quiet", "--", *command) as typist:
         if has_read:
             typist.type("Ada\n")
         typist.read("on")

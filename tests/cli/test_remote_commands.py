@@ -1,8 +1,6 @@
 """`wait`, `clock` and `reset`: the commands that speak to a running emulator."""
 
-import signal
 import socket
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import ask, run_command, run_unread
-from tests.support.served import EMULATOR, PATIENCE_SECONDS, Outcome, Server, serving, started
-
-START = "2026-01-01T00:00:00.000Z"
+from tests.support.emulator_client import START, UPLOAD
+from tests.support.served import PATIENCE_SECONDS, Outcome, Server, serving
 
 
 @pytest.fixture(scope="module")
@@ -59,26 +56,10 @@ def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
 
 def test_the_next_event_is_shown_if_there_is_one(server: Server) -> None:
     run(server, "reset")
-    ask(server, "/v1/uploads", body={"content_type": "image/png", "size_bytes": 5}, method="POST")
+    ask(server, "/v1/uploads", body=UPLOAD, method="POST")
     clock = shown(run(server, "clock"))
     assert (clock["pending"], clock["next"]) == ("1", "2026-01-01T00:15:00.000Z")
     run(server, "reset")
-
-
-def test_a_clock_that_would_run_backwards_is_refused_in_the_emulator_s_words(server: Server) -> None:
-    outcome = run(server, "clock", "to", "2020-01-01T00:00:00Z")
-    assert (outcome.status, outcome.output) == (2, "")
-    assert "2020-01-01T00:00:00.000Z" in outcome.complaint
-    assert outcome.complaint.endswith("(400 invalid_request)\n")
-
-
-def test_another_sandbox_has_a_clock_of_its_own(server: Server) -> None:
-    sandbox = {"id": "other", "clock": "manual", "start": "2030-01-01T00:00:00.000Z"}
-    ask(server, "/_emulator/sandboxes", "open sesame", sandbox, "POST")
-    assert shown(run(server, "clock", "advance", "1s", "--sandbox", "other"))["now"] == "2030-01-01T00:00:01.000Z"
-    assert shown(run(server, "clock"))["now"] == START
-    assert run(server, "reset", "--sandbox", "other").status == 0
-    assert run(server, "clock", "--sandbox", "a/../b").status == 1
 
 
 def test_without_the_control_token_nothing_but_health_is_told(server: Server) -> None:
@@ -124,13 +105,3 @@ def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> N
     assert run_unread(*arguments) == (0, "")  # it has nothing to say
     arguments = ["clock", "--url", server.url, "--control-token", "open sesame"]
     assert run_unread(*arguments) == (1, "")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to be sent")
-def test_an_interrupt_ends_a_command_that_waits_without_a_word() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with started(*EMULATOR, "wait", "--url", url, "--timeout", "60") as process, silent.accept()[0]:
-            process.send_signal(signal.SIGINT)
-            told = process.communicate(timeout=PATIENCE_SECONDS)
-    assert (process.returncode, told) == (1, ("", ""))

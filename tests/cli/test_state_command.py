@@ -66,12 +66,6 @@ def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
     assert (outcome.status, outcome.complaint) == (2, "image-workflow-emulator: /dev/full: No space left on device\n")
 
 
-def test_a_file_in_no_folder_cannot_be_written(server: Server, tmp_path: Path) -> None:
-    outcome = run_state(server, "save", str(tmp_path / "none" / "x.zip"))
-    assert (outcome.status, outcome.output) == (2, "")
-    assert outcome.complaint.endswith(": No such file or directory\n")
-
-
 def test_a_file_that_is_larger_than_any_state_is_not_read(server: Server, tmp_path: Path) -> None:
     file = tmp_path / "huge.zip"
     with file.open("wb") as sparse:

@@ -41,13 +41,9 @@ def test_a_cell_of_an_unknown_failure_strikes_nothing() -> None:
         Cell.read("createPose#1:fail-nonsense").strike()
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 def test_progress_is_one_line_on_a_terminal_which_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", terminal)
     with Progress(2, 0, 1, 60.0, {}) as progress:
         progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1))

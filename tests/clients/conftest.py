@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.generated import CLIENTS, need, run
+from tests.clients.generated import CLIENTS, install_packages
 
 
 @pytest.fixture(scope="session")
 def typescript(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the TypeScript tours, with all that the lock of package.json names."""
-    need("node", "npm")
     folder = tmp_path_factory.mktemp("typescript")
     shutil.copytree(CLIENTS / "typescript", folder, dirs_exist_ok=True)
-    run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
+    install_packages(folder)
     return folder

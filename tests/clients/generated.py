@@ -42,6 +42,12 @@ def run(command: Sequence[str | Path], folder: Path, **variables: str) -> str:
     return done.output
 
 
+def install_packages(folder: Path) -> None:
+    """Install what the lock beside a package.json names, or skip the test where npm is missing."""
+    need("node", "npm")
+    run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
+
+
 def tool(name: str) -> Path:
     """Return a program of the environment that the tests run in, or skip the test: `make verify` installs it."""
     path = Path(sys.executable).with_name(name)

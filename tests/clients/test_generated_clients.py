@@ -13,17 +13,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.clients.generated import (
-    CLIENTS,
-    PACKAGE,
-    TOURS,
-    check_types,
-    generate,
-    generator_jar,
-    need,
-    run,
-    take_tour,
-)
+from tests.clients.generated import CLIENTS, PACKAGE, TOURS, check_types, generate, generator_jar, need, run, take_tour
 
 pytestmark = pytest.mark.verify
 

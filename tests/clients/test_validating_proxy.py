@@ -4,17 +4,17 @@ Prism validates both the request and the answer, and tells in a header of the an
 """
 
 import itertools
+import json
 import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from tests.clients.generated import CONTRACT, TIME_LIMIT_SECONDS
-from tests.support.emulator_client import FRESH, FULL, Answer, Call, EmulatorUnderTest
+from tests.support.emulator_client import FULL, Answer, Call, EmulatorUnderTest
 from tests.support.every_operation import take_tour
 from tests.support.served import serving
 
@@ -29,21 +29,16 @@ class Proxied(EmulatorUnderTest):
     def __init__(self, proxy: str) -> None:
         self._http = httpx.Client(timeout=TIME_LIMIT_SECONDS, trust_env=False)
         self._proxy = proxy
-        self._unique = itertools.count(1)
+        self._keys = itertools.count(1)
 
     def close(self) -> None:
         self._http.close()
 
     def send(self, call: Call) -> Answer:
-        headers = dict(call.headers)
-        if call.key is not None:
-            headers["Authorization"] = f"Bearer {call.key}"
-        if call.method in ("POST", "PATCH") and call.idempotency_key is not None:
-            is_fresh = call.idempotency_key == FRESH
-            headers["Idempotency-Key"] = f"key-{next(self._unique)}" if is_fresh else call.idempotency_key
+        call.without = ("Host",)
         url = call.target if call.target.startswith("http") else self._proxy + call.target
-        body: dict[str, Any] = {"content": call.content} if call.json is None else {"json": call.json}
-        response = self._http.request(call.method, url, headers=headers, **body)
+        content = call.content if call.json is None else json.dumps(call.json).encode()
+        response = self._http.request(call.method, url, headers=self._headers_of(call, content), content=content)
         return Answer(response.status_code, tuple(response.headers.multi_items()), response.content)
 
     def advance(self, seconds: float) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.playing_scenarios.player import advance_call
+from tests.playing_scenarios.player import advance_call, upscale_call
 from tests.support.emulator_client import (
     START,
     UPLOAD,
@@ -157,31 +157,16 @@ def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes
 
 def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> None:
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
-    upload, moved, reset = emulator.together(
-        Call("POST", "/uploads", UPLOAD),
-        advance_call(60),
-        control_call("POST", "/reset"),
-    )
+    held = Call("POST", "/uploads", UPLOAD)
+    upload, moved, reset = emulator.together(held, advance_call(60), control_call("POST", "/reset"))
     assert (moved.outcome, reset.status) == ((409, "invalid_request"), 200)
     assert upload.outcome == (500, "internal_error")
     assert emulator.clock_now() == START
 
 
-def test_an_exchanged_session_leaves_nothing_to_come(emulator: EmulatorUnderTest) -> None:
-    emulator.assets(1)
-    assert (0, None) == (emulator.told("GET", "/clock")["pending"], emulator.told("GET", "/clock")["next_event_at"])
-
-
 def _held_completion_of_a_large_image(emulator: EmulatorUnderTest) -> Call:
     emulator.rule({"operation": "completeUpload"}, {"hold": "10s"})
     return completion_call(*emulator.ready_upload(picture(size=(3000, 2000))))
-
-
-def _held_upscale(emulator: EmulatorUnderTest) -> Call:
-    """An upscale that a scenario holds for 10 s; its work is done 6 s later."""
-    emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
-    body = {"asset_id": emulator.assets(1)[0], "target_resolution": "2k", "output_format": "png"}
-    return Call("POST", "/generations/upscale", body)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +181,8 @@ def test_a_move_takes_no_more_steps_than_it_may_and_gets_there_where_one_is_said
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, body: Any, now: str
 ) -> None:
     monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", steps)
-    call = _held_upscale(emulator)
+    emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
+    call = upscale_call(emulator.assets(1)[0], "k")
     admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", body))
     assert (admitted.status, moved.json["now"]) == (202, now)
 

@@ -5,13 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.emulator_client import EXPIRED, FULL, READ_ONLY, REVOKED, EmulatorUnderTest, Json
-
-
-def _credential(emulator: EmulatorUnderTest, key: str) -> Json:
-    teams = emulator.told("GET", "/teams")["data"]
-    (found,) = [one for team in teams for one in team["credentials"] if one["key"] == key]
-    return dict(found)
+from tests.support.emulator_client import EXPIRED, FULL, READ_ONLY, REVOKED, EmulatorUnderTest
 
 
 def test_teams_are_listed_with_all_that_is_theirs(emulator: EmulatorUnderTest) -> None:
@@ -131,6 +125,6 @@ def test_a_credential_can_be_given_another_expiry(emulator: EmulatorUnderTest) -
 
 def test_credentials_of_other_sandboxes_are_not_found(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/sandboxes", {"id": "other", "seed": 99})
-    identifier = _credential(emulator, FULL)["id"]
+    identifier = emulator.team()["credentials"][0]["id"]
     body = {"state": "revoked"}
     assert emulator.refusal("PATCH", f"/credentials/{identifier}", body, sandbox="other")[:2] == (404, "not_found")

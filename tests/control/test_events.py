@@ -85,13 +85,9 @@ def test_moves_of_the_clock_and_its_mode_are_told(emulator: EmulatorUnderTest, w
     for seconds in (10, 20):
         emulator.told("POST", "/clock/advance", {"seconds": seconds})
     emulator.told("PUT", "/clock", {"mode": "auto"})
-    told = stream.read(3)
-    assert kinds(told) == ["clock"] * 3
-    assert [event.data["now"] for event in told] == [
-        "2026-01-01T00:00:10.000Z",
-        *["2026-01-01T00:00:30.000Z"] * 2,
-    ]
-    assert told[2].data["mode"] == "auto"
+    told = [(event.kind, event.data["now"], event.data["mode"]) for event in stream.read(3)]
+    first, second = "2026-01-01T00:00:10.000Z", "2026-01-01T00:00:30.000Z"
+    assert told == [("clock", first, "manual"), ("clock", second, "manual"), ("clock", second, "auto")]
 
 
 def test_changes_of_teams_and_credentials_are_told(emulator: EmulatorUnderTest, watch: Watch) -> None:
@@ -180,13 +176,6 @@ def test_a_stream_goes_on_where_another_stopped(emulator: EmulatorUnderTest, wat
     assert told[0] == seen[1]
     assert kinds(told) == ["request", "request", "request", "team"]
     assert [event.number for event in told] == list(range(seen[1].number, seen[1].number + 4))
-
-
-def test_a_stream_that_saw_no_event_can_go_on_as_well(emulator: EmulatorUnderTest, watch: Watch) -> None:
-    stream = watch()
-    stream.leave()
-    emulator.get("/team")
-    assert [event.data["status"] for event in watch(last_event_id=stream.last_event_id).read(2)] == [None, 200]
 
 
 def test_a_stream_goes_back_as_far_as_the_journal(emulator: EmulatorUnderTest, watch: Watch) -> None:

@@ -20,14 +20,6 @@ from tests.support.emulator_client import (
 )
 from tests.support.pictures import picture
 
-RULE = """\
-scenario: one rule
-rules:
-  - name: first slot fails
-    match: {work: product_photography}
-    then: {outputs: {1: content_rejected}}
-"""
-
 
 def entries(emulator: EmulatorUnderTest, query: str = "", sandbox: str | None = None) -> list[Json]:
     """The entries that a query selects, newest first."""
@@ -115,10 +107,10 @@ def test_a_request_whose_client_went_away_says_so(emulator: EmulatorUnderTest) -
     assert entry["duration_ms"] is not None
 
 
-@pytest.mark.emulator(scenario=RULE)
 def test_an_admission_names_the_rule_that_decided_what_becomes_of_its_work(emulator: EmulatorUnderTest) -> None:
+    emulator.rule({"work": "product_photography"}, {"outputs": {1: "content_rejected"}})
     emulator.photograph()
-    assert "first slot fails" == newest(emulator)["rule"]["name"]
+    assert "the rule" == newest(emulator)["rule"]["name"]
 
 
 @pytest.mark.emulator(scenario="scenario: lossy\nrules: [{match: {operation: createUpload}, then: {network: reset}}]\n")

@@ -9,25 +9,17 @@ from emulator.control.streams import Stream
 LARGE = bytes(1_000_000)
 
 
-async def _sent(*pieces: bytes) -> list[bytes]:
-    """The bodies of the messages in which some pieces are sent to a client that stays."""
+def test_a_large_piece_costs_a_slow_reader_no_more_than_a_part_of_it() -> None:
     sent: list[bytes] = []
 
-    async def each() -> AsyncIterator[bytes]:
-        for piece in pieces:
-            yield piece
-
-    async def stay() -> Any:
-        await asyncio.Event().wait()
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"small"
+        yield LARGE
 
     async def send(message: Any) -> None:
         sent.append(message.get("body", b""))
 
-    await Stream(each(), {}, "text/plain")({}, stay, send)
-    return sent
-
-
-def test_a_large_piece_costs_a_slow_reader_no_more_than_a_part_of_it() -> None:
-    sent = asyncio.run(_sent(b"small", LARGE))
+    stays: Any = asyncio.Event().wait
+    asyncio.run(Stream(pieces(), {}, "text/plain")({}, stays, send))
     assert b"small" + LARGE == b"".join(sent)
     assert 256 * 1024 >= max(map(len, sent))

@@ -9,7 +9,7 @@ import pytest
 
 import emulator
 import emulator.documents.shipped
-from emulator.documents import COMPILED_DOCUMENTS, compile_documents, shipped_document, shipped_path
+from emulator.documents import COMPILED_DOCUMENTS, compile_documents, shipped_document
 from emulator.documents.complaints import DocumentError
 from tests.support.served import ROOT, run_program, run_script
 
@@ -85,10 +85,3 @@ def test_a_document_that_is_not_well_formed_is_not_compiled(
 def test_the_command_tells_what_it_has_compiled() -> None:
     compiled = [json.loads(Path(name).read_bytes().partition(b"\n")[2]) for name in compile_in(ROOT)]
     assert compiled == [shipped_document(name) for name in COMPILED_DOCUMENTS]
-
-
-@pytest.mark.parametrize(
-    "name", [*COMPILED_DOCUMENTS, "contract/decisions.yaml", "contract/scenario.schema.json", "scenarios"]
-)
-def test_everything_shipped_is_found_in_the_checkout(name: str) -> None:
-    assert shipped_path(name).exists()

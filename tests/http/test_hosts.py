@@ -19,23 +19,9 @@ STRANGERS = [
     "emulator.example", "home.arpa.evil.com", "home.arpa",
 ]  # fmt: skip
 UNSOUND = [
-    "[evil.com]",
-    "[::1%25eth0]",
-    "[::1]evil.com",
-    "evil.com@127.0.0.1",
-    "127.0.0.1#.evil.com",
-    "\\evil.com",
-    "",
-    " ",
-    "a b",
-    "evil.com/x",
-    "user@localhost",
-    "localhost:x",
-    "[::1",
-    "::1",
-    "localhost:8038:1",
-    "local\xe9",
-]
+    "[evil.com]", "[::1%25eth0]", "[::1]evil.com", "evil.com@127.0.0.1", "127.0.0.1#.evil.com", "\\evil.com", "", " ",
+    "a b", "evil.com/x", "user@localhost", "localhost:x", "[::1", "::1", "localhost:8038:1", "local\xe9",
+]  # fmt: skip
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
 
 

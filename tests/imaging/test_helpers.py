@@ -16,7 +16,6 @@ from emulator.domain.recipes import PremadeRecipe, UpscaleRecipe, recipe_to_dict
 from emulator.imaging.helpers import LIGHT_PIXELS, Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message, receive_message, send_message
 from emulator.imaging.normalize import normalize
-from emulator.imaging.render import render
 from emulator.imaging.worker import do
 from tests.imaging.pictures import encoded, four_corners
 from tests.support.pictures import slow_jpeg
@@ -74,12 +73,6 @@ def test_what_cannot_be_used_is_told_in_words(helpers: Helpers) -> None:
     head, parts = run(helpers, NORMALIZE_JPEG, b"no picture")
     assert "The bytes are no image of a known format" in head["refusal"]
     assert parts == []
-
-
-def test_a_recipe_is_drawn_as_it_is_in_process(helpers: Helpers) -> None:
-    recipe = UpscaleRecipe(width=96, height=72, format="png", inputs=("a",))
-    _, parts = run(helpers, {"job": "render", "recipe": recipe_to_dict(recipe)}, SMALL_JPEG)
-    assert parts == [render(recipe, [SMALL_JPEG])]
 
 
 def test_a_scene_is_examined(helpers: Helpers) -> None:

@@ -30,10 +30,6 @@ def exif_with_orientation(orientation: int) -> bytes:
     return exif.tobytes()
 
 
-def frames(*colors: tuple[int, int, int]) -> list[Image.Image]:
-    return [Image.new("RGB", (20, 20), color) for color in colors]
-
-
 def adobe_like_profile() -> bytes:
     """A profile whose colours are not sRGB's: red and green exchange their places."""
     profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
@@ -145,7 +141,7 @@ def test_normalizing_what_is_normal_changes_nothing(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP", "AVIF"])
 def test_of_an_animation_the_first_frame_stays(kind: str) -> None:
-    first, *rest = frames(RED, GREEN, BLUE)
+    first, *rest = (Image.new("RGB", (20, 20), color) for color in (RED, GREEN, BLUE))
     source = encoded(first, kind, save_all=True, append_images=rest, duration=50, loop=0)
     normal = normalize(source, f"image/{kind.lower()}")
     image = decode(normal.data)

@@ -4,13 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from emulator.kernel.timestamps import (
-    LATEST_INSTANT,
-    format_timestamp,
-    parse_duration_ms,
-    parse_timestamp,
-    seconds_up,
-)
+from emulator.kernel.timestamps import LATEST_INSTANT, format_timestamp, parse_duration_ms, parse_timestamp, seconds_up
 from tests.model.arithmetic import instant_of, timestamp
 
 

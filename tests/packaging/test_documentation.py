@@ -170,18 +170,16 @@ def test_what_repeats_the_contract_is_up_to_date(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == DERIVED[path](read_contract("openapi.yaml")), "run: make contract"
 
 
-def library_rows() -> list[list[str]]:
-    """The table of the library."""
-    return rows(page("Scenarios: failures on demand").partition("## The library")[2])
+LIBRARY = rows(page("Scenarios: failures on demand").partition("## The library")[2])
 
 
 def test_the_table_of_the_library_names_every_scenario_once() -> None:
-    names = [name for row in library_rows() for name in CODE.findall(row[1])]
+    names = [name for row in LIBRARY for name in CODE.findall(row[1])]
     assert sorted(file.stem for file in (ROOT / "scenarios").glob("*.yaml")) == sorted(names)
 
 
 def test_every_problem_code_stands_in_the_table_of_the_library_beside_its_status_and_a_scenario() -> None:
-    with_scenario = [row for row in library_rows() if CODE.findall(row[1])]
+    with_scenario = [row for row in LIBRARY if CODE.findall(row[1])]
     found = {code: row[0].partition(" ")[0] for row in with_scenario for code in CODE.findall(row[0])}
     assert {code: str(kind.status) for code, kind in CATALOGUE.items()} == found
 
@@ -243,15 +241,10 @@ def test_every_region_of_the_page_is_in_its_table() -> None:
 # Links ------------------------------------------------------------------------------------------------------------------
 
 
-def anchor(heading: str) -> str:
-    """The name under which a heading can be linked to."""
-    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
-
-
 def anchors(document: Path) -> set[str]:
-    """The anchors of a document's headings."""
+    """The names under which the headings of a document can be linked to."""
     headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
-    return {anchor(heading) for heading in headings}
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), "emulator/README.md", "tests/README.md", "CHANGELOG.md"]

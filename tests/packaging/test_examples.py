@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.generated import install_packages, run
 from tests.packaging.pages import fences
-from tests.support.served import EMULATOR, ROOT, run_program, run_pytest
+from tests.support.served import EMULATOR, ROOT, run_pytest
 
 EXAMPLES = ROOT / "examples"
 
@@ -20,18 +21,10 @@ def test_the_suite_of_the_python_client_passes() -> None:
 
 @pytest.mark.verify
 def test_the_suite_of_the_typescript_client_passes(tmp_path: Path) -> None:
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
     shutil.copytree(EXAMPLES / "typescript", tmp_path, dirs_exist_ok=True)
-    run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=tmp_path)
+    install_packages(tmp_path)
     for page in ("README.md", "docs/testing.md"):
         ((_, shown),) = fences(ROOT / page, "ts")
         (tmp_path / f"{Path(page).stem}.test.ts").write_text(shown)
-    run("npx", "tsc", "--noEmit", folder=tmp_path)
-    run(*EMULATOR, "exec", "--", "npx", "vitest", "run", folder=tmp_path)
-
-
-def run(*command: str, folder: Path) -> None:
-    """Run a command that must succeed."""
-    outcome = run_program(*command, folder=folder, seconds=300, PYTHONPATH=str(ROOT))
-    assert outcome.status == 0, outcome.output + outcome.complaint
+    run(["npx", "tsc", "--noEmit"], tmp_path)
+    run([*EMULATOR, "exec", "--", "npx", "vitest", "run"], tmp_path, PYTHONPATH=str(ROOT))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.served import run_program, serving
+from tests.clients.generated import install_packages
+from tests.support.served import serving
 
 NODE = Path(__file__).with_name("node")
 
@@ -63,13 +64,10 @@ def service(origin: str) -> Any:
 @pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the page's files, and what they are checked with, as its lock has it."""
-    if shutil.which("npm") is None:
-        pytest.skip("needs node and npm, which this machine does not have")
     folder = tmp_path_factory.mktemp("node")
     shutil.copytree(NODE, folder, dirs_exist_ok=True)
     from emulator.control import page
 
     shutil.copytree(Path(page.__file__).with_name("page"), folder / "page")
-    done = run_program("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=folder, seconds=300)
-    assert done.status == 0, done.complaint
+    install_packages(folder)
     return folder

@@ -15,12 +15,6 @@ TOKEN = "control-secret"
 BURST = 1_000
 
 
-def walk(visit: Visit) -> None:
-    """Look at every region."""
-    for name in REGIONS:
-        expect(visit.region(name)).to_be_visible()
-
-
 # The connection -------------------------------------------------------------------------------------------------------
 
 
@@ -80,7 +74,8 @@ def test_looking_at_everything_asks_nobody_else_complains_of_nothing_and_leaves_
     service.photoshoot()
     service.control("POST", "/clock/advance", {"until_idle": True})
     before = len(service.control("GET", "/requests")["data"])
-    walk(visit)
+    for name in REGIONS:
+        expect(visit.region(name)).to_be_visible()
     visit.open("/_emulator/reference")
     expect(visit.page.get_by_role("article", name="getTeam")).to_be_visible()
     assert visit.complaints == []

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from emulator.control import page
+from tests.clients.generated import run
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.served import run_program
 
 FOLDER = Path(page.__file__).with_name("page")
 DOCUMENTS = {"": "index.html", "/reference": "reference.html"}
@@ -78,6 +78,4 @@ def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(emulato
     ids=["types", "style"],
 )
 def test_the_pages_files_pass(node: Path, command: list[str]) -> None:
-    program = node / "node_modules" / ".bin" / command[0]
-    done = run_program(str(program), *command[1:], folder=node, seconds=300)
-    assert done.status == 0, done.output + done.complaint
+    run([node / "node_modules" / ".bin" / command[0], *command[1:]], node)
