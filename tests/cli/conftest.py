@@ -10,7 +10,6 @@ from tests.support.served import Server, serving
 
 @pytest.fixture(scope="session")
 def manual_server() -> Iterator[Server]:
-    """A server whose clock stands still."""
     with serving("--clock", "manual") as server:
         yield server
 

@@ -49,7 +49,6 @@ def running(options: Sequence[str], command: Sequence[str]) -> Iterator["subproc
 
 
 def shell(script: str) -> list[str]:
-    """A shell script as a command."""
     return ["sh", "-c", script]
 
 

@@ -70,7 +70,6 @@ def generate(folder: Path, *words: str, with_option: Sequence[str] = ()) -> None
 
 
 def generator_jar() -> Path:
-    """Return the archive of openapi-generator."""
     package = importlib.util.find_spec("openapi_generator_cli")
     assert package is not None
     assert package.origin is not None

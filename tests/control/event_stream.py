@@ -12,8 +12,6 @@ PATIENCE_SECONDS = 5
 
 
 class Event(NamedTuple):
-    """One event as it came."""
-
     kind: str
     number: int
     data: Json
@@ -51,7 +49,6 @@ class EventStream:
         self._run(self._until(lambda: self.is_over))
 
     def leave(self) -> None:
-        """Disconnect."""
         self._gone.set()
         self.end()
 

@@ -11,6 +11,8 @@ import zipfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import reduce
+from operator import getitem, setitem
 from typing import Any
 
 import pytest
@@ -154,28 +156,19 @@ def test_pictures_that_nothing_needs_are_let_go(emulator: EmulatorUnderTest) -> 
 # Refusals -------------------------------------------------------------------------------------------------------------
 
 
+def reached(parts: Any, *steps: str | int) -> Any:
+    """Return what these steps lead to."""
+    return reduce(getitem, steps, parts)
+
+
 def of(*steps: str | int, **changes: Any) -> Callable[[Parts], object]:
     """Return a change of some fields of what these steps lead to."""
-
-    def change(parts: Parts) -> None:
-        place: Any = parts
-        for step in steps:
-            place = place[step]
-        place.update(changes)
-
-    return change
+    return lambda parts: reached(parts, *steps).update(changes)
 
 
 def put(value: object, *steps: str | int) -> Callable[[Parts], object]:
     """Return a change that puts a value to where these steps lead."""
-
-    def change(parts: Parts) -> None:
-        place: Any = parts
-        for step in steps[:-1]:
-            place = place[step]
-        place[steps[-1]] = value
-
-    return change
+    return lambda parts: setitem(reached(parts, *steps[:-1]), steps[-1], value)
 
 
 def twice(table: str) -> Callable[[Parts], object]:

@@ -79,7 +79,6 @@ def gradient(width: int = 200, height: int = 150) -> Image.Image:
 
 
 def checkered(edge: int = 200, tile: int = 20) -> Image.Image:
-    """A repeated texture."""
     image = Image.new("RGB", (edge, edge), (230, 220, 200))
     for row in range(0, edge, tile):
         for column in range(row % (2 * tile), edge, 2 * tile):

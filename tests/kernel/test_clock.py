@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.kernel.clock import CLOCK_MODES, DEFAULT_START, Clock, ClockMode, ClockSetting, host_now
-from emulator.kernel.timestamps import LATEST_INSTANT, parse_timestamp
+from emulator.kernel.clock import CLOCK_MODES, Clock, ClockMode, ClockSetting, host_now
+from emulator.kernel.timestamps import LATEST_INSTANT
 
 
 class Host:
@@ -77,11 +77,6 @@ def test_a_change_of_mode_makes_no_jump(host: Host) -> None:
 @pytest.mark.parametrize(("mode", "expected"), [("real", False), ("manual", False), ("auto", True)])
 def test_only_an_auto_clock_skips_waits(host: Host, mode: ClockMode, expected: bool) -> None:
     assert clock_of(host, mode).skips_waits is expected
-
-
-@pytest.mark.parametrize("mode", ["manual", "auto"])
-def test_a_manual_or_auto_clock_starts_in_2026_unless_told_otherwise(host: Host, mode: ClockMode) -> None:
-    assert parse_timestamp("2026-01-01T00:00:00.000Z") == DEFAULT_START == clock_of(host, mode, start=None).now()
 
 
 def test_a_real_clock_starts_at_the_hosts_time_unless_told_otherwise(host: Host) -> None:

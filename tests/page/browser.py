@@ -123,7 +123,6 @@ class Service:
         return answer.json if answer.body else None
 
     def control(self, method: str, path: str, body: Any = None) -> Any:
-        """Send a request to the control plane."""
         return self.call(method, f"/_emulator{path}", body)
 
     def photoshoot(self, photo: bytes | None = None) -> Any:

@@ -27,7 +27,6 @@ def bottle() -> bytes:
 
 
 def advance(service: Service, seconds: float) -> None:
-    """Let the emulator's time go on."""
     service.control("POST", "/clock/advance", {"seconds": seconds})
 
 

@@ -18,17 +18,9 @@ BURST = 1_000
 # The connection -------------------------------------------------------------------------------------------------------
 
 
-def test_a_request_appears_without_being_asked_for_and_the_page_says_nothing_of_its_connection(
-    visit: Visit, service: Service
-) -> None:
-    expect(visit.region("Requests")).to_contain_text("No requests yet")
-    service.call("GET", "/v1/team")
-    expect(visit.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_be_visible()
-    expect(visit.lost()).to_have_count(0)
-
-
 def test_a_lost_connection_is_said_and_mended_with_what_was_missed(visit: Visit, service: Service) -> None:
     expect(visit.region("Requests")).to_contain_text("No requests yet")
+    expect(visit.lost()).to_have_count(0)
     visit.page.context.set_offline(True)
     expect(visit.lost()).to_contain_text("Connection lost")
     service.call("GET", "/v1/team")
@@ -53,15 +45,6 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
             rows = visit.region("Requests").get_by_role("row").filter(has_text="Demo")
             expect(rows).to_have_count(1)
             expect(rows).to_contain_text("listAssets")
-    context.close()
-
-
-def test_an_open_page_does_not_delay_stopping(browser: Any) -> None:
-    context = browser.new_context()
-    with serving() as emulator:
-        visit = Visit(context.new_page(), emulator.url).open()
-        expect(visit.region("Requests")).to_contain_text("No requests yet")
-        assert "cut " not in emulator.stop().complaint
     context.close()
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.page.browser import PHONE, Service, Visit, expect
+from tests.support.emulator_client import UPLOAD
 from tests.support.pictures import picture
 
 pytestmark = pytest.mark.verify
@@ -95,9 +96,8 @@ def test_a_row_keeps_its_operation_beside_a_long_rule_and_its_team_beside_an_ope
 
 
 def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
-    body = {"content_type": "image/png", "size_bytes": 10}
     for _ in range(2):
-        service.call("POST", "/v1/uploads", body, idempotency_key="same")
+        service.call("POST", "/v1/uploads", UPLOAD, idempotency_key="same")
     region = visit.opened_request("replayed")
     region.get_by_role("link", name="Original", exact=True).click()
     expect(region).to_contain_text("it passed every check")
@@ -116,17 +116,10 @@ def test_a_request_is_copied_as_a_command_with_its_key(visitor: Any, service: Se
     assert copied.endswith(f" {visit.origin}/v1/products")
 
 
-def test_a_rule_is_named_with_file_and_line(visit: Visit, service: Service) -> None:
-    service.control("PUT", "/scenario", {"use": "internal-error"})
-    for _ in range(5):
-        service.call("GET", "/v1/team")
-    expect(visit.opened_request("500")).to_contain_text("internal-error.yaml, line")
-
-
 def test_an_entry_of_a_timeline_is_named_with_file_and_line(visit: Visit, service: Service) -> None:
     service.control("PUT", "/scenario", {"use": "admission-paused"})
     service.control("POST", "/clock/advance", {"seconds": 40})
-    service.call("POST", "/v1/uploads", {"content_type": "image/png", "size_bytes": 10})
+    service.call("POST", "/v1/uploads", UPLOAD)
     items = visit.opened_request("503").get_by_role("listitem")
     expect(items.filter(has_text="Timeline")).to_contain_text("admission-paused.yaml, line")
 
@@ -203,12 +196,6 @@ def test_a_duration_is_rounded_before_its_unit_is_chosen(visit: Visit) -> None:
     assert visit.page.evaluate(script) == ["999 ms", "1.0 s", "1 min 00 s", "2 min 00 s"]
 
 
-def test_a_real_clock_shows_what_falls_due_by_itself(visit: Visit, service: Service) -> None:
-    service.control("PUT", "/clock", {"mode": "real", "rate": 60})
-    service.photoshoot()
-    expect(visit.region("Work").get_by_role("article").first.get_by_role("img")).to_have_count(4)
-
-
 # Scenario, Teams, gallery, sandboxes ----------------------------------------------------------------------------------
 
 
@@ -280,13 +267,12 @@ def test_a_credential_is_copied_revoked_and_restored(visitor: Any, service: Serv
 
 
 def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
-    body = {"content_type": "image/png", "size_bytes": 10}
     visit.press("Teams", "Pause admission")
     expect(visit.region("Teams")).to_contain_text("Admission is paused")
-    assert service.call("POST", "/v1/uploads", body)["code"] == "service_unavailable"
+    assert service.call("POST", "/v1/uploads", UPLOAD)["code"] == "service_unavailable"
     visit.press("Teams", "Open admission")
     expect(visit.region("Teams")).to_contain_text("Admission is open")
-    assert service.call("POST", "/v1/uploads", body)["object"] == "upload"
+    assert service.call("POST", "/v1/uploads", UPLOAD)["object"] == "upload"
 
 
 def test_a_picture_is_uploaded_by_the_field(visit: Visit, tmp_path: Path) -> None:
@@ -484,8 +470,7 @@ def test_a_trial_names_assets_that_exist_and_is_replayed_with_the_same_key(visit
 def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit: Visit, service: Service) -> None:
     region = visit.region("Conduct")
     expect(region).to_contain_text("Nothing found")
-    for size in (10, 20):
-        body = {"content_type": "image/png", "size_bytes": size}
+    for body in (UPLOAD, UPLOAD | {"size_bytes": 20}):
         service.call("POST", "/v1/uploads", body, idempotency_key="same", User_Agent="shop/1")
     finding = region.get_by_role("article", name="key-reused")
     expect(finding).to_contain_text("warning")

@@ -158,14 +158,9 @@ def test_a_body_that_is_spoiled_after_its_refusal_began_ends_the_connection(emul
     assert [404] == [int(status) for status in re.findall(rb"HTTP/1.1 (\d{3})", conversation.written)]
 
 
-async def _is_seen_to_leave(application: Any) -> bool:
-    transport = await _opened(application, GET + GET)
-    return not transport.is_reading_paused
-
-
 def test_a_client_is_seen_to_leave_while_its_next_request_waits(emulator: EmulatorUnderTest) -> None:
     _play(emulator, {"latency": "1h"})
-    assert asyncio.run(_is_seen_to_leave(emulator.application))
+    assert not emulator.run(_opened(emulator.application, GET + GET)).is_reading_paused
 
 
 async def _read_ahead(application: Any) -> tuple[bool, bool, bool]:
