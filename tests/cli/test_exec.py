@@ -289,10 +289,9 @@ rules:
     match: {operation: createProduct}
     then: {problem: service_unavailable}
 """
-INGREDIENT = {"name": "Arm out", "asset_id": "asset_none"}
 SOME_REQUESTS = (
     ("GET", "/v1/team", None), ("POST", "/v1/uploads", UPLOAD), ("POST", "/v1/uploads?", {**UPLOAD, "size_bytes": 6}),
-    ("POST", "/v1/poses", INGREDIENT), ("GET", "/v1/nothing", None),
+    ("POST", "/v1/poses", {"name": "Arm out", "asset_id": "asset_none"}), ("GET", "/v1/nothing", None),
 )  # fmt: skip
 
 

@@ -321,9 +321,7 @@ def test_what_cannot_be_used_ends_with_2_and_what_the_emulator_does_not_have_wit
         ("requests show", 2, "found names of 100020 characters; expected at most 60000"),
     ],
 )
-def test_a_name_that_is_too_long_to_be_one_is_told_as_such(
-    server: Server, line: str, status: int, complaint: str
-) -> None:
+def test_a_name_too_long_to_be_one_is_told_as_such(server: Server, line: str, status: int, complaint: str) -> None:
     outcome = run(server, f"{line} {100_000 * 'a'}")
     assert (status, "") == (outcome.status, outcome.output)
     assert outcome.complaint.startswith(f"image-workflow-emulator: {complaint}")

@@ -66,9 +66,7 @@ def test_the_next_hundred_events_are_told_and_all_are_counted(emulator: Emulator
         ({"mode": "real"}, ("real", 1)),
     ],
 )  # fmt: skip
-def test_a_clock_takes_another_mode_without_a_jump(
-    emulator: EmulatorUnderTest, body: Any, expected: tuple[str, float]
-) -> None:
+def test_another_mode_makes_no_jump(emulator: EmulatorUnderTest, body: Any, expected: tuple[str, float]) -> None:
     clock = emulator.told("PUT", "/clock", body)
     assert (clock["mode"], clock["rate"], clock["now"]) == (*expected, START)
     assert (emulator.told("GET", "/clock")["mode"], emulator.told("GET", "/clock")["rate"]) == expected
@@ -133,9 +131,7 @@ def test_a_real_clock_can_be_moved_forward_too(emulator: EmulatorUnderTest) -> N
 @pytest.mark.parametrize(
     "body", [{"seconds": 60}, {"to": "2026-01-01T00:01:00.000Z"}, {"until_idle": True}, {"next_event": True}], ids=str
 )
-def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_moved(
-    emulator: EmulatorUnderTest, body: Any
-) -> None:
+def test_a_hold_ends_at_its_instant_however_the_clock_is_moved(emulator: EmulatorUnderTest, body: Any) -> None:
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
     upload, moved = emulator.together(
         Call("POST", "/uploads", UPLOAD, idempotency_key="held"), control_call("POST", "/clock/advance", body)
@@ -146,9 +142,7 @@ def test_a_held_request_is_admitted_when_its_hold_ends_however_the_clock_is_move
         assert moved.json["now"] == "2026-01-01T00:00:10.000Z"
 
 
-def test_a_held_completion_is_admitted_when_its_hold_ends_though_its_image_takes_time(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_a_hold_ends_at_its_instant_though_an_image_takes_time(emulator: EmulatorUnderTest) -> None:
     call = _held_completion_of_a_large_image(emulator)
     completed, moved = emulator.together(call, advance_call(60))
     assert completed.json["created_at"] == "2026-01-01T00:00:10.000Z"

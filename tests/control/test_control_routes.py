@@ -25,9 +25,7 @@ FINITE = [path for path, methods in _all_paths() if "GET" in methods and not pat
 
 
 @pytest.mark.parametrize(("path", "methods"), _all_paths())
-def test_another_method_is_405_with_all_that_are_allowed(
-    emulator: EmulatorUnderTest, path: str, methods: list[str]
-) -> None:
+def test_another_method_is_405_with_those_allowed(emulator: EmulatorUnderTest, path: str, methods: list[str]) -> None:
     allowed = sorted([*methods, "HEAD"] if "GET" in methods else methods)
     for method in METHODS:
         if method not in allowed:
@@ -80,9 +78,7 @@ def test_request_ids_are_the_control_planes_own_and_the_same_in_every_run(
     assert first == [other.ask("GET", path).headers["request-id"] for path in paths]
 
 
-def test_looking_at_a_sandbox_does_not_change_what_it_says_next(
-    emulator: EmulatorUnderTest, make_emulator: MakeEmulator
-) -> None:
+def test_looking_at_a_sandbox_leaves_it_as_it_was(emulator: EmulatorUnderTest, make_emulator: MakeEmulator) -> None:
     for path in (*FINITE, "/nowhere"):
         emulator.ask("GET", path)
     looked_at, left_alone = emulator.get("/team"), make_emulator().get("/team")

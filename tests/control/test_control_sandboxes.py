@@ -89,9 +89,7 @@ def test_what_a_creation_does_not_say_is_as_the_process_has_it(emulator: Emulato
     ],
     ids=str,
 )  # fmt: skip
-def test_a_sandboxs_clock_is_as_its_creation_says(
-    emulator: EmulatorUnderTest, body: Any, clock: tuple[str, str, float]
-) -> None:
+def test_a_clock_is_as_its_creation_says(emulator: EmulatorUnderTest, body: Any, clock: tuple[str, str, float]) -> None:
     found = emulator.told("POST", "/sandboxes", body)["clock"]
     assert (found["now"], found["mode"], found["rate"]) == clock
 

@@ -44,9 +44,7 @@ def _put_text(emulator: EmulatorUnderTest, text: str, path: str = "/scenario", *
 
 
 @pytest.mark.parametrize("content_type", ["application/yaml", "text/plain", "application/x-www-form-urlencoded", None])
-def test_a_scenario_is_put_as_yaml_whatever_its_media_type(
-    emulator: EmulatorUnderTest, content_type: str | None
-) -> None:
+def test_a_scenario_is_put_as_yaml_of_any_media_type(emulator: EmulatorUnderTest, content_type: str | None) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
     emulator.advance(5)
     shown = _put_text(emulator, FAILING, headers=headers)
@@ -210,9 +208,7 @@ CLOCKED = {
 
 
 @pytest.mark.parametrize("options", [{}, {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z"}], ids=str)
-def test_its_seed_and_clock_and_premade_ingredients_take_effect_at_the_next_reset(
-    emulator: EmulatorUnderTest, options: Any
-) -> None:
+def test_its_seed_clock_and_premade_ingredients_wait_for_a_reset(emulator: EmulatorUnderTest, options: Any) -> None:
     emulator.told("POST", "/sandboxes", {"id": "mine", **options})
     before = emulator.told("GET", "/sandboxes/mine")
     shown = emulator.told("PUT", "/scenario", CLOCKED, sandbox="mine")

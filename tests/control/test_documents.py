@@ -14,9 +14,7 @@ def test_health_tells_the_versions(emulator: EmulatorUnderTest) -> None:
 
 
 @pytest.mark.parametrize("path", ["/contract", "/contract.json"])
-def test_the_contract_is_served_as_json_and_names_the_address_that_was_asked(
-    emulator: EmulatorUnderTest, path: str
-) -> None:
+def test_the_contract_is_served_as_json_with_the_address_that_was_asked(emulator: EmulatorUnderTest, path: str) -> None:
     answer = emulator.ask("GET", path, headers={"Host": "localhost:9"})
     assert answer.headers["content-type"] == "application/json"
     document = answer.json

@@ -59,9 +59,7 @@ def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(emulator: 
     ],
     ids=str,
 )  # fmt: skip
-def test_without_the_control_token_nothing_is_answered_or_done(
-    emulator: EmulatorUnderTest, headers: dict[str, str]
-) -> None:
+def test_without_the_control_token_nothing_is_answered(emulator: EmulatorUnderTest, headers: dict[str, str]) -> None:
     for method, path in (("GET", "/teams"), ("POST", "/reset"), ("GET", "/nowhere"), ("GET", "/contract")):
         assert emulator.ask(method, path, headers=headers).outcome == (401, "authentication_required")
 

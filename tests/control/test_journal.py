@@ -71,9 +71,7 @@ def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTes
     assert parse_timestamp(entry["arrived_at"]) > parse_timestamp(START)
 
 
-def test_each_sandbox_has_a_journal_of_its_own_and_unknown_keys_are_in_that_of_the_default_one(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_each_sandbox_has_a_journal_and_unknown_keys_are_in_that_of_the_default(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/sandboxes", {"id": "aside"})
     emulator.get("/team", key=f"{FULL}_aside")
     assert ["getTeam"] == [entry["operation"] for entry in entries(emulator, sandbox="aside")]
@@ -203,9 +201,7 @@ def test_an_entry_is_found_by_its_request_id(emulator: EmulatorUnderTest) -> Non
     assert (1, answer.json) == (found["sequence"], found["response_body"])
 
 
-def test_a_replay_has_the_request_id_of_its_first_answer_under_which_the_newest_is_found(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_a_replay_has_the_request_id_of_the_first_answer_which_finds_the_newest(emulator: EmulatorUnderTest) -> None:
     answers = [emulator.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(3)]
     (request_id,) = {_request_id(answer) for answer in answers}
     found = [emulator.told("GET", f"/requests/{number}") for number in (1, 2, 3, request_id)]

@@ -155,9 +155,7 @@ def test_following_the_remedy_of_too_many_requests_helps(emulator: EmulatorUnder
         ("add /background/type, one of automatic, background, color, transparent", PHOTOGRAPHY, SHOOT | {"background": {}}),
     ],
 )  # fmt: skip
-def test_the_remedy_of_a_body_names_every_field(
-    emulator: EmulatorUnderTest, expected: str, path: str, body: Json
-) -> None:
+def test_the_remedy_names_every_field(emulator: EmulatorUnderTest, expected: str, path: str, body: Json) -> None:
     assert expected == _why(emulator, emulator.post(path, body))["remedy"]
 
 
@@ -231,9 +229,7 @@ def test_a_replay_names_the_request_whose_answer_it_is(emulator: EmulatorUnderTe
     assert ["nothing was changed"] == why["effects"]
 
 
-def test_of_a_request_that_is_forgotten_a_replay_names_the_id_and_another_intent_nothing(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_of_a_forgotten_request_a_replay_names_the_id_and_another_intent_nothing(emulator: EmulatorUnderTest) -> None:
     first = emulator.post("/uploads", UPLOAD, idempotency_key="one")
     emulator.ask("DELETE", "/requests")
     emulator.post("/uploads", UPLOAD, idempotency_key="one")

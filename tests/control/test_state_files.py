@@ -120,9 +120,7 @@ def with_key(key: str) -> dict[str, Any]:
     return {"scenario": "keys", "world": {"teams": {"Demo": {"credentials": [{"key": key}]}}}}
 
 
-def test_a_file_whose_key_another_sandbox_has_by_now_is_refused_and_nothing_changes(
-    emulator: EmulatorUnderTest,
-) -> None:
+def test_a_file_whose_key_another_sandbox_has_now_is_refused_and_changes_nothing(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/sandboxes", {"id": "aside"})
     emulator.told("PUT", "/scenario", with_key("new_key"))
     file = saved(emulator)
@@ -326,9 +324,7 @@ def half_way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_state_that_does_not_fit_is_refused_with_its_place(
-    emulator: EmulatorUnderTest, half_way: bytes, name: str
-) -> None:
+def test_what_does_not_fit_is_refused_with_its_place(emulator: EmulatorUnderTest, half_way: bytes, name: str) -> None:
     change, complaint = CHANGES[name]
     emulator.told("PUT", "/state", content=half_way)
     before = saved(emulator)
@@ -338,9 +334,7 @@ def test_a_state_that_does_not_fit_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize("replacement", [b"no picture", picture()])
-def test_a_state_file_with_a_picture_that_was_exchanged_is_refused(
-    emulator: EmulatorUnderTest, replacement: bytes
-) -> None:
+def test_a_file_with_a_picture_that_was_exchanged_is_refused(emulator: EmulatorUnderTest, replacement: bytes) -> None:
     emulator.upload(picture_with_subject())
     before = saved(emulator)
     members = {name: content if name == STATE else replacement for name, content in members_of(before).items()}
@@ -408,9 +402,7 @@ BOMBS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_file_that_was_made_to_exhaust_or_is_damaged_is_refused_at_once(
-    emulator: EmulatorUnderTest, name: str
-) -> None:
+def test_a_file_made_to_exhaust_or_damaged_is_refused_at_once(emulator: EmulatorUnderTest, name: str) -> None:
     make, complaint = BOMBS[name]
     content = make(saved(emulator))
     tracemalloc.start()

@@ -48,9 +48,7 @@ def test_findings_and_what_is_still_open_are_saved_with_the_state(service: Emula
     assert "abandoned-upload" in open_matters
 
 
-def test_the_whole_has_what_was_done_before_a_reset_or_a_load_and_nothing_of_a_state_file(
-    service: EmulatorUnderTest,
-) -> None:
+def test_the_whole_has_what_was_done_before_a_reset_or_load_and_nothing_of_a_file(service: EmulatorUnderTest) -> None:
     def whole() -> list[str]:
         return rules_found(service, "?ended=true&whole=true")
 

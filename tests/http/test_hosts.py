@@ -45,9 +45,7 @@ def test_a_name_that_nobody_can_register_is_answered(emulator: EmulatorUnderTest
 
 @pytest.mark.parametrize("host", STRANGERS)
 @pytest.mark.parametrize("path", SURFACES)
-def test_a_name_that_might_be_anybody_s_is_refused_on_every_surface(
-    emulator: EmulatorUnderTest, path: str, host: str
-) -> None:
+def test_a_name_that_may_be_anybody_s_is_refused_everywhere(emulator: EmulatorUnderTest, path: str, host: str) -> None:
     before = untouched(emulator)
     refused = ask(emulator, path, {"Host": host})
     assert refused.outcome == (403, "permission_denied")
@@ -83,9 +81,7 @@ def test_refusals_have_request_ids_of_their_own(emulator: EmulatorUnderTest) -> 
 
 
 @pytest.mark.parametrize("path", [path for path in SURFACES if path != "/"])
-def test_what_a_browser_sends_for_another_site_is_refused_on_every_surface(
-    emulator: EmulatorUnderTest, path: str
-) -> None:
+def test_what_a_browser_sends_for_another_site_is_refused_everywhere(emulator: EmulatorUnderTest, path: str) -> None:
     before = untouched(emulator)
     for headers in (CROSS_SITE, FOLLOWED, {"Sec-Fetch-Site": "nonsense"}):
         assert ask(emulator, path, headers).outcome == (403, "permission_denied")

@@ -49,9 +49,7 @@ FORMATS = [
 
 
 @pytest.mark.parametrize(("written", "mode", "declared", "kept", "kept_mode"), FORMATS)
-def test_every_accepted_format_becomes_one_of_three(
-    written: str, mode: str, declared: str, kept: str, kept_mode: str
-) -> None:
+def test_every_format_becomes_one_of_three(written: str, mode: str, declared: str, kept: str, kept_mode: str) -> None:
     source = four_corners(mode="RGB").quantize(8) if mode == "P" else four_corners(mode=mode)
     expected = corner_colors(decode(encoded(source, written)))
     normal = normalize(encoded(source, written), f"image/{declared}")
@@ -131,12 +129,6 @@ def test_a_picture_that_only_carried_metadata_is_not_encoded_anew(kind: str) -> 
     source = encoded(checkered(64, 4), kind, exif=exif_with_orientation(1), quality=70)
     kept = decode(normalize(source, f"image/{kind.lower()}").data)
     assert decode(source).tobytes() == kept.tobytes()
-
-
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_normalizing_what_is_normal_changes_nothing(kind: str) -> None:
-    once = normalize(encoded(four_corners(), kind), f"image/{kind.lower()}").data
-    assert once == normalize(once, f"image/{kind.lower()}").data
 
 
 @pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP", "AVIF"])

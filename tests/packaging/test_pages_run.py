@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from emulator.settings import DEFAULT_URL
 from tests.packaging.pages import DOCUMENTATION, fences, pattern_of
 from tests.support.pictures import decode
 from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving
+from tests.support.wire import Wire
 
 NOT_RUN = {
     "make": "starts what the other tests test, and these tests themselves",
@@ -158,12 +158,8 @@ def served() -> Iterator[Server]:
 @pytest.fixture
 def emulator(served: Server) -> Server:
     """An emulator without a trace of another page."""
-
-    def ask(method: str, path: str) -> None:
-        urllib.request.urlopen(urllib.request.Request(f"{served.url}/_emulator/{path}", method=method)).close()
-
-    ask("DELETE", "scenario")
-    ask("POST", "reset")
+    for method, path in (("DELETE", "/scenario"), ("POST", "/reset")):
+        Wire(served.url).control(method, path)
     return served
 
 

@@ -51,9 +51,7 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
 # Safety ---------------------------------------------------------------------------------------------------------------
 
 
-def test_looking_at_everything_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(
-    visit: Visit, service: Service
-) -> None:
+def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(visit: Visit, service: Service) -> None:
     service.photoshoot()
     service.control("POST", "/clock/advance", {"until_idle": True})
     before = len(service.control("GET", "/requests")["data"])

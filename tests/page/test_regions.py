@@ -46,9 +46,7 @@ def test_a_row_opens_by_keyboard_alone_and_closes_by_escape(visitor: Any, servic
     expect(region.locator("[data-key='2']")).to_be_focused()
 
 
-def test_an_empty_journal_shows_a_first_request_with_the_key_that_clients_have_now(
-    visit: Visit, service: Service
-) -> None:
+def test_an_empty_journal_shows_a_first_request_with_a_key_that_is_active(visit: Visit, service: Service) -> None:
     region = visit.region("Requests")
     expect(region).to_contain_text("curl -H 'Authorization: Bearer iwe_demo_full'")
     team = service.control("GET", "/teams")["data"][0]
@@ -338,9 +336,7 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
     visit.complaints.clear()
 
 
-def test_a_sandbox_made_elsewhere_is_listed_when_the_list_is_opened_and_the_region_shown(
-    visit: Visit, service: Service
-) -> None:
+def test_a_sandbox_made_elsewhere_is_listed_once_list_or_region_is_opened(visit: Visit, service: Service) -> None:
     region = visit.region("Sandboxes")
     expect(region.get_by_role("row").filter(has_text="default")).to_be_visible()
     service.control("POST", "/sandboxes", {"id": "first"})

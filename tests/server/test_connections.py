@@ -64,9 +64,7 @@ async def _silence(application: Any, sent: bytes, seconds: float) -> tuple[bool,
     [(b"", IDLE_SECONDS), (GET, IDLE_SECONDS), (GET[:30], HEAD_SECONDS), (POST + b"{}", BODY_SECONDS)],
     ids=["nothing", "a whole request", "half a head", "half a body"],
 )
-def test_a_connection_that_falls_silent_is_closed_after_its_time(
-    emulator: EmulatorUnderTest, sent: bytes, limit: float
-) -> None:
+def test_a_silent_connection_is_closed_after_its_time(emulator: EmulatorUnderTest, sent: bytes, limit: float) -> None:
     before = asyncio.run(_silence(emulator.application, sent, limit - 1))
     after = asyncio.run(_silence(emulator.application, sent, limit + 1))
     assert (False, True) == (before[0], after[0])
@@ -106,9 +104,7 @@ def test_a_head_with_bare_line_feeds_is_refused_at_once(emulator: EmulatorUnderT
     assert (400, True) == (answer.status, b"Expected CRLF" in answer.body)
 
 
-def test_a_connection_too_many_is_refused_with_a_problem(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_too_many_is_refused(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "MAXIMUM_CONNECTIONS", 0)
     monkeypatch.setattr(connections, "connection_limit", lambda: 0)
     conversation = asyncio.run(converse(emulator.application, [GET]))
@@ -229,9 +225,7 @@ CLOCK, EVENTS = (GET.replace(b"/v1/team", path) for path in (b"/_emulator/clock"
 @pytest.mark.parametrize(
     "sent", [GET, GET * 20, CLOCK, EVENTS], ids=["answered", "not all answered", "control plane", "stream"]
 )
-def test_a_connection_that_is_gone_leaves_memory_without_the_garbage_collector(
-    emulator: EmulatorUnderTest, sent: bytes
-) -> None:
+def test_a_connection_that_is_gone_leaves_memory_without_collection(emulator: EmulatorUnderTest, sent: bytes) -> None:
     gc.disable()
     try:
         assert asyncio.run(_closed(emulator.application, sent))() is None
