@@ -154,7 +154,7 @@ def test_bodies_that_have_lines_are_told_on_one(emulator: EmulatorUnderTest, wat
     assert stream.read(2)[1].data["request_body"] == UPLOAD
 
 
-@pytest.mark.emulator(clock="x1000")
+@pytest.mark.emulator(clock="x20")
 def test_what_falls_due_on_a_real_clock_is_told_though_nobody_asks(emulator: EmulatorUnderTest, watch: Watch) -> None:
     stream = watch()
     emulator.told("POST", "/first-photoshoot")
