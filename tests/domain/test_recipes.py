@@ -2,8 +2,19 @@ import json
 
 import pytest
 
-from emulator.domain.recipes import PhotographRecipe, Recipe, UpscaleRecipe, recipe_from_dict, recipe_to_dict
+from emulator.domain.recipes import (
+    RECIPE_KINDS,
+    PhotographRecipe,
+    Recipe,
+    UpscaleRecipe,
+    recipe_from_dict,
+    recipe_to_dict,
+)
 from tests.imaging.test_render import recipes
+
+
+def test_a_recipe_of_every_kind_is_drawn_in_tests() -> None:
+    assert set(RECIPE_KINDS.values()) == {type(recipe) for recipe, _ in recipes(64, 80, "png")}
 
 
 @pytest.mark.parametrize("recipe", [recipe for recipe, _ in recipes(64, 80, "png")])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 from jsonschema_rs import meta
@@ -27,6 +28,19 @@ def test_the_schema_knows_every_failure_of_work() -> None:
 def test_the_schema_knows_every_fault_and_outcome() -> None:
     words = [branch["required"][0] for branch in SCHEMA["$defs"]["then"]["anyOf"]]
     assert words == [*FAULTS, *OUTCOME_WORDS]
+
+
+def test_the_schema_lets_no_fault_stand_beside_another_or_beside_an_outcome() -> None:
+    definitions = SCHEMA["$defs"]
+    beside = definitions["then"]["dependentSchemas"]
+    for one, other in combinations(FAULTS, 2):
+        assert beside[one]["properties"][other] == {"$ref": "#/$defs/second_fault"}, (one, other)
+    assert {beside[word]["$ref"] for word in FAULTS} == {"#/$defs/no_outcome"}
+    assert list(definitions["no_outcome"]["properties"]) == list(OUTCOME_WORDS)
+    assert list(definitions["no_fault"]["properties"]) == list(FAULTS)
+    expected = (f"one of {', '.join(words)}, as this rule is about" for words in (FAULTS, OUTCOME_WORDS))
+    of_requests, of_work = (definitions[name]["x-expected"] for name in ("outcome_of_request", "fault_of_work"))
+    assert [of_requests, of_work] == [f"{next(expected)} requests", f"{next(expected)} work"]
 
 
 def test_what_scenarios_and_worlds_share_is_the_same_in_both_schemas() -> None:

@@ -33,7 +33,10 @@ def scenario_schema(document: dict[str, Any]) -> str:
     definitions = schema["$defs"]
     definitions["operation"]["enum"] = [name for ids in operation_ids(document).values() for name in ids]
     operations = Contract(document).operations.values()
-    assert all((operation.body is None) is not operation.is_idempotent for operation in operations)
+    for operation in operations:  # so that one list serves rules about bodies and about keys
+        assert (operation.body is None) is not operation.is_idempotent, (
+            f"{operation.id}: a body and a key come together"
+        )
     definitions["without_body"]["enum"] = [operation.id for operation in operations if operation.body is None]
     definitions["without_query"]["enum"] = [operation.id for operation in operations if not operation.query]
     definitions["without_resource"]["enum"] = [operation.id for operation in operations if "{" not in operation.path]
