@@ -3,7 +3,6 @@
 Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
 """
 
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 from msgspec import Struct, structs
@@ -115,8 +114,7 @@ class Product(RenderedOnce, Struct, frozen=True):
     dimensions: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ingredient:
+class Ingredient(Struct, frozen=True):
     """What the four kinds have in common. `team_id` is None for a premade global one; `version` counts its sources.
 
     Of each kind: its name, the prefix of its ids, and its number of pictures.
@@ -145,8 +143,7 @@ class Ingredient:
         return "global" if self.team_id is None else "team"
 
 
-@dataclass(frozen=True, slots=True)
-class PhotographyStyle(Ingredient):
+class PhotographyStyle(Ingredient, frozen=True):
     """How light and mood are set; made from three Assets."""
 
     description: str = ""
@@ -156,8 +153,7 @@ class PhotographyStyle(Ingredient):
     picture_count = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Background(Ingredient):
+class Background(Ingredient, frozen=True):
     """What stands behind the subjects: a backdrop or a location."""
 
     description: str = ""
@@ -167,8 +163,7 @@ class Background(Ingredient):
     prefix = "bkg"
 
 
-@dataclass(frozen=True, slots=True)
-class Pose(Ingredient):
+class Pose(Ingredient, frozen=True):
     """How a figure stands, and from how far it may be seen (D25)."""
 
     description: str = ""
@@ -178,8 +173,7 @@ class Pose(Ingredient):
     prefix = "pos"
 
 
-@dataclass(frozen=True, slots=True)
-class FashionModel(Ingredient):
+class FashionModel(Ingredient, frozen=True):
     """Who wears the Product."""
 
     age_range: str = "25-35"

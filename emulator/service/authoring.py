@@ -4,7 +4,6 @@ The four kinds differ in their fields and in what is charged; all else is the sa
 ends of an Operation's life: its admission, and the ingredient that it makes.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -80,7 +79,7 @@ def update(call: Call, kind: str) -> Commit[Ingredient] | Commit[Operation]:
         return _admission(call, kind, ingredient)
 
     def commit() -> Ingredient:
-        changed = dataclasses.replace(ingredient, updated_at=call.now, **_metadata(kind, call.intent))
+        changed = structs.replace(ingredient, updated_at=call.now, **_metadata(kind, call.intent))
         call.sandbox.store.ingredients[kind].replace(changed)
         return changed
 
@@ -268,7 +267,7 @@ def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingre
         previous = collection.items[operation.target_id]
         for key in previous.picture_keys:
             sandbox.images.withdraw(key)
-        ingredient = dataclasses.replace(
+        ingredient = structs.replace(
             previous, source_asset_ids=sources, updated_at=now, version=previous.version + 1, **changes
         )
         collection.replace(ingredient)
