@@ -222,21 +222,25 @@ def count_of(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def excerpt(value: object, limit: int = 80) -> str:
+_LONGEST_EXCERPT = 80
+"""Limit of the characters of a value in a message."""
+
+
+def excerpt(value: object) -> str:
     """Show a value that a client sent, short and on one line."""
     if value is None or isinstance(value, bool):
         text = {None: "null", True: "true", False: "false"}[value]
     elif isinstance(value, str):
-        text = f'"{"".join(map(_shown, value[: limit + 1]))}"'
+        text = f'"{"".join(map(_shown, value[: _LONGEST_EXCERPT + 1]))}"'
     elif isinstance(value, dict):
         text = "an object"
     elif isinstance(value, list | tuple):
         text = f"an array of {len(value)}"
     else:
-        text = str(value)[: limit + 1]
-    if len(text) <= limit:
+        text = str(value)[: _LONGEST_EXCERPT + 1]
+    if len(text) <= _LONGEST_EXCERPT:
         return text
-    return f'{text[: limit - 1]}…"' if isinstance(value, str) else text[:limit] + "…"
+    return f'{text[: _LONGEST_EXCERPT - 1]}…"' if isinstance(value, str) else text[:_LONGEST_EXCERPT] + "…"
 
 
 def _shown(character: str) -> str:

@@ -45,14 +45,14 @@ class Picture(Struct, frozen=True):
         for top in range(0, self.height, self.band_rows):
             yield self.band(top, min(top + self.band_rows, self.height))
 
-    def flattened(self, color: tuple[int, int, int] = (255, 255, 255)) -> "Picture":
-        """The picture, which is of mode RGB or RGBA, in RGB, with `color` where it is transparent."""
+    def flattened(self) -> "Picture":
+        """The picture, which is of mode RGB or RGBA, in RGB, white where it is transparent."""
         if self.mode == "RGB":
             return self
 
         def band(top: int, bottom: int) -> Image.Image:
             painted = self.band(top, bottom)
-            ground = Image.new("RGB", painted.size, color)
+            ground = Image.new("RGB", painted.size, "white")
             ground.paste(painted, mask=painted)
             return ground
 

@@ -190,10 +190,8 @@ class ImageStore:
         finally:
             self._account(-arrived_bytes)
 
-    def restore(
-        self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None, *, holds: int, is_public: bool
-    ) -> None:
-        """Add a picture of a state file, with its holds. Raises ValueError if what it is made from is missing."""
+    def restore(self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None) -> None:
+        """Add a picture of a state file, held and linked by nothing yet. Raises ValueError if what it is made from is missing."""
         for source in recipe.inputs if recipe else ():
             if source not in self.pictures:
                 raise ValueError(f"the recipe of {key} needs {source}, which does not come before it")
@@ -203,7 +201,7 @@ class ImageStore:
             self._account(len(data))
         else:
             content = self._content_of(recipe)
-        self._add(key, content, scene, holds, is_public)
+        self._add(key, content, scene, holds=0, is_public=False)
 
     def close(self) -> None:
         """Give the bytes back to the budget: the sandbox was deleted or reset.

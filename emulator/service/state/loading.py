@@ -166,7 +166,7 @@ def _add_picture(
         data = pictures.get(picture.sha256)
         if data is None:
             data = pictures[picture.sha256] = _read_bytes(archive, picture.sha256, sandbox.memory, go_on)
-    sandbox.images.restore(picture.key, data, picture.recipe, picture.scene, holds=0, is_public=False)
+    sandbox.images.restore(picture.key, data, picture.recipe, picture.scene)
 
 
 def _read_bytes(archive: zipfile.ZipFile, sha256: str, memory: MemoryBudget, go_on: Callable[[], None]) -> bytes:
