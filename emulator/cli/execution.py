@@ -76,9 +76,8 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             cell = None if options.cell is None else _cell(options.cell, application)
             if cell is not None:
                 variables |= cell.variables
-            run = _Run(application, options.words, variables, guard, keeps_state=bool(files.state))
-            if cell is not None:
-                run.timeout_seconds = cell.task.timeout_seconds
+            timeout_seconds = None if cell is None else cell.task.timeout_seconds
+            run = _Run(application, options.words, variables, guard, timeout_seconds, keeps_state=bool(files.state))
             try:
                 with access_log(application, settings, environment, is_usual=False):
                     run.run(sockets=[listener])
@@ -170,10 +169,8 @@ class _Run(WatchedServer):
     duration_ms: int
     state: bytes
     """The default sandbox as it was at the end, as a state file, if that was to be kept."""
-    timeout_seconds: float | None = None
-    """How long the command may take."""
     is_hung: bool = False
-    """Whether it took longer."""
+    """Whether it took longer than it may."""
 
     def __init__(
         self,
@@ -181,14 +178,17 @@ class _Run(WatchedServer):
         words: Sequence[str],
         environment: Mapping[str, str],
         guard: Guard,
+        timeout_seconds: float | None,
         *,
         keeps_state: bool,
     ) -> None:
+        """`timeout_seconds`: how long the command may take; None for as long as it likes."""
         super().__init__(application)
         self._application = application
         self._words = words
         self._environment = environment
         self._guard = guard
+        self._timeout_seconds = timeout_seconds
         self._keeps_state = keeps_state
 
     @contextmanager
@@ -200,7 +200,7 @@ class _Run(WatchedServer):
         began_at = host_elapsed_ms()
         child = Child(self._words, self._environment, self._guard)
         try:
-            self.status = await asyncio.wait_for(child.wait(), self.timeout_seconds)
+            self.status = await asyncio.wait_for(child.wait(), self._timeout_seconds)
         except TimeoutError:
             self.is_hung, self.status = True, _TIMED_OUT
         finally:

@@ -24,6 +24,8 @@ RECOVERABLE: Final = MENDED_BY_TIME | {
     LOST_AFTER,
 }
 """The faults that a client can mend by itself: by asking again, by waiting, or with a new Upload Session."""
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""What stands for a fault at the head of its column."""
 _COLOURS: Final[Mapping[str, str]] = {
     ".": GREEN,
     "F": YELLOW,
@@ -67,7 +69,7 @@ class Sweep:
     @property
     def broken(self) -> list[Run]:
         """The runs that did not survive, the worst first; of equal ones, those first that a client could have survived."""
-        return sorted((run for run in self.runs if run.outcome != "survived"), key=_place)
+        return sorted((run for run in self.runs if run.outcome != "survived"), key=_worst_first)
 
     @property
     def calls(self) -> list[str]:
@@ -118,7 +120,8 @@ class Sweep:
         yield from ((cell, NOT_RUN) for cell in self.not_run)
 
 
-def _place(run: Run) -> tuple[int, bool]:
+def _worst_first(run: Run) -> tuple[int, bool]:
+    """Return by what runs are ordered that did not survive."""
     return -OUTCOMES.index(run.outcome), Cell.read(run.cell).fault not in RECOVERABLE
 
 
@@ -155,6 +158,3 @@ def _lines_of(sweep: Sweep, run: Run, style: Style) -> Iterator[str]:
     for finding in run.findings:
         yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
     yield f"  {sweep.line_to_repeat(run)}"
-
-
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -81,11 +81,11 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     arguments = _exec_options(options, environment)
     if _has_fixed_port(options, environment):
         choice = _Choice(1, choice.only, choice.groups, choice.timeout_seconds)
-    known = _Known(writable_file("--resume", options.resume), [*arguments, "--", *options.words], choice)
+    resumed = _ResumeFile(writable_file("--resume", options.resume), [*arguments, "--", *options.words], choice)
     runner = Runner(arguments, options.words)
     try:
         with _stopping_by_signals():
-            swept, stopped = _sweep(runner, choice, known, options, environment)
+            swept, stopped = _sweep(runner, choice, resumed, options, environment)
     except _Stopped as early:
         print("stopped before the clean run had ended", file=sys.stderr)
         return signalled_status(early.number)
@@ -104,7 +104,7 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _sweep(
-    runner: Runner, choice: _Choice, known: "_Known", options: Namespace, environment: Mapping[str, str]
+    runner: Runner, choice: _Choice, resumed: "_ResumeFile", options: Namespace, environment: Mapping[str, str]
 ) -> tuple[Sweep, _Stopped | None]:
     """Run everything; return what came of it, and what stopped it before its end."""
     clean, noted, output = runner.clean(choice.timeout_seconds)
@@ -117,12 +117,12 @@ def _sweep(
     cells, left_out = _chosen(choice, calls, works, contract)
     repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
     patience = Patience(clean, choice.timeout_seconds)
-    runs = {cell: known.runs[str(cell)] for cell in cells if str(cell) in known.runs}
+    runs = {cell: resumed.runs[str(cell)] for cell in cells if str(cell) in resumed.runs}
     struck = {cell: sandboxes_of(cell, calls, works) for cell in cells if cell not in runs}
     is_shown, stopped = len(cells) == 1, None
     progress = Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment)
     try:
-        with progress, known.noting() as note:
+        with progress, resumed.noting() as note:
             for cell, run in _run_all(runner, struck, choice.jobs, patience, is_shown=is_shown):
                 runs[cell] = run
                 patience.note(run)
@@ -185,7 +185,7 @@ def _run_all(
         yield cell, run
 
 
-class _Known:
+class _ResumeFile:
     """The file that a sweep is resumed from: a line that says what is swept, and one for each run that has ended."""
 
     def __init__(self, file: Path | None, command: Sequence[str], choice: _Choice) -> None:
