@@ -1,6 +1,7 @@
 """Why a request ended as it did: its checks in order, what decided, and the remedy.
 
-Words what the exchange noted in an entry of the journal; decides and reconstructs nothing.
+Words what the exchange noted in an entry of the journal, and finds the other entry that its Idempotency-Key belongs to.
+Decides nothing.
 """
 
 from collections.abc import Iterator, Mapping

@@ -12,7 +12,6 @@ from emulator.control.calls import Call, JsonResponse
 from emulator.control.fields import whole_number
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem, excerpt
-from emulator.domain.recipes import PictureFormat
 from emulator.domain.resources import Asset
 from emulator.kernel.timestamps import format_timestamp
 from emulator.service.library import add_upload
@@ -22,7 +21,6 @@ DEFAULT_LIMIT: Final = 100
 MAXIMUM_LIMIT: Final = 1_000
 LIST_QUERY: Final = ("limit",)
 _CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
-_MEDIA_TYPES: Final[dict[PictureFormat, str]] = {"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 
 
 def list_assets(call: Call) -> dict[str, Any]:
@@ -64,7 +62,7 @@ async def show_picture(call: Call) -> Response:
     asset = call.sandbox.store.assets.items.get(key)
     # Its bytes never change: a page need not fetch it again, and learns of a reset by an event.
     headers = {"Cache-Control": "private, no-cache", "ETag": f'"{call.sandbox.signer.sign("etag", key)}"'}
-    return Response(data, headers=headers, media_type=_MEDIA_TYPES[asset.format] if asset else "image/png")
+    return Response(data, headers=headers, media_type=f"image/{asset.format if asset else 'png'}")
 
 
 def picture_url(sandbox: Sandbox, key: str) -> str:
