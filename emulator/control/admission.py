@@ -3,7 +3,8 @@
 from typing import Any
 
 from emulator.control.calls import Call
-from emulator.domain.admission import AdmissionPause
+from emulator.documents.values import optional, parse_whole_number
+from emulator.scenario.changes import AdmissionChange
 from emulator.service import scenarios
 
 
@@ -16,9 +17,7 @@ def show_admission(call: Call) -> dict[str, Any]:
 def set_admission(call: Call) -> dict[str, Any]:
     """PUT /admission: new writes get a 503 with `retry_after`, or are let in again; reads and accepted work go on."""
     fields = call.fields("AdmissionWrite")
-    call.sandbox.pause = AdmissionPause(fields["state"] == "paused")
-    scenarios.note_cause(call.sandbox, "pause", scenarios.EVERYONE, None)
-    if "retry_after" in fields:
-        call.sandbox.pause.retry_after = int(fields["retry_after"])
+    retry_after = optional(fields, "retry_after", parse_whole_number)
+    scenarios.change_admission(call.sandbox, AdmissionChange(fields["state"], retry_after))
     call.sandbox.feed.note("scenario", scenarios.EVERYONE)
     return show_admission(call)

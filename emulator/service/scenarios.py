@@ -152,9 +152,9 @@ def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described:
 def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, cause: Cause | None = None) -> None:
     """Set the values of a Team that a change names. `cause` is the place of the change in a timeline."""
     if change.subscription is not None:
-        note_cause(sandbox, "subscription", account.team.id, cause)
+        _note_cause(sandbox, "subscription", account.team.id, cause)
     if change.credits is not None:
-        note_cause(sandbox, "credits", account.team.id, cause)
+        _note_cause(sandbox, "credits", account.team.id, cause)
         account.ledger.set_available(change.credits)
     new = {
         "subscription_active": None if change.subscription is None else change.subscription == "active",
@@ -166,7 +166,7 @@ def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, caus
     sandbox.feed.note("team", account.team.id)
 
 
-def note_cause(sandbox: Sandbox, what: str, identifier: str, cause: Cause | None) -> None:
+def _note_cause(sandbox: Sandbox, what: str, identifier: str, cause: Cause | None) -> None:
     """Remember which change of a timeline set something, or that something else did."""
     if cause is None:
         sandbox.causes.pop((what, identifier), None)
@@ -174,12 +174,30 @@ def note_cause(sandbox: Sandbox, what: str, identifier: str, cause: Cause | None
         sandbox.causes[what, identifier] = cause
 
 
+def change_admission(
+    sandbox: Sandbox,
+    change: AdmissionChange,
+    team_id: str = EVERYONE,
+    opens_at: int | None = None,
+    cause: Cause | None = None,
+) -> None:
+    """Pause new writes, or let them in again, for all Teams or one. `opens_at`: when a later change lets them in."""
+    pause = AdmissionPause(change.admission == "paused", opens_at=opens_at)
+    if change.retry_after is not None:
+        pause.retry_after = change.retry_after
+    if team_id:
+        sandbox.accounts[team_id].pause = pause
+    else:
+        sandbox.pause = pause
+    _note_cause(sandbox, "pause", team_id, cause)
+
+
 def change_credential(
     sandbox: Sandbox, held: CredentialAccount, change: CredentialChange, cause: Cause | None = None
 ) -> None:
     """Set the values of a credential that a change names. `cause` is the place of the change in a timeline."""
     old = held.credential
-    note_cause(sandbox, "credential", old.id, cause)
+    _note_cause(sandbox, "credential", old.id, cause)
     held.credential = structs.replace(
         old,
         state=change.state or old.state,
@@ -196,15 +214,8 @@ def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[Te
 
 def _apply(sandbox: Sandbox, team_id: str, change: Change, opens_at: int | None, cause: Cause) -> None:
     match change:
-        case AdmissionChange(admission, retry_after):
-            pause = AdmissionPause(admission == "paused", opens_at=opens_at)
-            if retry_after is not None:
-                pause.retry_after = retry_after
-            if team_id:
-                sandbox.accounts[team_id].pause = pause
-            else:
-                sandbox.pause = pause
-            note_cause(sandbox, "pause", team_id, cause)
+        case AdmissionChange():
+            change_admission(sandbox, change, team_id, opens_at, cause)
         case CredentialChange(key):
             held = sandbox.credentials.get(key) or sandbox.credentials.get(sandbox.key_of(key))
             if held is not None and (not team_id or held.credential.team_id == team_id):
