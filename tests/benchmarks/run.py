@@ -90,8 +90,6 @@ def spread(values: list[float], digits: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What all measurements use."""
-
     folder: Path
     clients: Executor
     rounds: int
@@ -172,7 +170,6 @@ def raw_request(request: Template, size: int) -> Template:
 
 
 def under_load(bench: Bench, server: RunningServer, requests: list[Template]) -> Load:
-    """Put one server under load."""
     first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
     worked = server.cpu_seconds()
     answers = bench.away(load.put_under_load, server.port, requests, bench.seconds, first_number)

@@ -64,7 +64,6 @@ def responses() -> list[tuple[str, str, Mapping[str, Any]]]:
 
 @cache
 def problems() -> list[tuple[str, str, Mapping[str, Any]]]:
-    """Every problem response of every operation."""
     return [(name, status, response) for name, status, response in responses() if not status.startswith("2")]
 
 
@@ -116,6 +115,15 @@ def codes_of(schema: dict[str, Any]) -> list[str]:
     parts = [resolve(part) for part in resolve(schema)["allOf"]]
     narrowed: list[str] = resolve(parts[-1]["properties"]["code"])["enum"]
     return narrowed
+
+
+def bounds_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the fields of a schema may be, without what is said of them."""
+    said = {"description", "default", "x-decision"}
+    return {
+        name: {keyword: value for keyword, value in field.items() if keyword not in said}
+        for name, field in schema["properties"].items()
+    }
 
 
 class TestDocument:
@@ -292,8 +300,6 @@ class TestExamples:
 
 
 class TestLinks:
-    """The links from an answer to the operations that it leads to."""
-
     def test_lead_from_every_creation_to_its_reading(self) -> None:
         reads = {"getAsset", "getProduct", "getOperation", "getGeneration"}
         for name, status, response in responses():
@@ -303,8 +309,6 @@ class TestLinks:
 
 
 class TestSchemas:
-    """The schemas, for readers and for client generators."""
-
     @staticmethod
     def having(keyword: str) -> dict[str, dict[str, Any]]:
         """The schemas that have a keyword, by where they stand."""
@@ -346,8 +350,11 @@ class TestSchemas:
         assert reachable(bodies()) & objects == closed_ones
         assert set() == reachable(answers()) & closed_ones
 
-    def test_of_patches_need_a_field(self) -> None:
-        assert {1} == {schema["minProperties"] for name, schema in SCHEMAS.items() if name.endswith("Patch")}
+    def test_of_patches_need_a_field_and_bound_it_as_at_creation(self) -> None:
+        for name in [name for name in SCHEMAS if name.endswith("Patch")]:
+            changed, created = SCHEMAS[name], SCHEMAS[name.replace("Patch", "Write")]
+            assert changed["minProperties"] == 1
+            assert bounds_of(changed) == bounds_of(created), name
 
     def test_of_arrays_in_requests_refuse_doubles_in_code_alone(self) -> None:
         requests = [found for name in reachable(bodies()) for found in schema_nodes(SCHEMAS[name], name)]

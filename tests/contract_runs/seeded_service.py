@@ -55,7 +55,6 @@ class SeededService:
             self._become(self._beginning)
 
     def get_status(self, path: str) -> int:
-        """Ask for a resource; return the status of the answer."""
         return self.emulator.get(path).status
 
     def advance(self, seconds: float) -> None:
@@ -65,7 +64,6 @@ class SeededService:
         self.emulator.close()
 
     def _become(self, content: bytes) -> None:
-        """Put a state in the place of what is."""
         sandboxes = self.emulator.application.sandboxes
         sandboxes.replace(
             state.load(

@@ -17,23 +17,6 @@ def state(ledger: Ledger) -> tuple[int, int, int]:
     return ledger.available, ledger.reserved, ledger.charged
 
 
-def test_a_reservation_is_charged_and_released_in_one_step() -> None:
-    ledger = ledger_of(10)
-    ledger.reserve("gen_1", 4)
-    assert state(ledger) == (6, 4, 0)
-    ledger.settle("gen_1", 3)
-    assert state(ledger) == (7, 0, 3)
-
-
-def test_the_available_credits_can_be_set_whatever_is_reserved() -> None:
-    ledger = ledger_of(10)
-    ledger.reserve("gen_1", 4)
-    ledger.set_available(0)
-    assert state(ledger) == (0, 4, 0)
-    ledger.settle("gen_1", 1)
-    assert state(ledger) == (3, 0, 1)
-
-
 @pytest.mark.parametrize(
     "step",
     [
@@ -47,14 +30,6 @@ def test_credits_that_are_not_there_are_neither_taken_away_nor_reserved(step: Ca
     with pytest.raises(LedgerError):
         step(ledger)
     assert state(ledger) == (10, 0, 0)
-
-
-def test_all_credits_may_be_taken_away_or_reserved() -> None:
-    ledger = ledger_of(10)
-    ledger.grant(-4)
-    ledger.reserve("gen_1", 6)
-    ledger.reserve("gen_2", 0)
-    assert state(ledger) == (0, 6, 0)
 
 
 def test_one_piece_of_work_cannot_be_reserved_for_twice() -> None:
@@ -74,15 +49,6 @@ def test_a_reservation_is_settled_once_within_its_amount_or_not_at_all(work_id: 
     ledger.settle("gen_1", 0)
     with pytest.raises(LedgerError):
         ledger.settle("gen_1", 0)
-
-
-def test_work_that_is_taken_over_counts_as_it_did() -> None:
-    ledger = Ledger(granted=10)
-    ledger.restore("gen_1", 4, charged=3)
-    ledger.restore("gen_2", 2, charged=None)
-    assert state(ledger) == (5, 2, 3)
-    ledger.settle("gen_2", 2)
-    assert state(ledger) == (5, 0, 5)
 
 
 @pytest.mark.parametrize("charged", [None, 11])

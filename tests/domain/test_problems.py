@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt, invalid_input, invalid_reference
+from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt, invalid_input
 from tests.support.specification import STATUSES
 
 
@@ -29,11 +29,6 @@ def test_an_unknown_code_is_no_problem() -> None:
 def test_a_refused_field_or_body_is_told_with_place_finding_and_expectation() -> None:
     assert invalid_input("/name", 7, "a string").detail == "/name: found 7; expected a string"
     assert invalid_input("", [], "an object").detail == "(body): found an array of 0; expected an object"
-
-
-def test_a_refused_reference_has_its_own_code() -> None:
-    problem = invalid_reference("/asset_ids/0", "ast_1", "a live Asset")
-    assert (problem.code, problem.detail) == ("invalid_reference", '/asset_ids/0: found "ast_1"; expected a live Asset')
 
 
 @pytest.mark.parametrize(

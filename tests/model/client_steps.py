@@ -54,6 +54,7 @@ class ClientSteps:
         photos = self.comparison.model.ids("asset", "Ash")
         begun: list[tuple[str, Json]] = [
             ("/products", {"name": "Shoe", "asset_ids": photos[:2], "primary_asset_id": photos[0]}),
+            ("/products", {"name": "Sock", "asset_ids": photos[3:], "primary_asset_id": photos[3]}),
             ("/photography-styles", {"name": "Bright", "asset_ids": photos[:3]}),
             ("/backgrounds", {"name": "Wall", "kind": "backdrop", "asset_id": photos[0]}),
             ("/poses", {"name": "Sitting", "asset_id": photos[0], "supported_camera_distances": ["far"]}),
@@ -186,7 +187,11 @@ class ClientSteps:
 
     def delete(self, chance: Random) -> None:
         key, kind = self._key(chance), chance.choice(("asset", "asset", "asset", "product", *INGREDIENTS))
-        ask = Ask(key, "DELETE", f"/{COLLECTIONS[kind]}/{self._target(chance, key, kind)}")
+        target = self._target(chance, key, kind)
+        products = self.comparison.model.state.of_team("product", self.comparison.team_of(key))
+        if kind == "asset" and products and chance.randrange(2):
+            target = chance.choice(chance.choice(products)["asset_ids"])
+        ask = Ask(key, "DELETE", f"/{COLLECTIONS[kind]}/{target}")
         ask.fault = self._fault(chance, ask.method, ask.path)
         if not chance.randrange(12):
             ask.query, ask.flaw = {"force": "true"}, "invalid_request"

@@ -95,7 +95,6 @@ def _new_work(state: State, meaning: Json, price: int) -> Json:
 
 
 def generate(state: State, credential: Json, workflow: str, meaning: Json, identify: Identify) -> Json:
-    """Admit a Generation; return it."""
     team = credential["team"]
     resolved, (width, height) = _PLANS[workflow](state, team, meaning)
     check_places(state, team)

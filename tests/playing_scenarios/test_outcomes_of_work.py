@@ -9,7 +9,6 @@ from emulator.domain import pricing
 from tests.playing_scenarios.player import WORKFLOWS, generation_call, upscale_call
 from tests.support.emulator_client import (
     INGREDIENT_PATHS,
-    OTHER,
     SOURCES,
     TERMINAL,
     EmulatorUnderTest,
@@ -76,19 +75,6 @@ def test_a_failure_goes_before_the_price_of_a_scene(service: EmulatorUnderTest) 
     service.rule({"work": "background.create"}, {"scene": "foreground", "fail": "timed_out"})
     failed = service.wait_for(service.post("/backgrounds", ingredient_body("background", service.assets(1))).json)
     assert ("failed", 0, 100) == (failed["status"], failed["credits"]["charged"], service.credits())
-
-
-def test_a_rule_for_work_can_mean_one_team_and_a_window(service: EmulatorUnderTest) -> None:
-    (asset_id,), (others,) = service.assets(1), service.assets(1, OTHER)
-    service.rule({"work": "*", "team": "Other"}, {"fail": "timed_out"}, {"from": "10s", "until": "20s"})
-    ends = []
-    for number in range(3):
-        mine = service.send(upscale_call(asset_id, f"k{number}"))
-        theirs = service.send(upscale_call(others, f"k{number}", OTHER))
-        service.advance(10)
-        ends.append(service.get(f"/generations/{mine.id}").json["status"])
-        ends.append(service.get(f"/generations/{theirs.id}", OTHER).json["status"])
-    assert [*["completed"] * 3, "failed", *["completed"] * 2] == ends
 
 
 def test_stalled_work_keeps_its_credits_and_its_place_and_blocks_what_it_works_on(service: EmulatorUnderTest) -> None:

@@ -70,30 +70,6 @@ def test_the_order_of_the_file_is_none_of_time_but_within_an_instant(service: Em
 # From the beginning -------------------------------------------------------------------------------------------------
 
 
-def test_a_teams_timeline_changes_that_team_alone(service: EmulatorUnderTest) -> None:
-    changes: list[tuple[str, Json]] = [
-        ("1s", {"admission": "paused"}),
-        ("4s", {"team": "Demo", "credits": 3}),
-        ("5s", {"credential": READ_ONLY, "state": "revoked"}),
-    ]
-    service.use(_timeline(*changes), "/scenario?team=Demo")
-    others = _timeline(("2s", {"team": "Other", "credits": 3}), ("3s", {"credential": OTHER, "state": "revoked"}))
-    status, code, detail = service.refusal("PUT", "/scenario?team=Demo", others)
-    assert (422, "invalid_scenario", 2) == (status, code, detail.count("as this scenario is limited to one Team"))
-    service.advance(5)
-    assert [503, 201] == [service.post("/uploads", UPLOAD, key).status for key in (FULL, OTHER)]
-    assert [3, 100] == [service.credits(key) for key in (FULL, OTHER)]
-    assert (401, "credential_revoked") == service.get("/team", READ_ONLY).outcome
-
-
-@pytest.mark.emulator(
-    scenario="scenario: s\nworld: {teams: {Demo: {credits: 3, subscription: inactive, concurrency_limit: 2}}}\n"
-)
-def test_a_world_is_changed_at_the_start(service: EmulatorUnderTest) -> None:
-    team = service.team()
-    assert (3, "inactive", 2) == (team["credits"], team["subscription"], team["concurrency_limit"])
-
-
 def test_a_world_that_is_put_changes_what_it_names_at_once_and_keeps_the_rest(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
     world: Json = {

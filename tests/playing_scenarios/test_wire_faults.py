@@ -46,23 +46,12 @@ def play(server: Server, names: Iterator[int]) -> Play:
 
 
 def _product(wire: Wire) -> Answer:
-    """Create a Product, and return the answer."""
     asset_id = wire.upload(picture())
     body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
     return wire.ask("POST", "/products", body, "k")
 
 
 # A reset ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_reset_ends_a_connection_that_has_served_before(play: Play) -> None:
-    wire = play(("getTeam", {"network": "reset"}))
-    with closing(wire.connect()) as connection:
-        assert 200 == wire.ask("GET", "/assets", connection=connection).status
-        with pytest.raises(ConnectionResetError) as lost:
-            wire.ask("GET", "/team", connection=connection)
-    assert ConnectionResetError is lost.type
-    assert 200 == wire.ask("GET", "/assets").status
 
 
 # Half a body --------------------------------------------------------------------------------------------------------

@@ -26,7 +26,6 @@ AT_THE_TOP: list[tuple[str, str]] = [
     ('', '1:1: found an empty document; expected an object'),
     ('a: b: c', '1:5: found text that is not YAML; expected YAML (mapping values are not allowed in this context)'),
     ('text', '1:1: found "text"; expected an object'),
-    ('[1]', '1:1: found an array of 1; expected an object'),
     ('{}', '1:1: /scenario: found nothing; expected this required field'),
     ('scenario: "a\\nb"', '1:11: /scenario: found "a\\nb"; expected a text of one line and 1 to 200 characters'),
     ('scenario: x\nscenario: y', '2:1: found "scenario" a second time; expected each key once'),
@@ -54,12 +53,10 @@ def test_a_mistake_at_the_top_is_told(text: str, expected: str) -> None:
 IN_A_RULE: list[tuple[str, str]] = [
     ('{}', '3:3: /rules/0/then: found nothing; expected this required field'),
     ('{then: {}}', '3:10: /rules/0/then: found none of these fields; expected one of problem, hold, network, deprecated, outputs, fail, duration, stall, scene'),
-    ("{match: {work: '*'}, then: {}}", '3:30: /rules/0/then: found none of these fields; expected one of problem, hold, network, deprecated, outputs, fail, duration, stall, scene'),
     ('{then: {probelm: x}}', '3:11: /rules/0/then/probelm: found an unknown field; expected only problem, retry_after, detail, at, hold, network, deprecated, outputs, fail, duration, stall, scene; did you mean "problem"?'),
     ('{then: {hold: 1s}, wen: {}}', '3:22: /rules/0/wen: found an unknown field; expected only name, match, when, then; did you mean "when"?'),
     ('{then: {problem: internal_eror}}', '3:20: /rules/0/then/problem: found "internal_eror"; expected a code that every operation of this rule can return: '),
     ('{match: {operation: createProduct}, then: {problem: insufficient_credits}}', '3:55: /rules/0/then/problem: found "insufficient_credits", which createProduct cannot return; expected a code that every operation of this rule can return: '),
-    ('{match: {operation: [createPose, getTeam]}, then: {problem: insufficient_credits}}', '3:63: /rules/0/then/problem: found "insufficient_credits", which getTeam cannot return; expected a code that every operation of this rule can return: '),
     ('{then: {problem: service_unavailable}}', '3:20: /rules/0/then/problem: found "service_unavailable", which getTeam, listAssets, getAsset and 14 more cannot return; expected a code that every operation of this rule can return: '),
     ('{then: {problem: rate_limited, at: after_commit}}', '3:20: /rules/0/then/problem: found "rate_limited"; expected internal_error or service_unavailable, the problems that go with "at: after_commit"'),
     ('{then: {problem: internal_error, at: befor_commit}}', '3:40: /rules/0/then/at: found "befor_commit"; expected one of before_commit, after_commit; did you mean "before_commit"?'),
@@ -77,7 +74,6 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{then: {deprecated: {}, at: before_commit}}', '3:27: /rules/0/then/at: found this field; expected nothing beside "deprecated"'),
     ('{match: {operation: getTeem}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found "getTeem"; expected an operation id of the contract, a list of them, or "*"; did you mean "getTeam"?'),
     ('{match: {operation: [getTeam, listPose]}, then: {hold: 1s}}', '3:33: /rules/0/match/operation/1: found "listPose"; expected an operation id of the contract; did you mean "listPoses"?'),
-    ("{match: {operation: [getTeam, '*']}, then: {hold: 1s}}", '3:33: /rules/0/match/operation/1: found "*"; expected an operation id of the contract'),
     ('{match: {operation: []}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found an array of 0; expected at least 1 item'),
     ('{match: {operation: {a: b}}, then: {hold: 1s}}', '3:23: /rules/0/match/operation: found an object; expected an operation id of the contract, a list of them, or "*"'),
     ('{match: {operaton: getTeam}, then: {problem: rate_limited}}', '3:12: /rules/0/match/operaton: found an unknown field; expected only operation, work, team, body, credential, resource, query, idempotency_key, bytes; did you mean "operation"?'),
@@ -153,7 +149,6 @@ def test_a_mistake_in_a_timeline_is_told(text: str, expected: str) -> None:
 
 OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
     ('rules: [{match: {team: Demoo}, then: {hold: 1}}]', '2:24: /rules/0/match/team: found "Demoo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
-    ("rules: [{match: {work: '*', team: Dmeo}, then: {stall: true}}]", '2:35: /rules/0/match/team: found "Dmeo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
     ('timeline: [{at: 1, set: {team: Othr, credits: 1}}]', '2:32: /timeline/0/set/team: found "Othr"; expected one of Broke, Demo, Lapsed, Other; did you mean "Other"?'),
     ('timeline: [{at: 1, set: {credential: iwe_demo_ful, state: revoked}}]', '2:38: /timeline/0/set/credential: found "iwe_demo_ful"; expected one of iwe_broke_full, iwe_demo_expired, iwe_demo_full, iwe_demo_read, iwe_demo_revoked, iwe_lapsed_full, iwe_other_full; did you mean "iwe_demo_full"?'),
     ('world: {teams: {Acme: {credentials: [{key: iwe_demo_full}]}}}', '2:44: /world/teams/Acme/credentials/0/key: found "iwe_demo_full", a key of the Team "Demo"; expected a new key, or one of this Team'),
@@ -185,7 +180,6 @@ def test_a_scenario_of_one_team_names_no_other(text: str, expected: str) -> None
 
 
 IN_A_WORLD: list[tuple[str, str]] = [
-    ('', '1:1: found an empty document; expected an object'),
     ('- a', '1:1: found an array of 1; expected an object'),
     ('team: {}', '1:1: /team: found an unknown field; expected only teams, timings, premade; did you mean "teams"?'),
     ('teams: {A: {}}', '1:9: /teams/A: found the new Team "A"; expected one of Broke, Demo, Lapsed, Other, or credentials for a new Team'),
@@ -201,7 +195,6 @@ IN_A_WORLD: list[tuple[str, str]] = [
     ('teams: {A: {subscription: on, credentials: [{key: k}]}}', '1:27: /teams/A/subscription: found "on"; expected one of active, inactive'),
     ('premade: yes', '1:10: /premade: found "yes"; expected true or false'),
     ('timings: {pose: fast}', '1:17: /timings/pose: found "fast"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
-    ('timings: {pose: 4000d}', '1:17: /timings/pose: found "4000d"; expected a duration such as 250ms, 90s, 2m or 1h, at most 3650d'),
     ('teams: {A: {credentials: [{key: k, expires_at: 2026-01-01}]}}', '1:48: /teams/A/credentials/0/expires_at: found "2026-01-01"; expected a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999'),
     ('teams: {" ": {credentials: [{key: k}]}}', '1:9: /teams/ : found the name " "; expected a Team\'s name'),
 ]  # fmt: skip

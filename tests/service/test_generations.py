@@ -7,7 +7,6 @@ import pytest
 from tests.support.emulator_client import (
     INVALID_INPUT,
     INVALID_REFERENCE,
-    TERMINAL,
     Answer,
     EmulatorUnderTest,
     Json,
@@ -75,14 +74,6 @@ def test_an_upscale_outside_the_contract_is_refused(emulator: EmulatorUnderTest,
     assert emulator.upscale("a", **fields).outcome == INVALID_INPUT
 
 
-def test_a_refusal_for_credits_says_what_is_there_and_needed_and_changes_nothing(emulator: EmulatorUnderTest) -> None:
-    emulator.set_team(credits_available=1)
-    detail = emulator.photograph(output_mode="photoshoot").json["detail"]
-    assert ("1 Credit available" in detail, "at least 2" in detail) == (True, True)
-    used = emulator.get("/team").json["capabilities"]["api_concurrency"]["used"]
-    assert (emulator.credits(), used, emulator.items("/generations")) == (1, 0, [])
-
-
 # Slots and their times ----------------------------------------------------------------------------------------------
 
 
@@ -90,14 +81,6 @@ def test_a_photoshoot_has_four_slots_of_different_pictures(emulator: EmulatorUnd
     done = emulator.wait_for(emulator.photograph(output_mode="photoshoot").json)
     files = {emulator.fetch(asset_of(emulator, done, slot)["url"]).body for slot in range(4)}
     assert (len(done["outputs"]), done["finished_at"][17:23], len(files)) == (4, "12.000", 4)
-
-
-@pytest.mark.emulator(clock="x1000", rate_limits=False)
-def test_under_a_running_clock_work_goes_on_by_itself(emulator: EmulatorUnderTest) -> None:
-    generation = emulator.photograph(image_count=2).json
-    while generation["status"] not in TERMINAL:
-        generation = emulator.get(f"/generations/{generation['id']}").json
-    assert generation["output_summary"]["completed"] == 2
 
 
 # Outputs ------------------------------------------------------------------------------------------------------------
@@ -133,13 +116,6 @@ def test_a_transparent_background_is_really_transparent(emulator: EmulatorUnderT
     asset = asset_of(emulator, emulator.wait_for(generation))
     alpha = decode(emulator.fetch(asset["url"]).body).convert("RGBA").getchannel("A")
     assert alpha.getextrema() == (0, 255)
-
-
-def test_outputs_can_be_worked_on_further(emulator: EmulatorUnderTest) -> None:
-    first = asset_of(emulator, emulator.wait_for(emulator.photograph(aspect_ratio="3:2").json))
-    second = asset_of(emulator, emulator.wait_for(emulator.upscale(first["id"]).json))
-    third = emulator.wait_for(edit(emulator, [first["id"], second["id"]]).json)
-    assert (second["width"], asset_of(emulator, third)["width"]) == (2048, 820)
 
 
 def test_a_picture_is_what_its_inputs_were_at_admission_whatever_becomes_of_them(make_emulator: MakeEmulator) -> None:

@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 
 from tests.support.emulator_client import (
-    GHOST,
     INGREDIENT_PATHS,
     INVALID_INPUT,
-    INVALID_REFERENCE,
     KINDS,
     SOURCES,
     EmulatorUnderTest,
@@ -73,22 +71,6 @@ def test_new_sources_give_new_pictures(emulator: EmulatorUnderTest, kind: str) -
     assert {emulator.fetch(url).status for url in gone} == {404}
     assert {emulator.fetch(url).status for url in new} == {200}
     assert len(set(gone)) == len(set(new)) == (3 if kind == "photography_style" else 1)
-
-
-@each_kind
-def test_new_sources_are_limited_as_the_first_were(emulator: EmulatorUnderTest, kind: str) -> None:
-    ingredient = emulator.author(kind)
-    wrong: dict[str, Any] = {"asset_id": 7} if kind in ("background", "pose") else {"asset_ids": list("abcdef")}
-    assert emulator.patch(path_of(ingredient), wrong).outcome == INVALID_INPUT
-    ghosts = source_fields(kind, [GHOST, GHOST + "1", GHOST + "2"][: SOURCES[kind]])
-    assert emulator.patch(path_of(ingredient), ghosts).outcome == INVALID_REFERENCE
-    assert emulator.get(path_of(ingredient)).json == ingredient
-
-
-@pytest.mark.parametrize("distances", [[], ["close", "close"]])
-def test_a_change_outside_the_contract_is_refused(emulator: EmulatorUnderTest, distances: list[str]) -> None:
-    change = {"supported_camera_distances": distances}
-    assert emulator.patch(path_of(emulator.author("pose")), change).outcome == INVALID_INPUT
 
 
 @pytest.mark.emulator(world="premade: false")

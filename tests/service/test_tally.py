@@ -64,17 +64,6 @@ def test_a_request_that_is_still_on_its_way_has_no_status(emulator: EmulatorUnde
     assert tally_of(emulator).requests == {Outcome("getTeam", None, None): 1}
 
 
-def test_a_replayed_problem_counts_as_that_problem(emulator: EmulatorUnderTest) -> None:
-    emulator.set_team(credits_available=0)
-    body = {"output_mode": "single_shots", "asset_ids": emulator.assets(1)}
-    for _ in range(2):
-        emulator.post("/generations/product-photography", body, idempotency_key="same")
-    counted = tally_of(emulator).requests
-    refused = Outcome("createProductPhotographyGeneration", 402, "insufficient_credits")
-    assert (counted[refused], counted[refused._replace(is_replayed=True)]) == (1, 1)
-    assert counted[Outcome(None, 200, None, "upload")] == 1
-
-
 def test_only_so_many_names_are_told_apart() -> None:
     rules: RuleTallies = {("old", str(number)): RuleCounts() for number in range(MAXIMUM_NAMES)}
     playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract().problem_codes()), 0, Seed(0))

@@ -235,7 +235,6 @@ def told_examples() -> dict[str, Json]:
 
 
 def write_examples() -> None:
-    """Put the examples in the place of those that the contract has."""
     text = CONTRACT.read_text(encoding="utf-8")
     before, heading, after = text.partition(HEADING)
     document = {"examples": told_examples()}

@@ -98,7 +98,6 @@ def shared_helpers() -> Helpers:
 
 @cache
 def shared_contract() -> Contract:
-    """Return the contract that all emulators of this process follow."""
     return load_contract()
 
 
@@ -530,7 +529,6 @@ class EmulatorUnderTest:
 
 @cache
 def control_checker() -> ControlChecker:
-    """Return the checker of the control plane's contract."""
     return ControlChecker(read_contract("control-plane.yaml"))
 
 

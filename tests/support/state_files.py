@@ -17,7 +17,6 @@ def members_of(file: bytes) -> dict[str, bytes]:
 
 
 def parts_of(state: bytes) -> Parts:
-    """Take the lines of a state apart."""
     head, *lines = map(orjson.loads, state.splitlines())
     parts: Parts = {"head": head}
     for table, row in lines:

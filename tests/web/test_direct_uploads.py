@@ -103,13 +103,6 @@ def test_bytes_that_are_not_all_there_when_the_window_closes_come_too_late(
     assert (answer.outcome, held_bytes(emulator)) == ((410, "upload_expired"), before)
 
 
-def test_direct_uploads_do_not_count_as_requests(emulator: EmulatorUnderTest, session: Json) -> None:
-    """D41: they carry no credential."""
-    for _ in range(130):
-        assert send(emulator, session).status == 200
-    assert emulator.get("/team").status == 200
-
-
 @pytest.mark.emulator(max_memory=len(DATA))
 def test_a_process_that_is_full_takes_no_new_uploads(emulator: EmulatorUnderTest) -> None:
     asset = emulator.upload(DATA)

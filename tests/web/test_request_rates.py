@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.emulator_client import FULL, READ_ONLY, UPLOAD, EmulatorUnderTest
+from tests.support.pictures import picture
 
 
 def statuses(emulator: EmulatorUnderTest, count: int, key: str = FULL) -> list[int]:
@@ -24,6 +25,14 @@ def test_every_request_to_an_operation_counts_whatever_its_answer(
     assert ([200] * (119 if expected else 120) + [429]) == statuses(emulator, 120 if expected else 121)
 
 
+def test_bytes_do_not_count(emulator: EmulatorUnderTest) -> None:
+    """D41: they carry no credential."""
+    url, session = emulator.upload(picture())["url"], emulator.open_upload(len(picture()))
+    for _ in range(120):
+        assert emulator.fetch(url).status == emulator.send_bytes(session, picture()).status == 200
+    assert emulator.get("/team").status == 200
+
+
 def test_refused_writes_count_as_well(emulator: EmulatorUnderTest) -> None:
     for status in (400, 403, 422):
         body = {} if status == 422 else UPLOAD
@@ -40,11 +49,6 @@ def test_a_lowered_rate_waits_until_enough_requests_have_left(emulator: Emulator
     assert emulator.get("/team").retry_after == 50
     emulator.set_team(requests_per_minute=0)
     assert emulator.get("/team").retry_after == 60
-
-
-@pytest.mark.emulator(rate_limits=False)
-def test_without_rate_limits_nothing_is_refused(emulator: EmulatorUnderTest) -> None:
-    assert set(statuses(emulator, 700)) == {200}
 
 
 @pytest.mark.emulator(world="teams: {Demo: {requests_per_minute: 2, credentials: [{key: iwe_demo_full}]}}")

@@ -51,21 +51,9 @@ def test_addresses_begin_with_the_host_that_the_client_used(emulator: EmulatorUn
     assert answer.json["upload"]["url"].startswith("http://shop.test:99/")
 
 
-@pytest.mark.emulator(public_url="https://public.example/emulator")
-def test_addresses_begin_with_the_public_url_if_there_is_one(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.post("/uploads", UPLOAD)
-    assert answer.json["upload"]["url"].startswith("https://public.example/emulator/")
-
-
 def test_there_is_neither_a_date_nor_a_server_header(emulator: EmulatorUnderTest) -> None:
     """D46: the application itself sends neither; the HTTP server's own are switched off where it is started."""
     assert not {"date", "server"} & emulator.get("/team").headers.keys()
-
-
-def test_an_encoded_slash_separates_nothing(emulator: EmulatorUnderTest) -> None:
-    session = emulator.open_upload(5)
-    answer = emulator.post(f"/uploads/{session['id']}%2Fcomplete", {"upload_token": "x"})
-    assert (404, "not_found") == answer.outcome
 
 
 def test_an_emulator_without_a_handler_for_each_operation_does_not_start(
