@@ -504,9 +504,8 @@ def test_the_journal_of_the_run_is_kept_of_every_sandbox_also_of_those_that_are_
     journal, archive = tmp_path / "run.json", tmp_path / "run.har"
     assert 0 == run_exec(["--quiet", "--journal", str(journal)], command).status
     entries = json.loads(journal.read_text())["data"]
-    assert [("default", "createUpload", 201), ("default", "getProduct", 404)] == [
-        (entry["sandbox"], entry["operation"], entry["status"]) for entry in entries
-    ]
+    told = [(entry["sandbox"], entry["operation"], entry["status"]) for entry in entries]
+    assert [("default", "createUpload", 201), ("default", "getProduct", 404)] == told
     assert 0 == run_exec(["--quiet", "--journal", str(archive)], command).status
     log = json.loads(archive.read_text())["log"]
     answers = [entry["response"] for entry in log["entries"]]
@@ -525,7 +524,5 @@ def test_the_state_at_the_end_is_kept_and_can_be_begun_with(tmp_path: Path) -> N
     file = tmp_path / "state.zip"
     command = asking(("POST", "/v1/uploads", UPLOAD), ("PATCH", "/_emulator/teams/Demo", {"credits": 7}))
     assert 0 == run_exec(["--quiet", "--clock", "manual", "--save-state", str(file)], command).status
-    outcome = run_exec(
-        ["--quiet", "--state", str(file)], [sys.executable, "-m", "emulator", "teams", "list", "--format", "json"]
-    )
+    outcome = run_exec(["--quiet", "--state", str(file)], [*EMULATOR, "teams", "list", "--format", "json"])
     assert 7 == json.loads(outcome.output)["data"][0]["credits"]

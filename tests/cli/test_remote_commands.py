@@ -13,14 +13,8 @@ from tests.support.emulator_client import START, UPLOAD
 from tests.support.served import PATIENCE_SECONDS, Outcome, Server, serving
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serving("--clock", "manual", "--control-token", "open sesame") as running:
-        yield running
-
-
 def run(server: Server, *arguments: str) -> Outcome:
-    return run_command(*arguments, EMULATOR_URL=server.url, EMULATOR_CONTROL_TOKEN="open sesame")
+    return run_command(*arguments, EMULATOR_URL=server.url)
 
 
 def shown(outcome: Outcome) -> dict[str, str]:
@@ -43,31 +37,30 @@ def test_wait_waits_for_the_sandbox_that_is_named(server: Server) -> None:
 
 def test_the_clock_is_shown_moved_and_reset(server: Server) -> None:
     still = {"mode": "manual", "pending": "0"}
-    assert run(server, "reset").output == "reset\n"
     assert shown(run(server, "clock")) == {"now": START, **still}
     assert shown(run(server, "clock", "advance", "90s")) == {"fired": "0", "now": "2026-01-01T00:01:30.000Z", **still}
     moved = shown(run(server, "clock", "to", "2026-01-01T01:05:00+01:00"))
     assert moved == {"fired": "0", "now": "2026-01-01T00:05:00.000Z", **still}
     assert shown(run(server, "clock", "next"))["fired"] == "0"
     assert shown(run(server, "clock", "idle"))["fired"] == "0"
-    run(server, "reset")
+    assert run(server, "reset").output == "reset\n"
     assert shown(run(server, "clock", "show"))["now"] == START
 
 
 def test_the_next_event_is_shown_if_there_is_one(server: Server) -> None:
-    run(server, "reset")
     ask(server, "/v1/uploads", body=UPLOAD, method="POST")
     clock = shown(run(server, "clock"))
     assert (clock["pending"], clock["next"]) == ("1", "2026-01-01T00:15:00.000Z")
-    run(server, "reset")
 
 
-def test_without_the_control_token_nothing_but_health_is_told(server: Server) -> None:
-    refused = run_command("clock", "--url", server.url)
-    assert (refused.status, refused.output) == (1, "")
-    assert refused.complaint.endswith("(401 authentication_required)\n")
-    assert run_command("clock", "--url", server.url, "--control-token", "open sesame").status == 0
-    assert run_command("wait", "--url", server.url, "--timeout", "5").status == 0
+def test_without_the_control_token_nothing_but_health_is_told() -> None:
+    with serving("--control-token", "open sesame") as server:
+        refused = run(server, "clock")
+        assert (refused.status, refused.output) == (1, "")
+        assert refused.complaint.endswith("(401 authentication_required)\n")
+        assert run(server, "clock", "--control-token", "open sesame").status == 0
+        assert run_command("clock", EMULATOR_URL=server.url, EMULATOR_CONTROL_TOKEN="open sesame").status == 0
+        assert run(server, "wait", "--timeout", "5").status == 0
 
 
 @contextmanager
@@ -101,7 +94,5 @@ def test_something_else_that_answers_is_no_emulator(answer: bytes, command: str,
 
 
 def test_a_reader_that_has_left_is_a_failure_without_a_word(server: Server) -> None:
-    arguments = ["wait", "--url", server.url]
-    assert run_unread(*arguments) == (0, "")  # it has nothing to say
-    arguments = ["clock", "--url", server.url, "--control-token", "open sesame"]
-    assert run_unread(*arguments) == (1, "")
+    assert run_unread("wait", "--url", server.url) == (0, "")  # it has nothing to say
+    assert run_unread("clock", "--url", server.url) == (1, "")

@@ -1,7 +1,6 @@
 """`requests show --format curl`: run by a shell, it sends the same request; what it cannot repeat, it says."""
 
 import shutil
-import subprocess
 from typing import Any
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import FULL, JSON
 from tests.support.pictures import picture
-from tests.support.served import PATIENCE_SECONDS, Server, environment
+from tests.support.served import Server, run_program
 from tests.support.wire import Wire
 
 KEY = {"Idempotency-Key": "it's $1 caf\xe9"}
@@ -56,13 +55,7 @@ def test_the_command_sends_the_same_request(
     command = as_curl(server)
     assert command.replace("\n", "").isprintable()
     assert not command.startswith("#")
-    subprocess.run(
-        ["bash", "-c", command],
-        env=environment(IMAGE_WORKFLOW_API_KEY=FULL),
-        stdout=subprocess.DEVNULL,
-        timeout=PATIENCE_SECONDS,
-        check=True,
-    )
+    assert run_program("bash", "-c", command, IMAGE_WORKFLOW_API_KEY=FULL).status == 0
     first, again = recorded(server, 1), recorded(server, 2)
     if first["status"] == 201:  # the second is its replay
         first["status"] = again["status"]

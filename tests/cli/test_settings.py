@@ -7,10 +7,6 @@ from emulator.kernel.clock import ClockSetting
 from emulator.settings import OPTIONS, SettingError, Settings, read_settings
 
 
-def test_without_options_the_defaults_are_those_of_the_settings() -> None:
-    assert read_settings({}, {}) == Settings()
-
-
 @pytest.mark.parametrize(
     ("field", "text", "expected"),
     [

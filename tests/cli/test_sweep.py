@@ -196,9 +196,8 @@ def test_a_client_that_orders_twice_does_damage_though_it_succeeds(tmp_path: Pat
 
 def test_a_call_is_counted_in_each_sandbox_and_struck_in_each(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
-    status, cells = swept(
-        tmp_path, ["--only", "getTeam#?:internal_error"], client(IN_TWO_SANDBOXES.format(seen=str(seen)))
-    )
+    script = IN_TWO_SANDBOXES.format(seen=str(seen))
+    status, cells = swept(tmp_path, ["--only", "getTeam#?:internal_error"], client(script))
     assert (0, ["getTeam#1:internal_error", "getTeam#2:internal_error"]) == (status, list(cells))
     assert (2, 2) == (seen.read_text().count("[500, 200]"), seen.read_text().count("[200, 500]"))
 

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -16,7 +17,7 @@ import pytest
 from tests.clients.generated import CONTRACT, TIME_LIMIT_SECONDS
 from tests.support.emulator_client import FULL, Answer, Call, EmulatorUnderTest
 from tests.support.every_operation import take_tour
-from tests.support.served import serving
+from tests.support.served import serving, started
 
 pytestmark = pytest.mark.verify
 
@@ -48,18 +49,12 @@ class Proxied(EmulatorUnderTest):
 @pytest.fixture(scope="module")
 def proxied(typescript: Path) -> Iterator[Proxied]:
     with serving("--clock", "auto", "--rate-limits", "off") as emulator:
-        command = ["node_modules/.bin/prism", "proxy", "--port", "0", "--cors", "false", str(CONTRACT)]
-        with subprocess.Popen(
-            [*command, emulator.base_url], cwd=typescript, stdout=subprocess.PIPE, text=True
-        ) as prism:
-            try:
-                assert prism.stdout is not None
-                lines = (re.search(r"listening on (http://\S+)", line) for line in prism.stdout)
-                client = Proxied(next(found.group(1) for found in lines if found))
+        command = ("node_modules/.bin/prism", "proxy", "--port", "0", "--cors", "false", str(CONTRACT))
+        with started(*command, emulator.base_url, folder=typescript, stderr=subprocess.DEVNULL) as prism:
+            assert prism.stdout is not None
+            lines = (re.search(r"listening on (http://\S+)", line) for line in prism.stdout)
+            with closing(Proxied(next(found.group(1) for found in lines if found))) as client:
                 yield client
-                client.close()
-            finally:
-                prism.terminate()
 
 
 def test_a_validating_proxy_reports_nothing_on_any_operation(proxied: Proxied) -> None:

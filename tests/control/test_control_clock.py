@@ -133,9 +133,8 @@ def test_a_real_clock_can_be_moved_forward_too(emulator: EmulatorUnderTest) -> N
 )
 def test_a_hold_ends_at_its_instant_however_the_clock_is_moved(emulator: EmulatorUnderTest, body: Any) -> None:
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
-    upload, moved = emulator.together(
-        Call("POST", "/uploads", UPLOAD, idempotency_key="held"), control_call("POST", "/clock/advance", body)
-    )
+    held = Call("POST", "/uploads", UPLOAD)
+    upload, moved = emulator.together(held, control_call("POST", "/clock/advance", body))
     assert (upload.status, moved.status) == (201, 200)
     assert upload.json["upload"]["expires_at"] == "2026-01-01T00:15:10.000Z"  # 15 minutes from the hold's end
     if "seconds" not in body and "to" not in body:

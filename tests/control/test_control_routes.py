@@ -81,6 +81,7 @@ def test_request_ids_are_the_control_planes_own_and_the_same_in_every_run(
 def test_looking_at_a_sandbox_leaves_it_as_it_was(emulator: EmulatorUnderTest, make_emulator: MakeEmulator) -> None:
     for path in (*FINITE, "/nowhere"):
         emulator.ask("GET", path)
+    assert emulator.told("GET", "/requests")["data"] == []
     looked_at, left_alone = emulator.get("/team"), make_emulator().get("/team")
     assert looked_at.raw_headers == left_alone.raw_headers
     assert looked_at.body == left_alone.body

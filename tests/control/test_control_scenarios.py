@@ -39,15 +39,11 @@ def _reads(emulator: EmulatorUnderTest, key: str = FULL, count: int = 4) -> list
     return [emulator.get("/team", key).status for _ in range(count)]
 
 
-def _put_text(emulator: EmulatorUnderTest, text: str, path: str = "/scenario", **options: Any) -> Any:
-    return emulator.told("PUT", path, content=text.encode(), **options)
-
-
 @pytest.mark.parametrize("content_type", ["application/yaml", "text/plain", "application/x-www-form-urlencoded", None])
 def test_a_scenario_is_put_as_yaml_of_any_media_type(emulator: EmulatorUnderTest, content_type: str | None) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
     emulator.advance(5)
-    shown = _put_text(emulator, FAILING, headers=headers)
+    shown = emulator.told("PUT", "/scenario", content=FAILING.encode(), headers=headers)
     assert shown == {
         "scenario": "reads fail",
         "description": "Each second read of the Team fails.",
@@ -68,7 +64,7 @@ def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run_by_name(
     for entry in listed:
         assert entry["description"]
         for text in (json.dumps({"use": entry["name"]}), f"use: {entry['name']}\n"):
-            shown = _put_text(emulator, text)
+            shown = emulator.use(text)
             assert entry == {"name": shown["scenario"], "description": shown["description"]}
 
 
@@ -91,7 +87,7 @@ BAD = [
 @pytest.fixture
 def running(emulator: EmulatorUnderTest) -> Iterator[None]:
     """A scenario that runs, and goes on as if nothing had been sent meanwhile."""
-    _put_text(emulator, FAILING + CHANGES.partition("\n")[2])
+    emulator.use(FAILING + CHANGES.partition("\n")[2])
     assert _reads(emulator, count=1) == [200]
     before = [emulator.told("GET", path) for path in ("/scenario", "/clock", "/teams")]
     yield
@@ -127,7 +123,7 @@ SET_BACK = b"{scenario: open, timeline: [{at: 0s, set: {admission: open}}]}"
 def test_a_pause_outlives_its_scenario_until_it_is_undone(
     emulator: EmulatorUnderTest, end: tuple[str, bytes], undo: tuple[str, str, bytes]
 ) -> None:
-    _put_text(emulator, CHANGES)
+    emulator.use(CHANGES)
     emulator.advance(10)
     emulator.ask(end[0], "/scenario", content=end[1])
     emulator.advance(60)
@@ -140,7 +136,7 @@ def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(emulator: 
     paused = {"admission": "paused", "retry_after": 7}
     emulator.advance(100)
     credential = "  - {at: 1.5s, set: {credential: iwe_demo_full, expires_at: 2026-02-01T00:00:00.000Z}}\n"
-    shown = _put_text(emulator, f"{CHANGES}{credential}  - {{at: 30s, set: {{team: Demo, credits: 0}}}}\n")
+    shown = emulator.use(f"{CHANGES}{credential}  - {{at: 30s, set: {{team: Demo, credits: 0}}}}\n")
     emulator.advance(10)
     timeline = emulator.told("GET", "/scenario")["timeline"]
     assert timeline == [
@@ -160,7 +156,7 @@ def test_a_timeline_is_shown_with_lines_and_when_each_change_was_made(emulator: 
 def test_complaints_and_rules_cite_the_file_that_a_scenario_is_said_to_be(emulator: EmulatorUnderTest) -> None:
     detail = emulator.refusal("PUT", "/scenario?file=mine.yaml", content=b"scenario: x\nrule: []\n")[2]
     assert detail.startswith("mine.yaml:2:1:")
-    _put_text(emulator, FAILING, "/scenario?file=mine.yaml")
+    emulator.use(FAILING, "/scenario?file=mine.yaml")
     _reads(emulator, count=2)
     assert emulator.told("GET", "/requests?limit=1")["data"][0]["rule"]["file"] == "mine.yaml"
     assert emulator.refusal("PUT", "/scenario?file=", content=FAILING.encode())[:2] == (400, "invalid_request")
@@ -229,7 +225,7 @@ def test_its_seed_clock_and_premade_ingredients_wait_for_a_reset(emulator: Emula
 def test_a_scenario_can_be_limited_to_one_team(emulator: EmulatorUnderTest, by: str) -> None:
     team_id = emulator.team()["id"]
     path = f"/scenario?team={'Demo' if by == 'name' else team_id}"
-    shown = _put_text(emulator, FAILING, path)
+    shown = emulator.use(FAILING, path)
     assert (shown["scenario"], shown["team"]) == ("reads fail", team_id)
     assert (_reads(emulator), _reads(emulator, OTHER)) == ([200, 500, 200, 500], [200] * 4)
     assert emulator.told("GET", path)["rules"][0]["fired"] == 2
@@ -244,7 +240,7 @@ def test_a_scenario_can_be_limited_to_one_team(emulator: EmulatorUnderTest, by: 
 def test_a_teams_scenario_is_loaded_again_at_a_reset_as_long_as_there_is_the_team(emulator: EmulatorUnderTest) -> None:
     emulator.told("POST", "/teams", {"name": "Passing"})
     for team in ("Demo", "Passing"):
-        _put_text(emulator, FAILING + f"world: {{teams: {{{team}: {{credits: 5}}}}}}\n", f"/scenario?team={team}")
+        emulator.use(FAILING + f"world: {{teams: {{{team}: {{credits: 5}}}}}}\n", f"/scenario?team={team}")
     emulator.told("POST", "/reset")
     assert (emulator.credits(), _reads(emulator, count=2)) == (5, [500, 200])
     assert emulator.refusal("GET", "/scenario?team=Passing")[:2] == (404, "not_found")
@@ -263,18 +259,18 @@ def test_keys_are_named_as_the_world_has_them_or_as_the_sandbox_has_them(emulato
 # In the creation of a sandbox ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["object", "text", "name", "use"])
-def test_a_sandbox_begins_with_a_scenario(emulator: EmulatorUnderTest, form: str) -> None:
-    name = emulator.told("GET", "/scenarios")["data"][0]["name"]
-    scenario, expected = {
-        "object": (CLOCKED, "clocked"),
-        "text": (FAILING, "reads fail"),
-        "name": (name, name),
-        "use": ({"use": name}, name),
-    }[form]
+@pytest.mark.parametrize(
+    ("scenario", "name"),
+    [
+        (CLOCKED, "clocked"), (FAILING, "reads fail"),
+        ("rate-limited", "rate-limited"), ({"use": "rate-limited"}, "rate-limited"),
+    ],
+    ids=["object", "text", "name", "use"],
+)  # fmt: skip
+def test_a_sandbox_begins_with_a_scenario(emulator: EmulatorUnderTest, scenario: Any, name: str) -> None:
     sandbox = emulator.told("POST", "/sandboxes", {"id": "mine", "scenario": scenario})
     shown = emulator.told("GET", "/scenario", sandbox="mine")
-    assert (shown["scenario"], shown["began_at"]) == (expected, sandbox["clock"]["now"])
+    assert (shown["scenario"], shown["began_at"]) == (name, sandbox["clock"]["now"])
 
 
 @pytest.mark.parametrize(

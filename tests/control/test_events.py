@@ -59,11 +59,8 @@ def test_a_request_in_flight_is_told_before_it_is_answered(emulator: EmulatorUnd
     emulator.rule({"operation": "createUpload"}, {"hold": "10s"})
     stream = watch()
     emulator.together(Call("POST", "/uploads", UPLOAD), control_call("POST", "/clock/advance", {"seconds": 10}))
-    assert [(event.kind, event.data.get("status")) for event in stream.read(3)] == [
-        ("request", None),
-        ("clock", None),
-        ("request", 201),
-    ]
+    told = [(event.kind, event.data.get("status")) for event in stream.read(3)]
+    assert told == [("request", None), ("clock", None), ("request", 201)]
 
 
 def test_the_changes_of_work_are_told_in_their_order(emulator: EmulatorUnderTest, watch: Watch) -> None:

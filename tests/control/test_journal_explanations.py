@@ -306,13 +306,6 @@ def test_a_problem_of_a_scenario_names_its_rule(emulator: EmulatorUnderTest, cod
     assert CATALOGUE[code].recovery == why["recovery"]
 
 
-def test_a_problem_of_a_scenario_comes_after_the_operation_s_own_checks(emulator: EmulatorUnderTest) -> None:
-    emulator.rule({"operation": "createUpscaleGeneration"}, {"problem": "insufficient_credits"})
-    results = _results(_why(emulator, emulator.upscale()))
-    assert (PASSED, PASSED) == (results["subscription"], results["references in the body"])
-    assert DECIDED == results["Credits"]
-
-
 def test_a_rule_that_the_service_forestalled_came_to_nothing(emulator: EmulatorUnderTest) -> None:
     emulator.rule({"operation": "createUpload"}, {"problem": "service_unavailable"})
     why = _why(emulator, emulator.post("/uploads", {}))

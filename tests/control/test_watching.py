@@ -167,10 +167,8 @@ def test_the_first_photoshoot_is_refused_as_any_work_is(emulator: EmulatorUnderT
 
 def test_admission_is_paused_and_opened(emulator: EmulatorUnderTest) -> None:
     assert emulator.told("GET", "/admission") == {"state": "open", "retry_after": None}
-    assert emulator.told("PUT", "/admission", {"state": "paused", "retry_after": 9}) == {
-        "state": "paused",
-        "retry_after": 9,
-    }
+    paused = {"state": "paused", "retry_after": 9}
+    assert emulator.told("PUT", "/admission", paused) == paused
     refused = emulator.post("/uploads", UPLOAD)
     assert (refused.status, refused.retry_after) == (503, 9)
     assert emulator.get("/team").status == 200

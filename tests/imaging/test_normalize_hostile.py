@@ -55,9 +55,8 @@ def test_a_file_of_which_only_the_beginning_is_there_or_right_is_refused(kind: s
         assert refusal(data, f"image/{kind.lower()}").endswith(".")
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
-def test_a_missing_end_mark_is_a_truncation(kind: str) -> None:
-    assert "it ends " in refusal(encoded(four_corners(), kind)[:-2], f"image/{kind.lower()}")
+def test_a_png_without_its_last_bytes_is_refused() -> None:
+    assert "it ends within a chunk" in refusal(encoded(four_corners(), "PNG")[:-2], "image/png")
 
 
 @pytest.mark.parametrize("filler", [b"", b"picture" * 200_000], ids=["at once", "much later"])

@@ -74,11 +74,6 @@ def test_a_change_of_mode_makes_no_jump(host: Host) -> None:
     assert seen == [(11_000, 11_000), (11_000, 11_000), (14_000, 14_000), (14_000, 14_000)]
 
 
-@pytest.mark.parametrize(("mode", "expected"), [("real", False), ("manual", False), ("auto", True)])
-def test_only_an_auto_clock_skips_waits(host: Host, mode: ClockMode, expected: bool) -> None:
-    assert clock_of(host, mode).skips_waits is expected
-
-
 def test_a_real_clock_starts_at_the_hosts_time_unless_told_otherwise(host: Host) -> None:
     before = host_now()
     started = clock_of(host, "real", start=None).now()

@@ -19,14 +19,13 @@ VARIABLES = {option.variable for option in OPTIONS} | {"EMULATOR_URL"}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.name))
-def test_an_example_is_well_formed_yaml(path: object) -> None:
-    assert yaml.safe_load(FOLDER.joinpath(str(path)).read_text(encoding="utf-8"))
+def test_an_example_is_well_formed_yaml(path: Path) -> None:
+    assert yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: str(path.name))
-def test_an_example_names_variables_that_there_are(path: object) -> None:
-    text = FOLDER.joinpath(str(path)).read_text(encoding="utf-8")
-    assert set(re.findall(r"\bEMULATOR_[A-Z_]+\b", text)) <= VARIABLES
+def test_an_example_names_variables_that_there_are(path: Path) -> None:
+    assert set(re.findall(r"\bEMULATOR_[A-Z_]+\b", path.read_text(encoding="utf-8"))) <= VARIABLES
 
 
 @pytest.mark.parametrize("path", [*sorted(FOLDER.iterdir()), ROOT / "docs/sweep.md"], ids=lambda path: str(path.name))

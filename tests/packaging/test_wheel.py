@@ -61,10 +61,8 @@ def test_it_carries_the_documents_compiled_from_its_own_sources(installation: Pa
 def test_it_carries_nothing_else(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         carried = archive.namelist()
-    assert {name.partition("/")[0] for name in carried} == {
-        "emulator",
-        f"image_workflow_emulator-{__version__}.dist-info",
-    }
+    metadata = f"image_workflow_emulator-{__version__}.dist-info"
+    assert {name.partition("/")[0] for name in carried} == {"emulator", metadata}
     assert [] == [name for name in carried if name.endswith((".pyc", ".partial", ".made"))]
 
 

@@ -62,15 +62,6 @@ def test_the_files_need_no_control_token_and_say_that_data_does(emulator: Emulat
     assert emulator.ask("GET", "/teams").status == 401
 
 
-def test_the_files_take_no_request_id_and_are_no_requests_of_the_journal(emulator: EmulatorUnderTest) -> None:
-    first = emulator.get("/team").headers["request-id"]
-    emulator.told("POST", "/reset")
-    for path in (*DOCUMENTS, *(f"/page/{name}" for name in FILES)):
-        emulator.ask("GET", path)
-    assert emulator.told("GET", "/requests")["data"] == []
-    assert emulator.get("/team").headers["request-id"] == first
-
-
 @pytest.mark.verify
 @pytest.mark.parametrize(
     "command",

@@ -400,12 +400,11 @@ class EmulatorUnderTest:
         """Return how often each rule matched and fired."""
         return {rule["name"]: (rule["matched"], rule["fired"]) for rule in self.told("GET", path)["rules"]}
 
-    def use(self, scenario: Any, path: str = "/scenario") -> None:
-        """Put a scenario, as an object or as the text of a file, in place of the running one."""
+    def use(self, scenario: Any, path: str = "/scenario") -> Any:
+        """Put a scenario, as an object or as the text of a file, in place of the running one; return what is shown."""
         if isinstance(scenario, str):
-            self.told("PUT", path, content=scenario.encode())
-        else:
-            self.told("PUT", path, scenario)
+            return self.told("PUT", path, content=scenario.encode())
+        return self.told("PUT", path, scenario)
 
     def rule(self, match: Json, then: Json, when: Json | None = None, **more: Any) -> None:
         """Put a scenario of one rule, called `the rule`, in place of the running one."""

@@ -232,9 +232,8 @@ def test_recorded_requests_are_told_oldest_first_and_explained(sandbox: Sandbox)
     assert ("GET", "getTeam", 200, None, "Demo") == shown
     assert [second] == sandbox.requests(status=401) == sandbox.requests(code="credential_expired", since=1)
     explanation = sandbox.explain("last")
-    assert (
-        second == explanation.request == sandbox.explain(2).request == sandbox.explain(second.request_id or "").request
-    )
+    by_number, by_id = sandbox.explain(2), sandbox.explain(second.request_id or "")
+    assert second == explanation.request == by_number.request == by_id.request
     assert explanation.summary.startswith("401 credential_expired: ")
     assert "use the Team's credential 'Full'" == explanation.remedy
     assert ["credential"] == [check["check"] for check in explanation.checks if check["result"] == "decided"]

@@ -191,11 +191,9 @@ def test_misbehaves(image_workflow):
     assert "1 failed" in told(tmp_path, passing, "-o", "image_workflow_conduct=fail")
     assert "- image workflow conduct -" in told(tmp_path, failing)
     assert "- image workflow conduct -" not in told(tmp_path, failing, "-o", "image_workflow_conduct=off")
+    place = "  in the ini option image_workflow_conduct, of pytest.ini or -o\n"
     refused = told(tmp_path, passing, "-o", "image_workflow_conduct=loud")
-    assert (
-        "expected one of off, report, fail\n  in the ini option image_workflow_conduct, of pytest.ini or -o\n"
-        in refused
-    )
+    assert f"expected one of off, report, fail\n{place}" in refused
 
 
 def test_the_coverage_of_all_sandboxes_is_written_as_one(tmp_path: Path) -> None:
@@ -240,10 +238,8 @@ def test_requests_with_a_misspelt_key_are_counted_for_the_test_that_made_them(tm
 def test_it(image_workflow, number):
     assert [] == [ask(image_workflow, "iwe_demo_ful") for _ in range(number)]
 """
-    told_by = re.findall(
-        r"^(.*) came without a key, or with a misspelt one: no sandbox has it$", told(tmp_path, text), re.M
-    )
-    assert ["1 request", "2 requests"] == told_by
+    words = "^(.*) came without a key, or with a misspelt one: no sandbox has it$"
+    assert ["1 request", "2 requests"] == re.findall(words, told(tmp_path, text), re.MULTILINE)
 
 
 def test_what_the_emulator_refuses_a_test_is_shown_at_the_line_of_the_test_alone(tmp_path: Path) -> None:
