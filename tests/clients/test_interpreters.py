@@ -87,9 +87,8 @@ def other_python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 def test_another_interpreter_answers_with_the_same_bytes(own_transcript: Sequence[Exchange], other_python: str) -> None:
     other = played_on(other_python)
-    print(
-        f"{description(sys.executable)} and {description(other_python)}: {len(other)} answers, {size_of(other)} bytes"
-    )
+    size_bytes = sum(len(exchange.body) for exchange in other)
+    print(f"{description(sys.executable)} and {description(other_python)}: {len(other)} answers, {size_bytes} bytes")
     assert len(own_transcript) == len(other)
     for expected, found in zip(own_transcript, other, strict=True):
         assert_equal_but_for_the_reason(expected, found)
@@ -111,7 +110,3 @@ def test_another_zlib_makes_the_same_bytes(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     run([sys.executable, "-c", "import zlib; assert zlib.__name__ == 'zlib_ng.zlib_ng'"], ROOT)
     assert list(own_transcript) == played_on(sys.executable)
-
-
-def size_of(exchanges: Sequence[Exchange]) -> int:
-    return sum(len(exchange.body) for exchange in exchanges)

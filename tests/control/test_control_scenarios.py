@@ -9,14 +9,9 @@ import pytest
 from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest, Json
 
 NOTHING: Json = {
-    "scenario": None,
-    "description": None,
-    "team": None,
-    "began_at": None,
-    "rules": [],
-    "timeline": [],
-    "team_scenarios": [],
-}
+    "scenario": None, "description": None, "team": None, "began_at": None,
+    "rules": [], "timeline": [], "team_scenarios": [],
+}  # fmt: skip
 """What is shown where no scenario runs."""
 FAILING = """\
 scenario: reads fail

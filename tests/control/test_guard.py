@@ -5,7 +5,6 @@ import pytest
 from tests.support.emulator_client import FOLLOWED, HOST, EmulatorUnderTest
 
 TOKEN = "control-secret"
-with_token = pytest.mark.emulator(control_token=TOKEN)
 
 FOREIGN = [
     {"Origin": "http://elsewhere.example"}, {"Origin": f"http://{HOST}:3000"},
@@ -49,7 +48,7 @@ def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(emulator: 
     assert emulator.ask("GET", "", headers={**FOLLOWED, "Sec-Fetch-Dest": "iframe"}).status == 403
 
 
-@with_token
+@pytest.mark.emulator(control_token=TOKEN)
 @pytest.mark.parametrize(
     "headers",
     [
@@ -62,16 +61,3 @@ def test_a_link_on_another_site_leads_to_the_page_and_to_nothing_else(emulator: 
 def test_without_the_control_token_nothing_is_answered(emulator: EmulatorUnderTest, headers: dict[str, str]) -> None:
     for method, path in (("GET", "/teams"), ("POST", "/reset"), ("GET", "/nowhere"), ("GET", "/contract")):
         assert emulator.ask(method, path, headers=headers).outcome == (401, "authentication_required")
-
-
-@with_token
-def test_with_the_control_token_everything_is_answered(emulator: EmulatorUnderTest) -> None:
-    headers = {"Authorization": f"Bearer {TOKEN}"}
-    assert emulator.ask("GET", "/teams", headers=headers).status == 200
-    assert emulator.ask("POST", "/reset", headers=headers).status == 200
-
-
-@with_token
-def test_neither_health_nor_the_service_asks_for_the_control_token(emulator: EmulatorUnderTest) -> None:
-    assert emulator.told("GET", "/health")["status"] == "ok"
-    assert emulator.get("/team").status == 200

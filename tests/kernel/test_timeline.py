@@ -21,18 +21,6 @@ def test_forgotten_events_leave_the_others_in_order() -> None:
     assert drain(timeline, 9) == [(2, "y"), (3, "x"), (5, "y")]
 
 
-def test_a_restored_timeline_goes_on_as_the_first_would_have() -> None:
-    first = Timeline()
-    for due in (7, 7, 3):
-        first.schedule(due, "kind", "before")
-    second = Timeline(first.sequence)
-    for event in first.events():
-        second.restore(event)
-    for timeline in (first, second):
-        timeline.schedule(7, "kind", "after")
-    assert drain(first, 9) == drain(second, 9)
-
-
 @given(st.lists(st.integers(0, 20)), st.lists(st.integers(0, 25)))
 def test_events_come_at_their_instants_in_the_order_of_scheduling_however_often_somebody_looks(
     dues: list[int], looks: list[int]

@@ -37,12 +37,8 @@ def test_what_is_in_no_index_and_no_registry_is_built_from_a_clone(path: Path) -
 
 
 def test_the_commands_of_the_workflows_can_be_typed() -> None:
-    lines = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS).splitlines()
-    commands = [
-        line.partition("image-workflow-emulator ")[2]
-        for line in lines
-        if re.search(r"- (run: )?image-work\S+ \w", line)
-    ]
+    text = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    commands = re.findall(r"- (?:run: )?image-workflow-emulator (\w.*)", text)
     assert {"exec", "wait"} == {parse_arguments(shlex.split(command)).command for command in commands}
 
 

@@ -205,12 +205,6 @@ def test_a_bad_scenario_file_is_told_with_its_place(server: Emulator, sandbox: S
         assert error.value.detail.endswith('did you mean "getTeam"?')
 
 
-@pytest.mark.parametrize("option", ["scenario", "world"])
-def test_a_file_that_cannot_be_read_is_told(server: Emulator, tmp_path: Path, option: str) -> None:
-    with pytest.raises(EmulatorError, match=r"cannot read .*none\.yaml: no such file"):
-        server.sandbox(**{option: tmp_path / "none.yaml"})
-
-
 def test_a_team_is_looked_at_and_changed(sandbox: Sandbox) -> None:
     team = sandbox.team("Demo")
     team.set(credits=5, subscription="inactive", concurrency_limit=1, requests_per_minute=1)
