@@ -15,7 +15,6 @@ from emulator.domain.resources import RenderedOnce
 from emulator.kernel.signing import Signer
 
 DEFAULT_LIMIT = 25
-MAXIMUM_LIMIT = 100
 
 
 class Listed(Protocol):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from emulator.contract import OperationContract
-from emulator.domain.pagination import Page, PageRequest, paginate
+from emulator.domain.pagination import DEFAULT_LIMIT, Page, PageRequest, paginate
 from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
 from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation
 from emulator.kernel.timestamps import seconds_up
@@ -20,7 +20,6 @@ from emulator.service.calls import Call, Commit
 from emulator.service.lookups import Lookup, find
 from emulator.service.store import Collection, Resource
 from emulator.web.exchange import Exchange
-from emulator.web.queries import page_limit
 
 _MOST_SHOWN = 24
 """Limit of the pages of a collection that are kept while nothing in it changes."""
@@ -168,7 +167,7 @@ def _page(
             if key not in ("limit", "after") and (key, value) != ("scope", "all")  # the meaning of an absent scope
         ]
     )
-    request = PageRequest(page_limit(query), query.get("after"), (call.team_id, name, *filters))
+    request = PageRequest(int(query.get("limit", DEFAULT_LIMIT)), query.get("after"), (call.team_id, name, *filters))
 
     def load(identifier: str) -> Any:
         item = items[identifier]

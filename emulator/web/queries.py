@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from emulator.contract import QueryParameter
-from emulator.domain.pagination import DEFAULT_LIMIT, MAXIMUM_LIMIT
 from emulator.domain.problems import Problem, excerpt
 from emulator.http.requests import read_query
 
@@ -37,8 +36,3 @@ def _check_parameter(parameter: QueryParameter, value: str) -> None:
             f"{parameter.name}: found {excerpt(value)}; expected one of {expected}",
             remedy=f"set the parameter {parameter.name} to one of {expected}, or remove it",
         )
-
-
-def page_limit(query: Mapping[str, str]) -> int:
-    """Return how many items a list was asked for (section 4)."""
-    return min(int(query["limit"]), MAXIMUM_LIMIT) if "limit" in query else DEFAULT_LIMIT

@@ -43,7 +43,7 @@ from emulator.service.sandboxes import Sandboxes
 from emulator.service.store import Collection, Store
 from emulator.web.exchange import FAULT_HEADER, Exchange
 from emulator.web.operations import OPERATIONS
-from emulator.web.queries import page_limit, parse_query
+from emulator.web.queries import parse_query
 from emulator.web.rendering import json_response
 from emulator.web.v1 import build_routes
 from tests.mutants.planting import (
@@ -158,7 +158,6 @@ def unbounded_page_limit(patch: pytest.MonkeyPatch) -> None:
     def parse(query_string: Any, parameters: Any) -> Any:
         return parse_query(query_string, {name: structs.replace(p, maximum=10**6) for name, p in parameters.items()})
 
-    put(patch, page_limit, lambda query: int(query.get("limit", "25")))
     put(patch, parse_query, parse)
 
 

@@ -23,9 +23,6 @@ from emulator.service.state.soundness.rows import (
     owned,
 )
 
-_MOST_SLOTS = 6
-"""The most outputs of a Generation: as many as the contract lets `image_count` be."""
-
 Work = TypeVar("Work", Operation, Generation)
 
 
@@ -103,11 +100,12 @@ def _check_operation(sandbox: Sandbox, row: Row[Operation], contract: Contract) 
 
 
 def _check_generation(row: Row[Generation], contract: Contract) -> None:
-    generation, slots = row.item, len(row.item.plan)
+    generation = row.item
     row.expect(generation.workflow in BY_WORKFLOW, "workflow", f"one of {', '.join(BY_WORKFLOW)}")
     _check_intent(f"{row.where}/request", generation.workflow, generation.request, contract)
-    is_planned = 1 <= slots <= _MOST_SLOTS and slots == len(generation.outputs)
-    expect(is_planned, f"{row.where}/plan", slots, "a plan for each output")
+    slots = generation.request.get("image_count", 1)
+    is_planned = len(generation.plan) == len(generation.outputs) == slots
+    expect(is_planned, f"{row.where}/plan", len(generation.plan), f"a plan for each of {slots} outputs")
     row.expect(generation.reserved_credits > 0, "reserved_credits", "what its admission reserved")
 
 
