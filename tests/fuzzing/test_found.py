@@ -26,6 +26,9 @@ def head(*lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads")
     return b"\r\n".join([b"%s %s HTTP/1.1" % (method, target), *known, b"Idempotency-Key: k", *lines, b"", b""])
 
 
+# Connections ----------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("name", [b"Upgrade", b"upgrade", b"UPGRADE", b"uPGRADE"])
 def test_an_offer_of_another_protocol_is_passed_over_however_it_is_spelled(
     control: EmulatorUnderTest, name: bytes
@@ -33,9 +36,6 @@ def test_an_offer_of_another_protocol_is_passed_over_however_it_is_spelled(
     offer = (name + b": h2c", b"Connection: Upgrade", b"Content-Length: %d" % len(UPLOAD))
     (response,) = talk(control, head(*offer) + UPLOAD).responses()
     assert 201 == response.status
-
-
-# Connections ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("trailers", [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000], ids=["many", "long"])
