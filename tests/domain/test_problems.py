@@ -3,11 +3,6 @@
 import pytest
 
 from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt, invalid_input
-from tests.support.specification import STATUSES
-
-
-def test_the_catalogue_has_the_codes_and_statuses_of_the_specification() -> None:
-    assert {code: kind.status for code, kind in CATALOGUE.items()} == STATUSES
 
 
 def test_every_code_has_a_title_and_a_way_out() -> None:

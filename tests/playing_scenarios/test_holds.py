@@ -30,15 +30,6 @@ def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: EmulatorUnde
     assert (99, 1) == (service.credits(), service.count("/generations"))
 
 
-def test_after_the_hold_everything_is_looked_at_afresh(service: EmulatorUnderTest, asset_id: str) -> None:
-    timeline = [{"at": "5s", "set": {"admission": "paused"}}]
-    service.rule(UPSCALE, {"hold": "10s"}, {"nth": 1}, timeline=timeline)
-    first, _ = service.together(upscale_call(asset_id, "k"), advance_call(10))
-    assert (503, "service_unavailable") == first.outcome
-    service.resume()
-    assert 202 == service.send(upscale_call(asset_id, "k")).status  # its key was released
-
-
 def test_a_refusal_that_comes_before_admission_is_not_held(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "*"}, {"hold": "10s"})
     assert 422 == service.post("/generations/upscale", {}).status

@@ -3,7 +3,7 @@
 import pytest
 from PIL import Image
 
-from tests.support.emulator_client import FULL, UPLOAD, Answer, Call, EmulatorUnderTest, Json, control_call
+from tests.support.emulator_client import UPLOAD, Answer, Call, EmulatorUnderTest, Json, control_call
 from tests.support.pictures import encode, picture
 
 DATA = picture()
@@ -27,17 +27,6 @@ def call_of(session: Json, *pieces: bytes) -> Call:
 
 def held_bytes(emulator: EmulatorUnderTest) -> int:
     return emulator.sandbox.images.held_bytes
-
-
-def test_a_session_is_a_recipe_for_the_upload(session: Json) -> None:
-    """D15, D49."""
-    upload = session["upload"]
-    assert (session["status"], upload["method"]) == ("awaiting_upload", "POST")
-    assert upload["expires_at"] == "2026-01-01T00:15:00.000Z"
-    assert upload["response"] == {"content_type": "application/json", "body": {"upload_token": "string"}}
-    assert upload["headers"]["Content-Type"] == "image/png"
-    assert len(upload["headers"]) == 2
-    assert FULL not in upload["url"]
 
 
 def test_the_bytes_are_answered_with_a_token(emulator: EmulatorUnderTest, session: Json) -> None:
