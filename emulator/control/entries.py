@@ -30,7 +30,7 @@ class Masks:
     def __init__(self, sandbox: Sandbox) -> None:
         keys = [key for key in sandbox.credentials if len(key) >= _SHORTEST_SECRET]
         # The longest first: a key may begin with another one.
-        self._texts = [(key, mask_key(key)) for key in sorted(keys, key=len, reverse=True)]
+        self._texts = [(key, _mask_key(key)) for key in sorted(keys, key=len, reverse=True)]
         self._bytes = [(key.encode(), mask.encode()) for key, mask in self._texts]
         # How all of them begin: most texts hold nothing like it, and need no look for each key.
         self._beginning = commonprefix(keys)  # noqa: RUF071  texts, not paths
@@ -53,7 +53,7 @@ class Masks:
         return data
 
 
-def mask_key(key: str) -> str:
+def _mask_key(key: str) -> str:
     """Show the beginning of a key: what GET /team shows as its prefix, and never more than half of it."""
     return key[: min(len(key) // 2, _LONGEST_SHOWN)] + "…"
 
@@ -117,7 +117,7 @@ def _describe_credential(caller: Identity) -> dict[str, Any]:
     return {
         "id": credential.id,
         "name": credential.name,
-        "key": mask_key(credential.key),
+        "key": _mask_key(credential.key),
         "team": {"id": team.id, "name": team.name},
     }
 

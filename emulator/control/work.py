@@ -31,7 +31,7 @@ def list_work(call: Call) -> dict[str, Any]:
     all_work: list[Operation | Generation] = [*store.operations.items.values(), *store.generations.items.values()]
     newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[:limit]
     admissions = {entry.work_id: entry for entry in call.sandbox.journal.entries if entry.work_id}
-    return {"data": [describe_work(call, work, admissions.get(work.id)) for work in newest]}
+    return {"data": [_describe_work(call, work, admissions.get(work.id)) for work in newest]}
 
 
 def start_first_photoshoot(call: Call) -> JsonResponse:
@@ -57,10 +57,10 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     generation = commit()
     if service_call.work_rule is not None:
         call.plane.photoshoot_rules.setdefault(sandbox.store, {})[generation.id] = service_call.work_rule
-    return JsonResponse(describe_work(call, generation, None), 201)
+    return JsonResponse(_describe_work(call, generation, None), 201)
 
 
-def describe_work(call: Call, work: Operation | Generation, admitted: Entry | None) -> dict[str, Any]:
+def _describe_work(call: Call, work: Operation | Generation, admitted: Entry | None) -> dict[str, Any]:
     """Return a piece of work as JSON; `admitted` is the journal's entry of the request that was admitted with it."""
     sandbox = call.sandbox
     photoshoot_rules = call.plane.photoshoot_rules.get(sandbox.store, {})

@@ -135,7 +135,7 @@ class History:
     def _hedged_keys(self) -> Mapping[Client, set[str]]:
         """By client, the keys of the writes that it sent twice before it knew the answer, although they succeeded."""
         hedged: defaultdict[Client, set[str]] = defaultdict(set)
-        for notes in _grouped(self.notes, request_of).values():
+        for notes in _grouped(self.notes, _request_of).values():
             for earlier, later in pairwise(notes):
                 if later.key is not None and (later.sequence <= earlier.left_before or is_success(earlier)):
                     hedged[client_of(later)].add(later.key)
@@ -273,7 +273,7 @@ def have_same_intent(one: Note, other: Note) -> bool:
     return one.path == other.path and intent_of(one) == intent_of(other)
 
 
-def request_of(note: Note) -> Hashable:
+def _request_of(note: Note) -> Hashable:
     """Return what two requests have in common that are the same, key and all."""
     return *intent_of(note), note.key
 

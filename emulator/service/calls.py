@@ -20,7 +20,7 @@ from emulator.service.sandbox import Sandbox
 
 Result = TypeVar("Result")
 Commit: TypeAlias = Callable[[], Result]
-"""Carries out what was checked, and returns the result. It cannot fail."""
+"""Carries out what was checked, and returns the result. It cannot fail; a Problem that it returns is the answer."""
 
 _NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
 

@@ -33,7 +33,7 @@ def option_texts(options: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         yield {
             fields[name]: files.enter_context(_as_file(name, value))
             if name in DOCUMENTS and isinstance(value, Mapping)
-            else value_text(name, value)
+            else _value_text(name, value)
             for name, value in options.items()
             if value is not None
         }
@@ -47,7 +47,7 @@ def _as_file(name: str, document: Mapping[str, Any]) -> Iterator[str]:
         yield str(file)
 
 
-def value_text(name: str, value: Any) -> str:
+def _value_text(name: str, value: Any) -> str:
     """Return one value as the command line takes it. Raises TypeError."""
     match value:
         case bool():
@@ -59,7 +59,7 @@ def value_text(name: str, value: Any) -> str:
         case datetime():
             return timestamp_text(value)
         case list() | tuple():
-            return ",".join(value_text(name, member) for member in value)
+            return ",".join(_value_text(name, member) for member in value)
     raise TypeError(f"{name}: found {type(value).__name__}; expected a text, a number, a switch or a path")
 
 

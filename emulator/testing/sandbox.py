@@ -61,7 +61,7 @@ class Sandbox:
     @property
     def api_key(self) -> str:
         """The key of Demo's full credential; where there is no such Team, the first full one that can be used."""
-        return usable_key(self._show())
+        return _usable_key(self._show())
 
     def key(self, key: str) -> str:
         """Return this sandbox's form of a key of the world, such as `iwe_demo_read`."""
@@ -384,7 +384,7 @@ def mode_of(clock: Mapping[str, Any]) -> str:
     return str(clock["mode"]) if clock["rate"] == 1 else f"x{clock['rate']:g}"
 
 
-def usable_key(shown: Mapping[str, Any]) -> str:
+def _usable_key(shown: Mapping[str, Any]) -> str:
     """Return the key for clients of a sandbox; `shown` is what the control plane shows of it. Raises EmulatorError."""
     key = str(shown["env"]["IMAGE_WORKFLOW_API_KEY"])
     if not key:
@@ -396,7 +396,7 @@ def variables(shown: Mapping[str, Any], url: str) -> dict[str, str]:
     """Return the environment variables by which a program finds a sandbox; `shown` is what the control plane shows of it."""
     return {
         "IMAGE_WORKFLOW_BASE_URL": shown["base_url"],
-        "IMAGE_WORKFLOW_API_KEY": usable_key(shown),
+        "IMAGE_WORKFLOW_API_KEY": _usable_key(shown),
         "EMULATOR_URL": url,
         "EMULATOR_SANDBOX": shown["id"],
     }
