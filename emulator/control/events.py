@@ -17,10 +17,11 @@ from starlette.responses import Response
 from emulator.control.calls import Call, ControlPlane
 from emulator.control.clock import describe_clock
 from emulator.control.entries import Masks, describe_arrival, describe_entry
+from emulator.control.fields import number_in, unfit
 from emulator.control.scenarios import describe_scenario
 from emulator.control.streams import Stream
 from emulator.control.teams import describe_owner, describe_team
-from emulator.domain.problems import Problem, excerpt
+from emulator.documents.values import LARGEST_INTEGER
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.service import engine
 from emulator.service.feed import Change, Feed, Kind
@@ -64,9 +65,10 @@ def _last_number(call: Call, feed: Feed) -> int:
     value = call.request.headers.get("last-event-id")
     if value is None:
         return feed.last_number
-    if not (value.isascii() and value.isdecimal() and len(value) <= 16):
-        raise Problem("invalid_request", f"Last-Event-ID: found {excerpt(value)}; expected the id of an event")
-    return int(value)
+    number = number_in(value, LARGEST_INTEGER)
+    if number is None:
+        raise unfit("Last-Event-ID", value, "the id of an event")
+    return number
 
 
 async def _events(

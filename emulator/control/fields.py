@@ -42,10 +42,16 @@ def whole_number(query: Mapping[str, str], name: str, minimum: int, maximum: int
     value = query.get(name)
     if value is None:
         return default
-    is_number = value.isascii() and value.isdecimal() and len(value) <= len(str(maximum))
-    if not is_number or not minimum <= int(value) <= maximum:
+    number = number_in(value, maximum)
+    if number is None or number < minimum:
         raise unfit(name, value, f"a whole number from {minimum} to {maximum}")
-    return int(value)
+    return number
+
+
+def number_in(text: str, maximum: int) -> int | None:
+    """Return the whole number from 0 to a maximum that a text writes; None for any other text."""
+    is_number = text.isascii() and text.isdecimal() and len(text) <= len(str(maximum))
+    return int(text) if is_number and int(text) <= maximum else None
 
 
 def clock_of(given: str | Mapping[str, Any], where: str = "") -> ClockSetting:

@@ -17,7 +17,7 @@ from emulator.control.calls import Call
 from emulator.control.curl import as_curl
 from emulator.control.entries import Masks, describe_entry
 from emulator.control.explanations import explain
-from emulator.control.fields import unfit, whole_number
+from emulator.control.fields import number_in, unfit, whole_number
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem, excerpt
 from emulator.http.requests import ClientDisconnectedError, watching
@@ -82,8 +82,8 @@ def count_requests(call: Call) -> dict[str, Any]:
 def show_request(call: Call) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
-    is_sequence = identifier.isascii() and identifier.isdecimal() and len(identifier) <= len(str(LARGEST_INTEGER))
-    entry = journal.at_sequence(int(identifier)) if is_sequence else journal.find(identifier)
+    sequence = number_in(identifier, LARGEST_INTEGER)
+    entry = journal.find(identifier) if sequence is None else journal.at_sequence(sequence)
     if entry is None:
         gone = f" ({journal.dropped} dropped so far)" if journal.dropped else ""
         expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
@@ -176,9 +176,10 @@ def _statuses(query: Mapping[str, str]) -> range | None:
     if value in _STATUS_CLASSES:
         first = int(value[0]) * 100
         return range(first, first + 100)
-    if not (value.isascii() and value.isdecimal() and len(value) == 3 and 100 <= int(value) <= 599):
+    status = number_in(value, 599)
+    if status is None or status < 100:
         raise unfit("status", value, f"a status from 100 to 599, one of {', '.join(_STATUS_CLASSES)}, or {NONE}")
-    return range(int(value), int(value) + 1)
+    return range(status, status + 1)
 
 
 def _team_ids(call: Call) -> frozenset[str] | None:
