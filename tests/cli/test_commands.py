@@ -59,9 +59,7 @@ def test_an_unknown_option_is_told_by_its_command_with_the_one_meant(command: st
         (["scenarios", "show", "rate-limite"], {}, 'scenarios: found "rate-limite"; expected the name of a scenario; did you mean "rate-limited"?'),
     ],
 )  # fmt: skip
-def test_a_mistake_is_told_in_one_line_and_ends_with_status_2(
-    arguments: list[str], variables: dict[str, str], complaint: str
-) -> None:
+def test_a_mistake_is_one_line_and_status_2(arguments: list[str], variables: dict[str, str], complaint: str) -> None:
     outcome = run_command(*arguments, **variables)
     assert (outcome.status, outcome.output) == (2, "")
     assert outcome.complaint == f"image-workflow-emulator: {complaint}\n"

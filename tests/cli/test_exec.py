@@ -101,9 +101,7 @@ def test_the_port_is_free_or_the_one_that_is_asked_for() -> None:
     ("demo", "key"),
     [("{key: ours, name: Full, profile: full}", "ours"), ("{key: reader, profile: read_only}", "iwe_demo_full")],
 )
-def test_in_a_changed_world_the_key_is_the_first_full_one_of_demo_if_possible_active(
-    tmp_path: Path, demo: str, key: str
-) -> None:
+def test_the_key_is_the_first_full_one_of_demo_if_possible_active(tmp_path: Path, demo: str, key: str) -> None:
     world = tmp_path / "world.yaml"
     other = "Other: {credentials: [{key: theirs, name: Full, profile: full}]}"
     world.write_text(f"teams: {{Demo: {{credentials: [{{key: iwe_demo_full, state: revoked}}, {demo}]}}, {other}}}")
@@ -248,12 +246,9 @@ TELL_PORT = "echo ready; echo ${EMULATOR_URL##*:}; read line; exit 5"
 
 
 @pytest.mark.parametrize(
-    "request_line_and_body", [("GET /v1/team", ""), ("POST /v1/uploads", json.dumps(UPLOAD))], ids=["stalled", "held"]
+    ("line", "body"), [("GET /v1/team", ""), ("POST /v1/uploads", json.dumps(UPLOAD))], ids=["stalled", "held"]
 )
-def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(
-    request_line_and_body: tuple[str, str], tmp_path: Path
-) -> None:
-    line, body = request_line_and_body
+def test_nothing_that_a_scenario_keeps_waiting_delays_the_end(line: str, body: str, tmp_path: Path) -> None:
     scenario = tmp_path / "patience.yaml"
     scenario.write_text(PATIENCE)
     with (

@@ -30,9 +30,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIG
         ("exec --world {world} -- echo started", SIGINT, 128 + SIGINT),
     ],
 )
-def test_a_signal_before_it_is_ready_ends_it_at_once_without_a_word(
-    command: str, number: int, status: int, tmp_path: Path
-) -> None:
+def test_a_signal_before_it_is_ready_ends_it_silently(command: str, number: int, status: int, tmp_path: Path) -> None:
     world = tmp_path / "world.yaml"
     os.mkfifo(world)
     words = command.format(world=world).split()
@@ -52,9 +50,7 @@ def test_a_signal_before_it_is_ready_ends_it_at_once_without_a_word(
     ],
     ids=["stalled", "late", "delayed", "held"],
 )
-def test_what_a_scenario_keeps_waiting_does_not_delay_the_stop(
-    request_line: str, body: str, answer: bytes, tmp_path: Path
-) -> None:
+def test_no_wait_of_a_scenario_delays_the_stop(request_line: str, body: str, answer: bytes, tmp_path: Path) -> None:
     scenario = tmp_path / "patience.yaml"
     scenario.write_text(PATIENCE)
     with (

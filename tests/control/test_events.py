@@ -230,9 +230,7 @@ def test_an_open_stream_ends_with_the_emulator(emulator: EmulatorUnderTest, watc
     stream.end()
 
 
-def test_a_silent_stream_is_seen_to_be_alive(
-    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_silent_stream_shows_life(emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "HEARTBEAT_SECONDS", 0.001)
     stream = watch()
     stream._run(stream._until(lambda: stream.comments > 2))

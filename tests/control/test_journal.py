@@ -79,12 +79,6 @@ def test_each_sandbox_has_a_journal_and_unknown_keys_are_in_that_of_the_default(
     assert [(None, 401)] == [(entry["credential"], entry["status"]) for entry in entries(emulator)]
 
 
-def test_requests_of_the_control_plane_are_in_no_journal(emulator: EmulatorUnderTest) -> None:
-    emulator.told("GET", "/clock")
-    emulator.told("POST", "/teams", {"name": "New"})
-    assert [] == entries(emulator)
-
-
 @pytest.mark.parametrize("path", ["/team", "/", "/favicon.ico"])
 def test_a_path_below_no_surface_is_in_the_journal(emulator: EmulatorUnderTest, path: str) -> None:
     emulator.get(f"http://emulator.test{path}")

@@ -67,9 +67,7 @@ def test_an_unsound_client_is_found(service: EmulatorUnderTest, rule: str, examp
 
 
 @pytest.mark.parametrize(("share", "found"), [(1.0, []), (0.5, ["poll-before-retry-after"])])
-def test_each_of_two_workers_that_watch_the_same_work_is_judged_by_itself(
-    server: Emulator, share: float, found: list[str]
-) -> None:
+def test_two_workers_at_the_same_work_are_judged_one_by_one(server: Emulator, share: float, found: list[str]) -> None:
     with server.sandbox(clock="manual") as sandbox:
         path = admitted(sandbox)
         headers = {"Authorization": f"Bearer {sandbox.api_key}"}

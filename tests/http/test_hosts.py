@@ -94,9 +94,7 @@ def test_what_a_browser_sends_for_the_same_site_is_answered(emulator: EmulatorUn
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:5173", "*"])
-def test_pages_of_an_allowed_origin_may_use_the_service_but_never_the_control_plane(
-    make_emulator: MakeEmulator, origin: str
-) -> None:
+def test_an_allowed_origin_has_the_service_but_not_the_control_plane(make_emulator: MakeEmulator, origin: str) -> None:
     emulator = make_emulator(cors=(origin,))
     program = {**CROSS_SITE, "Origin": "http://localhost:5173"}
     picture = {"Sec-Fetch-Site": "cross-site", "Referer": "http://localhost:5173/gallery"}

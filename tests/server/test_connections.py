@@ -120,9 +120,7 @@ def test_pipelined_requests_are_answered_whatever_protocol_one_of_them_offers(em
 
 
 @pytest.mark.parametrize("spoiled", [b"GET\r\n\r\n", b"\0\r\n\r\n", CHUNKED + b"x\r\n"])
-def test_bytes_that_are_no_request_are_refused_after_the_requests_before_them(
-    emulator: EmulatorUnderTest, spoiled: bytes
-) -> None:
+def test_what_is_no_request_is_refused_after_the_requests_before(emulator: EmulatorUnderTest, spoiled: bytes) -> None:
     conversation = asyncio.run(converse(emulator.application, [GET + GET + spoiled + GET]))
     answers = conversation.responses()
     assert [(200, False), (200, False), (400, True)] == [(answer.status, answer.is_of_the_parser) for answer in answers]
