@@ -14,8 +14,3 @@ def test_a_number_lies_within_32_bits_and_follows_from_seed_and_names() -> None:
     assert all(0 <= number < 2**32 for number in numbers)
     assert len(set(numbers)) == 200
     assert Seed(0).number("x", 1) == numbers[1]
-
-
-def test_a_digest_has_32_bytes_and_follows_from_seed_and_names() -> None:
-    assert len(Seed(0).digest("signer", "default")) == 32
-    assert Seed(0).digest("signer") != Seed(1).digest("signer")
