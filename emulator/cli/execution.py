@@ -136,18 +136,15 @@ def _report(
     elif not run.status:  # else the command has said why
         for line in (*(conduct_lines(conduct) if conduct and is_bad else ()), *(coverage_lines if is_low else ())):
             _say(f"{PROGRAM}: {line.removeprefix('  ')}")
-    failures = [
-        _write(files.report, lambda file: file.write_text(report.as_json(), encoding="utf-8")),
-        _write(files.journal, lambda file: file.write_bytes(journal(file.suffix))),
-        _write(files.state, lambda file: file.write_bytes(run.state)),
-        _write(
-            files.coverage, lambda file: file.write_text(coverage_text(coverage or {}, file.suffix), encoding="utf-8")
-        ),
-        _write(
-            files.junit, lambda file: file.write_text(_junit_text(report, options.conduct == "fail"), encoding="utf-8")
-        ),
+    contents: list[tuple[Path | None, Callable[[Path], bytes]]] = [
+        (files.report, lambda _: report.as_json().encode()),
+        (files.journal, lambda file: journal(file.suffix)),
+        (files.state, lambda _: run.state),
+        (files.coverage, lambda file: coverage_text(coverage or {}, file.suffix).encode()),
+        (files.junit, lambda _: _junit_text(report, options.conduct == "fail").encode()),
     ]
-    return status or max(failures)
+    statuses = [_write(file, content) for file, content in contents if file is not None]
+    return status or max(statuses, default=0)
 
 
 def _coverage_words(percent: float, wanted: float | None) -> str:
@@ -269,14 +266,13 @@ def _variables(
     return variables
 
 
-def _write(file: Path | None, write: Callable[[Path], object]) -> int:
-    """Write a file, if one was asked for; return 0, or 2 if it cannot be written."""
-    if file is not None:
-        try:
-            write(file)
-        except OSError as error:
-            _say(f"{PROGRAM}: {file}: {error.strerror}")
-            return 2
+def _write(file: Path, content: Callable[[Path], bytes]) -> int:
+    """Write a file; return 0, or 2 if it cannot be written."""
+    try:
+        file.write_bytes(content(file))
+    except OSError as error:
+        _say(f"{PROGRAM}: {file}: {error.strerror}")
+        return 2
     return 0
 
 
