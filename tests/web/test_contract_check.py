@@ -1,4 +1,4 @@
-"""The check of answers against the contract: that it notices what it is there to notice."""
+"""The check of answers against the contract notices what it is there to notice; what it accepts, all other tests show."""
 
 import copy
 import json
@@ -41,28 +41,6 @@ def exchange(method: str, path: str, status: int, body: Any, *headers: tuple[str
     media_type = PROBLEM_TYPE if status >= 400 else JSON
     return Exchange(method, path, status, [REQUEST_ID, *([] if body is None else [media_type]), *headers], content)
 
-
-ALLOWED = {
-    "a product": exchange("GET", "/products/prd_1", 200, PRODUCT),
-    "a new product": exchange("POST", "/products", 201, PRODUCT, LOCATION),
-    "a deletion": exchange("DELETE", "/products/prd_1", 204, None),
-    "a problem": exchange("GET", "/products/prd_1", 404, problem(404, "product_not_found")),
-    "a malformed body": exchange("POST", "/products", 400, problem(400, "invalid_request")),
-    "a large body": exchange("POST", "/products", 413, problem(413, "invalid_request")),
-    "a server error": exchange("GET", "/team", 500, problem(500, "internal_error")),
-    "an unknown path": exchange("GET", "/nothing", 404, problem(404, "not_found")),
-    "an unknown method": exchange("PUT", "/team", 405, problem(405, "invalid_request"), ("Allow", "GET")),
-    "a limit": exchange("GET", "/team", 429, problem(429, "rate_limited"), ("Retry-After", "3")),
-    "a busy resource": exchange(
-        "PATCH", "/poses/p", 409, problem(409, "resource_operation_in_progress", active_operation_id="op_1")
-    ),
-    "a change at once": exchange("PATCH", "/poses/p", 200, example("pose")),
-    "a change by an Operation": exchange("PATCH", "/poses/p", 202, example("poseUpdateQueued"), LOCATION),
-    "a Generation": exchange("GET", "/generations/g", 200, example("photoshootQueued")),
-    "a deprecated answer": exchange(
-        "GET", "/products/prd_1", 200, PRODUCT, ("Deprecation", "@0"), ("Link", "<https://a.example>"), ("Sunset", "x")
-    ),
-}
 
 REFUSED = {
     "an undeclared status": exchange("GET", "/products/prd_1", 410, problem(410, "upload_expired")),
@@ -116,11 +94,6 @@ REFUSED = {
     "a Deprecation that is no date": exchange("GET", "/products/p", 200, PRODUCT, ("Deprecation", "true")),
     "a key twice": Exchange("GET", "/products/p", 200, [REQUEST_ID, JSON], b'{"object": 1, "object": 1}'),
 }
-
-
-@pytest.mark.parametrize("case", ALLOWED)
-def test_it_accepts(checker: ContractChecker, case: str) -> None:
-    checker.check(ALLOWED[case])
 
 
 @pytest.mark.parametrize("case", REFUSED)
