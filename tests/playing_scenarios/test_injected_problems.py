@@ -14,8 +14,6 @@ from tests.support.every_operation import CALLS, KEYED, Things, prepare
 from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture
 
-UPSCALE = "/generations/upscale"
-
 # The injected ones --------------------------------------------------------------------------------------------------
 
 

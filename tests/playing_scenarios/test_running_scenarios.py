@@ -3,12 +3,6 @@
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, Json, MakeEmulator, control_call
 
-FAILING: Json = {
-    "scenario": "failing",
-    "rules": [{"name": "second", "match": {"operation": "getTeam"}, "when": {"nth": "every 2"}, "then": {"problem": "internal_error"}}],
-    "timeline": [{"at": "10s", "set": {"admission": "paused"}}],
-}  # fmt: skip
-
 # Swapped ------------------------------------------------------------------------------------------------------------
 
 

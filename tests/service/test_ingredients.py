@@ -15,8 +15,6 @@ from tests.support.emulator_client import (
     source_fields,
 )
 
-each_kind = pytest.mark.parametrize("kind", KINDS)
-
 
 def pictures_of(ingredient: Json) -> list[str]:
     return list(ingredient.get("preview_image_urls") or [ingredient["card_image_url"]])
@@ -62,7 +60,7 @@ def test_fields_outside_the_contract_are_refused(
 # Changing one -------------------------------------------------------------------------------------------------------
 
 
-@each_kind
+@pytest.mark.parametrize("kind", KINDS)
 def test_new_sources_give_new_pictures(emulator: EmulatorUnderTest, kind: str) -> None:
     """A Photography Style has three, the others one."""
     old = emulator.author(kind)

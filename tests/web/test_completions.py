@@ -6,7 +6,6 @@ from emulator.imaging.helpers import Helpers, LostHelperError
 from tests.support.emulator_client import INVALID_INPUT, EmulatorUnderTest
 from tests.support.pictures import SIZE, decode
 
-WINDOW = 15 * 60
 FORMATS = {"image/jpeg": "jpeg", "image/png": "png", "image/gif": "png", "image/webp": "webp", "image/avif": "jpeg"}
 
 
