@@ -77,12 +77,6 @@ def test_an_upscale_outside_the_contract_is_refused(emulator: EmulatorUnderTest,
 # Slots and their times ----------------------------------------------------------------------------------------------
 
 
-def test_a_photoshoot_has_four_slots_of_different_pictures(emulator: EmulatorUnderTest) -> None:
-    done = emulator.wait_for(emulator.photograph(output_mode="photoshoot").json)
-    files = {emulator.fetch(asset_of(emulator, done, slot)["url"]).body for slot in range(4)}
-    assert (len(done["outputs"]), done["finished_at"][17:23], len(files)) == (4, "12.000", 4)
-
-
 # Outputs ------------------------------------------------------------------------------------------------------------
 
 
