@@ -81,7 +81,7 @@ class AccessLog:
             "operation": what,
             "code": entry.code,
             "replayed": entry.replay_of is not None,
-            "lost": entry.is_answer_lost,
+            "lost": entry.loss is not None,
             "duration_ms": round(entry.duration_ms or 0, 1),
             "team": team,
             "sandbox": sandbox,

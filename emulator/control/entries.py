@@ -80,7 +80,7 @@ def describe_entry(entry: Entry, masks: Masks) -> dict[str, Any]:
         "code": entry.code,
         "request_id": entry.answered_id,
         "replayed": entry.replay_of is not None,
-        "lost": entry.is_answer_lost,
+        "lost": entry.loss is not None,
         "rule": describe_rule(acted[0]) if acted else None,
         "duration_ms": None if entry.duration_ms is None else round(entry.duration_ms, 3),
         "request_body": _describe_body("request", entry.request_body, entry.request_body_bytes, masks, notes.append),

@@ -116,7 +116,7 @@ def remedy_of(entry: Entry) -> str | None:
 
 
 def _summary(entry: Entry, related: Mapping[str, Any] | None) -> str:
-    is_lost = entry.is_complete and entry.outcome != "lost" and entry.is_answer_lost
+    is_lost = entry.is_complete and entry.outcome != "lost" and entry.loss is not None
     return _verdict(entry, related) + (" A scenario lost the answer on the wire." if is_lost else "")
 
 

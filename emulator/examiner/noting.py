@@ -83,7 +83,7 @@ def _add_failure(note: Note, entry: Entry) -> None:
     if entry.status is None or entry.status >= 400:
         note.code = entry.code
     note.is_injected = problem is not None and problem.is_injected
-    note.loss = _loss(entry)
+    note.loss = "abandoned" if entry.outcome == "abandoned" else entry.loss
     if entry.status == 402 and caller is not None:
         note.credits = caller.account.ledger.available
     for name, value in entry.response_headers or ():
@@ -106,18 +106,6 @@ def _unknown_credential(entry: Entry) -> str | None:
 def digest(data: bytes) -> str:
     """Return a short name for some bytes."""
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).hexdigest()
-
-
-def _loss(entry: Entry) -> str | None:
-    """Return how the answer was lost; None if it was not."""
-    if entry.outcome == "abandoned":
-        return "abandoned"
-    if entry.rule is None or not entry.is_answer_lost:
-        return None
-    from emulator.scenario.faults.loss import LossFault  # a server without such a rule does not load it
-
-    assert isinstance(entry.rule.fault, LossFault), "no other fault loses an answer"
-    return entry.rule.fault.kind
 
 
 def _query(query: bytes) -> str:

@@ -105,7 +105,7 @@ def _count(sandbox: Sandbox, points: Iterable[str]) -> None:
 
 
 def _point(entry: Entry) -> str:
-    if entry.is_answer_lost:
+    if entry.loss is not None:
         if entry.method in ("GET", "HEAD"):
             return LOST
         return LOST_AFTER if entry.is_committed or entry.replay_of else LOST_BEFORE

@@ -66,6 +66,7 @@ def _go_on(answering: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any,
 
 
 async def _finish(answering: Coroutine[Any, Any, None], awaited: Any) -> None:
+    """Do the same as a coroutine proper: a task takes nothing else."""
     await _go_on(answering, awaited)
 
 

@@ -118,10 +118,9 @@ class Entry:
         return self.problem is not None and self.problem.is_injected
 
     @property
-    def is_answer_lost(self) -> bool:
-        """Whether a scenario lost its answer on the wire, whatever was done."""
-        by_rule = self.rule is not None and self.has_rule_acted and self.rule.fault.loses_answer
-        return self.outcome == "lost" or by_rule
+    def loss(self) -> str | None:
+        """How a scenario lost its answer on the wire, whatever was done; None if it did not."""
+        return self.rule.fault.loss if self.rule is not None and self.has_rule_acted else None
 
     @property
     def is_plain(self) -> bool:
@@ -133,8 +132,7 @@ class Entry:
         """What is counted of it."""
         is_replayed = self.replay_of is not None
         code = self.code if self.status is None or self.status >= 400 else None
-        is_lost = self.rule is not None and self.is_answer_lost
-        return Outcome(self.operation, self.status, code, self.byte_surface, is_replayed, is_lost)
+        return Outcome(self.operation, self.status, code, self.byte_surface, is_replayed, self.loss is not None)
 
     @property
     def answered_id(self) -> str:

@@ -18,7 +18,7 @@ scenario in the library. The schema says which words a fault has; `read` only ma
 """
 
 from collections.abc import Awaitable, Mapping
-from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -118,8 +118,10 @@ class Entry(Protocol):
 class Fault(Struct, frozen=True):
     """Nothing goes wrong: the base of all faults, and itself an ordinary one."""
 
-    loses_answer: ClassVar[bool] = False
-    """Whether the client does not get the answer that the journal shows."""
+    @property
+    def loss(self) -> str | None:
+        """How the client loses the answer that the journal shows; None if it gets it."""
+        return None
 
     async def entrance(self, exchange: Exchange) -> Response | None:
         """Called once the fault is known. A response ends the request here, with nothing done."""

@@ -5,7 +5,7 @@ Idempotency-Key is for.
 """
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, Literal
+from typing import Final, Literal
 
 from msgspec import structs
 
@@ -26,10 +26,13 @@ _WORDS: Final[Mapping[LossKind, str]] = {
 class LossFault(Fault, frozen=True):
     """The answer is lost: the connection is reset, closed before the end of the answer, silent, or carries no JSON."""
 
-    loses_answer: ClassVar[bool] = True
-
     kind: LossKind
     at: Moment = "before_commit"
+
+    @property
+    def loss(self) -> str:
+        """How it is lost: always."""
+        return self.kind
 
     async def entrance(self, exchange: Exchange) -> Response | None:
         """End the request before the commit, if so configured; a file has nothing to commit and is lost on its way."""
