@@ -17,8 +17,6 @@ OperationFacts: TypeAlias = Mapping[str, frozenset[str]]
 """By operation id, the problem codes that the contract allows."""
 
 CODES: Final = frozenset(CATALOGUE)
-ALWAYS_POSSIBLE: Final = "internal_error"
-"""The problem that every operation can return."""
 
 
 class Vocabulary(Struct, frozen=True):
@@ -33,10 +31,8 @@ class Vocabulary(Struct, frozen=True):
 
     def unable(self, code: str, operations: Iterable[str]) -> list[str]:
         """Return those of the operations that cannot return a code."""
-        if code == ALWAYS_POSSIBLE:
-            return []
         return [operation for operation in operations if code not in self.operations[operation]]
 
     def common_codes(self, operations: Iterable[str]) -> frozenset[str]:
         """Return the codes that every one of the operations can return."""
-        return CODES.intersection(*(self.operations[operation] for operation in operations)) | {ALWAYS_POSSIBLE}
+        return CODES.intersection(*(self.operations[operation] for operation in operations))

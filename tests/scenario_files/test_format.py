@@ -117,12 +117,6 @@ def test_the_shipped_world_file_says_what_the_built_in_world_is() -> None:
     assert parse_world((ROOT / "emulator/scenario/world.yaml").read_bytes(), "world.yaml") == BUILT_IN_WORLD
 
 
-@pytest.mark.parametrize("operation", ["getTeam", "deletePose", "listAssets"])
-def test_every_operation_can_return_an_internal_error(operation: str) -> None:
-    text = f"{{scenario: x, rules: [{{match: {{operation: {operation}}}, then: {{problem: internal_error}}}}]}}"
-    assert len(parse_scenario(text, FILE, {operation: frozenset()}).rules) == 1
-
-
 def test_a_very_long_span_is_refused() -> None:
     assert read(f"timeline: [{{at: {3650 * DAY_MS}ms, set: {{admission: open}}}}]").timeline
     with pytest.raises(ScenarioError, match=r"at most 3650d$"):
