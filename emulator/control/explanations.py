@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from emulator.documents.complaints import sentence
 from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, Source, count_of, source_of
 from emulator.kernel.timestamps import format_timestamp
 from emulator.scenario.rules import Rule
@@ -137,17 +138,12 @@ def _verdict(entry: Entry, related: Mapping[str, Any] | None) -> str:
     assert problem is not None, "what was refused has its problem"
     answer = f"{entry.status} {problem.code}"
     if entry.outcome == "failed":
-        return f"{answer}: {_sentence(problem.detail)}"
+        return f"{answer}: {sentence(problem.detail)}"
     if not entry.is_injected:
-        return f"{answer}: refused by the {problem.check} check: {_sentence(problem.detail)}{_caused_by(problem.cause)}"
+        return f"{answer}: refused by the {problem.check} check: {sentence(problem.detail)}{_caused_by(problem.cause)}"
     asked = "the header Emulator-Fault" if entry.rule is None else f"the scenario's rule {_place_of(entry.rule)}"
     when = "after the request had been carried out" if entry.outcome == "replaced" else "before anything was done"
     return f"{answer}: injected by {asked}, {when}."
-
-
-def _sentence(detail: str) -> str:
-    """End a detail, which may end with a question of its own."""
-    return detail if detail.endswith("?") else f"{detail}."
 
 
 def _caused_by(cause: Cause | None) -> str:

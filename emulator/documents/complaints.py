@@ -57,6 +57,11 @@ def clause(found: str, expected: str, suggestions: Sequence[str] = ()) -> str:
     return f"found {found}; expected {expected}" + (f"; did you mean {words}?" if words else "")
 
 
+def sentence(complaint: str) -> str:
+    """End a complaint as a sentence; one that asks which word was meant has its mark."""
+    return complaint if complaint.endswith("?") else f"{complaint}."
+
+
 def _quoted(word: str) -> str:
     return f'"{word}"'
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from emulator.documents.complaints import clause, nearest, one_of
+from emulator.documents.complaints import clause, nearest, one_of, sentence
 from emulator.documents.values import LONGEST_NAME
 from emulator.domain.problems import count_of, excerpt, pointer
 
@@ -75,7 +75,7 @@ def listed(violations: Sequence[Violation]) -> str:
     more = len(violations) - LISTED_VIOLATIONS
     if more > 0:
         told.append(f"And {more} more")
-    return ". ".join(told).replace("?. ", "? ")
+    return " ".join([*map(sentence, told[:-1]), *told[-1:]])
 
 
 class Schemas:

@@ -23,11 +23,15 @@ INGREDIENT_KINDS: tuple[IngredientKind, ...] = get_args(IngredientKind)
 OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
 
 
+def operation_id(verb: str, subject: str) -> str:
+    """Return the id of the operation that does something with a kind of ingredient, such as `updateFashionModel`."""
+    return verb + "".join(word.capitalize() for word in subject.split("_"))
+
+
 def operation_admitting(work: str) -> str:
     """Return the id of the operation that admits a workflow or an Operation type."""
     subject, _, verb = work.partition(".")
-    name = "".join(word.capitalize() for word in subject.split("_"))
-    return verb + name if verb else f"create{name}Generation"
+    return operation_id(verb, subject) if verb else f"{operation_id('create', subject)}Generation"
 
 
 class RenderedOnce:

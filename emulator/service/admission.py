@@ -15,14 +15,15 @@ from emulator.service.scenarios import EVERYONE
 def check_credential(call: Call) -> None:
     """401: the credential is neither revoked nor past its expiry (section 5, rule 5)."""
     credential = call.caller.credential
-    if credential.state == "revoked":
+    state = credential.state_at(call.now)
+    if state == "revoked":
         raise Problem(
             "credential_revoked",
             f"Authorization: found the credential {credential.name!r}, which was revoked; expected an active one",
             remedy=remedies.by_another_credential(call),
             cause=call.sandbox.causes.get(("credential", credential.id)),
         )
-    if call.now >= credential.expires_at:
+    if state == "expired":
         raise Problem(
             "credential_expired",
             f"Authorization: found the credential {credential.name!r}, which expired at "

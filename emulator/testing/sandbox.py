@@ -355,16 +355,12 @@ def use_scenario(
     """Run another scenario from now on, as `Sandbox.use` does, and return what the emulator shows of it."""
     query = {"team": team}
     if isinstance(scenario, Mapping):
-        shown = plane.call("PUT", "scenario", scenario, query=query)
-    elif (file := scenario_file(scenario)) is not None:
-        shown = json.loads(
-            plane.exchange("PUT", "scenario", read_document_file(file), YAML, query={**query, "file": str(file)})
-        )
-    elif "\n" in str(scenario):
-        shown = json.loads(plane.exchange("PUT", "scenario", str(scenario).encode(), YAML, query=query))
-    else:
-        shown = plane.call("PUT", "scenario", {"use": scenario}, query=query)
-    return dict(shown)
+        return dict(plane.call("PUT", "scenario", scenario, query=query))
+    file = scenario_file(scenario)
+    if file is None and "\n" not in str(scenario):
+        return dict(plane.call("PUT", "scenario", {"use": scenario}, query=query))
+    text = str(scenario).encode() if file is None else read_document_file(file)
+    return dict(json.loads(plane.exchange("PUT", "scenario", text, YAML, query={**query, "file": file})))
 
 
 def find_credential(plane: ControlClient, sandbox: str, key: str) -> Mapping[str, Any]:

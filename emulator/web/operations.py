@@ -13,7 +13,7 @@ from msgspec import Struct
 from emulator.contract import OperationContract
 from emulator.domain.pagination import DEFAULT_LIMIT, Page, PageRequest, paginate
 from emulator.domain.problems import CATALOGUE, OPERATION_CHECKS, Check
-from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation
+from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, operation_id
 from emulator.kernel.timestamps import seconds_up
 from emulator.service import authoring, engine, generations, library, lookups, uploads
 from emulator.service.calls import Call, Commit
@@ -201,19 +201,13 @@ def _is_generation_asked_for(call: Call, generation: Generation) -> bool:
 # The operations -------------------------------------------------------------------------------------------------------
 
 
-def _noun(kind: str) -> str:
-    """Return the name of a kind of ingredient within the ids of its operations."""
-    return "".join(word.capitalize() for word in kind.split("_"))
-
-
 def _ingredient_rows(kind: str) -> dict[str, Row]:
-    noun = _noun(kind)
     return {
-        f"list{noun}s": Row(_list_ingredients(kind), _ok),
-        f"create{noun}": Row(partial(authoring.create, kind=kind), _accepted),
-        f"get{noun}": Row(_read(lookups.INGREDIENTS[kind]), _ok),
-        f"update{noun}": Row(partial(authoring.update, kind=kind), _changed_or_accepted),
-        f"delete{noun}": Row(partial(authoring.delete, kind=kind), _deleted),
+        f"{operation_id('list', kind)}s": Row(_list_ingredients(kind), _ok),
+        operation_id("create", kind): Row(partial(authoring.create, kind=kind), _accepted),
+        operation_id("get", kind): Row(_read(lookups.INGREDIENTS[kind]), _ok),
+        operation_id("update", kind): Row(partial(authoring.update, kind=kind), _changed_or_accepted),
+        operation_id("delete", kind): Row(partial(authoring.delete, kind=kind), _deleted),
     }
 
 
@@ -248,7 +242,7 @@ _CHECKS_WITHOUT_CODE: Mapping[str, tuple[Check, ...]] = {
     "completeUpload": (Check.RULES,),
     "updateProduct": (Check.RULES,),
     "createProductPhotographyGeneration": (Check.RULES,),
-    **{f"{verb}{_noun(kind)}": (Check.READ_ONLY,) for verb in ("update", "delete") for kind in INGREDIENT_KINDS},
+    **{operation_id(verb, kind): (Check.READ_ONLY,) for verb in ("update", "delete") for kind in INGREDIENT_KINDS},
 }
 """Checks that share the code of their refusal with an earlier check."""
 

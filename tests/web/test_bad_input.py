@@ -147,6 +147,11 @@ def test_a_problem_names_every_violation_by_place_and_the_field_that_may_be_mean
     )
 
 
+def test_a_problem_quotes_what_was_found_as_it_was_sent(emulator: EmulatorUnderTest) -> None:
+    detail = emulator.post("/uploads", {"content_type": "is it?. no", "size_bytes": 0}).json["detail"]
+    assert detail.startswith('/content_type: found "is it?. no"; expected')
+
+
 def test_a_field_that_is_there_already_is_not_the_one_that_was_meant(emulator: EmulatorUnderTest) -> None:
     body = {"name": "Shirt", "asset_id": ["ast_1"], "primary_asset_id": "ast_1"}
     assert 'did you mean "asset_ids"? /asset_ids: found nothing' in emulator.post("/products", body).json["detail"]
