@@ -247,7 +247,7 @@ def _counter_of_strangers(default: "Sandbox") -> "Callable[[], int]":
 
 
 def _requests_section(sandbox: "Sandbox", strangers: "Callable[[], int]") -> str:
-    from emulator.domain.problems import count_of
+    from emulator.kernel.wording import count_of
     from emulator.testing import EmulatorError
 
     try:

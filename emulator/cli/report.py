@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator import __version__
-from emulator.domain.problems import count_of
 from emulator.examiner.examiner import Totals
+from emulator.kernel.wording import count_of
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.scenario.playbook import RuleCounts
 from emulator.service.journal import Outcome

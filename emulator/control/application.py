@@ -32,12 +32,13 @@ from emulator.control import (
     work,
 )
 from emulator.control.calls import Action, ControlPlane, Pictures, endpoint, head_of
-from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.examiner.examiner import Examiner
 from emulator.http import requests
 from emulator.http.problems import not_allowed, problem_response
 from emulator.http.requests import Body, ClientDisconnectedError
 from emulator.http.stopping import Stop
+from emulator.kernel.wording import excerpt
 from emulator.scenario.library import shipped_library
 from emulator.service.sandbox import SandboxOptions
 from emulator.service.sandboxes import Sandboxes

@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from emulator.contract import Contract
 from emulator.control.fields import read_fields
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
 from emulator.examiner.closing import Closing
 from emulator.examiner.examiner import Examiner
 from emulator.http import requests
@@ -29,6 +29,7 @@ from emulator.http.problems import internal_error
 from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, read_query
 from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
+from emulator.kernel.wording import excerpt
 from emulator.scenario.library import LibraryEntry, ScenarioLibrary
 from emulator.scenario.rules import WorkRule
 from emulator.scenario.vocabulary import OperationFacts

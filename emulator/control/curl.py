@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from emulator.contract import BASE_PATH
 from emulator.control.entries import Masks
-from emulator.domain.problems import count_of
 from emulator.http.requests import encoded_path
+from emulator.kernel.wording import count_of
 from emulator.service.journal import MAXIMUM_BODY_BYTES, Entry
 
 _AUTHORIZATION: Final = '--header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"'

@@ -10,8 +10,8 @@ from typing import Any, Final
 import orjson
 
 from emulator.control.explanations import describe_rule, rules_that_acted
-from emulator.domain.problems import count_of
 from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.wording import count_of
 from emulator.service.journal import Entry, Identity
 from emulator.service.sandbox import Sandbox
 

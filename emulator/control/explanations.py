@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 
 from emulator.documents.complaints import sentence
-from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, Source, count_of, source_of
+from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, Source, source_of
 from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.wording import count_of
 from emulator.scenario.rules import Rule
 from emulator.service.journal import Entry, Journal
 

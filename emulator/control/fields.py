@@ -11,8 +11,9 @@ from emulator.documents import shipped_document
 from emulator.documents.complaints import clause
 from emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
 from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
 from emulator.kernel.clock import ClockSetting
+from emulator.kernel.wording import excerpt
 
 
 @cache

@@ -11,9 +11,10 @@ from emulator.control import PREFIX
 from emulator.control.calls import Call, JsonResponse
 from emulator.control.fields import whole_number
 from emulator.control.teams import account_of_query, describe_owner
-from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Asset
 from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.wording import excerpt
 from emulator.service.library import add_upload
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 

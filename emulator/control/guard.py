@@ -8,8 +8,9 @@ from typing import Final
 
 from emulator.control import PREFIX
 from emulator.control.page import is_document, is_own_file
-from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.http.requests import Request
+from emulator.kernel.wording import excerpt
 
 HEALTH: Final = f"{PREFIX}/health"
 """Answered without the control token, so that a wait for readiness does not need it."""

@@ -19,9 +19,10 @@ from emulator.control.entries import Masks, describe_entry
 from emulator.control.explanations import explain
 from emulator.control.fields import number_in, unfit, whole_number
 from emulator.documents.values import LARGEST_INTEGER
-from emulator.domain.problems import CATALOGUE, Problem, excerpt
+from emulator.domain.problems import CATALOGUE, Problem
 from emulator.http.requests import ClientDisconnectedError, watching
 from emulator.kernel.timestamps import SECOND_MS
+from emulator.kernel.wording import excerpt
 from emulator.service.journal import Entry, Journal
 from emulator.service.sandbox import Sandbox
 

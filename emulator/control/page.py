@@ -12,7 +12,8 @@ from starlette.responses import Response
 
 from emulator.control import PREFIX
 from emulator.control.calls import Call
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
+from emulator.kernel.wording import excerpt
 
 _FOLDER: Final = Path(__file__).with_name("page")
 _MEDIA_TYPES: Final = {

@@ -14,8 +14,9 @@ from emulator.control.teams import describe_owner, find_account
 from emulator.control.timelines import describe_timeline
 from emulator.documents.complaints import DocumentError
 from emulator.documents.yaml_nodes import MappingNode, json_value, read_document
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.wording import excerpt
 from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
 from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames

@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from emulator.control.calls import Call, JsonResponse
 from emulator.documents.values import optional
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Profile
 from emulator.kernel.timestamps import format_timestamp, parse_timestamp
+from emulator.kernel.wording import excerpt
 from emulator.scenario.changes import CredentialChange
 from emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
 from emulator.scenario.world_format import team_change

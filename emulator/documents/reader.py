@@ -10,7 +10,7 @@ from typing import Any, Final
 from emulator.documents.complaints import Complaint, DocumentError, Position
 from emulator.documents.schemas import MORE, Schemas, Steps, Violation
 from emulator.documents.yaml_nodes import ListNode, MappingNode, Node, TextNode, json_value
-from emulator.domain.problems import excerpt
+from emulator.kernel.wording import excerpt
 
 MOST_COMPLAINTS: Final = 100
 """Limit of the complaints about one document; after correction the rest are reported."""

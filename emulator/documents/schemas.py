@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from emulator.documents.complaints import clause, nearest, one_of, sentence
 from emulator.documents.values import LONGEST_NAME
-from emulator.domain.problems import count_of, excerpt, pointer
+from emulator.kernel.wording import count_of, excerpt, pointer
 
 Steps: TypeAlias = tuple[str | int, ...]
 """The way to a place in a value: names of fields and indexes of items."""

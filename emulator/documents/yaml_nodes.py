@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from msgspec import Struct
 
 from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position
-from emulator.domain.problems import excerpt
+from emulator.kernel.wording import excerpt
 
 if TYPE_CHECKING:
     from yaml import Event, MarkedYAMLError

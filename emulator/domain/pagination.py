@@ -10,9 +10,10 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
 from emulator.domain.resources import RenderedOnce
 from emulator.kernel.signing import Signer
+from emulator.kernel.wording import excerpt
 
 DEFAULT_LIMIT = 25
 

@@ -1,7 +1,6 @@
 """The catalogue of errors (section 7), the checks that raise them in their order (D01), and the one exception class.
 
-Nothing else in the project says which status or title a code has, or where a check comes from. Below them, the words that
-every message uses for a place, a value that was found, and a count.
+Nothing else in the project says which status or title a code has, or where a check comes from.
 """
 
 from collections.abc import Mapping
@@ -10,6 +9,8 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from msgspec import Struct
+
+from emulator.kernel.wording import excerpt
 
 
 class Check(StrEnum):
@@ -209,41 +210,3 @@ def invalid_input(
 def invalid_reference(where: str, found: object, expected: str, remedy: str | None = None) -> Problem:
     """Build a 422 for an id that the Team cannot use."""
     return Problem("invalid_reference", f"{where}: found {excerpt(found)}; expected {expected}", remedy=remedy)
-
-
-def pointer(*steps: object) -> str:
-    """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one line."""
-    path = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
-    return path if path.isprintable() else "".join(_shown(character) for character in path)
-
-
-def count_of(number: int, noun: str) -> str:
-    """Say how many of something there are: `1 Credit`, `2 Credits`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-_LONGEST_EXCERPT = 80
-"""Limit of the characters of a value in a message."""
-
-
-def excerpt(value: object) -> str:
-    """Show a value that a client sent, short and on one line."""
-    if value is None or isinstance(value, bool):
-        text = {None: "null", True: "true", False: "false"}[value]
-    elif isinstance(value, str):
-        text = f'"{"".join(map(_shown, value[: _LONGEST_EXCERPT + 1]))}"'
-    elif isinstance(value, dict):
-        text = "an object"
-    elif isinstance(value, list | tuple):
-        text = f"an array of {len(value)}"
-    else:
-        text = str(value)[: _LONGEST_EXCERPT + 1]
-    if len(text) <= _LONGEST_EXCERPT:
-        return text
-    return f'{text[: _LONGEST_EXCERPT - 1]}…"' if isinstance(value, str) else text[:_LONGEST_EXCERPT] + "…"
-
-
-def _shown(character: str) -> str:
-    if character.isprintable() and character != "\\":
-        return character
-    return character.encode("unicode_escape").decode()

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, Final
 
-from emulator.domain.problems import count_of
 from emulator.examiner.coverage import Coverage, rows
+from emulator.kernel.wording import count_of
 
 _MOST_CLOSING: Final = 8
 """Limit of the listed scenarios that close most gaps."""

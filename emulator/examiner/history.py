@@ -12,10 +12,10 @@ from operator import attrgetter
 from typing import TypeAlias, TypeVar
 
 from emulator.domain.lifecycles import TERMINAL
-from emulator.domain.problems import excerpt
 from emulator.domain.resources import Generation, Operation
 from emulator.examiner.noting import LOOKS, digest_of
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS
+from emulator.kernel.wording import excerpt
 from emulator.service.record import Note
 from emulator.service.store import Store
 

@@ -10,9 +10,10 @@ from collections.abc import Collection
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
-from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.http.cors import ANY_ORIGIN
 from emulator.http.requests import Scope
+from emulator.kernel.wording import excerpt
 
 PRIVATE_SUFFIXES: Final = (".localhost", ".local", ".internal", ".test", ".home.arpa")
 """Names under these cannot be registered (RFC 2606, 6762, 8375)."""

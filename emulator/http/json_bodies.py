@@ -12,8 +12,9 @@ from typing import Any
 
 import orjson
 
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
 from emulator.http.requests import MAXIMUM_BODY_BYTES, unfit_media_type
+from emulator.kernel.wording import excerpt
 
 MAXIMUM_DEPTH = 254
 """Levels of arrays and objects in JSON: as many as can be written again (D56)."""

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
 from emulator.http.connection import connection_of
 from emulator.kernel.timestamps import SECOND_MS
+from emulator.kernel.wording import excerpt
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from emulator.documents import shipped_path
 from emulator.documents.complaints import Complaint, nearest, one_of
-from emulator.domain.problems import excerpt
+from emulator.kernel.wording import excerpt
 from emulator.scenario.format import ScenarioError, parse_scenario
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import OperationFacts

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from emulator.documents.complaints import nearest, one_of
 from emulator.documents.reader import Document
 from emulator.documents.schemas import Steps
-from emulator.domain.problems import excerpt
+from emulator.kernel.wording import excerpt
 from emulator.scenario.world import WorldNames
 
 LIMITED: Final = ", as this scenario is limited to one Team"

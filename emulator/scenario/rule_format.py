@@ -10,7 +10,7 @@ from emulator.documents.complaints import nearest
 from emulator.documents.reader import Document
 from emulator.documents.schemas import Steps, Violation
 from emulator.documents.values import optional, parse_span_ms
-from emulator.domain.problems import excerpt
+from emulator.kernel.wording import excerpt
 from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
 from emulator.scenario.names import rule_name

@@ -14,8 +14,8 @@ from emulator.documents.reader import Document
 from emulator.documents.schemas import Schemas
 from emulator.documents.values import FORMATS, optional, parse_span_ms, parse_whole_number
 from emulator.documents.yaml_nodes import JsonValue, node_of, read_document
-from emulator.domain.problems import excerpt
 from emulator.kernel.timestamps import parse_timestamp
+from emulator.kernel.wording import excerpt
 from emulator.scenario.names import LIMITED, mapping_of, objects_of
 from emulator.scenario.world import (
     BUILT_IN_WORLD,

@@ -5,8 +5,9 @@ In the order of D01. A check raises a Problem or returns; counting a request aga
 
 from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE
 from emulator.domain.idempotency import MAXIMUM_RECORDS
-from emulator.domain.problems import Check, Problem, count_of
+from emulator.domain.problems import Check, Problem
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp, seconds_up
+from emulator.kernel.wording import count_of
 from emulator.service import remedies
 from emulator.service.calls import Call
 from emulator.service.scenarios import EVERYONE

@@ -12,10 +12,11 @@ from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
 from emulator.domain.pixels import output_size, reaches, size_of_ratio
 from emulator.domain.pricing import generation_charge, generation_price
-from emulator.domain.problems import Check, Problem, excerpt, invalid_input
+from emulator.domain.problems import Check, Problem, invalid_input
 from emulator.domain.product_photos import pack
 from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
 from emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose
+from emulator.kernel.wording import excerpt
 from emulator.scenario.outcomes import WorkOutcome
 from emulator.service import work
 from emulator.service.admission import check_budget, check_credits

@@ -2,9 +2,10 @@
 
 from msgspec import Struct, structs
 
-from emulator.domain.problems import Check, Problem, excerpt, invalid_input
+from emulator.domain.problems import Check, Problem, invalid_input
 from emulator.domain.product_photos import primary_of
 from emulator.domain.resources import Asset, Product
+from emulator.kernel.wording import excerpt
 from emulator.service import remedies
 from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.lookups import ASSET, PRODUCT, find, refer_to_all

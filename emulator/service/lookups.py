@@ -8,8 +8,9 @@ from typing import Generic
 
 from msgspec import Struct
 
-from emulator.domain.problems import Check, Problem, excerpt, invalid_reference
+from emulator.domain.problems import Check, Problem, invalid_reference
 from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Ingredient, Operation, Product
+from emulator.kernel.wording import excerpt
 from emulator.service import remedies
 from emulator.service.calls import Call
 from emulator.service.store import Collection, Resource, Store

@@ -7,9 +7,10 @@ happens outside the event loop, between `to_decode` and `complete`.
 from msgspec import structs
 
 from emulator.domain import lifecycles
-from emulator.domain.problems import Check, Problem, excerpt, invalid_input
+from emulator.domain.problems import Check, Problem, invalid_input
 from emulator.domain.resources import Asset, UploadSession
 from emulator.kernel.timestamps import MINUTE_MS, format_timestamp
+from emulator.kernel.wording import excerpt
 from emulator.service import remedies
 from emulator.service.calls import Call, Commit, DecodedUpload
 from emulator.service.library import add_upload

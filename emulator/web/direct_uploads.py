@@ -7,12 +7,13 @@ more of them are kept than the session declared.
 import hashlib
 import io
 
-from emulator.domain.problems import Check, Problem, count_of, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import UploadSession
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Body, Request
 from emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from emulator.kernel.json_bytes import json_bytes
+from emulator.kernel.wording import count_of, excerpt
 from emulator.service import engine, uploads
 from emulator.service.callers import Caller
 from emulator.service.calls import Commit

@@ -20,12 +20,13 @@ from msgspec import Struct
 
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.idempotency import StoredAnswer
-from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem, excerpt
+from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem
 from emulator.http.problems import internal_error, problem_response
 from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, Receive, Request, Scope, Send
 from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
+from emulator.kernel.wording import excerpt
 from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.matching import ByteSurface, RequestFacts
 from emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision

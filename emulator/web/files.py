@@ -3,10 +3,11 @@
 import re
 from hmac import compare_digest
 
-from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
 from emulator.http.responses import NOSNIFF, Header, Response
+from emulator.kernel.wording import excerpt
 from emulator.service import engine
 from emulator.service.callers import Caller
 from emulator.service.calls import Commit

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from emulator.contract import QueryParameter
-from emulator.domain.problems import Problem, excerpt
+from emulator.domain.problems import Problem
 from emulator.http.requests import read_query
+from emulator.kernel.wording import excerpt
 
 
 def parse_query(query_string: bytes, parameters: Mapping[str, QueryParameter]) -> dict[str, str]:

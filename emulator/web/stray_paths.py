@@ -3,8 +3,9 @@
 from typing import NoReturn
 
 from emulator.contract import BASE_PATH
-from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.http.requests import Request
+from emulator.kernel.wording import excerpt
 from emulator.service.callers import Caller
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes

@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from emulator.contract import BASE_PATH, Contract, OperationContract
-from emulator.domain.problems import Check, Problem, excerpt
+from emulator.domain.problems import Check, Problem
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
 from emulator.http.responses import Response
+from emulator.kernel.wording import excerpt
 from emulator.service import engine
 from emulator.service.callers import Caller
 from emulator.service.calls import Call

@@ -2,7 +2,8 @@
 
 import pytest
 
-from emulator.domain.problems import CATALOGUE, Check, Problem, excerpt, invalid_input
+from emulator.domain.problems import CATALOGUE, Check, Problem, invalid_input
+from emulator.kernel.wording import excerpt
 
 
 def test_every_code_has_a_title_and_a_way_out() -> None:

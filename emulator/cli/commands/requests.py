@@ -13,9 +13,9 @@ from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_options, control_client
-from emulator.domain.problems import count_of
 from emulator.kernel.printable import printable, printable_lines
 from emulator.kernel.signing import without_signature
+from emulator.kernel.wording import count_of
 from emulator.settings import UsageError
 from emulator.testing.control import ControlClient
 from emulator.testing.records import RecordedRequest, record, request_line

@@ -11,7 +11,8 @@ from emulator.cli.sweep.calls import order_of
 from emulator.cli.sweep.cells import LOST_AFTER, LOST_BEFORE, Cell, LeftOut
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
 from emulator.contract import Contract
-from emulator.domain.problems import CATALOGUE, MENDED_BY_TIME, count_of
+from emulator.domain.problems import CATALOGUE, MENDED_BY_TIME
+from emulator.kernel.wording import count_of
 
 SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
 LEFT_OUT: Final = "-"

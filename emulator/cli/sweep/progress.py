@@ -8,8 +8,8 @@ from typing import Final, Self
 
 from emulator.cli.output import Style
 from emulator.cli.sweep.runs import OUTCOMES, Run
-from emulator.domain.problems import count_of
 from emulator.kernel.clock import host_elapsed_ms
+from emulator.kernel.wording import count_of
 
 TELL_EVERY_MS: Final = 30_000.0
 """How much time lies between two lines where there is no terminal."""

@@ -20,9 +20,9 @@ from cattrs.gen import make_dict_structure_fn
 from cattrs.strategies import configure_tagged_union
 from msgspec import Struct
 
-from emulator.domain.problems import excerpt, pointer
 from emulator.domain.recipes import RECIPE_KINDS, Recipe
 from emulator.kernel.clock import Clock, ClockSetting
+from emulator.kernel.wording import excerpt, pointer
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service.journal import Journal
 

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from emulator.domain.admission import RateWindow
 from emulator.domain.idempotency import Scope, StoredAnswer
-from emulator.domain.problems import excerpt
 from emulator.domain.recipes import Recipe
 from emulator.domain.resources import (
     Asset,
@@ -27,6 +26,7 @@ from emulator.domain.resources import (
     UploadSession,
 )
 from emulator.kernel.timeline import Event
+from emulator.kernel.wording import excerpt
 from emulator.scenario.playbook import Playbook
 from emulator.service.engine import HOLD_EVENT
 from emulator.service.record import MAXIMUM_FINDINGS, MAXIMUM_NOTES, Finding, Note

@@ -12,7 +12,7 @@ import orjson
 from msgspec.structs import replace
 
 from emulator.contract import Contract
-from emulator.domain.problems import excerpt, pointer
+from emulator.kernel.wording import excerpt, pointer
 from emulator.scenario.format import parse_scenario
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxState

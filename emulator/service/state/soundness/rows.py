@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from emulator.documents.values import LARGEST_INTEGER
-from emulator.domain.problems import excerpt
+from emulator.kernel.wording import excerpt
 from emulator.service.sandbox import Sandbox
 from emulator.service.store import Collection, Resource
 

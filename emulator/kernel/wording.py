@@ -1,0 +1,40 @@
+"""The words that every message uses for a place in a document, a value that was found, and a count."""
+
+from typing import Final
+
+MAX_EXCERPT_CHARACTERS: Final = 80
+"""Limit of the characters of a value in a message."""
+
+
+def pointer(*steps: object) -> str:
+    """Write the JSON Pointer of the place that these steps lead to (RFC 6901), on one line."""
+    path = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    return path if path.isprintable() else "".join(_shown(character) for character in path)
+
+
+def count_of(number: int, noun: str) -> str:
+    """Say how many of something there are: `1 Credit`, `2 Credits`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def excerpt(value: object) -> str:
+    """Show a value that a client sent, short and on one line."""
+    if value is None or isinstance(value, bool):
+        text = {None: "null", True: "true", False: "false"}[value]
+    elif isinstance(value, str):
+        text = f'"{"".join(map(_shown, value[: MAX_EXCERPT_CHARACTERS + 1]))}"'
+    elif isinstance(value, dict):
+        text = "an object"
+    elif isinstance(value, list | tuple):
+        text = f"an array of {len(value)}"
+    else:
+        text = str(value)[: MAX_EXCERPT_CHARACTERS + 1]
+    if len(text) <= MAX_EXCERPT_CHARACTERS:
+        return text
+    return f'{text[: MAX_EXCERPT_CHARACTERS - 1]}…"' if isinstance(value, str) else text[:MAX_EXCERPT_CHARACTERS] + "…"
+
+
+def _shown(character: str) -> str:
+    if character.isprintable() and character != "\\":
+        return character
+    return character.encode("unicode_escape").decode()
