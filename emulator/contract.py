@@ -6,7 +6,7 @@ operations do, nor how a violation is answered.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -18,6 +18,9 @@ BASE_PATH = "/v1"
 """The beginning of every operation's path, on every server."""
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _METHODS = ("get", "post", "patch", "put", "delete")
+
+OperationKind = Literal["read", "list", "poll", "write"]
+"""What an operation is. A list answers with pages of a collection, a poll with work that it may ask to read again."""
 
 
 class QueryParameter(Struct, frozen=True):
@@ -34,6 +37,7 @@ class OperationContract(Struct, frozen=True):
     """What the contract says of one operation."""
 
     id: str
+    kind: OperationKind
     method: str
     path: str
     query: Mapping[str, QueryParameter]
@@ -41,10 +45,16 @@ class OperationContract(Struct, frozen=True):
     """The name of its body's schema; None for an operation that takes no body."""
     cost: str
     """The Credits that it takes from the Team, in words."""
-    is_idempotent: bool
+    takes_key: bool
+    """Whether it takes an Idempotency-Key."""
     codes: Mapping[int, frozenset[str]]
     """The problem codes that each declared status can carry; 0 stands for the default response."""
     statuses: frozenset[int]
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it may change something."""
+        return self.kind == "write"
 
     @property
     def success(self) -> int:
@@ -108,22 +118,24 @@ class Contract:
             if "requestBody" in operation
             else None
         )
+        query = {
+            parameter["name"]: self._read_query_parameter(parameter)
+            for parameter in parameters
+            if parameter["in"] == "query"
+        }
         codes = {
             0 if status == "default" else int(status): frozenset(self._codes_of(response))
             for status, response in operation["responses"].items()
         }
         return OperationContract(
             id=operation["operationId"],
+            kind=_kind_of(method, operation, query),
             method=method.upper(),
             path=path,
-            query={
-                parameter["name"]: self._read_query_parameter(parameter)
-                for parameter in parameters
-                if parameter["in"] == "query"
-            },
+            query=query,
             body=body["schema"]["$ref"].rpartition("/")[2] if body else None,
             cost=operation.get("x-service-credit-cost", "Free"),
-            is_idempotent=any(parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters),
+            takes_key=any(parameter["name"] == IDEMPOTENCY_KEY for parameter in parameters),
             codes={status: found for status, found in codes.items() if found},
             statuses=frozenset(codes) - {0},
         )
@@ -141,6 +153,14 @@ class Contract:
             maximum=schema.get("maximum", 0),
             words=tuple(schema.get("enum", ())),
         )
+
+
+def _kind_of(method: str, operation: Mapping[str, Any], query: Mapping[str, QueryParameter]) -> OperationKind:
+    if method != "get":
+        return "write"
+    if "after" in query:
+        return "list"
+    return "poll" if "Retry-After" in operation["responses"]["200"]["headers"] else "read"
 
 
 def enforcing_unique_items(node: Any) -> Any:

@@ -67,7 +67,7 @@ def _points(operation: OperationContract) -> Iterator[str]:
     if work in WORKFLOWS:
         yield "output completed"
         yield from (f"output failed with {code}" for code in FAILURE_CODES)
-    if operation.is_idempotent:
+    if operation.takes_key:
         yield REPLAY
     codes = sorted(operation.all_codes, key=lambda code: (CATALOGUE[code].status, code))
     yield from (f"{CATALOGUE[code].status} {code}" for code in codes)

@@ -22,7 +22,7 @@ def build_steps(
     contract: Contract, operation: OperationContract
 ) -> tuple[tuple[Step, ...], tuple[Step, ...], tuple[Step, ...]]:
     """Return an operation's checks: at the entrance, before the wait in admission, and after it."""
-    is_write = operation.method != "GET"
+    is_write = operation.is_write
     entrance = (
         Step(Check.CREDENTIAL, lambda exchange: admission.check_credential(exchange.call)),
         Step(Check.RATE, lambda exchange: admission.check_rate(exchange.call)),
@@ -31,12 +31,12 @@ def build_steps(
         (is_write, Step(Check.PROFILE, lambda exchange: admission.check_profile(exchange.call))),
         (True, Step(Check.SHAPE, _check_of_shape(operation))),
         (operation.body is not None, Step(Check.BODY, _check_of_body(contract, operation.body or ""))),
-        (operation.is_idempotent, Step(Check.IDEMPOTENCY, _check_idempotency)),
+        (operation.takes_key, Step(Check.IDEMPOTENCY, _check_idempotency)),
     ]
     after = [
         (is_write, Step(Check.PAUSE, lambda exchange: admission.check_pause(exchange.call))),
         (
-            operation.is_idempotent,
+            operation.takes_key,
             Step(Check.SUBSCRIPTION, lambda exchange: admission.check_subscription(exchange.call)),
         ),
     ]
@@ -49,7 +49,7 @@ def build_steps(
 
 def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
     """400: query, Idempotency-Key and JSON are well-formed (D02, D03, D44)."""
-    has_key, has_body, method = operation.is_idempotent, operation.body is not None, operation.method
+    has_key, has_body, method = operation.takes_key, operation.body is not None, operation.method
 
     def check(exchange: Exchange) -> None:
         request, call = exchange.request, exchange.call

@@ -127,7 +127,7 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
     return Route(
         operation=operation.id,
         byte_surface=None,
-        is_read=operation.method == "GET",
+        is_read=not operation.is_write,
         success=operation.success,
         codes=operation.all_codes,
         checks=(Check.ROUTE, *(step.check for step in (*entrance, *before, *after)), *own_checks(operation)),

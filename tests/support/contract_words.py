@@ -34,9 +34,7 @@ def scenario_schema(document: dict[str, Any]) -> str:
     definitions["operation"]["enum"] = [name for ids in operation_ids(document).values() for name in ids]
     operations = Contract(document).operations.values()
     for operation in operations:  # so that one list serves rules about bodies and about keys
-        assert (operation.body is None) is not operation.is_idempotent, (
-            f"{operation.id}: a body and a key come together"
-        )
+        assert (operation.body is None) is not operation.takes_key, f"{operation.id}: a body and a key come together"
     definitions["without_body"]["enum"] = [operation.id for operation in operations if operation.body is None]
     definitions["without_query"]["enum"] = [operation.id for operation in operations if not operation.query]
     definitions["without_resource"]["enum"] = [operation.id for operation in operations if "{" not in operation.path]
