@@ -2,15 +2,14 @@
 
 Every scalar is text here: what it means (a number, a timestamp, a word) is decided by the reader that knows what its key
 expects, so `2026-01-01`, `on` and `12:30:00` never turn into something else. A key that comes twice in a mapping is an
-error. What is read is bounded in bytes, depth and nodes, aliases counted as often as they are used.
+error. What is read is bounded in bytes, depth and values, aliases counted as often as they are used.
 """
 
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -18,23 +17,21 @@ from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Pos
 from emulator.kernel.wording import excerpt
 
 if TYPE_CHECKING:
-    from yaml import Event, MarkedYAMLError
+    from yaml import MarkedYAMLError
+    from yaml.error import Mark
 
-MAXIMUM_BYTES: Final = 1024 * 1024
-MAXIMUM_DEPTH: Final = 32
-MAXIMUM_NODES: Final = 100_000
-"""Nodes of one document, those behind an alias counted each time it is used."""
+MAX_BYTES: Final = 1024 * 1024
+MAX_DEPTH: Final = 32
+MAX_VALUES: Final = 20_000
+"""Values of one document, those behind an alias counted each time it is used: they are read in 50 ms."""
 
-_PLAIN_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
+_PLAIN_TAGS: Final = frozenset({"", "!", "tag:yaml.org,2002:str", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
 _NULLS: Final = ("", "~", "null")
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
-_FORBIDDEN: Final = "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HALF: Final = "half of a surrogate pair"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_ESCAPE: Final = re.compile(
-    r"\\(?:u[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|(?P<half>u[Dd][89A-Fa-f][\dA-Fa-f]{2})|.)", re.ASCII
-)
-"""An escape in a text of JSON: a whole surrogate pair is one character, half of one is none."""
+_ALIAS: Final = re.compile(r"\*[^\s,\[\]{}]*")
 _NUMBER_CHARACTERS: Final = 40
 _INDICATORS: Final = "*&>|@`%"
 """Characters with which a value can begin only in quotes, unless they mean what YAML means by them."""
@@ -70,6 +67,10 @@ class MappingNode(Struct, frozen=True):
 Node: TypeAlias = TextNode | ListNode | MappingNode
 
 
+class _NotYamlError(DocumentError):
+    """The parser of YAML refuses the text, which may be JSON all the same."""
+
+
 def read_document(text: str | bytes, filename: str) -> Node:
     """Read the one document of a YAML or JSON text.
 
@@ -78,12 +79,11 @@ def read_document(text: str | bytes, filename: str) -> Node:
     """
     decoded = _decoded(text, filename)
     try:
-        return _Composer(filename).compose(decoded)
-    except DocumentError:
-        if not decoded.lstrip().startswith("{"):
-            raise
-        data = _json_or_none(decoded, filename)
-        if data is None:  # not JSON either, so the complaint about YAML is the better one
+        return _Builder(filename).of_yaml(_composed(decoded, filename))
+    except _NotYamlError:
+        # JSON may have tabs and surrogate pairs, which YAML does not.
+        data = _json_or_none(decoded, filename) if decoded.lstrip().startswith("{") else None
+        if data is None:
             raise
         return node_of(data, filename)
 
@@ -92,9 +92,9 @@ def node_of(data: JsonValue, filename: str) -> Node:
     """Turn data that was parsed elsewhere (a JSON body, a compiled document) into nodes without positions.
 
     Raises:
-        DocumentError: it is nested too deeply.
+        DocumentError: it is nested too deeply, or has too many values.
     """
-    return _node_of(data, filename, 1)
+    return _Builder(filename).of_data(data)
 
 
 def json_value(node: Node) -> JsonValue:
@@ -121,46 +121,23 @@ def _json_scalar(text: str) -> JsonValue:
     return number if math.isfinite(number) else text
 
 
-def _node_of(data: JsonValue, filename: str, depth: int) -> Node:
-    if depth > MAXIMUM_DEPTH:
-        raise DocumentError([_too_deep(filename, NOWHERE)])
-    if isinstance(data, str):
-        return TextNode(data, quoted=True, position=NOWHERE)
-    if isinstance(data, Mapping):
-        return MappingNode(
-            tuple(
-                (TextNode(key, quoted=True, position=NOWHERE), _node_of(value, filename, depth + 1))
-                for key, value in data.items()
-            ),
-            NOWHERE,
-        )
-    if isinstance(data, Sequence):
-        return ListNode(tuple(_node_of(item, filename, depth + 1) for item in data), NOWHERE)
-    return TextNode("" if data is None else json.dumps(data), quoted=False, position=NOWHERE)
-
-
 def _json_or_none(text: str, filename: str) -> JsonValue:
-    """Read a text as JSON; None if it is not JSON. Raises DocumentError: one of its texts cannot be written as UTF-8."""
+    """Read a text as JSON; None if it is not JSON. Raises DocumentError for half of a surrogate pair, which is no text."""
+
+    def object_of(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+        if len(fields := dict(pairs)) < len(pairs):
+            raise ValueError(pairs)
+        return fields
+
     try:
-        data: JsonValue = json.loads(text, object_pairs_hook=_object_of)
+        data: JsonValue = json.loads(text, object_pairs_hook=object_of)
+        if "\\u" in text:
+            json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _error(filename, NOWHERE, _HALF, "UTF-8 text") from None
     except (ValueError, RecursionError):
         return None
-    for escape in _ESCAPE.finditer(text):
-        if escape["half"]:
-            raise _no_text_after(text[: escape.start()], filename, _HALF)
     return data
-
-
-def _object_of(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    """Raises ValueError: a key comes twice."""
-    if len(fields := dict(pairs)) < len(pairs):
-        raise ValueError(pairs)
-    return fields
-
-
-def _no_text_after(before: str, filename: str, found: str, expected: str = "UTF-8 text") -> DocumentError:
-    line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-    return DocumentError([Complaint(filename, line, column, "", found, expected)])
 
 
 def _decoded(text: str | bytes, filename: str) -> str:
@@ -172,158 +149,143 @@ def _decoded(text: str | bytes, filename: str) -> str:
         found = "a byte that is not UTF-8" if isinstance(error, UnicodeDecodeError) else _HALF
         before = error.object[: error.start]
         text_before = before if isinstance(before, str) else before.decode(errors="replace")
-        raise _no_text_after(text_before, filename, found) from None
-    if len(encoded) > MAXIMUM_BYTES:
-        raise DocumentError([Complaint(filename, 0, 0, "", f"{len(encoded)} bytes", f"at most {MAXIMUM_BYTES}")])
+        raise _no_text_after(text_before, filename, found, "UTF-8 text") from None
+    if len(encoded) > MAX_BYTES:
+        raise _error(filename, NOWHERE, f"{len(encoded)} bytes", f"at most {MAX_BYTES}")
     decoded = decoded.removeprefix("\ufeff")
-    if forbidden := re.search(_FORBIDDEN, decoded):
+    if forbidden := _FORBIDDEN.search(decoded):
         found = f"the control character U+{ord(forbidden.group()):04X}"
         raise _no_text_after(decoded[: forbidden.start()], filename, found, "text without control characters")
     return decoded
 
 
-def _too_deep(filename: str, position: Position) -> Complaint:
-    expected = f"at most {MAXIMUM_DEPTH} levels"
-    return Complaint(filename, position.line, position.column, "", "arrays and objects nested too deeply", expected)
+def _no_text_after(before: str, filename: str, found: str, expected: str) -> DocumentError:
+    line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+    return _error(filename, Position(line, column), found, expected)
 
 
-@dataclass(slots=True, eq=False)
-class _Open:
-    """A mapping or list whose end has not been seen yet."""
-
-    is_mapping: bool
-    anchor: str | None
-    position: Position
-    children: list[Node]
-    size: int = 1
-    height: int = 1
-
-    def closed(self) -> Node:
-        if not self.is_mapping:
-            return ListNode(tuple(self.children), self.position)
-        keys, values = self.children[::2], self.children[1::2]
-        entries = tuple((key, value) for key, value in zip(keys, values, strict=True) if isinstance(key, TextNode))
-        return MappingNode(entries, self.position)
+def _error(filename: str, position: Position, found: str, expected: str) -> DocumentError:
+    return DocumentError([Complaint(filename, position.line, position.column, "", found, expected)])
 
 
-class _Built(Struct, frozen=True):
-    """A finished node, with its number of values and its levels."""
-
-    node: Node
-    size: int = 1
-    height: int = 0
-
-
-class _Composer:
-    """Builds nodes from the parser's events, on a stack of its own: no depth of input can exhaust the interpreter's."""
+class _Bounds:
+    """Counts what one document holds."""
 
     def __init__(self, filename: str) -> None:
         self._filename = filename
-        self._open: list[_Open] = []
-        self._anchors: dict[str, _Built] = {}
-        self._root: Node | None = None
-        self._nodes = 0
+        self._values = 0
 
-    def compose(self, text: str) -> Node:
-        for event in self._events(text):
-            self._take(event)
-        if self._root is None:
-            raise self._error(Position(1, 1), "an empty document", "an object")
-        return self._root
+    def check(self, depth: int, position: Position) -> None:
+        """Count a value at a depth. Raises DocumentError beyond a bound."""
+        self._values += 1
+        if depth > MAX_DEPTH:
+            found = "arrays and objects nested too deeply"
+            raise _error(self._filename, position, found, f"at most {MAX_DEPTH} levels")
+        if self._values > MAX_VALUES:
+            raise _error(self._filename, position, f"more than {MAX_VALUES} values", "a smaller document")
 
-    def _events(self, text: str) -> Iterator["Event"]:
-        import yaml  # 45 ms of start-up, which a process that reads no YAML need not spend
 
-        try:
-            yield from yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        except yaml.MarkedYAMLError as error:  # the other kind is about characters, which were checked before
-            raise self._syntax_error(error, text) from None
+class _Builder(_Bounds):
+    """Makes nodes. A level is a list or mapping; a scalar stands at the depth of what holds it."""
 
-    def _take(self, event: "Event") -> None:
-        import yaml
+    def of_yaml(self, node: Any, depth: int = 0) -> Node:
+        """Make the node of one that PyYAML composed; what an alias names is made and counted anew."""
+        position = _position(node.start_mark)
+        if node.tag not in _PLAIN_TAGS:
+            raise self._refused(position, f"the tag {excerpt(node.tag)}", "a value without a tag")
+        if isinstance(node.value, str):
+            self.check(depth, position)
+            if _SURROGATE.search(node.value):  # PyYAML's parser in C refuses such an escape, the other does not
+                raise self._refused(position, _HALF, "UTF-8 text")
+            return TextNode(node.value, node.style not in (None, ""), position)
+        self.check(depth + 1, position)
+        if node.id == "sequence":
+            return ListNode(tuple(self.of_yaml(item, depth + 1) for item in node.value), position)
+        entries: dict[str, tuple[TextNode, Node]] = {}
+        for named, value in node.value:
+            key = self.of_yaml(named, depth + 1)
+            if not isinstance(key, TextNode):
+                raise self._refused(key.position, f"{excerpt(json_value(key))} as a key", "a text as a key")
+            if key.text in entries:
+                raise self._refused(key.position, f"{excerpt(key.text)} a second time", "each key once")
+            entries[key.text] = key, self.of_yaml(value, depth + 1)
+        return MappingNode(tuple(entries.values()), position)
 
-        mark = event.start_mark
-        position = Position(mark.line + 1, mark.column + 1) if mark else NOWHERE
-        match event:
-            case yaml.DocumentStartEvent() if self._root is not None:
-                raise self._error(position, "a second document", "one document in a file")
-            case yaml.ScalarEvent(anchor=anchor, tag=tag, style=style, value=value):
-                self._check_tag(tag, position)
-                if _SURROGATE.search(value):  # of PyYAML's two parsers, that in C refuses such an escape by itself
-                    raise self._error(position, _HALF, "UTF-8 text")
-                self._nodes += 1
-                self._add(_Built(TextNode(value, style not in (None, ""), position)), anchor)
-            case yaml.AliasEvent(anchor=anchor):
-                built = self._behind_alias(str(anchor), position)
-                self._nodes += built.size
-                self._add(built, None)
-            case yaml.MappingStartEvent(anchor=anchor, tag=tag):
-                self._begin(_Open(is_mapping=True, anchor=anchor, position=position, children=[]), tag)
-            case yaml.SequenceStartEvent(anchor=anchor, tag=tag):
-                self._begin(_Open(is_mapping=False, anchor=anchor, position=position, children=[]), tag)
-            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                closing = self._open.pop()
-                node = closing.closed()
-                self._check_keys_once(node)
-                self._add(_Built(node, closing.size, closing.height), closing.anchor)
+    def of_data(self, data: JsonValue, depth: int = 0) -> Node:
+        """Make the node of a value of JSON."""
+        if isinstance(data, str):
+            self.check(depth, NOWHERE)
+            return TextNode(data, quoted=True, position=NOWHERE)
+        if isinstance(data, Mapping):
+            self.check(depth + 1, NOWHERE)
+            entries = ((TextNode(key, True, NOWHERE), self.of_data(value, depth + 1)) for key, value in data.items())
+            return MappingNode(tuple(entries), NOWHERE)
+        if isinstance(data, Sequence):
+            self.check(depth + 1, NOWHERE)
+            return ListNode(tuple(self.of_data(item, depth + 1) for item in data), NOWHERE)
+        self.check(depth, NOWHERE)
+        return TextNode("" if data is None else json.dumps(data), quoted=False, position=NOWHERE)
 
-    def _begin(self, opening: _Open, tag: str | None) -> None:
-        self._check_tag(tag, opening.position)
-        self._nodes += 1
-        self._open.append(opening)
-        self._check_depth(len(self._open), opening.position)
+    def _refused(self, position: Position, found: str, expected: str) -> DocumentError:
+        return _error(self._filename, position, found, expected)
 
-    def _add(self, built: _Built, anchor: str | None) -> None:
-        node = built.node
-        if self._nodes > MAXIMUM_NODES:
-            raise self._error(node.position, f"more than {MAXIMUM_NODES} values", "a smaller document")
-        if anchor is not None:
-            self._anchors[anchor] = built
-        if not self._open:
-            self._root = node
-            return
-        parent = self._open[-1]
-        if parent.is_mapping and len(parent.children) % 2 == 0 and not isinstance(node, TextNode):
-            raise self._error(node.position, f"{excerpt(json_value(node))} as a key", "a text as a key")
-        self._check_depth(len(self._open) + built.height, node.position)
-        parent.children.append(node)
-        parent.size += built.size
-        parent.height = max(parent.height, built.height + 1)
 
-    def _behind_alias(self, anchor: str, position: Position) -> _Built:
-        if anchor not in self._anchors:
-            raise self._error(
-                position, excerpt(f"*{anchor}"), "an alias of an anchor that ended before it, or quotes around it"
-            )
-        return self._anchors[anchor]
+def _loader_class() -> Any:
+    """Return PyYAML's loader, with bounds: it calls itself for each level, and has no limit of its own."""
+    import yaml  # 45 ms of start-up, which a process that reads no YAML need not spend
 
-    def _check_keys_once(self, node: Node) -> None:
-        taken: set[str] = set()
-        for key, _ in node.entries if isinstance(node, MappingNode) else ():
-            if key.text in taken:
-                raise self._error(key.position, f"{excerpt(key.text)} a second time", "each key once")
-            taken.add(key.text)
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def __init__(self, text: str, filename: str) -> None:
+            super().__init__(text)
+            self._bounds = _Bounds(filename)
+            self._depth = -1
 
-    def _check_tag(self, tag: str | None, position: Position) -> None:
-        if tag not in _PLAIN_TAGS:
-            raise self._error(position, f"the tag {excerpt(str(tag))}", "a value without a tag")
+        def descend_resolver(self, parent: Any, _index: Any) -> None:
+            self._depth += 1
+            self._bounds.check(self._depth, _position(parent and parent.start_mark))
 
-    def _check_depth(self, depth: int, position: Position) -> None:
-        if depth > MAXIMUM_DEPTH:
-            raise DocumentError([_too_deep(self._filename, position)])
+        def ascend_resolver(self) -> None:
+            self._depth -= 1
 
-    def _syntax_error(self, error: "MarkedYAMLError", text: str) -> DocumentError:
-        """Say what to write for the commonest mistakes, and for the others what the parser says."""
-        is_value = str(error.context).startswith(_MISTAKEN)  # then the problem comes after its first character
-        mark = error.context_mark if is_value else error.problem_mark
-        position = Position(mark.line + 1, mark.column + 1) if mark else NOWHERE
-        first = text[mark.index : mark.index + 1] if mark else ""
-        if first == "\t":
-            return self._error(position, "a tab", "spaces")
-        if first and first in _INDICATORS and (is_value or _UNEXPECTED in str(error.problem)):
-            return self._error(position, f'a value that begins with "{first}"', "quotes around it")
-        problem = " ".join(filter(None, [error.problem, error.context]))
-        return self._error(position, "text that is not YAML", f"YAML ({problem})")
+        def resolve(self, _kind: Any, _value: Any, _implicit: Any) -> str:
+            return ""  # no type is told by how a scalar looks
 
-    def _error(self, position: Position, found: str, expected: str) -> DocumentError:
-        return DocumentError([Complaint(self._filename, position.line, position.column, "", found, expected)])
+    return Loader
+
+
+def _composed(text: str, filename: str) -> Any:
+    """Return PyYAML's node of the one document. Raises DocumentError."""
+    import yaml
+
+    try:
+        root = _loader_class()(text, filename).get_single_node()
+    except yaml.MarkedYAMLError as error:  # the other kind is about characters, which were checked before
+        raise _NotYamlError([_syntax_error(error, text, filename)]) from None
+    if root is None:
+        raise _error(filename, Position(1, 1), "an empty document", "an object")
+    return root
+
+
+def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> Complaint:
+    """Say what to write for the commonest mistakes, and for the others what the parser says."""
+    problem = str(error.problem)
+    is_value = str(error.context).startswith(_MISTAKEN)  # then the problem comes after its first character
+    mark = error.context_mark if is_value else error.problem_mark
+    position = _position(mark)
+    rest = text[mark.index :] if mark else ""
+    if rest.startswith("\t"):
+        found, expected = "a tab", "spaces"
+    elif problem == "but found another document":
+        found, expected = "a second document", "one document in a file"
+    elif problem.startswith("found undefined alias") and (alias := _ALIAS.match(rest)):
+        found, expected = excerpt(alias[0]), "an alias of an anchor that stands before it, or quotes around it"
+    elif rest.startswith(tuple(_INDICATORS)) and (is_value or _UNEXPECTED in problem):
+        found, expected = f'a value that begins with "{rest[0]}"', "quotes around it"
+    else:
+        said = " ".join(filter(None, [error.problem, error.context]))
+        found, expected = "text that is not YAML", f"YAML ({said})"
+    return Complaint(filename, position.line, position.column, "", found, expected)
+
+
+def _position(mark: "Mark | None") -> Position:
+    return Position(mark.line + 1, mark.column + 1) if mark else NOWHERE

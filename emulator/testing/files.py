@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from emulator.documents.complaints import Complaint, DocumentError
-from emulator.documents.yaml_nodes import MAXIMUM_BYTES, json_value, read_document
+from emulator.documents.yaml_nodes import MAX_BYTES, json_value, read_document
 from emulator.testing.errors import UnusableFileError, UnwritableError, is_refusal, unreadable
 
 __tracebackhide__ = is_refusal
@@ -25,8 +25,8 @@ def read_file(file: "str | PathLike[str]") -> bytes:
 def read_document_file(file: "str | PathLike[str]") -> bytes:
     """Return what the file of a document holds. Raises UnusableFileError if it cannot be read, or is larger than any."""
     data = read_file(file)
-    if len(data) > MAXIMUM_BYTES:
-        too_large = Complaint(fspath(file), 0, 0, "", f"{len(data)} bytes", f"at most {MAXIMUM_BYTES}")
+    if len(data) > MAX_BYTES:
+        too_large = Complaint(fspath(file), 0, 0, "", f"{len(data)} bytes", f"at most {MAX_BYTES}")
         raise UnusableFileError("invalid_request", str(too_large))
     return data
 
