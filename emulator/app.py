@@ -143,12 +143,11 @@ class Application:
 
     def saved_state(self) -> bytes:
         """Return the default sandbox as it is now, as a state file."""
-        from emulator.examiner.conduct import portable
         from emulator.service import state
 
         sandbox = self.sandboxes.default
         now = engine.enter(sandbox)
-        return b"".join(state.save(sandbox, now, portable(sandbox)))
+        return b"".join(state.save(sandbox, now))
 
     def final_conduct(self) -> Totals:
         """Return what clients did wrong in all sandboxes, those included that are gone; no request comes any more."""

@@ -14,7 +14,6 @@ from emulator.control.calls import Call
 from emulator.control.sandboxes import describe
 from emulator.control.streams import Stream
 from emulator.domain.problems import Problem
-from emulator.examiner.conduct import portable
 from emulator.http.requests import ClientDisconnectedError
 from emulator.service import engine
 from emulator.service.sandbox import Sandbox
@@ -38,7 +37,7 @@ async def save_state(call: Call) -> Stream:
         await asyncio.sleep(0)
         call.check_unchanged()
     name = f'attachment; filename="{call.sandbox.id}-state.zip"'
-    pieces = state.save(call.sandbox, call.now, portable(call.sandbox))
+    pieces = state.save(call.sandbox, call.now)
     return Stream(iterate_in_threadpool(pieces), {"Content-Disposition": name}, _MEDIA_TYPE)
 
 

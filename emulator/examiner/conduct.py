@@ -5,26 +5,22 @@ how a note is taken.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
 
-from emulator.examiner import points
 from emulator.examiner.history import History
-from emulator.examiner.noting import digest_of
 from emulator.examiner.rules.base import Breach, Rule
 from emulator.examiner.rules.registry import RULES
 from emulator.service.record import MAXIMUM_FINDINGS, Finding, Note, Record
 from emulator.service.sandbox import Sandbox
-from emulator.service.store import Collection, Store
+from emulator.service.store import Store
 
 MAXIMUM_REQUESTS = 100
 """The most requests that a finding names."""
 _BY_NAME = {rule.name: rule for rule in RULES}
 _GIVES_WAY_TO = {rule.name: rule.gives_way_to for rule in RULES}
-"""A state file may hold findings of rules that this version does not have."""
 
 
 class Conduct(Struct, frozen=True):
@@ -67,28 +63,6 @@ def condensed(record: Record, store: Store, now: int, notes: Sequence[Note]) -> 
     settled = Counter(record.checked) + (checked - checked_again)
     findings = merged([*record.findings, *whole])[:MAXIMUM_FINDINGS]
     return Record(list(notes), findings, dict(settled), dict(record.met), record.has_failed)
-
-
-def portable(sandbox: Sandbox) -> Callable[[], Record]:
-    """Copy the record as it is now; return a function that makes the copy portable, and may be called in any thread.
-
-    A portable record has no times of the host: it is valid on every machine, and the same in every run.
-    """
-    store, now = sandbox.store, sandbox.clock.now()
-    work = Store(
-        operations=Collection(store.operations.items.copy()), generations=Collection(store.generations.items.copy())
-    )
-    record = replace(sandbox.record, notes=sandbox.record.notes.copy(), met=points.met(sandbox))
-
-    def without_host_times() -> Record:
-        notes = sorted(record.notes, key=lambda note: note.sequence)
-        portable_notes = [
-            replace(note, intent=digest_of(note), host_ms=None, host_left_ms=None, connected_ms=None, connection=None)
-            for note in notes
-        ]
-        return condensed(record, work, now, portable_notes)
-
-    return without_host_times
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:

@@ -32,13 +32,11 @@ MAXIMUM_KEPT = 1_000
 
 @dataclass(slots=True, eq=False)
 class _Past:
-    """What was found in a sandbox before it was last reset or loaded, less what the state file brought with it."""
+    """What was found in a sandbox before it was last reset or loaded."""
 
     findings: Sequence[Finding] = ()
     checked: Counter[str] = field(default_factory=Counter)
     met: Counter[str] = field(default_factory=Counter)
-    loaded: int = 0
-    """The number of the last request in the state file; later ones were made here."""
 
 
 @dataclass(slots=True, eq=False)
@@ -77,13 +75,6 @@ class Examiner:
         conduct = self.whole_conduct(sandbox)
         self._pasts[sandbox.id] = _Past(conduct.findings, Counter(conduct.checked), self.whole_met(sandbox))
 
-    def discount(self, sandbox: Sandbox) -> None:
-        """Exclude what a loaded state file holds: it belongs to other runs."""
-        past = self._pasts[sandbox.id]
-        past.loaded = sandbox.journal.last_sequence
-        past.met.subtract(points.met(sandbox))
-        past.checked.subtract(_examined(sandbox, has_ended=False).checked)
-
     def dismiss(self, sandbox: Sandbox) -> None:
         """Keep what was found in a sandbox that is about to be deleted, for the totals of the process."""
         self._met.update(self.whole_met(sandbox))
@@ -94,7 +85,7 @@ class Examiner:
     def whole_conduct(self, sandbox: Sandbox, has_ended: bool = True) -> "Conduct":
         """Return the conduct in a sandbox since its creation, before resets and loads too. `has_ended`: as in `examine`."""
         past, conduct = self._pasts.get(sandbox.id, _Past()), _examined(sandbox, has_ended)
-        findings = [*past.findings, *(finding for finding in conduct.findings if finding.requests[-1] > past.loaded)]
+        findings = [*past.findings, *conduct.findings]
         checked = {rule: past.checked[rule] + number for rule, number in conduct.checked.items()}
         return structs.replace(conduct, findings=tuple(findings[:MAXIMUM_KEPT]), checked=checked)
 

@@ -100,7 +100,6 @@ class SandboxState:
     """By Team id, and under an empty one for every Team: the running scenarios."""
     store: Store = field(default_factory=Store)
     idempotency: IdempotencyRecords = field(default_factory=IdempotencyRecords)
-    record: Record = field(default_factory=Record)
     dropped_uploads: int = 0
     """Finished Upload Sessions that were forgotten for newer ones."""
 
@@ -149,6 +148,8 @@ class Sandbox(SandboxState):
         self.held_admissions: dict[str, HeldAdmission] = {}
         self.causes: dict[tuple[str, str], Cause] = {}
         """By field (such as `credits`) and id: the timeline change that set it last."""
+        self.record = Record()
+        """What the examiner has noted since then."""
         self.strike: Playbook | None = None
         """The one fault of a sweep's run, which starts again whenever the sandbox does (`Sandboxes.strike_with`)."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}

@@ -33,9 +33,6 @@ class Examiner(Protocol):
     def conclude(self, sandbox: Sandbox) -> None:
         """Called before a sandbox is reset, or replaced by one from a state file."""
 
-    def discount(self, sandbox: Sandbox) -> None:
-        """Called when a sandbox was loaded from a state file, before any request to it."""
-
     def dismiss(self, sandbox: Sandbox) -> None:
         """Called before a sandbox is deleted."""
 
@@ -139,7 +136,6 @@ class Sandboxes:
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self._count(old)
         self.tally.discount(sandbox)
-        self.examiner.discount(sandbox)
         self._end(old)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_place_of(old)

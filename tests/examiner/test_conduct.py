@@ -1,6 +1,6 @@
 """Conduct as the control plane shows it: what it outlives, what empties it, and when nothing is judged."""
 
-from emulator.examiner.rules import poll_before_retry_after, retry_before_retry_after
+from emulator.examiner.rules import credential_sent_to_bytes, poll_before_retry_after, retry_before_retry_after
 from emulator.examiner.rules.registry import RULES
 from emulator.service import record
 from tests.examiner.examples import ExampleClient, rules_found
@@ -36,19 +36,15 @@ def test_findings_outlive_the_journal_and_end_with_a_reset(service: EmulatorUnde
     assert {"findings": [], "checked": {rule.name: 0 for rule in RULES}} == conduct(service)
 
 
-def test_findings_and_what_is_still_open_are_saved_with_the_state(service: EmulatorUnderTest) -> None:
+def test_a_loaded_state_brings_no_findings_and_its_requests_are_judged_anew(service: EmulatorUnderTest) -> None:
     ExampleClient(service).play(BREAKS)
-    service.post("/uploads", {"content_type": "image/png", "size_bytes": 10})
-    before, open_matters = conduct(service), rules_found(service)
-    saved = service.ask("GET", "/state").body
-    service.ask("POST", "/reset")
-    assert 200 == service.ask("PUT", "/state", content=saved).status
-    assert before == conduct(service)
-    assert open_matters == rules_found(service)
-    assert "abandoned-upload" in open_matters
+    service.ask("PUT", "/state", content=service.ask("GET", "/state").body)
+    assert {"findings": [], "checked": {rule.name: 0 for rule in RULES}} == conduct(service)
+    ExampleClient(service).play(credential_sent_to_bytes.RULE.breaks)
+    assert ["credential-sent-to-bytes"] == rules_found(service)
 
 
-def test_the_whole_has_what_was_done_before_a_reset_or_load_and_nothing_of_a_file(service: EmulatorUnderTest) -> None:
+def test_the_whole_has_what_was_done_before_a_reset_or_load(service: EmulatorUnderTest) -> None:
     def whole() -> list[str]:
         return rules_found(service, "?ended=true&whole=true")
 
@@ -61,15 +57,6 @@ def test_the_whole_has_what_was_done_before_a_reset_or_load_and_nothing_of_a_fil
     service.get("/team")
     points = service.told("GET", "/coverage?whole=true")["operations"]["createUpload"]["points"]
     assert (found, 1) == (whole(), points[0]["met"])
-    assert [] == rules_found(service)
-
-
-def test_the_repetition_of_a_read_that_failed_before_the_state_was_saved_is_seen(service: EmulatorUnderTest) -> None:
-    service.rule({"operation": "getTeam"}, {"problem": "rate_limited"}, {"nth": 1})
-    service.get("/team")
-    service.ask("PUT", "/state", content=service.ask("GET", "/state").body)
-    service.advance(60)
-    service.get("/team")
     assert [] == rules_found(service)
 
 

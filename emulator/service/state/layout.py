@@ -3,7 +3,7 @@
 Owns how the rows of a table are listed and taken over; `soundness` says what must hold of them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, get_type_hints
@@ -29,7 +29,6 @@ from emulator.kernel.timeline import Event
 from emulator.kernel.wording import excerpt
 from emulator.scenario.playbook import Playbook
 from emulator.service.engine import HOLD_EVENT
-from emulator.service.record import MAXIMUM_FINDINGS, MAXIMUM_NOTES, Finding, Note
 from emulator.service.sandbox import Sandbox, SandboxState
 from emulator.service.scenarios import EVERYONE
 from emulator.service.state.soundness.rows import StateError
@@ -37,12 +36,11 @@ from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
 
 FORMAT = "image-workflow-emulator state"
-VERSION = 5
+VERSION = 6
 STATE = "state.jsonl"
 PICTURES = "pictures/"
 CHUNK_BYTES = 256 * 1024
 """How much is written or read at once."""
-_MAXIMUM_COUNTS = 10_000
 
 
 class SavedPicture(Struct, frozen=True):
@@ -95,27 +93,6 @@ def _collection(kind: Any, of: Callable[[Sandbox], Collection[Any]]) -> Table:
     return Table(kind, lambda sandbox: of(sandbox).items.values(), add)
 
 
-def _listed(kind: Any, of: Callable[[Sandbox], list[Any]], maximum: int) -> Table:
-    def add(sandbox: Sandbox, item: Any) -> None:
-        _check_room(of(sandbox), maximum)
-        of(sandbox).append(item)
-
-    return Table(kind, of, add)
-
-
-def _counts(of: Callable[[Sandbox], dict[str, int]]) -> Table:
-    def add(sandbox: Sandbox, row: tuple[str, int]) -> None:
-        _check_room(of(sandbox), _MAXIMUM_COUNTS)
-        of(sandbox)[row[0]] = row[1]
-
-    return Table(tuple[str, int], lambda sandbox: of(sandbox).items(), add)
-
-
-def _check_room(found: Sized, maximum: int) -> None:
-    if len(found) >= maximum:
-        raise StateError(f"found more than {maximum}; expected fewer")
-
-
 def _ingredients(kind: Any) -> Table:
     return _collection(kind, lambda sandbox: sandbox.store.ingredients[kind.kind])
 
@@ -150,10 +127,6 @@ TABLES: Mapping[str, Table] = {
     "operations": _collection(Operation, lambda sandbox: sandbox.store.operations),
     "generations": _collection(Generation, lambda sandbox: sandbox.store.generations),
     "records": Table(tuple[Scope, StoredAnswer], lambda sandbox: sandbox.idempotency.records(), _record),
-    "notes": _listed(Note, lambda sandbox: sandbox.record.notes, MAXIMUM_NOTES),
-    "findings": _listed(Finding, lambda sandbox: sandbox.record.findings, MAXIMUM_FINDINGS),
-    "checked": _counts(lambda sandbox: sandbox.record.checked),
-    "met": _counts(lambda sandbox: sandbox.record.met),
     "events": Table(
         Event,
         lambda sandbox: [event for event in sandbox.timeline.pending() if event.kind != HOLD_EVENT],
@@ -163,6 +136,6 @@ TABLES: Mapping[str, Table] = {
 ONCE = {
     name: kind
     for name, kind in get_type_hints(SandboxState).items()
-    if name not in ("accounts", "credentials", "idempotency", "playbooks", "record", "store")
+    if name not in ("accounts", "credentials", "idempotency", "playbooks", "store")
 }
 """What a state has once, with its type."""

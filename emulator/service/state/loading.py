@@ -100,7 +100,6 @@ def _read(
                 raise StateError(str(error)) from None
             except ValueError as error:
                 raise StateError(f"{where}: {error}") from None
-    sandbox.record.has_failed = bool(sandbox.record.notes)  # one of them may have, and be repeated from now on
     _rename_keys(sandbox, original_id)
     return sandbox, pictures
 

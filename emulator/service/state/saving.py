@@ -3,7 +3,7 @@
 import hashlib
 import io
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from functools import cache
 from typing import Any
@@ -14,7 +14,6 @@ from emulator.domain.recipes import Recipe
 from emulator.domain.resources import Scene
 from emulator.kernel.clock import Clock
 from emulator.scenario.scenario import Scenario
-from emulator.service.record import Record
 from emulator.service.sandbox import Sandbox
 from emulator.service.state.codec import Codec
 from emulator.service.state.layout import CHUNK_BYTES, FORMAT, ONCE, PICTURES, STATE, TABLES, VERSION, SavedPicture
@@ -23,11 +22,10 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The one date that every member of the file has, so that equal states are equal files."""
 
 
-def save(sandbox: Sandbox, now: int, observed: Callable[[], Record] | None = None) -> Iterator[bytes]:
+def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
     """Return a sandbox that is settled up to now as the pieces of a state file.
 
-    The sandbox may change while the pieces are fetched, from whatever thread: they show the moment of this call. `observed`
-    is called with the first piece, and returns the record to save in place of the sandbox's own.
+    The sandbox may change while the pieces are fetched, from whatever thread: they show the moment of this call.
     """
     once = {name: copy(getattr(sandbox, name)) for name in ONCE}
     once["clock"] = Clock(sandbox.clock.setting, now, elapsed_ms=lambda: 0.0)
@@ -35,7 +33,7 @@ def save(sandbox: Sandbox, now: int, observed: Callable[[], Record] | None = Non
     pictures = [
         (key, picture.content.recipe, picture.data, picture.scene) for key, picture in sandbox.images.pictures.items()
     ]
-    return _pieces(sandbox.id, once, tables, pictures, observed)
+    return _pieces(sandbox.id, once, tables, pictures)
 
 
 @cache
@@ -72,12 +70,7 @@ def _pieces(
     once: dict[str, Any],
     tables: dict[str, list[Any]],
     pictures: list[tuple[str, Recipe | None, bytes | None, Scene | None]],
-    observed: Callable[[], Record] | None,
 ) -> Iterator[bytes]:
-    if observed is not None:
-        record = observed()
-        tables |= {"notes": record.notes, "findings": record.findings}
-        tables |= {"checked": list(record.checked.items()), "met": list(record.met.items())}
     codec, sink = _writing_codec(), _Sink()
     head = {"format": FORMAT, "version": VERSION, "sandbox": identifier}
     head.update({name: codec.write(value) for name, value in once.items()})
