@@ -136,6 +136,8 @@ def _verdict(entry: Entry, related: Mapping[str, Any] | None) -> str:
             return f"{entry.status}: the stored answer of {first} was sent again."
         case "answered":
             return f"{entry.status}: it passed every check."
+        case "replaced" if problem is None:
+            return f"{entry.status}: a scenario answered in place of the service, before anything was done."
     assert problem is not None, "what was refused has its problem"
     answer = f"{entry.status} {problem.code}"
     if entry.outcome == "failed":

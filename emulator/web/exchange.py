@@ -158,14 +158,7 @@ class Exchange:
                 await self._wait_in_admission()
             self._pass(route.after_admission)
             self.fault.before_operation(self)
-            commit = route.check(self)
-            self.fault.before_commit(self)
-            result = commit()
-            if isinstance(result, Problem):
-                return self.refuse(result)
-            self.entry.is_committed, self.entry.outcome = True, "answered"
-            response = self._evolved(await route.render(self, result))
-            return self.fault.answer(self, self._bind(response))
+            return await self._carry_out(route.check(self))
         except Problem as problem:
             response = self.refuse(problem)
             return self._bind(response) if problem.code in KEY_BINDING_CODES else response
@@ -175,6 +168,20 @@ class Exchange:
             response = self.refuse(internal_error(error, self.request, self.request_id))
             self.entry.outcome = "failed"
             return response
+
+    async def _carry_out(self, commit: Commit[object]) -> Response:
+        """Commit, and answer with the result, unless the fault answers in place of the commit."""
+        answer = self.fault.before_commit(self)
+        if answer is not None:
+            if self.entry.problem is None:  # else it is a refusal, and noted as one
+                self.entry.outcome = "replaced"
+            return answer
+        result = commit()
+        if isinstance(result, Problem):
+            return self.refuse(result)
+        self.entry.is_committed, self.entry.outcome = True, "answered"
+        response = self._evolved(await self.route.render(self, result))
+        return self.fault.answer(self, self._bind(response))
 
     def _evolved(self, response: Response) -> Response:
         """Add what v1 may add, where that is asked for (D68)."""

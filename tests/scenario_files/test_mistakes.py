@@ -4,6 +4,7 @@ import pytest
 from msgspec import structs
 
 from emulator.documents.reader import MOST_COMPLAINTS
+from emulator.scenario.faults.registry import FAULTS
 from emulator.scenario.format import ScenarioError, parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
 from emulator.scenario.world_format import WorldError, parse_world, world_of
@@ -17,8 +18,13 @@ def complaints_of(text: str, world: WorldNames | None = None) -> list[str]:
     return [complaint.removeprefix("s.yaml:") for complaint in str(caught.value).splitlines()]
 
 
+WORDS = ", ".join(dict.fromkeys(word for name, row in FAULTS.items() for word in (name, *row.options)))
+
+
 def check(complaints: list[str], expected: str) -> None:
+    """Hold one complaint against what is expected, where `<faults>` and `<words>` stand for those of `then`."""
     (complaint,) = complaints
+    expected = expected.replace("<faults>", ", ".join(FAULTS)).replace("<words>", WORDS)
     assert complaint.startswith(expected) if expected.endswith("can return: ") else complaint == expected
 
 
@@ -52,8 +58,8 @@ def test_a_mistake_at_the_top_is_told(text: str, expected: str) -> None:
 
 IN_A_RULE: list[tuple[str, str]] = [
     ('{}', '3:3: /rules/0/then: found nothing; expected this required field'),
-    ('{then: {}}', '3:10: /rules/0/then: found none of these fields; expected one of problem, hold, network, deprecated, outputs, fail, duration, stall, scene'),
-    ('{then: {probelm: x}}', '3:11: /rules/0/then/probelm: found an unknown field; expected only problem, retry_after, detail, at, hold, network, deprecated, outputs, fail, duration, stall, scene; did you mean "problem"?'),
+    ('{then: {}}', '3:10: /rules/0/then: found none of these fields; expected one of <faults>, outputs, fail, duration, stall, scene'),
+    ('{then: {probelm: x}}', '3:11: /rules/0/then/probelm: found an unknown field; expected only <words>, outputs, fail, duration, stall, scene; did you mean "problem"?'),
     ('{then: {hold: 1s}, wen: {}}', '3:22: /rules/0/wen: found an unknown field; expected only name, match, when, then; did you mean "when"?'),
     ('{then: {problem: internal_eror}}', '3:20: /rules/0/then/problem: found "internal_eror"; expected a code that every operation of this rule can return: '),
     ('{match: {operation: createProduct}, then: {problem: insufficient_credits}}', '3:55: /rules/0/then/problem: found "insufficient_credits", which createProduct cannot return; expected a code that every operation of this rule can return: '),
@@ -82,7 +88,7 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{match: {work: upscal}, then: {stall: true}}', '3:18: /rules/0/match/work: found "upscal"; expected a workflow or an Operation type, a list of them, or "*"; did you mean "upscale"?'),
     ('{match: {work: upscale, operation: getTeam}, then: {stall: true}}', '3:27: /rules/0/match/operation: found this field; expected "work" and "team" alone: work has none of the rest'),
     ('{match: {work: upscale}, then: {problem: internal_error}}', '3:35: /rules/0/then/problem: found this field; expected one of outputs, fail, duration, stall, scene, as this rule is about work'),
-    ('{match: {operation: getTeam}, then: {fail: timed_out}}', '3:40: /rules/0/then/fail: found this field; expected one of problem, hold, network, deprecated, as this rule is about requests'),
+    ('{match: {operation: getTeam}, then: {fail: timed_out}}', '3:40: /rules/0/then/fail: found this field; expected one of <faults>, as this rule is about requests'),
     ('{match: {work: upscale}, then: {fail: timeout}}', '3:41: /rules/0/then/fail: found "timeout"; expected one of processing_failed, timed_out, content_rejected; did you mean "timed_out"?'),
     ('{match: {work: upscale}, then: {fail: timed_out, outputs: {1: timed_out}}}', '3:52: /rules/0/then/outputs: found this field; expected either "fail" or "outputs": the whole work, or some of its outputs'),
     ('{match: {work: upscale}, then: {stall: true, fail: timed_out}}', '3:48: /rules/0/then/fail: found this field; expected nothing beside "stall", as stalled work never ends'),
@@ -112,7 +118,7 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{match: {resource: 2}, then: {hold: 1s}}', '3:22: /rules/0/match/resource: found 2; expected an id, or first, second, third, 4th and so on'),
     ('{match: {query: x}, then: {hold: 1s}}', '3:19: /rules/0/match/query: found "x"; expected an object of parameters'),
     ('{match: {work: upscale}, when: {per: credential}, then: {stall: true}}', '3:40: /rules/0/when/per: found "credential"; expected team, the only one that work has'),
-    ('{match: {resource: first}, then: {stall: true}}', '3:37: /rules/0/then/stall: found this field; expected one of problem, hold, network, deprecated, as this rule is about requests'),
+    ('{match: {resource: first}, then: {stall: true}}', '3:37: /rules/0/then/stall: found this field; expected one of <faults>, as this rule is about requests'),
 ]  # fmt: skip
 
 

@@ -7,18 +7,18 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     after_check        after each check that the request passed
     admission          before the last checks of a write, while its Idempotency-Key is taken
     before_operation   before the operation's own checks
-    before_commit      when nothing but the commit is left; what is raised here leaves no trace
+    before_commit      when nothing but the commit is left; what is raised or answered here leaves no trace
     headers            when the answer is rendered
     answer             when the answer is rendered and bound to its key
     wire               in place of sending the answer
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
-fault is one file in this folder with its spelling (`read`), a word in `registry`, its place in the schema, and a
-scenario in the library. The schema says which words a fault has; `read` only makes values of them.
+fault is one file in this folder with its `SPELLING`, and its row in `registry`. `make contract` composes the schema of
+scenario files from the spellings; `read` makes a fault of what the schema has let pass.
 """
 
-from collections.abc import Awaitable, Mapping
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from msgspec import Struct
 
@@ -28,6 +28,13 @@ from emulator.http.responses import Header, Response
 Moment = Literal["before_commit", "after_commit"]
 """`before_commit`: nothing happened. `after_commit`: everything happened, only the answer is lost or replaced."""
 
+
+JsonSchema: TypeAlias = Mapping[str, Any]
+MOMENT_SCHEMA: Final[JsonSchema] = {
+    "description": "before_commit (the default): nothing happened. "
+    "after_commit: everything happened, only the answer is lost or replaced.",
+    "enum": list(get_args(Moment)),
+}
 
 Then: TypeAlias = Mapping[str, Any]
 """The mapping under `then` of a rule, valid by the schema, every scalar as text."""
@@ -136,8 +143,12 @@ class Fault(Struct, frozen=True):
     def before_operation(self, exchange: Exchange) -> None:
         """Called before the operation's own checks. May raise a Problem."""
 
-    def before_commit(self, exchange: Exchange) -> None:
-        """Called when every check was passed and nothing was changed. May raise a Problem."""
+    def before_commit(self, exchange: Exchange) -> Response | None:
+        """Called when every check was passed and nothing was changed. A response is answered instead of the commit.
+
+        May raise a Problem.
+        """
+        return None
 
     def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
         """Return the headers that the service's own answer gets."""
@@ -157,3 +168,18 @@ class Fault(Struct, frozen=True):
 
 
 NO_FAULT: Final = Fault()
+
+
+class FaultSpelling(Struct, frozen=True):
+    """How a scenario file spells a fault under `then`, with the schema of each word."""
+
+    word: str
+    read: Callable[[Then], Fault]
+    value: JsonSchema
+    """What stands under the word."""
+    options: Mapping[str, JsonSchema] = {}
+    """The words that may stand beside it."""
+    conditions: Mapping[str, JsonSchema] = {}
+    """By word: what holds for all of `then` where that word stands."""
+    value_of_bytes: JsonSchema | None = None
+    """What the value must be in a rule about bytes; None if the fault is for operations only."""

@@ -1,9 +1,9 @@
 """`hold: SPAN`: the request stays in admission, so that a second one with its key is answered 409 (D13)."""
 
-from typing import Self
+from typing import Final, Self
 
 from emulator.documents.values import parse_span_ms
-from emulator.scenario.faults.base import Entry, Exchange, Fault, Then
+from emulator.scenario.faults.base import Entry, Exchange, Fault, FaultSpelling, Then
 
 
 class HoldFault(Fault, frozen=True):
@@ -29,3 +29,14 @@ class HoldFault(Fault, frozen=True):
     def read(cls, then: Then) -> Self:
         """Read `hold: 10s`."""
         return cls(parse_span_ms(then["hold"]))
+
+
+SPELLING: Final = FaultSpelling(
+    "hold",
+    HoldFault.read,
+    {
+        "description": "The request stays in admission for this span of emulator time; a second one with its key gets "
+        "409 idempotency_in_progress.",
+        "$ref": "#/$defs/duration",
+    },
+)

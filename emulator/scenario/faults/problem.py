@@ -4,12 +4,16 @@ Before the commit it is raised at the very check that would raise it, so that it
 the real one does. After the commit it takes the place of the answer: everything has happened.
 """
 
-from typing import Self
+from collections.abc import Sequence
+from typing import Final, NoReturn, Self
 
 from emulator.documents.values import optional, parse_whole_number
 from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Entry, Exchange, Fault, Moment, Then
+from emulator.scenario.faults.base import MOMENT_SCHEMA, Entry, Exchange, Fault, FaultSpelling, JsonSchema, Moment, Then
+
+_OF_ANY_REQUEST: Final = ("internal_error", "service_unavailable")
+"""The codes that do not depend on what is asked for: they can also replace an answer, and meet bytes."""
 
 
 class ProblemFault(Fault, frozen=True):
@@ -38,10 +42,11 @@ class ProblemFault(Fault, frozen=True):
         if self.at == "before_commit" and (exchange.is_read or self.code == "internal_error"):
             self._raise(exchange)
 
-    def before_commit(self, exchange: Exchange) -> None:
+    def before_commit(self, exchange: Exchange) -> Response | None:
         """Raise a problem of an operation's own check, after the other checks passed."""
         if self.at == "before_commit":
             self._raise(exchange)
+        return None
 
     def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
         """The answer that is replaced is the service's own, as its repetition will show it."""
@@ -59,7 +64,7 @@ class ProblemFault(Fault, frozen=True):
             return f"answered with {self.code}"
         return f"did nothing: the request was decided before {self.code} was due"
 
-    def _raise(self, exchange: Exchange) -> None:
+    def _raise(self, exchange: Exchange) -> NoReturn:
         raise exchange.problem(self.code, self.detail, self.retry_after)
 
     @classmethod
@@ -71,3 +76,41 @@ class ProblemFault(Fault, frozen=True):
             then.get("detail"),
             then.get("at", "before_commit"),
         )
+
+
+def _one_of(codes: Sequence[str], which: str) -> JsonSchema:
+    words = f"one of {', '.join(codes)}" if len(codes) > 2 else " or ".join(codes)
+    return {"enum": list(codes), "x-expected": f"{words}, {which}"}
+
+
+_HAVING_RETRY_AFTER: Final = [code for code, kind in CATALOGUE.items() if kind.status in (429, 503)]
+
+SPELLING: Final = FaultSpelling(
+    "problem",
+    ProblemFault.read,
+    {
+        "description": "The answer is a problem with this code. Every operation that the rule matches must be able to "
+        "return it.",
+        "$ref": "#/$defs/code",
+    },
+    options={
+        "retry_after": {
+            "description": "Seconds that the problem asks the client to wait; with problems of status 429 and 503.",
+            "$ref": "#/$defs/positive",
+        },
+        "detail": {"description": "The detail of the problem.", "$ref": "#/$defs/text"},
+        "at": MOMENT_SCHEMA,
+    },
+    conditions={
+        "retry_after": {
+            "properties": {"problem": _one_of(_HAVING_RETRY_AFTER, 'the problems that have "retry_after"')}
+        },
+        "at": {
+            "if": {"required": ["problem"], "properties": {"at": {"const": "after_commit"}}},
+            "then": {
+                "properties": {"problem": _one_of(_OF_ANY_REQUEST, 'the problems that go with "at: after_commit"')}
+            },
+        },
+    },
+    value_of_bytes=_one_of(_OF_ANY_REQUEST, "the problems of byte surfaces"),
+)

@@ -1,0 +1,25 @@
+"""A fault that answers something else where the commit would be: the hook `before_commit` of emulator.scenario.faults."""
+
+from emulator.http.responses import Response
+from emulator.scenario.faults.base import Exchange, Fault
+from emulator.scenario.rules import RequestRule
+from emulator.scenario.scenario import Scenario
+from emulator.service import scenarios
+from tests.support.emulator_client import UPLOAD, EmulatorUnderTest
+
+
+class _RefusingFault(Fault, frozen=True):
+    """Answers by itself, instead of raising a problem."""
+
+    def before_commit(self, exchange: Exchange) -> Response | None:
+        return exchange.refuse(exchange.problem("service_unavailable", "not today", None))
+
+
+def test_an_answer_in_place_of_the_commit_changes_nothing_and_frees_the_key(service: EmulatorUnderTest) -> None:
+    scenario = Scenario("refusing", rules=(RequestRule("refusing", _RefusingFault()),))
+    scenarios.begin(service.sandbox, scenario, service.sandbox.began_at)
+    answers = [service.post("/uploads", body, idempotency_key="k") for body in ({}, UPLOAD)]
+    assert [(422, "invalid_input"), (503, "service_unavailable")] == [answer.outcome for answer in answers]
+    assert {"refusing": (2, 1)} == service.rules(), "only what would be carried out is replaced"
+    scenarios.end(service.sandbox)
+    assert 201 == service.post("/uploads", UPLOAD | {"size_bytes": 11}, idempotency_key="k").status
