@@ -65,7 +65,7 @@ class Violation(Struct, frozen=True):
 
 
 MORE: Final = Violation((), "more mistakes than these", "the first to be corrected first")
-_IS_PART: Final = re.compile("^a character|(items?|item twice|characters?|field to change)$")
+_IS_PART: Final = re.compile("(items?|item twice|characters?|field to change)$")
 """Expectations of what a value has in it, not of what it is."""
 
 
@@ -300,7 +300,7 @@ def _expectation(keyword: str, schema: Mapping[str, Any]) -> str:
     if keyword == "enum":
         return "one of " + ", ".join(map(str, limit or ()))
     if keyword == "pattern":
-        return "a character that is not white space" if limit == r"\S" else f"text that matches {limit}"
+        return f"text that matches {limit}"
     if keyword in _COUNTED and isinstance(limit, int):
         bound, noun = _COUNTED[keyword]
         return f"{bound} {count_of(limit, noun)}"

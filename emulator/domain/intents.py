@@ -104,8 +104,6 @@ def intent_of(body_name: str, body: Intent) -> Intent:
     return rule(body) if rule else body
 
 
-def fingerprint(body_name: str, intent: Intent) -> bytes:
+def fingerprint(intent: Intent) -> bytes:
     """Return what two requests with the same intent have in common, and no others (D14)."""
-    if body_name in ("ProductWrite", "ProductPatch") and len(intent.get("asset_ids", ())) > 1:
-        intent = {**intent, "asset_ids": sorted(intent["asset_ids"])}  # a membership is a set
     return json_bytes(intent, orjson.OPT_SORT_KEYS)

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 Header = tuple[bytes, bytes]
-JSON_TYPE: Header = (b"content-type", b"application/json")
+JSON_TYPE: Header = (b"content-type", b"application/json")  # D72
 NOSNIFF: Header = (b"x-content-type-options", b"nosniff")
 """Tells a browser not to guess the type of an answer."""
 PIECE_BYTES = 256 * 1024

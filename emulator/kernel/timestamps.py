@@ -23,7 +23,7 @@ LATEST_INSTANT = 253_402_300_799_999
 
 @lru_cache(maxsize=4_096)
 def format_timestamp(instant: int) -> str:
-    """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2).
+    """Write an instant as the service does: UTC with milliseconds, `2026-01-01T00:00:00.000Z` (section 2, D73).
 
     What lies beyond the year 9999, such as the end of a window that begins there, is written as its last millisecond.
     """

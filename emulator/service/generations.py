@@ -218,7 +218,7 @@ def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:
 def _plan_slots(
     sandbox: Sandbox, plan: Plan, intent: Intent, outcome: WorkOutcome, starts_at: int
 ) -> tuple[PlannedOutput, ...]:
-    """Decide when each slot ends and how: one after another, unless the scenario says otherwise."""
+    """Decide when each slot ends and how: one after another (D76), unless the scenario says otherwise."""
     timings = sandbox.timings
     factor = TIME_FACTOR_AT_4K if "4k" in (intent.get("resolution"), intent.get("target_resolution")) else 1
     usual_ms = [(timings.first_output_ms + slot * timings.next_output_ms) * factor for slot in range(len(plan.recipes))]

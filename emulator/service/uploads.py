@@ -69,8 +69,8 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
     """Find the session of a signed URL.
 
     Raises:
-        Problem: upload_not_found, for an unknown session, an altered URL (D16), or one that is gone (D45);
-            upload_expired, for one that is no longer remembered (D58).
+        Problem: upload_not_found, for an unknown session or an altered URL (D16); upload_expired, for one that is no
+            longer remembered (D58).
     """
     session = _find(sandbox, session_id)
     if sandbox is None or session is None or not sandbox.signer.verify(signed, *_signed_parts(session)):
@@ -79,7 +79,6 @@ def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> Upload
             "the address: expected upload.url exactly as the session gave it",
             remedy="send the bytes to upload.url unchanged",
         )
-    _check_present(session)
     return session
 
 
@@ -87,13 +86,12 @@ def find_present(sandbox: Sandbox | None, session_id: str) -> UploadSession:
     """Find a session again once its bytes have arrived; its sandbox may have been reset or deleted meanwhile.
 
     Raises:
-        Problem: upload_not_found, it was exchanged, failed or dropped with the state of its sandbox meanwhile;
-            upload_expired, it is no longer remembered (D58).
+        Problem: upload_not_found, it was dropped with the state of its sandbox meanwhile; upload_expired, it is no
+            longer remembered (D58).
     """
     session = _find(sandbox, session_id)
     if session is None:
         raise Problem("upload_not_found", "the sandbox was reset while the bytes came", remedy="create a new session")
-    _check_present(session)
     return session
 
 
@@ -106,9 +104,10 @@ def check_window(session: UploadSession, now: int) -> None:
     """Refuse bytes and completion after the window.
 
     Raises:
-        Problem: upload_expired.
+        Problem: upload_not_found, it was exchanged or failed before (D45); upload_expired.
     """
     if now >= session.expires_at:
+        _check_present(session)
         closed = format_timestamp(session.expires_at)
         raise Problem(
             "upload_expired",
@@ -120,12 +119,15 @@ def check_window(session: UploadSession, now: int) -> None:
 def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, now: int) -> Commit[str]:
     """Accept the complete bytes of a session; the commit returns the upload token.
 
+    The digest of accepted bytes outlives them: other bytes are a conflict even when the session was exchanged (D45).
+
     Raises:
-        Problem: upload_expired, upload_bytes_conflict.
+        Problem: upload_not_found, upload_expired, upload_bytes_conflict.
     """
     check_window(session, now)
     if session.digest is not None:
         _check_same_bytes(session, digest)
+        _check_present(session)
         return lambda: token(sandbox, session, digest)
 
     def commit() -> str:

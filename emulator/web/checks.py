@@ -76,7 +76,7 @@ def _check_of_body(contract: Contract, name: str) -> Callable[[Exchange], None]:
             remedy = "; ".join(violation.remedy for violation in violations[:LISTED_VIOLATIONS])
             raise Problem("invalid_input", listed(violations), remedy=remedy)
         call.intent = intent_of(name, call.intent)
-        exchange.fingerprint = fingerprint(name, call.intent)
+        exchange.fingerprint = fingerprint(call.intent)
 
     return check
 

@@ -56,7 +56,7 @@ def _parts(request: Request) -> tuple[str, str, str]:
 
 
 def _check_address(exchange: Exchange) -> None:
-    """404: the address is one that a session gave out, and the session is open."""
+    """404: the address is one that a session gave out."""
     uploads.find_signed(exchange.sandbox, exchange.resource_id, _parts(exchange.request)[2])
 
 
@@ -78,7 +78,7 @@ def _check_credential(exchange: Exchange) -> None:
 
 
 def _check_window(exchange: Exchange) -> None:
-    """410: the window is open; decided before the bytes are read (D16)."""
+    """410: the window is open; decided before the bytes are read (D16). 404 if it closed on a finished session (D45)."""
     uploads.check_window(_session(exchange), exchange.now)
 
 

@@ -31,7 +31,7 @@ class Links:
         return self._origin
 
     def resource(self, path: str) -> str:
-        """Return the address under which the API has a resource."""
+        """Return the address under which the API has a resource, as a whole URL (D70)."""
         return self.origin + BASE_PATH + path
 
     def picture(self, key: str, image_format: PictureFormat = "png") -> str:

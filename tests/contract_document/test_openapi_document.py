@@ -32,7 +32,7 @@ OPEN = shipped_checker(is_closed=False)
 SCHEMA_KEYWORDS = """
 $ref type description enum const default format pattern minLength minimum maximum items minItems maxItems properties
 required additionalProperties minProperties oneOf allOf discriminator
-x-decision x-unique-items x-enum-varnames
+x-decision x-emulator-only x-expected x-unique-items x-enum-varnames
 """
 
 

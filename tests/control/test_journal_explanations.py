@@ -147,7 +147,11 @@ def test_following_the_remedy_of_too_many_requests_helps(emulator: EmulatorUnder
         ("add /content_type; add /size_bytes", "/uploads", {}),
         ("remove /more", "/uploads", UPLOAD | {"more": 1}),
         ("set /size_bytes to a whole number from 1 to 73400320", "/uploads", UPLOAD | {"size_bytes": "5"}),
-        ("change /name to have a character that is not white space", "/poses", {"name": " ", "asset_id": "ast_1"}),
+        (
+            "set /name to a text with a character that can be seen, and without U+0000",
+            "/poses",
+            {"name": " ", "asset_id": "ast_1"},
+        ),
         ("set /kind to one of backdrop, location", "/backgrounds", {"name": "B", "kind": "wall", "asset_id": "ast_1"}),
         ("change /asset_ids to have at least 3 items", "/photography-styles", {"name": "S", "asset_ids": ["a", "b"]}),
         ("set /primary_asset_id to a", "/products", {"name": "P", "asset_ids": ["a"], "primary_asset_id": "b"}),

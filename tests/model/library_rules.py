@@ -33,11 +33,13 @@ def open_session(state: State, team: str, identifier: str, meaning: Json, identi
 def take_bytes(state: State, session_id: str, file: SampleFile) -> None:
     """Take the bytes that come to a session's address, with all of its headers (section 4, D16, D45). Raises Refusal."""
     session = state.things["upload"][session_id]
-    _check_open(state, session)
+    if state.now >= session["expires_at"]:
+        _check_open(state, session)
     if session["file"] is None and len(file.data) != session["size"]:
         raise Refusal("invalid_request")
     if session["file"] is not None and session["file"].data != file.data:
         raise Refusal("upload_bytes_conflict")
+    _check_open(state, session)
     session["file"] = file
 
 

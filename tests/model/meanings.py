@@ -73,14 +73,3 @@ def _photography(body: Json) -> Json:
 
 def _colour(text: str) -> str:
     return "#" + text.replace("#", "").lower()
-
-
-def same_meaning(operation: str, one: Json, other: Json) -> bool:
-    """Tell whether two meanings are the same: the photos of a Product are a set."""
-    if operation in ("createProduct", "updateProduct"):
-        one, other = _with_photo_set(one), _with_photo_set(other)
-    return one == other
-
-
-def _with_photo_set(meaning: Json) -> Json:
-    return {**meaning, "asset_ids": set(meaning["asset_ids"])} if "asset_ids" in meaning else meaning

@@ -92,7 +92,9 @@ class RandomBodies:
         if "enum" in shipped_checker().resolve(field):
             return [lambda body: {**body, name: "no-such-word"}]
         if name in ("name", "instructions"):
-            return [lambda body: {**body, name: "  "}, lambda body: {**body, name: ""}]
+            return [lambda body: {**body, name: self._chance.choice(("", "  ", "\u200b\ufeff", "a\0b"))}]
+        if name in ("description", "dimensions", "custom_directions"):
+            return [lambda body: {**body, name: "a\0b"}]
         if name in ("asset_ids", "product_ids"):
             doubled: list[Callable[[Json], Any]] = [lambda body: {**body, name: ["same", "same"]}]
             return doubled if "Photography" in operation else [*doubled, lambda body: {**body, name: []}]

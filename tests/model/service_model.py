@@ -10,7 +10,7 @@ from typing import Any
 from tests.model import creative_work, faults, library_rules
 from tests.model.arithmetic import KEY_RETENTION, SECOND, Json, instant_of, seconds_to_wait, timestamp
 from tests.model.creative_work import ResultOf
-from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, meaning_of, operation_id, same_meaning
+from tests.model.meanings import INGREDIENTS, KINDS, WORKFLOWS, meaning_of, operation_id
 from tests.model.model_state import Identify, Refusal, State, newest_first
 from tests.model.sample_files import SampleFile
 from tests.support.specification import STATUSES
@@ -194,7 +194,7 @@ class ServiceModel:
         record = self.state.records.get(record_key)
         if record is None or self.state.now >= record["at"] + KEY_RETENTION:
             return None
-        if not same_meaning(ask.operation, record["meaning"], meaning):
+        if record["meaning"] != meaning:
             raise Refusal("idempotency_key_reused")
         expected: Expected = record["expected"]
         if record["told"] is None:  # the answer was lost, and comes now for the first time

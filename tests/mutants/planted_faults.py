@@ -259,7 +259,7 @@ def pictures_of_the_deleted_are_held(original: Function, images: ImageStore, key
 
 
 @planted_in(fingerprint)
-def reused_key_accepted(original: Function, *arguments: Any) -> bytes:
+def reused_key_accepted(original: Function, intent: Any) -> bytes:
     """A key that was used for something else gets the answer of that."""
     return b""
 

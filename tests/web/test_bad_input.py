@@ -114,8 +114,12 @@ def test_a_required_field_that_is_missing_is_told_by_its_name(emulator: Emulator
             assert answer.json["detail"].startswith(f"/{name}: found nothing; expected"), (operation, name)
 
 
-@pytest.mark.parametrize("name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000"])
-def test_a_blank_name_is_refused(emulator: EmulatorUnderTest, asset_id: str, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["", " ", "\t\n", "\u00a0", "\u2003\u3000", "\u200b", "\ufeff \u2060", "\u00ad\u200d", "\0", "a\0b"]
+)
+def test_a_name_without_a_visible_character_or_with_u_0000_is_refused(
+    emulator: EmulatorUnderTest, asset_id: str, name: str
+) -> None:
     """D04."""
     body = {"name": name, "asset_ids": [asset_id], "primary_asset_id": asset_id}
     assert emulator.post("/products", body).outcome == INVALID_INPUT
@@ -123,12 +127,34 @@ def test_a_blank_name_is_refused(emulator: EmulatorUnderTest, asset_id: str, nam
 
 @pytest.mark.parametrize(
     "name",
-    ["x", " x ", "\u200bx", "Ünïcödé ✓", "\U0001f457", "a\u0000b", "\u202eabc", "x" * 500_000, "e\u0301", "'\";--"],
+    ["x", " x ", "\u200bx", "Ünïcödé ✓", "\U0001f457", "a\u0001b", "\u202eabc", "x" * 500_000, "e\u0301", "'\";--"],
 )
 def test_any_other_name_is_kept_as_it_is(emulator: EmulatorUnderTest, asset_id: str, name: str) -> None:
     """D04."""
     product = emulator.product(asset_id, name=name)
     assert emulator.get(f"/products/{product['id']}").json["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "body"),
+    [
+        ("/products", "description", {"name": "P", "asset_ids": ["a"], "primary_asset_id": "a"}),
+        ("/products", "dimensions", {"name": "P", "asset_ids": ["a"], "primary_asset_id": "a"}),
+        ("/photography-styles", "description", {"name": "S", "asset_ids": ["a", "b", "c"]}),
+        ("/generations/product-photography", "custom_directions", {"output_mode": "photoshoot", "asset_ids": ["a"]}),
+        (
+            "/generations/edit-images",
+            "instructions",
+            {"asset_ids": ["a"], "aspect_ratio": "1:1", "resolution": "1k", "output_format": "png"},
+        ),
+    ],
+)
+def test_no_text_has_u_0000(emulator: EmulatorUnderTest, path: str, field: str, body: Json) -> None:
+    """D04."""
+    answer = emulator.post(path, body | {field: "soft\0touch"})
+    assert answer.outcome == INVALID_INPUT
+    assert answer.json["detail"].startswith(f'/{field}: found "soft')
+    assert answer.json["detail"].endswith("without U+0000")
 
 
 def test_a_problem_says_where_what_was_found_and_what_was_expected(emulator: EmulatorUnderTest, asset_id: str) -> None:

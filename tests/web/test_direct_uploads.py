@@ -73,15 +73,39 @@ def test_bytes_in_a_content_encoding_are_refused(emulator: EmulatorUnderTest, se
     assert emulator.send_bytes(session, DATA, headers=headers).outcome == (400, "invalid_request")
 
 
-@pytest.mark.parametrize("data", [DATA, b"x"])
-@pytest.mark.parametrize("late", [False, True])
-def test_a_session_that_has_served_is_gone_for_its_address_too(
-    emulator: EmulatorUnderTest, session: Json, data: bytes, late: bool
+@pytest.fixture(params=["exchanged", "failed"])
+def finished(emulator: EmulatorUnderTest, request: pytest.FixtureRequest) -> tuple[Json, bytes]:
+    """A session that was exchanged or has failed, and the bytes that it accepted."""
+    data = DATA if request.param == "exchanged" else b"no picture"
+    session, token = emulator.ready_upload(data)
+    assert emulator.complete(session, token).status == (201 if request.param == "exchanged" else 422)
+    return session, data
+
+
+def test_the_bytes_of_a_finished_session_find_it_gone(
+    emulator: EmulatorUnderTest, finished: tuple[Json, bytes]
 ) -> None:
     """D45."""
-    emulator.complete(session, send(emulator, session).json["upload_token"])
-    emulator.advance(WINDOW if late else 0)
-    assert send(emulator, session, data).outcome == (404, "upload_not_found")
+    assert send(emulator, *finished).outcome == (404, "upload_not_found")
+
+
+@pytest.mark.parametrize("options", [{}, {"pieces": [b"x" * 9, b"y" * 9_000]}], ids=["announced", "in pieces"])
+def test_other_bytes_to_a_finished_session_conflict_with_those_that_it_accepted(
+    emulator: EmulatorUnderTest, finished: tuple[Json, bytes], options: Json
+) -> None:
+    """Section 4: whatever their length, and whatever became of the session (D45)."""
+    session, data = finished
+    for other in (b"", b"x", data[::-1], data + b"x"):
+        assert emulator.send_bytes(session, other, **options).outcome == (409, "upload_bytes_conflict")
+
+
+def test_a_finished_session_is_gone_for_all_bytes_after_its_window(
+    emulator: EmulatorUnderTest, finished: tuple[Json, bytes]
+) -> None:
+    """D45."""
+    session, data = finished
+    emulator.advance(WINDOW)
+    assert [send(emulator, session, sent).outcome for sent in (data, b"x")] == [(404, "upload_not_found")] * 2
 
 
 def test_bytes_that_are_not_all_there_when_the_window_closes_come_too_late(

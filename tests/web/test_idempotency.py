@@ -80,14 +80,16 @@ def test_the_order_of_keys_and_white_space_do_not_matter(emulator: EmulatorUnder
     assert emulator.post("/uploads", content=content, headers=JSON, idempotency_key="k") == first
 
 
-def test_the_assets_of_a_product_are_a_set(emulator: EmulatorUnderTest) -> None:
-    """D14; the order of the first request is kept (D22)."""
-    one, two = emulator.assets(2)
+def test_the_order_of_the_assets_of_a_product_is_a_part_of_its_intent(emulator: EmulatorUnderTest) -> None:
+    """D14: it decides which is the next Primary (D22), and how a Generation packs them (D32)."""
+    one, two, three = emulator.assets(3)
     body = {"name": "Shirt", "primary_asset_id": one}
-    first = emulator.post("/products", body | {"asset_ids": [two, one]}, idempotency_key="k")
-    assert emulator.post("/products", body | {"asset_ids": [one, two]}, idempotency_key="k") == first
-    patch = emulator.patch(f"/products/{first.id}", {"asset_ids": [one, two]}, idempotency_key="k")
-    assert emulator.patch(f"/products/{first.id}", {"asset_ids": [two, one]}, idempotency_key="k") == patch
+    product = emulator.post("/products", body | {"asset_ids": [one, two, three]}, idempotency_key="k")
+    assert emulator.post("/products", body | {"asset_ids": [one, three, two]}, idempotency_key="k").outcome == REUSED
+    path, change = f"/products/{product.id}", {"asset_ids": [one, two, three]}
+    changed = emulator.patch(path, change, idempotency_key="p")
+    assert emulator.patch(path, {"asset_ids": [one, three, two]}, idempotency_key="p").outcome == REUSED
+    assert emulator.patch(path, change, idempotency_key="p") == changed
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_the_assets_of_a_product_are_a_set(emulator: EmulatorUnderTest) -> None:
         (PHOTOGRAPHY, {"output_mode": "single_shots"}),
     ],
 )
-def test_the_order_of_other_assets_matters(emulator: EmulatorUnderTest, path: str, body: dict[str, Any]) -> None:
+def test_the_order_of_other_assets_is_one_as_well(emulator: EmulatorUnderTest, path: str, body: dict[str, Any]) -> None:
     assets = emulator.assets(3)
     assert emulator.post(path, body | {"asset_ids": assets}, idempotency_key="k").status == 202
     assert emulator.post(path, body | {"asset_ids": assets[::-1]}, idempotency_key="k").outcome == REUSED
