@@ -3,6 +3,7 @@
 Owns how a request names a scenario, and which part takes effect when. Must not know what a scenario does.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ from emulator.scenario.world import WorldNames
 from emulator.service import scenarios
 from emulator.service.sandbox import Sandbox, SandboxOptions
 
+_NAME: Final = re.compile(r"(problem:)?[^:]*")
+"""What may be the name of a scenario, and is not the text of one."""
 _TEXT: Final = "scenario"
 """The name, in complaints and explanations, of a scenario that came without the name of a file."""
 
@@ -108,7 +111,7 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
     try:
         if not isinstance(value, str):
             return scenario_of(value, file or _TEXT, plane.problem_codes, names)
-        if ":" in value or file is not None:
+        if file is not None or not _NAME.fullmatch(value):
             return parse_scenario(value, file or _TEXT, plane.problem_codes, names)
         return plane.library.load(value, names)
     except ScenarioError as error:

@@ -1,4 +1,8 @@
-"""The library: the scenario files that are shipped, found by name. The caller passes which operations there are."""
+"""The library: the scenario files that are shipped, and one scenario for each problem code, found by name.
+
+`problem:CODE` is no file: the first call of each operation that can answer with this code does. The caller passes which
+operations there are.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +12,10 @@ from msgspec import Struct
 
 from emulator.documents import shipped_path
 from emulator.documents.complaints import Complaint, nearest, one_of
+from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import excerpt
 from emulator.scenario.format import ScenarioError, parse_scenario
+from emulator.scenario.named_files import PROBLEM_PREFIX
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.vocabulary import OperationFacts
 from emulator.scenario.world import WorldNames
@@ -25,15 +31,15 @@ class LibraryEntry(Struct, frozen=True):
 
 
 class ScenarioLibrary:
-    """The scenarios of one folder, each in a file of its name."""
+    """The scenarios of one folder, each in a file of its name, and those of the problem codes."""
 
     def __init__(self, folder: Path, operations: OperationFacts) -> None:
         self._folder = folder
         self._operations = operations
 
     def names(self) -> list[str]:
-        """Return the names there are, sorted."""
-        return sorted(self._files())
+        """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
+        return [*sorted(self._files()), *(PROBLEM_PREFIX + code for code in CATALOGUE)]
 
     def entries(self) -> list[LibraryEntry]:
         """Return every scenario with its description.
@@ -41,29 +47,42 @@ class ScenarioLibrary:
         Raises:
             ScenarioError: a file cannot be used.
         """
-        return [LibraryEntry(scenario.name, scenario.description) for scenario in self.scenarios()]
+        files = [LibraryEntry(scenario.name, scenario.description) for scenario in self.scenarios()]
+        return files + [LibraryEntry(PROBLEM_PREFIX + code, _problem_description(code)) for code in CATALOGUE]
 
     def scenarios(self) -> Iterator[Scenario]:
-        """Read every scenario, in the order of their names.
+        """Read every scenario that is a file, in the order of their names.
 
         Raises:
             ScenarioError: a file cannot be used.
         """
-        return map(self.load, self.names())
+        return map(self.load, sorted(self._files()))
 
     def text(self, name: str) -> str:
-        """Return the text of a scenario's file.
+        """Return the text of a scenario: of its file, if it has one.
 
         Raises:
             ScenarioError: there is no scenario of this name.
         """
-        files = self._files()
+        files, code = self._files(), name.removeprefix(PROBLEM_PREFIX)
+        if code != name and code in CATALOGUE:
+            return self._problem_text(code)
         if name not in files:
+            names = self.names() if code != name else [*files]
             complaint = Complaint(
-                "scenarios", 0, 0, "", excerpt(name), one_of(files, "the name of a scenario"), nearest(name, files)
+                "scenarios", 0, 0, "", excerpt(name), one_of(names, "the name of a scenario"), nearest(name, names)
             )
             raise ScenarioError([complaint])
         return files[name].read_bytes().decode()
+
+    def _problem_text(self, code: str) -> str:
+        rules = "".join(
+            f"  - {{name: first {name}, match: {{operation: {name}}}, when: {{nth: 1}}, then: {{problem: {code}}}}}\n"
+            for name, codes in self._operations.items()
+            if code in codes
+        )
+        description = _problem_description(code)
+        return f"scenario: {PROBLEM_PREFIX}{code}\ndescription: >-\n  {description}\nrules:\n{rules}"
 
     def load(self, name: str, world: WorldNames | None = None) -> Scenario:
         """Read a scenario.
@@ -75,6 +94,14 @@ class ScenarioLibrary:
 
     def _files(self) -> dict[str, Path]:
         return {file.stem: file for file in self._folder.iterdir() if file.suffix == _SUFFIX}
+
+
+def _problem_description(code: str) -> str:
+    kind = CATALOGUE[code]
+    return (
+        f"The first call of each operation that can return {kind.status} {code} does so. "
+        f"What a good client does: {kind.recovery}."
+    )
 
 
 def shipped_library(operations: OperationFacts) -> ScenarioLibrary:

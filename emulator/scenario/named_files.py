@@ -3,8 +3,12 @@
 import os
 from os import PathLike
 from pathlib import Path
+from typing import Final
 
 from emulator.documents import shipped_path
+
+PROBLEM_PREFIX: Final = "problem:"
+"""How the names of the library's scenarios begin that are no files."""
 
 
 def scenario_file(name: "str | PathLike[str]") -> Path | None:
@@ -18,6 +22,8 @@ def scenario_file(name: "str | PathLike[str]") -> Path | None:
     path = Path(name)
     if isinstance(name, PathLike) or path.suffix or len(path.parts) > 1:
         return path
-    in_library = any(file.stem == name for file in shipped_path("scenarios").glob("*.yaml"))
+    in_library = name.startswith(PROBLEM_PREFIX) or any(
+        file.stem == name for file in shipped_path("scenarios").glob("*.yaml")
+    )
     exists = os.path.exists(name)  # noqa: PTH110 (for which no text is too long to be a name)
     return path if exists and not in_library else None

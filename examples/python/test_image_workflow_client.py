@@ -130,7 +130,7 @@ def waited_seconds(first: RecordedRequest, second: RecordedRequest) -> float:
     return (datetime.fromisoformat(second.at) - datetime.fromisoformat(first.at)).total_seconds()
 
 
-@pytest.mark.parametrize("scenario", ["upload-window-missed", "upload-bytes-conflict", "upload-not-found"])
+@pytest.mark.parametrize("scenario", ["upload-window-missed", "upload-bytes-conflict", "problem:upload_not_found"])
 def test_an_upload_session_that_is_lost_is_replaced(
     image_workflow: Sandbox, client: ImageWorkflow, scenario: str
 ) -> None:

@@ -45,7 +45,7 @@ test("it does not wait for ever", async () => {
   await expect(impatient.photoshoot([product])).rejects.toThrow(Unfinished);
 });
 
-test.each(["upload-window-missed", "upload-bytes-conflict", "upload-not-found"])(
+test.each(["upload-window-missed", "upload-bytes-conflict", "problem:upload_not_found"])(
   "%s: the session is replaced",
   async (scenario) => {
     await sandbox.use(scenario);

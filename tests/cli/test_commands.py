@@ -9,6 +9,7 @@ import pytest
 
 from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
+from emulator.domain.problems import CATALOGUE
 from tests.cli.command import run_command
 from tests.support.served import Outcome, run_program, run_script, unused_port
 
@@ -112,11 +113,13 @@ def test_the_contract_is_printed_as_it_is_shipped_or_as_json() -> None:
 
 def test_the_library_is_listed_and_shown() -> None:
     names = [line.split()[0] for line in run_command("scenarios", "list").output.splitlines()]
-    assert names == sorted(path.stem for path in shipped_path("scenarios").glob("*.yaml"))
+    files = sorted(path.stem for path in shipped_path("scenarios").glob("*.yaml"))
+    assert names == [*files, *(f"problem:{code}" for code in CATALOGUE)]
     file = shipped_path("scenarios") / f"{names[0]}.yaml"
     line_for_editors, _, text = file.read_text(encoding="utf-8").partition("\n")
     assert "../contract/scenario.schema.json" in line_for_editors
     assert run_command("scenarios", "show", names[0]).output == text
+    assert "problem: not_found" in run_command("scenarios", "show", "problem:not_found").output
 
 
 def test_good_scenario_files_are_named_and_bad_ones_are_told_with_line_and_column(tmp_path: Path) -> None:

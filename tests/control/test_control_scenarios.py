@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from emulator.domain.problems import CATALOGUE
 from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest, Json
 
 NOTHING: Json = {
@@ -55,7 +56,8 @@ def test_a_scenario_is_put_as_yaml_of_any_media_type(emulator: EmulatorUnderTest
 def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run_by_name(emulator: EmulatorUnderTest) -> None:
     listed = emulator.told("GET", "/scenarios")["data"]
     names = [entry["name"] for entry in listed]
-    assert names == sorted(names)
+    files = [name for name in names if ":" not in name]
+    assert names == [*sorted(files), *(f"problem:{code}" for code in CATALOGUE)]
     for entry in listed:
         assert entry["description"]
         for text in (json.dumps({"use": entry["name"]}), f"use: {entry['name']}\n"):

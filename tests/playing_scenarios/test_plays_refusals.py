@@ -2,19 +2,11 @@
 
 import pytest
 
-from tests.playing_scenarios.player import WORKFLOWS, generation_body, upscale_call
-from tests.support.emulator_client import FULL, INGREDIENT_PATHS, KINDS, OTHER, UPLOAD, Call, EmulatorUnderTest
+from tests.playing_scenarios.player import generation_body, upscale_call
+from tests.support.emulator_client import FULL, OTHER, UPLOAD, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 
 # 400 ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.plays("invalid-request")
-def test_a_request_called_malformed_is_corrected(service: EmulatorUnderTest) -> None:
-    refused = service.post("/uploads", UPLOAD)
-    assert ((400, "invalid_request"), "Idempotency-Key") == (refused.outcome, refused.json["detail"][:15])
-    assert refused.json["request_id"] == refused.headers["request-id"]  # what a client reports
-    assert (201, "upload") == service.post("/uploads", UPLOAD).outcome
 
 
 @pytest.mark.plays("invalid-cursor")
@@ -71,48 +63,6 @@ def test_writes_need_a_full_credential_while_reads_and_admitted_work_go_on(servi
     assert 200 == service.delete(f"/assets/{asset_id}", full).status
 
 
-# 404 ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.plays("not-found")
-def test_an_ingredient_that_is_gone_is_dropped_from_the_choices(service: EmulatorUnderTest) -> None:
-    choices = [(kind, service.premade(kind)["id"]) for kind in KINDS]
-    found = [service.get(f"{INGREDIENT_PATHS[kind]}/{identifier}").status for kind, identifier in choices]
-    assert [200, 200, 404, 200] == found
-    assert (200, "pose") == service.get(f"/poses/{choices[2][1]}").outcome  # only every third look finds nothing
-    assert (404, "not_found") == service.get(f"/poses/{choices[2][1]}").outcome
-    left = {f"{kind}_id": identifier for kind, identifier in choices if kind == "photography_style"}
-    assert 202 == service.photograph(**left).status
-
-
-@pytest.mark.plays("asset-not-found")
-def test_a_gap_is_shown_where_an_asset_is_gone_and_a_live_one_is_used(service: EmulatorUnderTest) -> None:
-    gone, live = service.assets(2)
-    shown = [service.get(f"/assets/{asset_id}").outcome for asset_id in (live, gone, live)]
-    assert [(200, "asset"), (404, "asset_not_found"), (200, "asset")] == shown
-    assert 202 == service.send(upscale_call(live, "k")).status
-
-
-@pytest.mark.plays("product-not-found")
-def test_a_live_product_is_used_in_place_of_one_that_is_gone(service: EmulatorUnderTest) -> None:
-    asset_ids = service.assets(1)
-    first, second = (service.product(*asset_ids) for _ in range(2))
-    change = {"name": "Jacket"}
-    assert (404, "product_not_found") == service.patch(f"/products/{first['id']}", change).outcome
-    assert (404, "product_not_found") == service.delete(f"/products/{first['id']}").outcome
-    assert [first, second] == service.items("/products")[::-1]  # nothing was changed or deleted
-    assert (200, "product") == service.patch(f"/products/{second['id']}", change).outcome
-    assert 204 == service.delete(f"/products/{second['id']}").status
-
-
-@pytest.mark.plays("upload-not-found")
-def test_a_new_session_takes_the_place_of_one_that_is_gone(service: EmulatorUnderTest) -> None:
-    session, token = service.ready_upload()
-    assert (404, "upload_not_found") == service.complete(session, token).outcome
-    assert [] == service.items("/assets")
-    assert "asset" == service.upload(picture())["object"]
-
-
 # 409, 410: uploads --------------------------------------------------------------------------------------------------
 
 
@@ -137,39 +87,6 @@ def test_a_client_opens_a_few_new_sessions_at_most_and_then_gives_up(service: Em
 
 
 # 422 ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.plays("invalid-input")
-def test_a_refused_field_is_shown_and_corrected(service: EmulatorUnderTest) -> None:
-    asset_ids = service.assets(1)
-    body = {"name": "Shirt", "asset_ids": asset_ids, "primary_asset_id": asset_ids[0]}
-    refused = service.post("/products", body, idempotency_key="k")
-    assert ((422, "invalid_input"), "/name: ") == (refused.outcome, refused.json["detail"][:7])
-    assert (201, "product") == service.post("/products", body | {"name": "Blouse"}, idempotency_key="k").outcome
-    refused = service.photograph(asset_ids=asset_ids, custom_directions="Fast.")
-    assert ((422, "invalid_input"), "/custom_directions: ") == (refused.outcome, refused.json["detail"][:20])
-    assert 202 == service.photograph(asset_ids=asset_ids, custom_directions="Slow.").status
-
-
-@pytest.mark.plays("invalid-reference")
-def test_a_reference_that_is_gone_is_replaced(service: EmulatorUnderTest) -> None:
-    gone, live = service.assets(2)
-    for workflow in WORKFLOWS:
-        path = f"/generations/{workflow}"
-        assert (422, "invalid_reference") == service.post(path, generation_body(workflow, gone)).outcome
-        assert 202 == service.post(path, generation_body(workflow, live)).status
-    assert (97, 3) == (service.credits(), service.count("/generations"))
-
-
-@pytest.mark.plays("idempotency-key-reused")
-def test_a_new_intent_gets_a_new_key(service: EmulatorUnderTest, asset_id: str) -> None:
-    for workflow in WORKFLOWS:
-        path, body = f"/generations/{workflow}", generation_body(workflow, asset_id)
-        first = service.post(path, body, idempotency_key="k1")
-        assert (422, "idempotency_key_reused") == service.post(path, body, idempotency_key="k2").outcome
-        assert first.body == service.post(path, body, idempotency_key="k1").body  # the first was the one it meant
-        assert 202 == service.post(path, body, idempotency_key="k3").status
-    assert (94, 6) == (service.credits(), service.count("/generations"))
 
 
 @pytest.mark.plays("already-at-target-resolution")

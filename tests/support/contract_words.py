@@ -6,6 +6,7 @@ words stand.
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from emulator.contract import Contract
@@ -18,7 +19,7 @@ from tests.support.contract_check import ROOT, read_contract
 
 SCENARIO_SCHEMA: Final = ROOT / "contract" / "scenario.schema.json"
 SCENARIO_PAGE: Final = ROOT / "docs" / "scenarios.md"
-_TABLE: Final = re.compile(r"(?<=\| Resource \| Operation ids \|\n\|---\|---\|\n)(?:\|.*\n)+")
+_TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
 
 def operation_ids(document: dict[str, Any]) -> dict[str, list[str]]:
@@ -90,9 +91,18 @@ def scenario_schema(document: dict[str, Any]) -> str:
 
 
 def scenario_page(document: dict[str, Any]) -> str:
-    """The page on scenarios, with the table of operation ids."""
-    rows = (f"| {tag} | {', '.join(f'`{name}`' for name in ids)} |\n" for tag, ids in operation_ids(document).items())
-    return _TABLE.sub("".join(rows), SCENARIO_PAGE.read_text(encoding="utf-8"), count=1)
+    """The page on scenarios, with the tables of operation ids and of problem codes."""
+    codes: dict[int, list[str]] = {}
+    for kind in CATALOGUE.values():
+        codes.setdefault(kind.status, []).append(kind.code)
+    page = SCENARIO_PAGE.read_text(encoding="utf-8")
+    page = _with_table(page, "Resource", "Operation ids", operation_ids(document))
+    return _with_table(page, "Status", "Codes", codes)
+
+
+def _with_table(page: str, first: str, second: str, rows: Mapping[Any, Sequence[str]]) -> str:
+    lines = (f"| {name} | {', '.join(f'`{word}`' for word in words)} |\n" for name, words in rows.items())
+    return re.sub(_TABLE.format(first, second), lambda _: "".join(lines), page, count=1)
 
 
 DOCUMENTS: Final = {SCENARIO_SCHEMA: scenario_schema, SCENARIO_PAGE: scenario_page}

@@ -1,0 +1,41 @@
+"""The scenarios `problem:CODE`: the first call of each operation that can return a code does so, and no other."""
+
+import pytest
+
+from emulator.contract import load_contract
+from emulator.domain.problems import CATALOGUE
+from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.every_operation import CALLS, Things, prepare
+from tests.support.specification import STATUSES
+
+CODES = load_contract().problem_codes()
+
+
+@pytest.fixture
+def things(service: EmulatorUnderTest) -> Things:
+    return prepare(service)
+
+
+@pytest.mark.emulator(rate_limits=False)
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_the_first_call_of_each_operation_has_the_problem(
+    service: EmulatorUnderTest, things: Things, code: str
+) -> None:
+    able = [name for name, codes in CODES.items() if code in codes]
+    service.use({"use": f"problem:{code}"})
+    for name in able:
+        assert (STATUSES[code], code) == service.send(CALLS[name](things)).outcome, name
+    assert {f"first {name}": (1, 1) for name in able} == service.rules()
+
+
+@pytest.mark.emulator(rate_limits=False)
+def test_the_second_call_is_answered_as_usual(service: EmulatorUnderTest, things: Things) -> None:
+    service.use({"use": "problem:not_found"})
+    assert [404, 200] == [service.send(CALLS["getPose"](things)).status for _ in range(2)]
+
+
+def test_an_unknown_code_is_refused_with_those_there_are(service: EmulatorUnderTest) -> None:
+    refused = service.ask("PUT", "/scenario", {"use": "problem:not_fond"})
+    assert (422, "invalid_scenario") == refused.outcome
+    assert refused.json["detail"].endswith('did you mean "problem:not_found"?')
+    assert 201 == service.ask("POST", "/sandboxes", {"scenario": "problem:not_found"}).status
