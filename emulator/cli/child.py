@@ -1,7 +1,8 @@
 """The command that `exec` runs: a child process with a process group of its own, which is ended with it.
 
-The group is what signals are passed on to and what is ended. A process that leaves it, as a daemon does, is not ended.
-Its leader is a shell that ends the group if this process is killed and cannot do so itself.
+The group is what signals are forwarded to and what is ended. A process that leaves it, as a daemon does, is not ended.
+Its leader is a shell that ends the group if this process is killed and cannot do so itself. At a terminal, the group is
+the foreground for as long as the command runs, so it reads what is typed and gets Ctrl-C; Ctrl-Z does nothing.
 
 On Windows, which has neither groups nor these signals, the command shares the console, and nothing else is ended.
 """
@@ -12,26 +13,20 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from emulator.cli.errors import CommandError
 
-if sys.platform != "win32":
-    from emulator.cli.terminal import Terminal
-
-    PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
-    """The signals that are passed on to the command."""
-    _TERMINALS = (signal.SIGTSTP, signal.SIGWINCH)
-    """Signals that are passed on too, if there is a terminal."""
-
+FORWARDED: Final = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
+"""The signals that are forwarded to the command."""
 FINISH_SECONDS = 0.5
 """How long processes that the command left behind may take to finish by themselves, as the reader of a pipe does."""
 TERMINATE_SECONDS = 2.0
 """How long they may take once they were asked to end."""
 KILL_SECONDS = 0.5
-_LOOK_SECONDS = 0.01
+_POLL_SECONDS = 0.01
 
 _NOT_EXECUTABLE = 126
 _NOT_FOUND = 127
@@ -88,100 +83,82 @@ class Child:
 
     def __init__(self, words: Sequence[str], environment: Mapping[str, str], guard: Guard) -> None:
         """Start it, in a running event loop, which handles the signals from now on. Raises StartError."""
-        self._loop = asyncio.get_running_loop()
-        self._changes: asyncio.Queue[int] = asyncio.Queue()
         self._guard = guard
-        self._group = 0
-        self._take_signals()
+        self._group = guard.group
+        self._forward_signals()
+        if self._group:
+            _hand_terminal(os.getpgrp(), self._group)
+        group = None if sys.platform == "win32" else self._group
         try:
-            self._process = subprocess.Popen(words, env=environment, close_fds=False, process_group=guard.group)  # noqa: S603
+            self._process = subprocess.Popen(words, env=environment, close_fds=False, process_group=group)  # noqa: S603
         except OSError as error:
+            _hand_terminal(self._group, os.getpgrp())
             raise StartError(words[0], error) from error
-        self._group = guard.group or self._process.pid
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._group = self._group or self._process.pid
 
-    if sys.platform == "win32":
+    async def wait(self) -> int:
+        """Wait for the command's end and return its exit status, or 128 and the number of the signal it ended by."""
+        status = await asyncio.to_thread(self._process.wait)
+        return status if status >= 0 else signalled_status(-status)
 
-        def _take_signals(self) -> None:
-            signal.signal(signal.SIGINT, lambda _number, _frame: None)  # the console tells the command too
-
-        def _watch(self) -> None:
-            self._loop.call_soon_threadsafe(self._changes.put_nowait, self._process.wait())
-
-        async def wait(self) -> int:
-            """Wait for the command's end and return its exit status."""
-            return await self._changes.get()
-
-        async def end(self) -> bool:
-            """End it, if it still runs; return whether it had to be."""
+    async def end(self) -> bool:
+        """End what is left of the command and its process group; return whether anything had to be ended."""
+        if sys.platform == "win32":
             was_running = self._process.poll() is None
             self._process.kill()
             return was_running
+        _hand_terminal(self._group, os.getpgrp())
+        self._guard.dismiss()
+        if await self._has_ended_within(FINISH_SECONDS):
+            return False
+        self._signal(signal.SIGTERM)
+        if not await self._has_ended_within(TERMINATE_SECONDS):
+            self._process.kill()  # which may have left the group
+            self._signal(signal.SIGKILL)
+            await self._has_ended_within(KILL_SECONDS)
+        return True
 
-    else:
+    def _forward_signals(self) -> None:
+        if sys.platform == "win32":
+            signal.signal(signal.SIGINT, lambda _number, _frame: None)  # the console tells the command too
+            return
+        # If SIGCHLD is ignored, as some parents leave it, there is no exit status to wait for.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        # Inherited by the command: no shell would continue it after Ctrl-Z.
+        signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+        loop = asyncio.get_running_loop()
+        for name in FORWARDED:
+            number = signal.Signals[name]
+            if signal.getsignal(number) is not signal.SIG_IGN:  # else it is meant to be ignored, as under nohup
+                loop.add_signal_handler(number, self._signal, number)
 
-        def _take_signals(self) -> None:
-            self._terminal = Terminal.of_this_process()
-            # If SIGCHLD is ignored, as some parents leave it, there is no exit status to wait for.
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for number in PASSED_ON if self._terminal is None else (*PASSED_ON, *_TERMINALS):
-                if signal.getsignal(number) is not signal.SIG_IGN:  # else it is meant to be ignored, as under nohup
-                    self._loop.add_signal_handler(number, self._signal, number)
+    def _signal(self, number: int) -> None:
+        """Send a signal to the group, and let it continue: a process that is stopped would not hear of it."""
+        for sent in (number, signal.SIGCONT) if self._group else ():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, sent)
 
-        def _signal(self, number: int) -> None:
-            if self._group:  # pragma: no branch (a signal that comes while the command turns out not to start)
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self._group, number)
-
-        def _watch(self) -> None:
-            while True:
-                _, status = os.waitpid(self._process.pid, os.WUNTRACED)
-                self._loop.call_soon_threadsafe(self._changes.put_nowait, status)
-                if not os.WIFSTOPPED(status):
-                    return
-
-        async def wait(self) -> int:
-            """Wait for the command's end and return its exit status, or 128 and the number of the signal it ended by."""
-            while os.WIFSTOPPED(status := await self._changes.get()):
-                if self._terminal is not None:
-                    self._terminal.command_stopped(self._group, os.WSTOPSIG(status))
-            code = os.waitstatus_to_exitcode(status)
-            self._process.returncode = code  # so that Popen does not look for it
-            return code if code >= 0 else signalled_status(-code)
-
-        async def end(self) -> bool:
-            """End what is left of the command's process group; return whether anything had to be ended."""
-            if self._terminal is not None:
-                self._terminal.take_back(self._group)
-            self._guard.dismiss()
-            if await self._has_ended_within(FINISH_SECONDS):
+    async def _has_ended_within(self, seconds: float) -> bool:
+        loop = asyncio.get_running_loop()
+        gives_up_at = loop.time() + seconds
+        while not self._has_ended():
+            if loop.time() >= gives_up_at:
                 return False
-            self._signal(signal.SIGTERM)
-            if not await self._has_ended_within(TERMINATE_SECONDS):
-                self._signal(signal.SIGKILL)
-                await self._has_ended_within(KILL_SECONDS)
-            return True
+            await asyncio.sleep(_POLL_SECONDS)
+        return True
 
-        async def _has_ended_within(self, seconds: float) -> bool:
-            gives_up_at = self._loop.time() + seconds
-            while not self._has_ended():
-                if self._loop.time() >= gives_up_at:
-                    return False
-                await asyncio.sleep(_LOOK_SECONDS)
+    def _has_ended(self) -> bool:
+        try:
+            os.killpg(self._group, 0)
+        except (ProcessLookupError, PermissionError):  # no process is left, or none that this one may end
             return True
-
-        def _has_ended(self) -> bool:
-            try:
-                os.killpg(self._group, 0)
-            except (ProcessLookupError, PermissionError):  # no process is left, or none that this one may end
-                return True
-            return _has_only_zombies(self._group)
+        return _has_only_zombies(self._group)
 
 
 def _has_only_zombies(group: int) -> bool:
-    """Whether only zombies are left of a process group: processes that have ended, and that process 1 has not yet reaped.
+    """Tell whether only zombies are left of a process group, as in a container whose process 1 is slow to reap them.
 
-    In a container, process 1 may be slow to do so, or be this process itself. Known on Linux only; elsewhere false.
+    Known on Linux only; elsewhere false.
     """
     states = []
     for file in Path("/proc").glob("[0-9]*/stat"):
@@ -190,3 +167,18 @@ def _has_only_zombies(group: int) -> bool:
             if int(its_group) == group:
                 states.append(state)
     return bool(states) and set(states) <= {b"Z", b"X"}
+
+
+def _hand_terminal(giver: int, taker: int) -> None:
+    """Let another process group be the foreground of the terminal, if one is, and if only that group uses the terminal."""
+    if sys.platform == "win32" or not os.isatty(1):
+        return  # in a pipe, another program may want what is typed
+    # A background process that changes the foreground group gets SIGTTOU: block it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
+    try:
+        if os.tcgetpgrp(0) == giver:
+            os.tcsetpgrp(0, taker)
+    except OSError:
+        return  # there is no terminal, as in most CI jobs, or it was closed
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTTOU})

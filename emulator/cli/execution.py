@@ -23,7 +23,7 @@ from emulator.cli.child import Child, Guard, StartError, signalled_status
 from emulator.cli.errors import writable_file
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
-from emulator.cli.report import Report, conduct_lines
+from emulator.cli.report import NO_REQUEST, Report, conduct_lines
 from emulator.cli.start_up import (
     access_log,
     address_of,
@@ -124,7 +124,8 @@ def _report(
     """Print the report, write the files, and return the exit status."""
     from emulator.examiner.coverage_page import coverage_text
 
-    is_bad = options.conduct == "fail" and conduct is not None and conduct.has_errors
+    is_idle = not run.tally.requests.total()
+    is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or is_idle)
     least = options.coverage_fail_under
     coverage = None if files.coverage is None and least is None else application.coverage()
     is_low = coverage is not None and least is not None and coverage["percent"] < least
@@ -134,7 +135,8 @@ def _report(
     if not options.quiet:
         _say("\n".join([report.as_text().rstrip("\n"), *coverage_lines]))
     elif not run.status:  # else the command has said why
-        for line in (*(conduct_lines(conduct) if conduct and is_bad else ()), *(coverage_lines if is_low else ())):
+        reasons = [*([NO_REQUEST] if is_idle else []), *conduct_lines(conduct)] if conduct and is_bad else []
+        for line in (*reasons, *(coverage_lines if is_low else ())):
             _say(f"{PROGRAM}: {line.removeprefix('  ')}")
     contents: list[tuple[Path | None, Callable[[Path], bytes]]] = [
         (files.report, lambda _: report.as_json().encode()),

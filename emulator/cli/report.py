@@ -39,6 +39,9 @@ from emulator.testing.records import request_numbers
 FORMAT = "image-workflow-emulator report"
 VERSION = 1
 
+NO_REQUEST = (
+    "  warning: the command sent no request to its emulator: does it call the address in IMAGE_WORKFLOW_BASE_URL?"
+)
 _NO_OPERATION = "(no operation)"
 _NO_ANSWER = "no answer"
 _SEVERITIES = ("error", "warning", "note")
@@ -100,6 +103,8 @@ class Report:
             f"{count_of(_charged(tally), 'Credit')} charged, {_span(tally.emulator_ms)} of emulator time"
         )
         lines = [head, *self._request_lines()]
+        if not tally.requests:
+            lines.append(NO_REQUEST)
         problems = _problems(tally)
         if problems:
             lines.append(f"  problems: {', '.join(f'{code} {count}' for code, count in problems)}")

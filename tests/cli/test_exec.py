@@ -202,6 +202,12 @@ def test_a_command_that_is_stopped_is_waited_for() -> None:
         assert process.wait(PATIENCE_SECONDS) == 3
 
 
+def test_a_command_that_is_stopped_hears_of_a_signal_all_the_same() -> None:
+    with running([], shell("echo ready; kill -STOP $$; exit 3")) as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_SECONDS) == 128 + signal.SIGTERM
+
+
 def test_what_the_command_leaves_running_is_ended() -> None:
     outcome = run_exec([], shell("sleep 60 & echo left"))  # returns once nobody can write to its output any more
     assert (outcome.status, outcome.output) == (0, "left\n")
@@ -312,6 +318,19 @@ Image Workflow Emulator: 5 requests, 0 Credits charged, 0 s of emulator time
   warning: the rule "any Product" of the scenario half never fired (nothing matched it)
 """
     )
+
+
+NO_REQUEST = (
+    "warning: the command sent no request to its emulator: does it call the address in IMAGE_WORKFLOW_BASE_URL?"
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "status"), [([], 0), (["--conduct", "fail"], 1), (["--quiet", "--conduct", "fail"], 1)]
+)
+def test_a_command_without_requests_is_told_and_fails_where_conduct_does(options: list[str], status: int) -> None:
+    outcome = run_exec(options, ["true"])
+    assert (outcome.status, outcome.complaint.count(NO_REQUEST)) == (status, 1)
 
 
 def test_the_report_names_bytes_and_tells_lost_and_replayed_answers_apart(tmp_path: Path) -> None:
@@ -425,65 +444,19 @@ def test_an_interrupt_at_the_terminal_reaches_a_command_that_only_writes(typist:
     assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
 
 
-@pytest.mark.parametrize("typist", [shell("echo $$; kill -STOP $$; exit 3")], indirect=True)
-def test_a_command_that_somebody_stops_is_left_so_until_somebody_lets_it_go_on(typist: Typist) -> None:
-    command = int(typist.read("\n"))
-    with pytest.raises(subprocess.TimeoutExpired):
-        typist.process.wait(0.5)
-    os.kill(command, signal.SIGCONT)
-    assert typist.process.wait(PATIENCE_SECONDS) == 3
-
-
-WAIT_FOR_STOP = """
-import signal, sys
-if sys.argv[1:]:
-    input()
-signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCONT})
-print("on", flush=True)
-signal.sigwait({signal.SIGCONT})
-print("again", flush=True)
-print("hello", input())
-sys.exit(3)
-"""
-"""Tells that it goes on after a stop, and greets who types. With an argument, it has read from the terminal before."""
-
-
-@pytest.mark.parametrize("typist", [[sys.executable, "-c", WAIT_FOR_STOP, "read"]], indirect=True)
-def test_where_nobody_could_let_it_go_on_a_stop_that_is_typed_does_not_last(typist: Typist) -> None:
-    typist.type("Ada\n")
-    typist.read("on")
-    typist.type("\x1a")
-    typist.read("again")
-    typist.type("Grace\n")
-    assert "hello Grace" in typist.read()
-    assert typist.process.wait(PATIENCE_SECONDS) == 3
-
-
-@pytest.mark.parametrize("typist", [shell("trap '' HUP; echo on; read name; kill -TTIN $$; exit 3")], indirect=True)
+@pytest.mark.parametrize("typist", [shell("trap '' HUP; echo on; read name; exit 3")], indirect=True)
 def test_a_command_may_go_on_when_its_terminal_is_closed(typist: Typist) -> None:
     typist.read("on")
     typist.terminal.close()
     assert typist.process.wait(PATIENCE_SECONDS) == 3
 
 
-JOB_SHELL = ("sh", "-mc", '"$@"; echo stopped; read line; fg', "sh")
-"""A shell with job control: it runs a command, tells that it is stopped, and lets it go on when asked to."""
-
-
-@pytest.mark.parametrize("has_read", [False, True], ids=["that only writes", "that has read"])
-def test_a_stop_that_is_typed_stops_both_until_the_shell_lets_them_go_on(has_read: bool) -> None:
-    command = [sys.executable, "-c", WAIT_FOR_STOP, *(["read"] if has_read else [])]
-    with at_terminal(*JOB_SHELL, *EMULATOR, "exec", "--quiet", "--", *command) as typist:
-        if has_read:
-            typist.type("Ada\n")
-        typist.read("on")
-        typist.type("\x1a")
-        typist.read("stopped")
-        typist.type("fg\n")
-        typist.read("again")
-        typist.type("Grace\n")
-        assert "hello Grace" in typist.read()
-        assert typist.process.wait(PATIENCE_SECONDS) == 3
+@pytest.mark.parametrize("typist", [shell("echo on; read name; echo hello $name; exit 3")], indirect=True)
+def test_a_stop_that_is_typed_has_no_effect_as_no_shell_would_continue_the_command(typist: Typist) -> None:
+    typist.read("on")
+    typist.type("\x1aAda\n")
+    assert "hello Ada" in typist.read()
+    assert typist.process.wait(PATIENCE_SECONDS) == 3
 
 
 # What is kept -----------------------------------------------------------------------------------------------------------
