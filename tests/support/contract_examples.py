@@ -5,7 +5,6 @@ holds that part against the story. Knows no schema.
 """
 
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -15,16 +14,12 @@ import yaml
 from emulator.domain.problems import CATALOGUE
 from tests.support.contract_check import ROOT
 from tests.support.emulator_client import (
-    BROKE,
-    EXPIRED,
-    LAPSED,
-    READ_ONLY,
-    REVOKED,
     Answer,
     EmulatorUnderTest,
     Json,
     settings_of,
 )
+from tests.support.every_problem import CAUSES
 from tests.support.pictures import picture
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"
@@ -166,49 +161,14 @@ class Story:
         self.show("generationList", "The last page", emulator.get("/generations?workflow=edit_images"))
 
     def _problems(self) -> None:
-        for answer in self._refusals():
-            self.show(answer.code, answer.json["title"], answer)
         deleted = self.emulator.delete(f"/assets/{self.assets[0]}")
         self.show("assetDeletion", "One Product got another primary photo, another was deleted", deleted)
-
-    def _refusals(self) -> Iterator[Answer]:
-        emulator, asset, data = self.emulator, self.assets[0], picture()
-        upload = {"content_type": "image/png", "size_bytes": len(data)}
-        upscale = {"asset_id": asset, "target_resolution": "4k", "output_format": "jpeg"}
-        yield emulator.post("/uploads", upload, idempotency_key=None)
-        yield emulator.get("/products?after=page-2")
-        for key in (None, EXPIRED, REVOKED):
-            yield emulator.get("/team", key)
-        poor = emulator.assets(1, BROKE)[0]
-        yield emulator.post(GENERATIONS[2], {**upscale, "asset_id": poor}, BROKE)
-        yield emulator.post("/uploads", upload, READ_ONLY)
-        yield emulator.post("/uploads", upload, LAPSED)
-        yield emulator.get("/poses/pos_unknown")
-        yield emulator.post("/uploads/upl_unknown/complete", {"upload_token": "unknown"})
-        yield emulator.get("/assets/ast_unknown")
-        yield emulator.get("/products/prd_unknown")
-        yield emulator.post("/uploads", upload, headers={"Emulator-Fault": "idempotency_in_progress"})
-        session = emulator.open_upload(len(data))
-        emulator.send_bytes(session, data)
-        yield emulator.send_bytes(session, data[::-1])
-        session = emulator.open_upload(len(data))
-        emulator.advance(24 * 60)
-        yield emulator.send_bytes(session, data)
-        yield emulator.post("/uploads", {**upload, "size_bytes": 0})
-        yield emulator.post(GENERATIONS[2], {**upscale, "asset_id": "ast_unknown"})
-        emulator.post("/uploads", upload, idempotency_key="used")
-        yield emulator.post("/uploads", {**upload, "size_bytes": 1}, idempotency_key="used")
-        yield emulator.post(GENERATIONS[2], {**upscale, "target_resolution": "2k"})
-        emulator.set_team(concurrency_limit=1)
-        emulator.post(GENERATIONS[2], upscale)
-        yield emulator.post(GENERATIONS[2], upscale)
-        emulator.pause()
-        yield emulator.post("/uploads", upload)
-        emulator.resume()
-        emulator.sandbox.rate_limits = True
-        *_, last = (emulator.get("/team") for _ in range(121))
-        yield last
-        emulator.sandbox.rate_limits = False
+        for code in [code for code in CAUSES if code not in self.examples]:
+            self.emulator.told("POST", "/reset")
+            self.emulator.without_scenario()
+            self.emulator.sandbox.rate_limits = True
+            answer = CAUSES[code](self.emulator)
+            self.show(code, answer.json["title"], answer)
 
 
 GENERATIONS: Final = tuple(f"/generations/{name}" for name in ("product-photography", "edit-images", "upscale"))

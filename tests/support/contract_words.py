@@ -1,7 +1,7 @@
-"""The words of the contract that other documents repeat: ids of operations and what they lack, problem codes, kinds of work.
+"""The words of the contract that documents repeat: ids of operations and what they lack, problem codes, kinds of work.
 
-`make contract` writes them there; a test holds the documents against it. Knows no more of a document than where its
-words stand.
+`make contract` writes them where they are repeated, in the contract itself too; a test holds the documents against it.
+Knows no more of a document than where its words stand.
 """
 
 import json
@@ -17,6 +17,28 @@ from emulator.scenario.faults.registry import FAULTS
 from emulator.scenario.outcomes import OUTCOME_WORDS
 from tests.support.contract_check import ROOT, read_contract
 
+CONTRACT: Final = ROOT / "contract" / "openapi.yaml"
+_SECTIONS: Final = re.compile(r"(?m)^(?=  # ---- (?:Responses|Schemas|Examples) )")
+_CONTENT: Final = """\
+      content:
+        application/problem+json:
+          schema: {{$ref: '#/components/schemas/{name}Problem'}}
+          examples:
+{examples}"""
+_PROBLEM: Final = """\
+    {name}Code:
+      type: string
+      description: The codes of this {status} answer.
+      enum: [{codes}]
+    {name}Problem:
+      description: A problem with one of the codes of `{name}Code`.
+      allOf:
+        - $ref: '#/components/schemas/ProblemDetails'
+        - type: object
+          required: [code]
+          properties:
+            code: {{$ref: '#/components/schemas/{name}Code', description: What to decide by.}}
+"""
 SCENARIO_SCHEMA: Final = ROOT / "contract" / "scenario.schema.json"
 SCENARIO_PAGE: Final = ROOT / "docs" / "scenarios.md"
 _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
@@ -105,7 +127,42 @@ def _with_table(page: str, first: str, second: str, rows: Mapping[Any, Sequence[
     return re.sub(_TABLE.format(first, second), lambda _: "".join(lines), page, count=1)
 
 
-DOCUMENTS: Final = {SCENARIO_SCHEMA: scenario_schema, SCENARIO_PAGE: scenario_page}
+def contract_page(_document: dict[str, Any]) -> str:
+    """The contract, with what follows from the `x-problem-codes` of its responses: their examples and their schemas."""
+    before, responses, schemas, after = _SECTIONS.split(CONTRACT.read_text(encoding="utf-8"))
+    known = "".join(f"        - {code}\n" for code in CATALOGUE)
+    schemas = re.sub(
+        r"(?<=^    ProblemCode:\n)((?:      .*\n)*?      enum:\n)(?:        - .*\n)+",
+        rf"\g<1>{known}",
+        schemas,
+        flags=re.M,
+    )
+    blocks = re.split(r"(?m)^(?=    \w+:$)", responses)
+    for index, block in enumerate(blocks):
+        listed = re.search(r"(?<=x-problem-codes: \[).*(?=\])", block)
+        name, codes = block.partition(":")[0].strip(), listed[0].split(", ") if listed else []
+        if codes and "schemas/Problem'" not in block:  # which has every code
+            examples = "".join(f"            {code}: {{$ref: '#/components/examples/{code}'}}\n" for code in codes)
+            head, end = block.partition("      content:\n")[0].rstrip(), "\n" * block.endswith("\n\n")
+            blocks[index] = f"{head}\n{_CONTENT.format(name=name, examples=examples)}{end}"
+            schemas = _with_codes(schemas, name, codes)
+    return "".join((before, *blocks, schemas, after))
+
+
+def _with_codes(schemas: str, name: str, codes: Sequence[str]) -> str:
+    """The schemas, with that of a problem response: its codes are written anew, or it is added as a whole."""
+    if f"    {name}Problem:\n" not in schemas:
+        status = CATALOGUE[codes[0]].status
+        return schemas.rstrip("\n") + "\n" + _PROBLEM.format(name=name, status=status, codes=", ".join(codes)) + "\n"
+    return re.sub(
+        rf"(?<=^    {name}Code:\n)((?:      .*\n)*?      enum: )\[.*\]",
+        rf"\g<1>[{', '.join(codes)}]",
+        schemas,
+        flags=re.M,
+    )
+
+
+DOCUMENTS: Final = {CONTRACT: contract_page, SCENARIO_SCHEMA: scenario_schema, SCENARIO_PAGE: scenario_page}
 """What repeats words of the contract, and how it should read."""
 
 if __name__ == "__main__":

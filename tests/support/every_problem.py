@@ -1,4 +1,4 @@
-"""All 24 codes of section 7, each brought about by its real cause."""
+"""Every problem code, brought about by its real cause. The contract shows these answers as its examples."""
 
 from collections.abc import Callable, Mapping
 
@@ -71,23 +71,23 @@ def broken(emulator: EmulatorUnderTest) -> Answer:
 
 CAUSES: Mapping[str, Callable[[EmulatorUnderTest], Answer]] = {
     "invalid_request": lambda emulator: emulator.post("/uploads", UPLOAD, idempotency_key=None),
-    "invalid_cursor": lambda emulator: emulator.get("/assets?after=x"),
+    "invalid_cursor": lambda emulator: emulator.get("/assets?after=page-2"),
     "authentication_required": lambda emulator: emulator.get("/team", None),
     "credential_expired": lambda emulator: emulator.get("/team", EXPIRED),
     "credential_revoked": lambda emulator: emulator.get("/team", REVOKED),
     "insufficient_credits": lambda emulator: emulator.photograph(key=BROKE),
     "permission_denied": lambda emulator: emulator.post("/uploads", UPLOAD, READ_ONLY),
     "subscription_required": lambda emulator: emulator.post("/uploads", UPLOAD, LAPSED),
-    "not_found": lambda emulator: emulator.get("/generations/gen_1"),
-    "upload_not_found": lambda emulator: emulator.post("/uploads/upl_1/complete", {"upload_token": "x"}),
-    "asset_not_found": lambda emulator: emulator.get("/assets/ast_1"),
-    "product_not_found": lambda emulator: emulator.get("/products/prd_1"),
+    "not_found": lambda emulator: emulator.get("/generations/gen_unknown"),
+    "upload_not_found": lambda emulator: emulator.post("/uploads/upl_unknown/complete", {"upload_token": "x"}),
+    "asset_not_found": lambda emulator: emulator.get("/assets/ast_unknown"),
+    "product_not_found": lambda emulator: emulator.get("/products/prd_unknown"),
     "idempotency_in_progress": in_progress,
     "resource_operation_in_progress": busy,
     "upload_bytes_conflict": conflict,
     "upload_expired": expired_upload,
-    "invalid_input": lambda emulator: emulator.post("/uploads", {}),
-    "invalid_reference": lambda emulator: emulator.photograph(asset_ids=["ast_1"]),
+    "invalid_input": lambda emulator: emulator.post("/uploads", UPLOAD | {"size_bytes": 0}),
+    "invalid_reference": lambda emulator: emulator.photograph(asset_ids=["ast_unknown"]),
     "idempotency_key_reused": lambda emulator: twice(emulator, UPLOAD, UPLOAD | {"size_bytes": 11}),
     "already_at_target_resolution": too_large,
     "concurrency_limit_reached": crowded,
