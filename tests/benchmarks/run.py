@@ -31,7 +31,7 @@ if __name__ in ("__main__", "__mp_main__"):  # run as a file, its folder is on t
 from tests.benchmarks import load
 from tests.benchmarks.load import Connection, Template, template
 from tests.benchmarks.servers import EMULATOR, RAW, TEAMS, RunningServer, key, running, write_world
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 FAST_CLOCK = ("--clock", "x400")
 UNENDING = "timings: {first_output: 10d}\n"
@@ -270,8 +270,9 @@ def photo(width: int, height: int) -> bytes:
 
 
 def asset_of(team: int, port: int, data: bytes) -> str:
-    path, headers = f"/_emulator/assets?team=Team%20{team:02}", {"Content-Type": "image/jpeg"}
-    return Wire(f"http://127.0.0.1:{port}").request("POST", path, data, headers).id
+    client = ServedClient(f"http://127.0.0.1:{port}")
+    headers = {"Content-Type": "image/jpeg"}
+    return client.ask("POST", f"/assets?team=Team%20{team:02}", content=data, headers=headers).id
 
 
 def print_table(rows: list[Figures]) -> None:

@@ -11,15 +11,13 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from emulator.testing import Emulator
-from tests.support.emulator_client import Answer
-from tests.support.pictures import picture
+from tests.support.emulator_client import ingredient_body
 from tests.support.served import serving
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 ROUNDS_PER_HOUR = 60
 HOURS_TO_FILL = 24
@@ -27,46 +25,35 @@ TOLERANCE = 1.05
 """How much the memory at the end may exceed that of the first day."""
 
 
-class Client(Wire):
-    """A client of one Team, whose requests have a fresh key each."""
-
-    sent = 0
-
-    def send(self, method: str, path: str, body: Any = None) -> Answer:
-        """Send a request; refusals are answers too."""
-        return self.ask(method, path, body, self.fresh_key())
-
-    def fresh_key(self) -> str:
-        self.sent += 1
-        return f"soak-{self.sent}"
+class Client(ServedClient):
+    """A client of one Team."""
 
     def download(self, asset: str) -> None:
-        self.fetch(self.send("GET", f"/assets/{asset}").json["url"])
+        self.fetch(self.get(f"/assets/{asset}").json["url"])
 
     def round(self) -> None:
         """Do a minute's work that leaves nothing behind: upload, Product, reads, a download, refusals, deletion."""
-        asset = self.upload(picture(), self.fresh_key())
-        product = self.send("POST", "/products", {"name": "Soak", "asset_ids": [asset], "primary_asset_id": asset}).id
-        self.send("PATCH", f"/products/{product}", {"name": "Soaked"})
+        (asset,) = self.assets(1)
+        product = self.product(asset)["id"]
+        self.patch(f"/products/{product}", {"name": "Soaked"})
         self.download(asset)
         for path in ("/team", "/assets", "/products", "/generations?limit=5", "/poses", "/assets/none"):
-            self.send("GET", path)
-        self.send("POST", "/products", {"name": ""})
-        self.send("DELETE", f"/products/{product}")
-        self.send("DELETE", f"/assets/{asset}")
+            self.get(path)
+        self.post("/products", {"name": ""})
+        self.delete(f"/products/{product}")
+        self.delete(f"/assets/{asset}")
 
     def work(self) -> Iterator[str]:
         """Have a pose and a photoshoot made, and delete what can be deleted; yields before the wait."""
-        asset = self.upload(picture(), self.fresh_key())
-        pose = self.send("POST", "/poses", {"name": "Soak", "asset_id": asset}).id
-        body = {"asset_ids": [asset], "output_mode": "photoshoot"}
-        shoot = self.send("POST", "/generations/product-photography", body).id
+        (asset,) = self.assets(1)
+        pose = self.post("/poses", ingredient_body("pose", [asset])).id
+        shoot = self.photograph(asset_ids=[asset], output_mode="photoshoot").id
         yield "work"
-        outputs = self.send("GET", f"/generations/{shoot}").json["outputs"]
-        self.send("DELETE", f"/poses/{self.send('GET', f'/operations/{pose}').json['result']['id']}")
+        outputs = self.get(f"/generations/{shoot}").json["outputs"]
+        self.delete(f"/poses/{self.get(f'/operations/{pose}').json['result']['id']}")
         for identifier in (asset, *(output["asset"]["id"] for output in outputs)):
             self.download(identifier)
-            self.send("DELETE", f"/assets/{identifier}")
+            self.delete(f"/assets/{identifier}")
 
 
 def resident_mib(process: int) -> float:

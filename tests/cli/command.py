@@ -10,8 +10,9 @@ from typing import Any, TextIO
 from unittest.mock import patch
 
 from emulator.cli.main import main
+from tests.support.emulator_client import Call
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, ROOT, Outcome, Server, environment, run_program
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 OF_A_PROCESS = ("serve", "exec", "sweep")
 """The commands that take over their process: its signals, its log and its garbage."""
@@ -64,8 +65,8 @@ def reading(*paths: str) -> list[str]:
 
 def ask(server: Server, path: str, key: str | None = "iwe_demo_full", body: Any = None, method: str = "GET") -> Any:
     """Send a request; return the JSON that is answered."""
-    headers = {"Idempotency-Key": "it's one"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
-    answer = Wire(server.url).request(method, path, body, headers)
+    headers = {"Idempotency-Key": "it's one"}
+    answer = ServedClient(server.url).send(Call(method, path, body, key=key, headers=headers))
     return answer.json if answer.body else None
 
 

@@ -14,7 +14,7 @@ from emulator.service.journal import Entry
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, serving
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 
 def test_each_request_is_a_line_with_the_remedy_of_what_was_refused() -> None:
@@ -46,9 +46,11 @@ def test_the_signature_of_a_link_is_not_in_its_line() -> None:
 def test_what_a_terminal_would_obey_is_escaped_wherever_a_request_is_shown() -> None:
     path = "/v1/%1b%5b31mRED%0aFAKE%20200%20ok%e2%80%ae%c2%9b"
     shown = r"POST /v1/\u001b[31mRED\nFAKE 200 ok\u202e\u009b  "
-    key = {"Idempotency-Key": "\x9b31m\xad", "Authorization": "Bearer iwe_demo_full"}
     with serving() as server:
-        assert Wire(server.url).request("POST", path, {"name": "\u202e"}, key).status == 404
+        assert (
+            ServedClient(server.url).post(path, {"name": "\u202e"}, headers={"Idempotency-Key": "\x9b31m\xad"}).status
+            == 404
+        )
         listed = run_command("requests", EMULATOR_URL=server.url).output
         as_json = run_command("requests", "--format", "json", EMULATOR_URL=server.url).output
         explained = run_command("requests", "show", "last", EMULATOR_URL=server.url).output

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tests.cli.command import ask, run_command
-from tests.support.emulator_client import FULL, JSON
+from tests.support.emulator_client import FULL, JSON, Call
 from tests.support.pictures import picture
 from tests.support.served import Server, run_program
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 KEY = {"Idempotency-Key": "it's $1 caf\xe9"}
 SENT = (
@@ -51,7 +51,7 @@ def as_curl(server: Server) -> str:
 def test_the_command_sends_the_same_request(
     server: Server, method: str, target: str, headers: dict[str, str], body: bytes | None
 ) -> None:
-    Wire(server.url).request(method, target, body, {"Authorization": f"Bearer {FULL}", **headers})
+    ServedClient(server.url).send(Call(method, target, content=body, idempotency_key=None, headers=headers))
     command = as_curl(server)
     assert command.replace("\n", "").isprintable()
     assert not command.startswith("#")
@@ -74,14 +74,14 @@ def test_the_command_sends_the_same_request(
 def test_a_comment_says_what_it_cannot_repeat(
     server: Server, target: str, headers: dict[str, str], body: bytes | None, missing: str
 ) -> None:
-    Wire(server.url).request("POST", target, body, {"Authorization": f"Bearer {FULL}", **headers})
+    ServedClient(server.url).post(target, content=body, idempotency_key=None, headers=headers)
     comment, *command = as_curl(server).splitlines()
     assert f"# {missing}" == comment
     assert ("  --data-binary @FILE \\" in command) == missing.startswith("FILE")
 
 
 def test_a_file_stands_for_an_uploaded_picture(server: Server) -> None:
-    Wire(server.url).upload(data := picture())
+    ServedClient(server.base_url).upload(data := picture())
     command = run_command("requests", "show", "2", "--format", "curl", EMULATOR_URL=server.url).output.splitlines()
     assert f"# FILE stands for the body of {len(data)} bytes: the journal keeps no image bytes" == command[0]
     assert ["  --header 'Content-Type: image/png' \\", "  --data-binary @FILE \\"] == command[2:4]

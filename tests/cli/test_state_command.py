@@ -9,7 +9,7 @@ import pytest
 from tests.cli.command import run_command
 from tests.support.pictures import noise
 from tests.support.served import Outcome, Server
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 
 def run_state(server: Server, *arguments: str) -> Outcome:
@@ -60,7 +60,7 @@ def test_what_is_no_file_is_written_to_as_it_is(server: Server, tmp_path: Path) 
 @pytest.mark.parametrize("is_large", [False, True])
 def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
     if is_large:  # more than is buffered
-        Wire(server.url).request("POST", "/_emulator/assets", noise(), {"Content-Type": "image/png"})
+        ServedClient(server.url).told("POST", "/assets", content=noise(), headers={"Content-Type": "image/png"})
     outcome = run_state(server, "save", "/dev/full")
     assert (outcome.status, outcome.complaint) == (2, "image-workflow-emulator: /dev/full: No space left on device\n")
 

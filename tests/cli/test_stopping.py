@@ -5,7 +5,6 @@ import os
 import re
 import sys
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from signal import SIGINT, SIGTERM
 from urllib.parse import urlsplit
@@ -14,10 +13,10 @@ import pytest
 
 from emulator.cli.serving import GRACE_SECONDS
 from tests.cli.command import PATIENCE, request_bytes
-from tests.support.emulator_client import UPLOAD
+from tests.support.emulator_client import UPLOAD, completion_call
 from tests.support.pictures import slow_jpeg
 from tests.support.served import EMULATOR, PATIENCE_SECONDS, read_answer, serving, started
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to be sent")
 
@@ -74,29 +73,26 @@ STOP_SECONDS = 10
 
 
 def test_a_long_decode_does_not_delay_the_stop() -> None:
-    data = slow_jpeg(9_000)
-    body = {"content_type": "image/jpeg", "size_bytes": len(data)}
     with serving() as server:
-        wire = Wire(server.base_url)
-        session = wire.ask("POST", "/uploads", body, "a").json
-        token = wire.send_bytes(session, data).json
-        with closing(wire.connect()) as connection:
-            wire.start(connection, "POST", f"/uploads/{session['id']}/complete", token, "b")
-            wire.ask("POST", "/uploads", body, "c")  # by then, it has arrived
+        client = ServedClient(server.base_url)
+        completion = completion_call(*client.ready_upload(slow_jpeg(9_000), "image/jpeg"))
+        with closing(client.connect()) as connection:
+            client.start(connection, completion)
+            client.open_upload(5)  # by then, it has arrived
             outcome = server.stop()
     assert (outcome.status, "cut " in outcome.complaint) == (0, False)
 
 
 def test_what_does_not_come_to_its_end_is_cut_and_told_in_one_line() -> None:
     with serving("--access-log", "off") as server:
-        ask = partial(Wire(server.base_url).ask, "POST", "/uploads", {**UPLOAD, "size_bytes": 1_000_000}, "a")
-        upload = ask().json["upload"]
+        client = ServedClient(server.base_url)
+        upload = client.open_upload(1_000_000)["upload"]
         with server.connect() as connection, server.connect() as other:
             lines = "".join(f"{name}: {value}\r\n" for name, value in upload["headers"].items())
             head = f"POST {urlsplit(upload['url']).path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n{lines}\r\n"
             connection.sendall(head.encode() + b"x" * 10)
             other.sendall(b"POST /v1/products HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
-            ask()  # by then, both have arrived
+            client.open_upload(5)  # by then, both have arrived
             outcome = server.stop()
     assert (outcome.status, outcome.complaint.count("\n")) == (0, 1)
     told = re.search(r"cut 2 connections whose requests did not end within (\d+) s", outcome.complaint)

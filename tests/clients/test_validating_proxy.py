@@ -3,65 +3,48 @@
 Prism validates both the request and the answer, and tells in a header of the answer what it found.
 """
 
-import itertools
-import json
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
-import httpx
 import pytest
 
-from tests.clients.generated import CONTRACT, TIME_LIMIT_SECONDS
-from tests.support.emulator_client import FULL, Answer, Call, EmulatorUnderTest
+from tests.clients.generated import CONTRACT
+from tests.support.emulator_client import Answer
 from tests.support.every_operation import take_tour
 from tests.support.served import serving, started
+from tests.support.served_client import ServedClient
 
 pytestmark = pytest.mark.verify
 
 VIOLATIONS = "sl-violations"
 
 
-class Proxied(EmulatorUnderTest):
+class Proxied(ServedClient):
     """The client of the tests, with requests to operations sent by way of a proxy."""
-
-    def __init__(self, proxy: str) -> None:
-        self._http = httpx.Client(timeout=TIME_LIMIT_SECONDS, trust_env=False)
-        self._proxy = proxy
-        self._keys = itertools.count(1)
-
-    def close(self) -> None:
-        self._http.close()
-
-    def send(self, call: Call) -> Answer:
-        call.without = ("Host",)
-        url = call.target if call.target.startswith("http") else self._proxy + call.target
-        content = call.content if call.json is None else json.dumps(call.json).encode()
-        response = self._http.request(call.method, url, headers=self._headers_of(call, content), content=content)
-        return Answer(response.status_code, tuple(response.headers.multi_items()), response.content)
 
     def advance(self, seconds: float) -> None:
         """The clock takes waits by itself."""
 
 
 @pytest.fixture(scope="module")
-def proxied(typescript: Path) -> Iterator[Proxied]:
+def proxied(typescript: Path) -> Iterator[ServedClient]:
     with serving("--clock", "auto", "--rate-limits", "off") as emulator:
         command = ("node_modules/.bin/prism", "proxy", "--port", "0", "--cors", "false", str(CONTRACT))
         with started(*command, emulator.base_url, folder=typescript, stderr=subprocess.DEVNULL) as prism:
             assert prism.stdout is not None
             lines = (re.search(r"listening on (http://\S+)", line) for line in prism.stdout)
-            with closing(Proxied(next(found.group(1) for found in lines if found))) as client:
-                yield client
+            yield Proxied(next(found.group(1) for found in lines if found))
 
 
-def test_a_validating_proxy_reports_nothing_on_any_operation(proxied: Proxied) -> None:
+def test_a_validating_proxy_reports_nothing_on_any_operation(proxied: ServedClient) -> None:
     assert reported(take_tour(proxied)) == {}
 
 
-def test_a_validating_proxy_reports_nothing_on_problems_and_finds_a_request_that_is_wrong(proxied: Proxied) -> None:
+def test_a_validating_proxy_reports_nothing_on_problems_and_finds_a_request_that_is_wrong(
+    proxied: ServedClient,
+) -> None:
     photoshoot = {"output_mode": "photoshoot", "asset_ids": ["unknown"]}
     answers = {
         "an unknown Asset": proxied.get("/assets/unknown"),
@@ -74,7 +57,7 @@ def test_a_validating_proxy_reports_nothing_on_problems_and_finds_a_request_that
     }
     assert [404, 422, 422, 400, 401] == [answer.status for answer in answers.values()]
     assert reported(answers) == {}
-    assert VIOLATIONS in proxied.post("/products", {"name": "Shirt"}, FULL).headers
+    assert VIOLATIONS in proxied.post("/products", {"name": "Shirt"}).headers
 
 
 def reported(answers: dict[str, Answer]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from tests.fuzzing.spoiled_pictures import FORMATS, spoiled
 from tests.fuzzing.test_fuzz_connections import spoiled_bytes
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import Server, serving
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 pytestmark = pytest.mark.verify
 
@@ -32,33 +32,33 @@ LASTING_MEGABYTES = 300
 def test_a_server_goes_on_serving_whatever_is_sent(control: EmulatorUnderTest) -> None:
     surfaces = Surfaces(control)
     with serving("--clock", "manual", "--rate-limits", "off") as emulator:
-        wire = Wire(emulator.base_url)
-        begin_like(wire, control)
+        client = ServedClient(emulator.base_url)
+        begin_like(client, control)
         for case in cases("served connections", CONNECTIONS):
             sent = spoiled_bytes(case, surfaces)
             with case.told(sent=sent):
                 assert b"500" not in STATUS.findall(converse(emulator, in_pieces(sent, case.chance)))
             if case.begins_an_episode:
-                begin_like(wire, control)
-        assert wire.ask("GET", "/team").status == 200
+                begin_like(client, control)
+        assert client.get("/team").status == 200
         assert_memory(emulator)
 
 
 def test_a_server_goes_on_serving_whatever_picture_is_brought() -> None:
     with serving("--clock", "manual", "--rate-limits", "off") as emulator:
-        wire = Wire(emulator.base_url)
+        client = ServedClient(emulator.base_url)
         for content_type in FORMATS:
             for case in cases(f"served {content_type}", PICTURES):
                 data = spoiled(content_type, case.chance)
                 with case.told(data=data.hex()):
-                    assert wire.bring_in(data, content_type, f"{content_type} {case.number}").status in (201, 422)
-        assert wire.ask("GET", "/team").status == 200
+                    assert client.complete(*client.ready_upload(data, content_type)).status in (201, 422)
+        assert client.get("/team").status == 200
         assert_memory(emulator)
 
 
-def begin_like(wire: Wire, control: EmulatorUnderTest) -> None:
+def begin_like(client: ServedClient, control: EmulatorUnderTest) -> None:
     """Put the server into the state of an emulator in this process, which its requests are made for."""
-    wire.control("PUT", "/state", control.ask("GET", "/state").body)
+    client.told("PUT", "/state", content=control.ask("GET", "/state").body)
 
 
 def converse(emulator: Server, pieces: list[bytes]) -> bytes:

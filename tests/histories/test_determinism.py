@@ -22,8 +22,8 @@ def test_two_processes_answer_one_transcript_with_the_same_bytes() -> None:
     with ThreadPoolExecutor(2) as both:
         first, second = both.map(play, range(2))
     expected = {200, 201, 202, 204, 400, 401, 403, 404, 405, 410, 422, 429, 500, 503}
-    assert {exchange.status for exchange in first} >= expected
-    assert [503, 500, 503] == [exchange.status for exchange in first if exchange.status >= 500]  # the scenario's own
+    assert {answer.status for _, answer in first} >= expected
+    assert [503, 500, 503] == [answer.status for _, answer in first if answer.status >= 500]  # the scenario's own
     assert len(first) > 150
     for one, other in zip(first, second, strict=True):
         assert one == other
@@ -38,7 +38,7 @@ def test_a_state_that_is_saved_half_way_goes_on_in_another_process_with_the_same
 
 def test_another_seed_gives_other_identifiers_and_links() -> None:
     def premade(origin: str) -> set[str]:
-        poses = Recorder(origin).call("GET", "/poses").json()["data"]
+        poses = Recorder(origin).items("/poses")
         return {pose[name] for pose in poses for name in ("id", "card_image_url")}
 
     first, second = (on_fresh_server(premade, "--clock", "auto", "--seed", seed) for seed in ("7", "8"))
@@ -46,25 +46,25 @@ def test_another_seed_gives_other_identifiers_and_links() -> None:
 
 
 def one_advance(recorder: Recorder, paths: list[str]) -> None:
-    recorder.advance(to=END)
+    recorder.told("POST", "/clock/advance", {"to": END})
 
 
 def many_advances(recorder: Recorder, paths: list[str]) -> None:
     for _ in range(600):
-        recorder.advance(seconds=0.1)
+        recorder.advance(0.1)
 
 
 def event_by_event_with_a_look_at_everything(recorder: Recorder, paths: list[str]) -> None:
-    while recorder.next_event_at() <= END:
-        recorder.advance(next_event=True)
+    while str(recorder.told("GET", "/clock")["next_event_at"] or "never") <= END:  # a timestamp sorts as text
+        recorder.told("POST", "/clock/advance", {"next_event": True})
         for path in paths:
-            recorder.call("GET", path)
-    recorder.advance(to=END)
+            recorder.get(path)
+    recorder.told("POST", "/clock/advance", {"to": END})
 
 
 def polls_that_take_their_waits(recorder: Recorder, paths: list[str]) -> None:
     transcript.poll(recorder, paths[::-1])
-    recorder.advance(to=END)
+    recorder.told("POST", "/clock/advance", {"to": END})
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,9 @@ def history(clock: str, gait: Callable[[Recorder, list[str]], None]) -> list[tup
         recorder = Recorder(origin)
         paths = transcript.order_work(recorder, transcript.bring_in(recorder))
         gait(recorder, paths)
-        found = [*transcript.read_everything(recorder), *transcript.download_everything(recorder)]
-        return [(exchange.request, exchange.body) for exchange in found]
+        recorder.exchanges.clear()
+        transcript.read_everything(recorder)
+        transcript.download_everything(recorder)
+        return [(request, answer.body) for request, answer in recorder.exchanges]
 
     return on_fresh_server(play, "--clock", clock, "--rate-limits", "off")

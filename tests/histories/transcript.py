@@ -5,26 +5,22 @@ pictures, order of headers, texts of errors, replays, faults by scenario, the jo
 sends depends only on what it was answered. Under an `auto` or `manual` clock the same emulator must give the same transcript.
 """
 
-import http.client
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from http.client import HTTPConnection
+from typing import TypeVar
 
 from emulator.imaging.normalize import CONTENT_TYPES
-from tests.support import contract_check
-from tests.support.contract_check import shipped_checker
-from tests.support.emulator_client import FULL
+from tests.support.emulator_client import HOST, LISTS, TERMINAL, Answer, Call, Json
 from tests.support.pictures import photo
 from tests.support.served import EMULATOR, serving
+from tests.support.served_client import SECONDS, ServedClient
 
-PUBLIC_URL = "http://emulator.test"
+PUBLIC_URL = f"http://{HOST}"
 """How links start, so that a free port does not show in them: `serve --public-url`."""
 
-WORK = ("/operations", "/generations")
 CREATION = {"operation": "createProduct"}
 FAULTS = {
     "scenario": "faults of the transcript",
@@ -39,93 +35,32 @@ FAULTS = {
         {"at": 7200, "set": {"admission": "open"}},
     ],
 }
-COLLECTIONS = ("/assets", "/products", "/photography-styles", "/backgrounds", "/poses", "/fashion-models", *WORK)
 
-Json = dict[str, Any]
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A request's first line and all that was answered."""
-
-    request: str
-    status: int
-    reason: str
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-
-    def json(self) -> Any:
-        return json.loads(self.body)
+Exchange = tuple[str, Answer]
+"""A request's first line and all that was answered."""
 
 
-@dataclass(slots=True)
-class Recorder:
-    """Sends requests to one server over one connection, and keeps everything that comes back."""
+class Recorder(ServedClient):
+    """A client that holds every answer against the contract, and keeps it."""
 
-    origin: str
-    exchanges: list[Exchange] = field(default_factory=list)
-    _keys_used: int = 0
+    def __init__(self, origin: str) -> None:
+        super().__init__(f"{origin}/v1")
+        self.exchanges: list[Exchange] = []
 
-    def send(self, method: str, target: str, body: bytes | None = None, headers: Json | None = None) -> Exchange:
-        address = urlsplit(self.origin)
-        with closing(http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)) as connection:
-            connection.request(method, target, body, headers or {})
-            answer = connection.getresponse()
-            headers_received = tuple(answer.getheaders())
-            exchange = Exchange(f"{method} {target}", answer.status, answer.reason, headers_received, answer.read())
-        self.exchanges.append(exchange)
-        if target.startswith("/v1"):
-            path = target.removeprefix("/v1").partition("?")[0]
-            shipped_checker().check(
-                contract_check.Exchange(method, path, exchange.status, exchange.headers, exchange.body)
-            )
-        return exchange
-
-    def call(
-        self, method: str, path: str, body: Any = None, idempotency_key: str | None = None, key: str = FULL
-    ) -> Exchange:
-        headers = {"Authorization": f"Bearer {key}"}
-        if method in ("POST", "PATCH"):
-            self._keys_used += 1
-            headers["Idempotency-Key"] = idempotency_key or f"key {self._keys_used}"
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        return self.send(method, f"/v1{path}", None if body is None else json.dumps(body).encode(), headers)
-
-    def follow(self, url: str, method: str = "GET", body: bytes | None = None, headers: Json | None = None) -> Exchange:
-        assert url.startswith(PUBLIC_URL), url
-        return self.send(method, url.removeprefix(PUBLIC_URL), body, headers)
-
-    def upload(self, content_type: str, data: bytes) -> str:
-        """Bring a file in; return the Asset's id."""
-        session = self.call("POST", "/uploads", {"content_type": content_type, "size_bytes": len(data)}).json()
-        recipe = session["upload"]
-        token = self.follow(recipe["url"], recipe["method"], data, recipe["headers"])
-        asset = self.call("POST", f"/uploads/{session['id']}/complete", token.json())
-        assert asset.status == 201, asset
-        return str(asset.json()["id"])
-
-    def control(self, method: str, path: str, body: Any = None) -> Exchange:
-        content = None if body is None else json.dumps(body).encode()
-        exchange = self.send(method, f"/_emulator{path}", content, {"Content-Type": "application/json"})
-        assert exchange.status < 300, exchange
-        return exchange
-
-    def advance(self, **move: Any) -> Exchange:
-        return self.control("POST", "/clock/advance", move)
-
-    def next_event_at(self) -> str:
-        """Return when something falls due next; a timestamp sorts as text."""
-        clock = self.control("GET", "/clock").json()
-        return str(clock["next_event_at"] or "never")
+    def send(self, call: Call, connection: HTTPConnection | None = None, seconds: float = SECONDS) -> Answer:
+        answer = super().send(call, connection, seconds)
+        self.exchanges.append((f"{call.method} {call.target}", answer))
+        self.check(call, answer)
+        return answer
 
     def moved_to(self, origin: str) -> "Recorder":
         """Save the state and load it into another server; return who goes on there, with nothing recorded yet."""
-        state = self.send("GET", "/_emulator/state")
-        other = Recorder(origin, _keys_used=self._keys_used)
-        loaded = other.send("PUT", "/_emulator/state", state.body, {"Content-Type": "application/zip"})
-        assert (200, 200) == (state.status, loaded.status), loaded
+        other = Recorder(origin)
+        other.keys_used = self.keys_used
+        other.told("PUT", "/state", content=self.ask("GET", "/state").body)
         self.exchanges.clear()
         other.exchanges.clear()
         return other
@@ -140,13 +75,11 @@ class Library:
 def bring_in(recorder: Recorder) -> Library:
     """Upload a file of each format, and group some of them."""
     assets = [
-        recorder.upload(content_type, photo(content_type, (320, 240), f"rgb({40 * number}, 90, 60)"))
+        recorder.upload(photo(content_type, (320, 240), f"rgb({40 * number}, 90, 60)"), content_type)["id"]
         for number, content_type in enumerate(CONTENT_TYPES)
     ]
     body = {"name": "Mug", "description": "Blue", "asset_ids": assets[:3], "primary_asset_id": assets[1]}
-    product = recorder.call("POST", "/products", body)
-    assert product.status == 201, product
-    return Library(assets, product.json()["id"])
+    return Library(assets, recorder.post("/products", body).id)
 
 
 def order_work(recorder: Recorder, library: Library) -> list[str]:
@@ -173,111 +106,101 @@ def order_work(recorder: Recorder, library: Library) -> list[str]:
     ]
     paths = []
     for path, body in orders:
-        work = recorder.call("POST", path, body)
+        work = recorder.post(path, body)
         assert work.status == 202, work
-        paths.append(f"/{work.json()['object']}s/{work.json()['id']}")
+        paths.append(f"/{work.json['object']}s/{work.id}")
     return paths
 
 
 def provoke(recorder: Recorder, library: Library) -> None:
     """Make mistakes of every kind, for the words of the answers."""
-    recorder.send("GET", "/v1/team")
-    headers = {"Authorization": f"Bearer {FULL}", "Content-Type": "application/json"}
-    recorder.send("POST", "/v1/products", b"{}", headers)
+    recorder.get("/team", None)
+    recorder.post("/products", {}, idempotency_key=None)
     for key in ("iwe_demo_expired", "iwe_demo_revoked", "nobody's"):
-        recorder.call("GET", "/team", key=key)
-    recorder.call("DELETE", f"/products/{library.product}", key="iwe_demo_read")
-    recorder.call("GET", f"/products/{library.product}", key="iwe_other_full")
-    recorder.call("PUT", "/team")
-    recorder.call("GET", "/nowhere")
-    recorder.call("GET", "/assets?after=none")
-    recorder.call("GET", "/assets?limit=0&colour=red")
+        recorder.get("/team", key=key)
+    recorder.delete(f"/products/{library.product}", key="iwe_demo_read")
+    recorder.get(f"/products/{library.product}", key="iwe_other_full")
+    recorder.send(Call("PUT", "/team"))
+    recorder.get("/nowhere")
+    recorder.get("/assets?after=none")
+    recorder.get("/assets?limit=0&colour=red")
     for body in ({}, {"name": "", "asset_ids": [], "primary_asset_id": 7}, {"name": "x", "extra": None}, [1, {"b": 2}]):
-        recorder.call("POST", "/products", body)
-    recorder.call("POST", "/products", {"name": "Lost", "asset_ids": ["ast_none"], "primary_asset_id": "ast_none"})
-    recorder.call("POST", "/generations/product-photography", {"output_mode": "photoshoot", "image_count": 3})
+        recorder.post("/products", body)
+    recorder.post("/products", {"name": "Lost", "asset_ids": ["ast_none"], "primary_asset_id": "ast_none"})
+    recorder.post("/generations/product-photography", {"output_mode": "photoshoot", "image_count": 3})
     upscale = {"asset_id": library.assets[0], "target_resolution": "2k", "output_format": "png"}
-    recorder.call("POST", "/generations/upscale", upscale, key="iwe_other_full")
-    recorder.call("POST", "/uploads", {"content_type": "image/png", "size_bytes": 1}, key="iwe_lapsed_full")
+    recorder.post("/generations/upscale", upscale, key="iwe_other_full")
+    recorder.post("/uploads", {"content_type": "image/png", "size_bytes": 1}, key="iwe_lapsed_full")
 
 
 def hurry(recorder: Recorder, library: Library) -> None:
     """Send more requests than a minute allows, and more work than the budget has places for."""
-    while recorder.call("GET", "/team", key="iwe_other_full").status == 200:
+    while recorder.get("/team", key="iwe_other_full").status == 200:
         pass
-    assert recorder.call("GET", "/team", key="iwe_other_full").status == 200
+    assert recorder.get("/team", key="iwe_other_full").status == 200
     style = {"name": "One of many", "asset_ids": library.assets[:3]}
-    while (work := recorder.call("POST", "/photography-styles", style)).status == 202:
+    while (work := recorder.post("/photography-styles", style)).status == 202:
         pass
-    assert work.json()["code"] == "concurrency_limit_reached", work
-    assert recorder.call("POST", "/photography-styles", style).status == 202
+    assert work.json["code"] == "concurrency_limit_reached", work
+    assert recorder.post("/photography-styles", style).status == 202
 
 
 def replay(recorder: Recorder, library: Library) -> None:
     """Use one key three times: the same intent twice, then another."""
     body = {"name": "Twice", "asset_ids": library.assets[:2], "primary_asset_id": library.assets[0]}
-    first = recorder.call("POST", "/products", body, "used again")
-    second = recorder.call("POST", "/products", {**body, "asset_ids": library.assets[1::-1]}, "used again")
-    assert (second.status, second.headers, second.body) == (first.status, first.headers, first.body)
-    assert recorder.call("POST", "/products", {**body, "name": "Other"}, "used again").status == 422
+    first = recorder.post("/products", body, idempotency_key="used again")
+    second = recorder.post("/products", {**body, "asset_ids": library.assets[1::-1]}, idempotency_key="used again")
+    assert second == first
+    assert recorder.post("/products", {**body, "name": "Other"}, idempotency_key="used again").status == 422
 
 
 def meet_faults(recorder: Recorder, library: Library) -> list[str]:
     """Let a scenario begin, and run into its rules; return the paths of what was accepted."""
-    recorder.control("PUT", "/scenario", FAULTS)
+    recorder.use(FAULTS)
     body = {"name": "Unlucky", "asset_ids": library.assets[:2], "primary_asset_id": library.assets[0]}
-    statuses = [recorder.call("POST", "/products", body, "unlucky").status for _ in range(3)]
+    statuses = [recorder.post("/products", body, idempotency_key="unlucky").status for _ in range(3)]
     assert statuses == [503, 500, 201], statuses  # refused; admitted, and the answer lost; told again
     photoshoot = {"product_ids": [library.product], "output_mode": "photoshoot"}
     upscale = {"asset_id": library.assets[0], "target_resolution": "2k", "output_format": "jpeg"}
     orders = [("/generations/product-photography", photoshoot), *[("/generations/upscale", upscale)] * 4]
-    works = [recorder.call("POST", path, order) for path, order in orders]
+    works = [recorder.post(path, order) for path, order in orders]
     assert {work.status for work in works} == {202}, works
-    return [f"/generations/{work.json()['id']}" for work in works]
+    return [f"/generations/{work.json['id']}" for work in works]
 
 
 def poll(recorder: Recorder, paths: list[str]) -> None:
     """Poll work until it is done, as an `auto` clock allows without a wait."""
     for path in paths:
         for _ in range(20):
-            if recorder.call("GET", path).json()["status"] in ("completed", "failed"):
+            if recorder.get(path).json["status"] in TERMINAL:
                 break
         else:
             raise AssertionError(f"{path} does not end")
 
 
-def read_everything(recorder: Recorder) -> Iterator[Exchange]:
+def read_everything(recorder: Recorder) -> None:
     """Read every collection page by page, and the Team."""
-    yield recorder.call("GET", "/team")
-    for path in COLLECTIONS:
-        after = ""
-        while True:
-            page = recorder.call("GET", f"{path}?limit=3{after}")
-            yield page
-            if not page.json()["page"]["has_more"]:
-                break
-            after = f"&after={page.json()['page']['next_cursor']}"
+    recorder.get("/team")
+    for path in LISTS:
+        recorder.items(path, limit=3)
 
 
-def download_everything(recorder: Recorder) -> Iterator[Exchange]:
+def download_everything(recorder: Recorder) -> None:
     """Download the file behind every link that a collection shows."""
-    for path in COLLECTIONS:
-        for resource in recorder.call("GET", f"{path}?limit=100").json()["data"]:
+    for path in LISTS:
+        for resource in recorder.items(path):
             shown = [resource.get("url"), resource.get("card_image_url"), *resource.get("preview_image_urls", [])]
-            for url in filter(None, shown):
-                picture = recorder.follow(url)
-                assert picture.status == 200, picture
-                yield picture
+            assert {200} >= {recorder.fetch(url).status for url in shown if url}
 
 
 def delete_some(recorder: Recorder, library: Library) -> None:
     """Delete an Asset with its memberships, a Product, and what is not there."""
-    link = recorder.call("GET", f"/assets/{library.assets[1]}").json()["url"]
-    recorder.call("DELETE", f"/assets/{library.assets[1]}")
-    recorder.call("DELETE", f"/assets/{library.assets[1]}")
-    recorder.follow(link)
-    recorder.call("GET", f"/products/{library.product}")
-    recorder.call("DELETE", f"/products/{library.product}")
+    link = recorder.get(f"/assets/{library.assets[1]}").json["url"]
+    recorder.delete(f"/assets/{library.assets[1]}")
+    recorder.delete(f"/assets/{library.assets[1]}")
+    recorder.fetch(link)
+    recorder.get(f"/products/{library.product}")
+    recorder.delete(f"/products/{library.product}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,30 +221,30 @@ def begin(recorder: Recorder) -> Begun:
     provoke(recorder, library)
     hurry(recorder, library)
     replay(recorder, library)
-    recorder.advance(seconds=60)
+    recorder.advance(60)
     work += meet_faults(recorder, library)
-    cursor = recorder.call("GET", "/assets?limit=2").json()["page"]["next_cursor"]
+    cursor = recorder.get("/assets?limit=2").json["page"]["next_cursor"]
     return Begun(library, work, cursor)
 
 
 def go_on(recorder: Recorder, begun: Begun) -> None:
     """Hold the second half, until nothing happens any more."""
     library = begun.library
-    recorder.call("GET", f"/assets?limit=2&after={begun.cursor}")
+    recorder.get(f"/assets?limit=2&after={begun.cursor}")
     replay(recorder, library)
     poll(recorder, begun.work)
-    recorder.advance(seconds=3600)
-    assert recorder.call("POST", "/uploads", {"content_type": "image/gif", "size_bytes": 10}).status == 503
-    recorder.advance(seconds=3600)
-    recorder.control("GET", "/scenario")
-    list(read_everything(recorder))
-    list(download_everything(recorder))
-    late = recorder.call("POST", "/uploads", {"content_type": "image/gif", "size_bytes": 10}).json()
-    recorder.advance(seconds=901)
-    assert recorder.follow(late["upload"]["url"], "POST", b"0123456789", late["upload"]["headers"]).status == 410
+    recorder.advance(3600)
+    assert recorder.post("/uploads", {"content_type": "image/gif", "size_bytes": 10}).status == 503
+    recorder.advance(3600)
+    recorder.told("GET", "/scenario")
+    read_everything(recorder)
+    download_everything(recorder)
+    late = recorder.post("/uploads", {"content_type": "image/gif", "size_bytes": 10}).json
+    recorder.advance(901)
+    assert recorder.send_bytes(late, b"0123456789").status == 410
     delete_some(recorder, library)
-    recorder.advance(until_idle=True)
-    list(read_everything(recorder))
+    recorder.told("POST", "/clock/advance", {"until_idle": True})
+    read_everything(recorder)
 
 
 def play(origin: str) -> list[Exchange]:
@@ -333,12 +256,12 @@ def play(origin: str) -> list[Exchange]:
 
 def journal(recorder: Recorder) -> Exchange:
     """Read what the emulator noted of the conversation; how long things took is left out, as it is the host's time."""
-    noted = recorder.control("GET", "/requests")
+    noted = recorder.ask("GET", "/requests")
     entries = [
         {name: value for name, value in entry.items() if name not in ("arrived_at", "duration_ms", "wait_ms")}
-        for entry in noted.json()["data"]
+        for entry in noted.json["data"]
     ]
-    return replace(noted, headers=(), body=json.dumps(entries).encode())
+    return "the journal", replace(noted, raw_headers=(), body=json.dumps(entries).encode())
 
 
 def on_fresh_server(play: Callable[[str], Result], *options: str, python: str = sys.executable) -> Result:
@@ -365,7 +288,10 @@ def _move(here: str, there: str) -> tuple[list[Exchange], list[Exchange]]:
     for recorder in (stays, moves):
         go_on(recorder, begun)
     of_here, of_there = (
-        [replace(each, headers=()) if "/_emulator/" in each.request else each for each in recorder.exchanges]
+        [
+            (request, replace(answer, raw_headers=()) if "/_emulator/" in request else answer)
+            for request, answer in recorder.exchanges
+        ]
         for recorder in (stays, moves)
     )
     return of_here, of_there

@@ -20,7 +20,7 @@ from emulator.settings import DEFAULT_URL
 from tests.packaging.pages import DOCUMENTATION, fences, pattern_of
 from tests.support.pictures import decode
 from tests.support.served import ROOT, Outcome, Server, run_program, run_pytest, serving
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 NOT_RUN = {
     "make": "starts what the other tests test, and these tests themselves",
@@ -159,7 +159,7 @@ def served() -> Iterator[Server]:
 def emulator(served: Server) -> Server:
     """An emulator without a trace of another page."""
     for method, path in (("DELETE", "/scenario"), ("POST", "/reset")):
-        Wire(served.url).control(method, path)
+        ServedClient(served.url).told(method, path)
     return served
 
 

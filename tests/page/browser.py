@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 
 from tests.support.pictures import picture
-from tests.support.wire import Wire
+from tests.support.served_client import ServedClient
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, which `make verify` installs")
 expect = playwright.expect
@@ -105,30 +105,15 @@ class Visit:
         return self.page.get_by_role("status")
 
 
-@dataclass(slots=True)
-class Service:
+class Service(ServedClient):
     """The emulator as its clients speak to it."""
 
-    origin: str
-    key: str = "iwe_demo_full"
-    requests: int = 0
-
-    def call(self, method: str, path: str, body: Any = None, *, idempotency_key: str | None = None, **more: str) -> Any:
-        """Send a request, and return its JSON, also that of a problem."""
-        self.requests += 1
-        headers = {"Authorization": f"Bearer {self.key}"} | {name.replace("_", "-"): more[name] for name in more}
-        if method == "POST" and path.startswith("/v1"):
-            headers["Idempotency-Key"] = idempotency_key or f"key-{self.requests}"
-        answer = Wire(self.origin).request(method, path, body, headers)
-        return answer.json if answer.body else None
-
-    def control(self, method: str, path: str, body: Any = None) -> Any:
-        return self.call(method, f"/_emulator{path}", body)
+    @property
+    def origin(self) -> str:
+        return f"http://{self.address}"
 
     def photoshoot(self, photo: bytes | None = None) -> Any:
         """Admit a photoshoot of a new picture, and return it."""
-        asset = Wire(self.origin).request(
-            "POST", "/_emulator/assets", photo or picture(), {"Content-Type": "image/png"}
-        )
-        body = {"asset_ids": [asset.id], "output_mode": "photoshoot"}
-        return self.call("POST", "/v1/generations/product-photography", body)
+        photos = {"content": photo or picture(), "headers": {"Content-Type": "image/png"}}
+        asset = self.told("POST", "/assets", **photos)
+        return self.photograph(asset_ids=[asset["id"]], output_mode="photoshoot").json

@@ -58,7 +58,7 @@ def service(origin: str) -> Any:
     """The emulator as its clients speak to it."""
     from tests.page.browser import Service
 
-    return Service(origin)
+    return Service(f"{origin}/v1")
 
 
 @pytest.fixture(scope="session")

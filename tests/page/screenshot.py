@@ -6,6 +6,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw
 
 from tests.page.browser import Service, Visit, chromium, expect
+from tests.support.emulator_client import LAPSED, UPLOAD
 from tests.support.pictures import encode
 from tests.support.served import serving
 
@@ -26,49 +27,43 @@ def bottle() -> bytes:
     return encode(image, "image/png")
 
 
-def advance(service: Service, seconds: float) -> None:
-    service.control("POST", "/clock/advance", {"seconds": seconds})
-
-
 def play(service: Service) -> int:
     """Live through an afternoon, and return the number of the request to look at."""
-    service.call("GET", "/v1/team")
-    service.call("GET", "/v1/backgrounds?scope=global")
+    service.get("/team")
+    service.get("/backgrounds?scope=global")
     shoot = service.photoshoot(bottle())
-    advance(service, 7.2)
-    service.call("GET", f"/v1/generations/{shoot['id']}")
-    advance(service, 9.4)
-    done = service.call("GET", f"/v1/generations/{shoot['id']}")
+    service.advance(7.2)
+    service.get(f"/generations/{shoot['id']}")
+    service.advance(9.4)
+    done = service.get(f"/generations/{shoot['id']}").json
     assets = [output["asset"]["id"] for output in done["outputs"]]
     product = {"name": "Linen shirt", "asset_ids": assets[:2], "primary_asset_id": assets[0]}
-    made = service.call("POST", "/v1/products", product, idempotency_key="linen-shirt")
-    advance(service, 0.8)
-    service.call("POST", "/v1/products", product, idempotency_key="linen-shirt")
-    service.control("PUT", "/scenario", {"use": "some-outputs-fail"})
-    advance(service, 21.5)
-    body = {"product_ids": [made["id"]], "output_mode": "photoshoot", "aspect_ratio": "4:5"}
-    second = service.call("POST", "/v1/generations/product-photography", body)
-    advance(service, 6.3)
-    service.call("GET", f"/v1/generations/{second['id']}")
-    service.call("GET", f"/v1/assets/{assets[0]}")
-    service.call("POST", "/v1/generations/upscale", {"asset_id": assets[0], "target_resolution": "4k"})
-    service.call("GET", "/v1/products/prod_of_yesterday")
-    advance(service, 1.1)
-    Service(service.origin, "iwe_lapsed_full").call(
-        "POST", "/v1/uploads", {"content_type": "image/png", "size_bytes": 9}
-    )
-    service.call("GET", "/v1/poses", Emulator_Fault="rate_limited")
-    service.control("PATCH", "/teams/Demo", {"credits": 1})
-    service.call("POST", "/v1/generations/product-photography", body)
-    refused = int(service.control("GET", "/requests?status=402")["data"][0]["sequence"])
-    service.call("GET", f"/v1/generations/{second['id']}")
+    made = service.post("/products", product, idempotency_key="linen-shirt")
+    service.advance(0.8)
+    service.post("/products", product, idempotency_key="linen-shirt")
+    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.advance(21.5)
+    body = {"product_ids": [made.id], "output_mode": "photoshoot", "aspect_ratio": "4:5"}
+    second = service.post("/generations/product-photography", body)
+    service.advance(6.3)
+    service.get(f"/generations/{second.id}")
+    service.get(f"/assets/{assets[0]}")
+    service.post("/generations/upscale", {"asset_id": assets[0], "target_resolution": "4k"})
+    service.get("/products/prod_of_yesterday")
+    service.advance(1.1)
+    service.post("/uploads", UPLOAD, LAPSED)
+    service.get("/poses", headers={"Emulator-Fault": "rate_limited"})
+    service.told("PATCH", "/teams/Demo", {"credits": 1})
+    service.post("/generations/product-photography", body)
+    refused = int(service.told("GET", "/requests?status=402")["data"][0]["sequence"])
+    service.get(f"/generations/{second.id}")
     return refused
 
 
 def main(folder: Path) -> None:
     """Write the pictures."""
     with serving(*OPTIONS) as emulator, chromium() as browser:
-        refused = play(Service(emulator.url))
+        refused = play(Service(emulator.base_url))
         context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce")
         visit = Visit(context.new_page(), emulator.url).open(f"/_emulator#requests/{refused}")
         expect(visit.page.get_by_text("Remedy")).to_be_visible()

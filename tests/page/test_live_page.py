@@ -23,7 +23,7 @@ def test_a_lost_connection_is_said_and_mended_with_what_was_missed(visit: Visit,
     expect(visit.lost()).to_have_count(0)
     visit.page.context.set_offline(True)
     expect(visit.lost()).to_contain_text("Connection lost")
-    service.call("GET", "/v1/team")
+    service.get("/team")
     visit.page.context.set_offline(False)
     expect(visit.lost()).to_have_count(0)
     expect(visit.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_be_visible()
@@ -36,12 +36,12 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
         with serving("--port", str(port)) as emulator:
             visit = Visit(context.new_page(), emulator.url).open()
             for _ in range(3):
-                Service(emulator.url).call("GET", "/v1/team")
+                Service(emulator.base_url).get("/team")
             expect(visit.region("Requests").get_by_role("row").filter(has_text="getTeam")).to_have_count(3)
         expect(visit.lost()).to_be_visible()
         with serving("--port", str(port)) as emulator:
             expect(visit.lost()).to_have_count(0)
-            Service(emulator.url).call("GET", "/v1/assets")
+            Service(emulator.base_url).get("/assets")
             rows = visit.region("Requests").get_by_role("row").filter(has_text="Demo")
             expect(rows).to_have_count(1)
             expect(rows).to_contain_text("listAssets")
@@ -53,15 +53,15 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
 
 def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(visit: Visit, service: Service) -> None:
     service.photoshoot()
-    service.control("POST", "/clock/advance", {"until_idle": True})
-    before = len(service.control("GET", "/requests")["data"])
+    service.told("POST", "/clock/advance", {"until_idle": True})
+    before = len(service.told("GET", "/requests")["data"])
     for name in REGIONS:
         expect(visit.region(name)).to_be_visible()
     visit.open("/_emulator/reference")
     expect(visit.page.get_by_role("article", name="getTeam")).to_be_visible()
     assert visit.complaints == []
     assert [address for address in visit.addresses if not address.startswith(f"{visit.origin}/_emulator")] == []
-    assert len(service.control("GET", "/requests")["data"]) == before
+    assert len(service.told("GET", "/requests")["data"]) == before
 
 
 @pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
@@ -90,7 +90,7 @@ def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(visit: Visit, 
 
 
 def test_a_page_of_another_origin_can_neither_read_nor_frame_it(visit: Visit, service: Service) -> None:
-    service.control("PATCH", "/teams/Demo", {"credits": 7})
+    service.told("PATCH", "/teams/Demo", {"credits": 7})
     with serving() as other:
         visit.page.goto(f"{other.url}/_emulator")
         for path in ("/_emulator/teams", "/_emulator", "/_emulator/events"):
@@ -99,7 +99,7 @@ def test_a_page_of_another_origin_can_neither_read_nor_frame_it(visit: Visit, se
         reset = "url => fetch(url, {method: 'POST', mode: 'no-cors'}).then(() => 0, () => 0)"
         visit.page.evaluate(reset, f"{service.origin}/_emulator/reset")
         visit.page.goto("about:blank")
-    assert service.call("GET", "/v1/team")["credits"] == 7
+    assert service.get("/team").json["credits"] == 7
     visit.complaints.clear()
 
 
@@ -127,10 +127,10 @@ def test_it_works_behind_another_address(visitor: Any, service: Service) -> None
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("screen", [{}, PHONE], ids=["wide", "phone"])
 def test_axe_finds_nothing_serious(visitor: Any, service: Service, node: Path, colours: str, screen: Any) -> None:
-    service.control("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.photoshoot()
-    service.control("POST", "/clock/advance", {"seconds": 9})
-    service.call("POST", "/v1/products", {"name": "Shirt"})
+    service.told("POST", "/clock/advance", {"seconds": 9})
+    service.post("/products", {"name": "Shirt"})
     axe = (node / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
     visit = visitor(color_scheme=colours, **screen)
     found = []
@@ -164,11 +164,11 @@ def test_on_a_narrow_screen_nothing_is_wider_than_it_and_the_sandbox_is_named(vi
     for name in REGIONS:
         visit.region(name)
         assert (name, visit.page.evaluate("document.documentElement.scrollWidth")) == (name, 320)
-    service.call("POST", "/v1/products", {"name": "Shirt"})
+    service.post("/products", {"name": "Shirt"})
     expect(visit.opened_request("invalid_input")).to_contain_text("decided")
     assert visit.page.locator(".details").evaluate("details => details.scrollWidth <= details.clientWidth")
     expect(visit.page.get_by_role("banner").get_by_text(f"{service.origin}/v1")).to_be_visible()
-    service.control("POST", "/sandboxes", {"id": "checkout"})
+    service.told("POST", "/sandboxes", {"id": "checkout"})
     visit.open("/_emulator?sandbox=checkout")
     expect(visit.page.get_by_role("banner").get_by_text("Sandbox checkout")).to_be_visible()
 
@@ -188,7 +188,7 @@ def test_all_tabs_are_reached_by_keyboard(visit: Visit) -> None:
 def flood(service: Service, count: int) -> None:
     """Send many requests as fast as they are answered."""
     with ThreadPoolExecutor(8) as many:
-        list(many.map(lambda _: service.call("GET", "/v1/team"), range(count)))
+        list(many.map(lambda _: service.get("/team"), range(count)))
 
 
 @pytest.mark.served("--clock", "manual", "--rate-limits", "off")

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.verify
 
 
 def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy(visit: Visit, service: Service) -> None:
-    service.call("POST", "/v1/products", {"name": "Shirt"})
+    service.post("/products", {"name": "Shirt"})
     region = visit.region("Requests")
     row = region.get_by_role("row").filter(has_text="createProduct")
     expect(row).to_contain_text("422")
@@ -33,7 +33,7 @@ def test_a_request_is_a_row_that_opens_with_its_reason_and_remedy(visit: Visit, 
 def test_a_row_opens_by_keyboard_alone_and_closes_by_escape(visitor: Any, service: Service, screen: Any) -> None:
     visit = visitor(**screen)
     for _ in range(3):
-        service.call("GET", "/v1/team")
+        service.get("/team")
     region = visit.region("Requests")
     expect(region.get_by_role("row").filter(has_text="getTeam")).to_have_count(3)
     region.get_by_role("row").filter(has_text="getTeam").first.focus()
@@ -49,17 +49,17 @@ def test_a_row_opens_by_keyboard_alone_and_closes_by_escape(visitor: Any, servic
 def test_an_empty_journal_shows_a_first_request_with_a_key_that_is_active(visit: Visit, service: Service) -> None:
     region = visit.region("Requests")
     expect(region).to_contain_text("curl -H 'Authorization: Bearer iwe_demo_full'")
-    team = service.control("GET", "/teams")["data"][0]
-    added = service.control("POST", f"/teams/{team['id']}/credentials", {"profile": "full"})
-    service.control("PATCH", f"/credentials/{team['credentials'][0]['id']}", {"state": "revoked"})
+    team = service.team()
+    added = service.told("POST", f"/teams/{team['id']}/credentials", {"profile": "full"})
+    service.told("PATCH", f"/credentials/{team['credentials'][0]['id']}", {"state": "revoked"})
     visit.press("Requests", "Clear")
     expect(region).to_contain_text(f"curl -H 'Authorization: Bearer {added['key']}'")
 
 
 def test_the_fields_narrow_the_list_down(visit: Visit, service: Service) -> None:
-    service.call("GET", "/v1/team")
-    service.call("POST", "/v1/products", {})
-    service.call("GET", "/v1/nowhere")
+    service.get("/team")
+    service.post("/products", {})
+    service.get("/nowhere")
     region = visit.region("Requests")
     rows = region.get_by_role("row").filter(has_text="00:00:00")
     for label, text, expected in (
@@ -80,10 +80,10 @@ def test_the_fields_narrow_the_list_down(visit: Visit, service: Service) -> None
 
 
 def test_a_row_keeps_operation_beside_a_long_rule_and_team_beside_details(visit: Visit, service: Service) -> None:
-    key = service.control("POST", "/teams", {"name": "مجموعة الصور"})["credentials"][0]["key"]
+    key = service.told("POST", "/teams", {"name": "مجموعة الصور"})["credentials"][0]["key"]
     rule = {"name": "a rule with a name " + "that is long " * 20, "match": {}, "then": {"problem": "rate_limited"}}
-    service.control("PUT", "/scenario", {"scenario": "long", "rules": [rule]})
-    Service(service.origin, key).call("GET", "/v1/team")
+    service.told("PUT", "/scenario", {"scenario": "long", "rules": [rule]})
+    service.get("/team", key)
     row = visit.opened_request("getTeam").get_by_role("row").filter(has_text="getTeam")
     assert row.locator(".operation").evaluate("name => name.scrollWidth <= name.clientWidth")
     team = row.get_by_text("مجموعة الصور")
@@ -93,7 +93,7 @@ def test_a_row_keeps_operation_beside_a_long_rule_and_team_beside_details(visit:
 
 def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
     for _ in range(2):
-        service.call("POST", "/v1/uploads", UPLOAD, idempotency_key="same")
+        service.post("/uploads", UPLOAD, idempotency_key="same")
     region = visit.opened_request("replayed")
     region.get_by_role("link", name="Original", exact=True).click()
     expect(region).to_contain_text("it passed every check")
@@ -102,7 +102,7 @@ def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
 
 def test_a_request_is_copied_as_a_command_with_its_key(visitor: Any, service: Service) -> None:
     visit = visitor(permissions=["clipboard-read", "clipboard-write"])
-    service.call("POST", "/v1/products", {"name": "Kim's"})
+    service.post("/products", {"name": "Kim's"})
     region = visit.opened_request("createProduct")
     region.get_by_role("button", name="Copy as curl").click()
     expect(region.locator(".is-done")).to_be_visible()
@@ -113,15 +113,15 @@ def test_a_request_is_copied_as_a_command_with_its_key(visitor: Any, service: Se
 
 
 def test_an_entry_of_a_timeline_is_named_with_file_and_line(visit: Visit, service: Service) -> None:
-    service.control("PUT", "/scenario", {"use": "admission-paused"})
-    service.control("POST", "/clock/advance", {"seconds": 40})
-    service.call("POST", "/v1/uploads", UPLOAD)
+    service.told("PUT", "/scenario", {"use": "admission-paused"})
+    service.told("POST", "/clock/advance", {"seconds": 40})
+    service.post("/uploads", UPLOAD)
     items = visit.opened_request("503").get_by_role("listitem")
     expect(items.filter(has_text="Timeline")).to_contain_text("admission-paused.yaml, line")
 
 
 def test_an_entry_leads_to_its_operation_in_the_reference(visit: Visit, service: Service) -> None:
-    service.call("GET", "/v1/team")
+    service.get("/team")
     visit.opened_request("getTeam").get_by_role("link", name="In the reference").click()
     expect(visit.page.get_by_role("article", name="getTeam")).to_be_in_viewport()
 
@@ -159,7 +159,7 @@ def test_work_leads_to_its_request_and_back(visit: Visit, service: Service) -> N
 
 
 def test_a_failed_slot_says_why_and_whose_rule_it_was(visit: Visit, service: Service) -> None:
-    service.control("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     service.photoshoot()
     visit.press("Clock", "Run until idle")
     work = visit.region("Work").get_by_role("article").first
@@ -175,7 +175,7 @@ def test_the_clock_moves_by_its_buttons_and_changes_its_mode(visit: Visit, servi
         expect(region.locator(".clock-time")).to_have_text(shown)
     region.get_by_role("combobox").select_option("auto")
     expect(region).to_contain_text("skips every wait")
-    assert service.control("GET", "/clock")["mode"] == "auto"
+    assert service.told("GET", "/clock")["mode"] == "auto"
 
 
 def test_coming_events_are_listed_and_follow_the_work(visit: Visit, service: Service) -> None:
@@ -204,13 +204,13 @@ def test_a_scenario_is_used_and_ended(visit: Visit, service: Service) -> None:
     expect(region.get_by_role("listitem")).to_contain_text("fired 1")
     visit.press("Scenario", "Off")
     expect(region).to_contain_text("None is running")
-    assert service.control("GET", "/scenario")["scenario"] is None
+    assert service.told("GET", "/scenario")["scenario"] is None
 
 
 def test_a_scenario_that_was_started_elsewhere_is_the_one_described(visit: Visit, service: Service) -> None:
     region = visit.region("Scenario")
     expect(region).to_contain_text("None is running")
-    service.control("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     expect(region.get_by_role("combobox")).to_have_value("some-outputs-fail")
     expect(region).to_contain_text("Of every Product Photography the second output is rejected")
 
@@ -232,8 +232,8 @@ def test_the_credits_of_a_team_are_set_with_enter(visit: Visit, service: Service
     field.fill("5")
     field.press("Enter")
     expect(field).not_to_have_class("is-changed")
-    assert service.call("GET", "/v1/team")["credits"] == 5
-    service.control("PATCH", "/teams/Demo", {"credits": 7})
+    assert service.get("/team").json["credits"] == 5
+    service.told("PATCH", "/teams/Demo", {"credits": 7})
     expect(field).to_have_value("7")
 
 
@@ -257,7 +257,7 @@ def test_a_credential_is_copied_revoked_and_restored(visitor: Any, service: Serv
     assert visit.page.evaluate("navigator.clipboard.readText()") == "iwe_demo_full"
     row.get_by_role("button", name="Revoke").click()
     expect(row).to_contain_text("revoked")
-    assert service.call("GET", "/v1/team")["code"] == "credential_revoked"
+    assert service.get("/team").json["code"] == "credential_revoked"
     row.get_by_role("button", name="Restore").click()
     expect(row).to_contain_text("active")
 
@@ -265,10 +265,10 @@ def test_a_credential_is_copied_revoked_and_restored(visitor: Any, service: Serv
 def test_admission_is_paused_and_opened(visit: Visit, service: Service) -> None:
     visit.press("Teams", "Pause admission")
     expect(visit.region("Teams")).to_contain_text("Admission is paused")
-    assert service.call("POST", "/v1/uploads", UPLOAD)["code"] == "service_unavailable"
+    assert service.post("/uploads", UPLOAD).json["code"] == "service_unavailable"
     visit.press("Teams", "Open admission")
     expect(visit.region("Teams")).to_contain_text("Admission is open")
-    assert service.call("POST", "/v1/uploads", UPLOAD)["object"] == "upload"
+    assert service.post("/uploads", UPLOAD).json["object"] == "upload"
 
 
 def test_a_picture_is_uploaded_by_the_field(visit: Visit, tmp_path: Path) -> None:
@@ -311,7 +311,7 @@ def test_a_first_photoshoot_takes_three_clicks(visit: Visit) -> None:
 
 def test_the_gallery_says_when_there_may_be_more_than_it_shows(visit: Visit, service: Service) -> None:
     service.photoshoot()
-    asset = service.control("GET", "/assets")["data"][0]
+    asset = service.told("GET", "/assets")["data"][0]
     many = {"data": [asset | {"id": f"ast_{number}"} for number in range(500)]}
     visit.page.route("**/_emulator/assets?limit=500", lambda route: route.fulfill(json=many))
     expect(visit.region("Gallery")).to_contain_text("the newest 500 Assets")
@@ -325,10 +325,10 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
     expect(region.get_by_role("combobox")).to_have_value("checkout")
     visit.press("Sandboxes", "Delete")
     expect(region.get_by_role("button", name="Delete? Click again")).to_be_visible()
-    assert service.control("GET", "/sandboxes/checkout")["id"] == "checkout"
+    assert service.told("GET", "/sandboxes/checkout")["id"] == "checkout"
     visit.press("Sandboxes", "Delete? Click again")
     visit.page.wait_for_url(lambda url: "sandbox=" not in url)
-    assert [one["id"] for one in service.control("GET", "/sandboxes")["data"]] == ["default"]
+    assert [one["id"] for one in service.told("GET", "/sandboxes")["data"]] == ["default"]
     visit.press_twice("Sandboxes", "Delete")
     expect(visit.alert()).to_contain_text("default")
     visit.complaints.clear()
@@ -337,20 +337,20 @@ def test_sandboxes_are_made_chosen_and_deleted(visit: Visit, service: Service) -
 def test_a_sandbox_made_elsewhere_is_listed_once_list_or_region_is_opened(visit: Visit, service: Service) -> None:
     region = visit.region("Sandboxes")
     expect(region.get_by_role("row").filter(has_text="default")).to_be_visible()
-    service.control("POST", "/sandboxes", {"id": "first"})
+    service.told("POST", "/sandboxes", {"id": "first"})
     region.get_by_role("combobox").focus()
     expect(region.get_by_role("option", name="first")).to_be_attached()
     visit.region("Requests")
-    service.control("POST", "/sandboxes", {"id": "second"})
+    service.told("POST", "/sandboxes", {"id": "second"})
     visit.region("Sandboxes")
     expect(region.get_by_role("option", name="second")).to_be_attached()
 
 
 def test_the_page_shows_the_sandbox_that_its_address_names(visitor: Any, service: Service) -> None:
-    made = service.control("POST", "/sandboxes", {"id": "checkout"})
+    made = service.told("POST", "/sandboxes", {"id": "checkout"})
     visit = visitor("/_emulator?sandbox=checkout")
-    service.call("GET", "/v1/team")
-    Service(service.origin, made["teams"][0]["credentials"][0]["key"]).call("GET", "/v1/assets")
+    service.get("/team")
+    service.get("/assets", made["teams"][0]["credentials"][0]["key"])
     rows = visit.region("Requests").get_by_role("row").filter(has_text="Demo")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("listAssets")
@@ -362,17 +362,17 @@ def test_a_sandbox_is_saved_changed_and_loaded(visit: Visit, service: Service, t
         visit.press("Sandboxes", "Save state")
     file = tmp_path / "state.zip"
     coming.value.save_as(file)
-    service.control("PATCH", "/teams/Demo", {"credits": 1})
+    service.told("PATCH", "/teams/Demo", {"credits": 1})
     with visit.page.expect_file_chooser() as choosing, visit.page.expect_response("**/state"):
         region.get_by_role("button", name="Load state", exact=True).click()
         choosing.value.set_files(file)
-    assert service.call("GET", "/v1/team")["credits"] == 100
+    assert service.get("/team").json["credits"] == 100
 
 
 @pytest.mark.parametrize("act", ["reset", "clear", "clear elsewhere"])
 def test_a_reset_and_a_cleared_journal_empty_what_is_shown(visit: Visit, service: Service, act: str) -> None:
     for _ in range(30):
-        service.call("GET", "/v1/team")
+        service.get("/team")
     region = visit.region("Requests")
     expect(region).to_contain_text("30 requests")
     region.get_by_role("row").filter(has_text="getTeam").first.press("End")
@@ -382,10 +382,10 @@ def test_a_reset_and_a_cleared_journal_empty_what_is_shown(visit: Visit, service
     elif act == "clear":
         visit.press("Requests", "Clear")
     else:
-        service.control("DELETE", "/requests")
+        service.told("DELETE", "/requests")
     expect(visit.region("Requests")).to_contain_text("No requests yet")
     expect(region.get_by_role("row").filter(has_text="getTeam")).to_have_count(0)
-    assert service.control("GET", "/requests")["data"] == []
+    assert service.told("GET", "/requests")["data"] == []
 
 
 # Requests as a client sends them --------------------------------------------------------------------------------------
@@ -405,13 +405,13 @@ def test_a_photoshoot_that_a_scenario_refuses_is_explained_four_clicks_later(vis
 
 def test_a_photoshoot_as_a_client_is_of_the_chosen_team_by_a_key_that_is_active(visit: Visit, service: Service) -> None:
     service.photoshoot()  # of a picture of Demo
-    other = service.control("POST", "/teams", {"name": "Second"})
-    service.control("PATCH", f"/credentials/{other['credentials'][0]['id']}", {"state": "revoked"})
-    service.control("POST", f"/teams/{other['id']}/credentials", {"profile": "full"})
+    other = service.told("POST", "/teams", {"name": "Second"})
+    service.told("PATCH", f"/credentials/{other['credentials'][0]['id']}", {"state": "revoked"})
+    service.told("POST", f"/teams/{other['id']}/credentials", {"profile": "full"})
     visit.region("Gallery").get_by_label("Team").select_option(other["id"])
     visit.press("Gallery", "Photoshoot as a client")
     visit.region("Gallery").get_by_role("link", name="Watch them in Work").click()
-    assert service.control("GET", "/work")["data"][0]["team"]["id"] == other["id"]
+    assert service.told("GET", "/work")["data"][0]["team"]["id"] == other["id"]
 
 
 def test_a_trial_offers_the_faults_that_the_operation_can_return(visitor: Any, service: Service) -> None:
@@ -419,7 +419,7 @@ def test_a_trial_offers_the_faults_that_the_operation_can_return(visitor: Any, s
     fault = visit.tried_operation("getTeam").get_by_label("Fault (Emulator-Fault)")
     expect(fault).to_contain_text("none")
     for code in fault.get_by_role("option").all_inner_texts()[1:]:
-        assert service.call("GET", "/v1/team", Emulator_Fault=code)["code"] == code
+        assert service.get("/team", headers={"Emulator-Fault": code}).code == code
 
 
 def test_an_operation_is_tried_in_the_reference_and_explained_on_the_page(visitor: Any) -> None:
@@ -465,7 +465,7 @@ def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit
     region = visit.region("Conduct")
     expect(region).to_contain_text("Nothing found")
     for body in (UPLOAD, UPLOAD | {"size_bytes": 20}):
-        service.call("POST", "/v1/uploads", body, idempotency_key="same", User_Agent="shop/1")
+        service.post("/uploads", body, idempotency_key="same", headers={"User-Agent": "shop/1"})
     finding = region.get_by_role("article", name="key-reused")
     expect(finding).to_contain_text("warning")
     expect(finding).to_contain_text("Demo, Full · shop/1")
@@ -475,13 +475,13 @@ def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit
 
 
 def test_coverage_tells_what_is_covered_and_what_closes_each_gap(visit: Visit, service: Service) -> None:
-    service.call("GET", "/v1/team")
+    service.get("/team")
     region = visit.region("Coverage")
     region.get_by_text("getTeam", exact=True).click()
     points = region.get_by_role("listitem")
     expect(points.filter(has_text="200")).to_contain_text("covered 1 time")
     expect(points.filter(has_text="rate_limited")).to_contain_text("use the scenario rate-limited")
     expect(region.locator(".dots").first).to_have_attribute("aria-hidden", "true")
-    service.call("GET", "/v1/team")
+    service.get("/team")
     expect(points.filter(has_text="200")).to_contain_text("covered 2 times")
     expect(region.locator("summary").filter(has_text="getTeam")).to_be_focused()

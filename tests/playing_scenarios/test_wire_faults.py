@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.playing_scenarios.player import UPLOAD
-from tests.support.emulator_client import Answer
-from tests.support.pictures import picture
+from tests.support.emulator_client import UPLOAD, Call
 from tests.support.served import Server, serving
-from tests.support.wire import IMPATIENT_SECONDS, Wire
+from tests.support.served_client import IMPATIENT_SECONDS, ServedClient
 
-Play = Callable[..., Wire]
+Play = Callable[..., ServedClient]
 """Makes a sandbox in which rules for requests run, each given as its match and what then happens; returns its client."""
 NEVER = {"latency": "1h"}
 
@@ -33,31 +31,24 @@ def names() -> Iterator[int]:
 
 @pytest.fixture
 def play(server: Server, names: Iterator[int]) -> Play:
-    operator = Wire(server.base_url)
-
-    def make(*rules: tuple[str, Any]) -> Wire:
+    def make(*rules: tuple[str, Any]) -> ServedClient:
         name = f"wire-{next(names)}"
         told = [{"match": {"operation": operation}, "then": then} for operation, then in rules]
         scenario = {"scenario": name, "rules": told}
-        operator.control("POST", "/sandboxes", {"id": name, "scenario": scenario})
-        return Wire(server.base_url, f"iwe_demo_full_{name}")
+        client = ServedClient(server.base_url, f"iwe_demo_full_{name}")
+        client.told("POST", "/sandboxes", {"id": name, "scenario": scenario})
+        return client
 
     return make
-
-
-def _product(wire: Wire) -> Answer:
-    asset_id = wire.upload(picture())
-    body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
-    return wire.ask("POST", "/products", body, "k")
 
 
 # Half a body --------------------------------------------------------------------------------------------------------
 
 
 def test_a_truncated_body_ends_short_of_its_content_length(play: Play) -> None:
-    wire = play(("listPoses", {"network": "truncate", "at": "after_commit"}))
-    with closing(wire.connect()) as connection:
-        wire.start(connection, "GET", "/poses")
+    client = play(("listPoses", {"network": "truncate", "at": "after_commit"}))
+    with closing(client.connect()) as connection:
+        client.start(connection, Call("GET", "/poses"))
         response = connection.getresponse()
         assert (200, "application/json") == (response.status, response.headers["Content-Type"])
         assert response.headers["Request-Id"].startswith("req_")
@@ -70,19 +61,19 @@ def test_a_truncated_body_ends_short_of_its_content_length(play: Play) -> None:
 
 @pytest.mark.parametrize(("at", "remaining"), [("before_commit", 1), ("after_commit", 0)])
 def test_an_answer_that_has_no_body_is_truncated_before_it_begins(play: Play, at: str, remaining: int) -> None:
-    wire = play(("deleteProduct", {"network": "truncate", "at": at}))
-    product = _product(wire)
+    client = play(("deleteProduct", {"network": "truncate", "at": at}))
+    product = client.product(*client.assets(1))
     with pytest.raises(ConnectionResetError):  # RemoteDisconnected, which tells that nothing came, is one
-        wire.ask("DELETE", f"/products/{product.id}")
-    assert remaining == len(wire.ask("GET", "/products").json["data"])
+        client.delete(f"/products/{product['id']}")
+    assert remaining == client.count("/products")
 
 
 @pytest.mark.parametrize("at", ["before_commit", "after_commit"])
 @pytest.mark.parametrize("network", ["truncate", "garbage"])
 def test_what_is_left_of_an_answer_has_the_status_of_the_operation(play: Play, network: str, at: str) -> None:
-    wire = play(("createUpload", {"network": network, "at": at}))
-    with closing(wire.connect()) as connection:
-        wire.start(connection, "POST", "/uploads", UPLOAD, "k")
+    client = play(("createUpload", {"network": network, "at": at}))
+    with closing(client.connect()) as connection:
+        client.start(connection, Call("POST", "/uploads", UPLOAD))
         assert 201 == connection.getresponse().status
 
 
@@ -91,10 +82,10 @@ def test_what_is_left_of_an_answer_has_the_status_of_the_operation(play: Play, n
 
 @pytest.mark.parametrize("at", ["before_commit", "after_commit"])
 def test_garbage_is_a_whole_body_that_is_no_json(play: Play, at: str) -> None:
-    wire = play(("*", {"network": "garbage", "at": at}))
-    with closing(wire.connect()) as connection:
-        for method, path, body in (("GET", "/team", None), ("POST", "/uploads", UPLOAD), ("GET", "/poses", None)):
-            answer = wire.ask(method, path, body, "k", connection)  # whole answers, so the connection goes on
+    client = play(("*", {"network": "garbage", "at": at}))
+    with closing(client.connect()) as connection:
+        for call in (Call("GET", "/team"), Call("POST", "/uploads", UPLOAD), Call("GET", "/poses")):
+            answer = client.send(call, connection)  # whole answers, so the connection goes on
             assert answer.status in (200, 201)
             assert str(len(answer.body)) == answer.headers["content-length"]
             with pytest.raises(ValueError, match=r"."):
@@ -102,12 +93,12 @@ def test_garbage_is_a_whole_body_that_is_no_json(play: Play, at: str) -> None:
 
 
 def test_garbage_in_place_of_an_answer_without_a_body_leaves_the_connection_usable(play: Play) -> None:
-    wire = play(("deleteProduct", {"network": "garbage", "at": "after_commit"}))
-    product = _product(wire)
-    with closing(wire.connect()) as connection:
-        garbage = wire.ask("DELETE", f"/products/{product.id}", connection=connection)
+    client = play(("deleteProduct", {"network": "garbage", "at": "after_commit"}))
+    product = client.product(*client.assets(1))
+    with closing(client.connect()) as connection:
+        garbage = client.send(Call("DELETE", f"/products/{product['id']}"), connection)
         assert (200, True) == (garbage.status, bool(garbage.body))
-        assert [] == wire.ask("GET", "/products", connection=connection).json["data"]
+        assert [] == client.send(Call("GET", "/products"), connection).json["data"]
 
 
 # Lost, late, or never ------------------------------------------------------------------------------------------------
@@ -118,26 +109,27 @@ def test_garbage_in_place_of_an_answer_without_a_body_leaves_the_connection_usab
 def test_what_is_lost_or_waits_on_the_wire_was_carried_out_only_after_the_commit(
     play: Play, network: Any, at: str, expected: int
 ) -> None:
-    wire = play(("createProduct", {"network": network, "at": at}))
-    asset_id = wire.upload(picture())
+    client = play(("createProduct", {"network": network, "at": at}))
+    (asset_id,) = client.assets(1)
     body = {"name": "Shirt", "asset_ids": [asset_id], "primary_asset_id": asset_id}
+    creation = Call("POST", "/products", body, idempotency_key="k")
     for _ in range(2):  # a replay is lost like a first answer, and still nothing is done twice
         with suppress(ConnectionResetError, IncompleteRead, TimeoutError):
-            wire.ask("POST", "/products", body, "k", seconds=IMPATIENT_SECONDS)
-        assert expected == len(wire.ask("GET", "/products").json["data"])
+            client.send(creation, seconds=IMPATIENT_SECONDS)
+        assert expected == client.count("/products")
 
 
 @pytest.mark.parametrize("network", ["stall", NEVER], ids=str)
 @pytest.mark.parametrize("at", ["before_commit", "after_commit"])
 def test_one_stalled_or_slow_connection_delays_nobody_else(play: Play, network: Any, at: str) -> None:
-    wire = play(("createUpload", {"network": network, "at": at}))
-    stuck = [wire.connect() for _ in range(5)]
-    for number, connection in enumerate(stuck):
-        wire.start(connection, "POST", "/uploads", UPLOAD, f"k{number}")
+    client = play(("createUpload", {"network": network, "at": at}))
+    stuck = [client.connect() for _ in range(5)]
+    for connection in stuck:
+        client.start(connection, Call("POST", "/uploads", UPLOAD))
     # Were one of them in the way, these would come only after an hour.
-    assert 200 == wire.ask("GET", "/team").status
-    assert 200 == play().ask("GET", "/team").status
-    assert "ok" == wire.control("GET", "/health")["status"]
+    assert 200 == client.get("/team").status
+    assert 200 == play().get("/team").status
+    assert "ok" == client.told("GET", "/health")["status"]
     for connection in stuck:
         connection.close()
-    assert 200 == wire.ask("GET", "/team").status
+    assert 200 == client.get("/team").status

@@ -1,14 +1,16 @@
-"""An emulator in the test's own process, driven synchronously, with every answer of `/v1` held against the contract.
+"""The client of the tests, and an emulator in their own process.
 
-Requests go through the ASGI interface: what the tests see is what a client sees, HTTP parsing aside. What the control
-plane answers is held against its form. Time and the state of Teams are set by the few methods that say so.
+`Client` is one interface to all surfaces of an emulator, wherever it runs; `tests/support/served_client.py` has the one for
+an emulator that is served. `EmulatorUnderTest` speaks ASGI with an emulator of its own: what the tests see is what a client
+sees, HTTP parsing aside. It holds every answer of `/v1` against the contract, and those of the control plane against their
+form. Time and the state of Teams are set by the few methods that say so.
 """
 
 import asyncio
 import atexit
-import itertools
 import json as json_text
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -38,6 +40,7 @@ OTHER: Final = "iwe_other_full"
 LAPSED: Final = "iwe_lapsed_full"
 BROKE: Final = "iwe_broke_full"
 
+OWN: Final = "(the client's own key)"
 HOST: Final = "emulator.test"
 FRESH: Final = "(a fresh key)"
 START: Final = "2026-01-01T00:00:00.000Z"
@@ -158,10 +161,15 @@ class Call:
     content: bytes | None = None
     pieces: Sequence[bytes] | None = None
     disconnects: bool = False
-    key: str | None = FULL
+    key: str | None = OWN
     idempotency_key: str | None = FRESH
     headers: Sequence[tuple[str, str]] | Mapping[str, str] = field(default_factory=tuple)
     without: Iterable[str] = ()
+
+    @property
+    def body(self) -> bytes | None:
+        """The body as it is sent in one piece."""
+        return self.content if self.json is None else json_text.dumps(self.json).encode()
 
 
 def control_call(
@@ -182,14 +190,271 @@ def completion_call(session: Json, token: str, **options: Any) -> Call:
     return Call("POST", f"/uploads/{session['id']}/complete", {"upload_token": token}, **options)
 
 
-class EmulatorUnderTest:
+class Client(ABC):
+    """A client of all surfaces of an emulator, with the credential of one key where a request names no other."""
+
+    host = HOST
+    """The header Host; nothing if the connection has its own."""
+    base_path = "/v1"
+
+    def __init__(self, key: str = FULL, checker: ContractChecker | None = None) -> None:
+        self._key = key
+        self._checker = checker or shipped_checker()
+        self.keys_used = 0
+        """How many fresh Idempotency-Keys were made."""
+
+    @abstractmethod
+    def send(self, call: Call) -> Answer:
+        """Send a request, and wait for its answer."""
+
+    def get(self, target: str, key: str | None = OWN, **options: Any) -> Answer:
+        return self.send(Call("GET", target, key=key, **options))
+
+    def delete(self, target: str, key: str | None = OWN, **options: Any) -> Answer:
+        return self.send(Call("DELETE", target, key=key, **options))
+
+    def post(
+        self, target: str, json: Any = None, key: str | None = OWN, idempotency_key: str | None = FRESH, **options: Any
+    ) -> Answer:
+        """POST a JSON body, with a fresh Idempotency-Key unless one is given."""
+        return self.send(Call("POST", target, json, key=key, idempotency_key=idempotency_key, **options))
+
+    def patch(
+        self, target: str, json: Any = None, key: str | None = OWN, idempotency_key: str | None = FRESH, **options: Any
+    ) -> Answer:
+        """PATCH a JSON body, with a fresh Idempotency-Key unless one is given."""
+        return self.send(Call("PATCH", target, json, key=key, idempotency_key=idempotency_key, **options))
+
+    def fetch(self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
+        return self.send(Call(method, url, key=None, idempotency_key=None, headers=headers or {}))
+
+    # Stories --------------------------------------------------------------------------------------------------------
+
+    def open_upload(self, size_bytes: int, content_type: str = "image/png", key: str = OWN) -> Json:
+        answer = self.post("/uploads", {"content_type": content_type, "size_bytes": size_bytes}, key)
+        assert answer.status == 201, answer.body
+        return dict(answer.json)
+
+    def send_bytes(self, session: Json, data: bytes, **options: Any) -> Answer:
+        """Send bytes to a session's signed URL, with all of its headers."""
+        upload = session["upload"]
+        options.setdefault("headers", upload["headers"])
+        if "pieces" not in options:
+            options["content"] = data
+        return self.send(Call(upload["method"], upload["url"], key=None, idempotency_key=None, **options))
+
+    def complete(self, session: Json, token: str, key: str = OWN, **options: Any) -> Answer:
+        """Exchange an upload token."""
+        return self.send(completion_call(session, token, key=key, **options))
+
+    def ready_upload(
+        self, data: bytes | None = None, content_type: str = "image/png", key: str = OWN
+    ) -> tuple[Json, str]:
+        """Open an Upload Session and send its bytes, those of a small picture if none are given; return it and its token."""
+        data = picture(content_type) if data is None else data
+        session = self.open_upload(len(data), content_type, key)
+        sent = self.send_bytes(session, data)
+        assert sent.status == 200, sent.body
+        return session, str(sent.json["upload_token"])
+
+    def upload(self, data: bytes, content_type: str = "image/png", key: str = OWN) -> Json:
+        answer = self.complete(*self.ready_upload(data, content_type, key), key)
+        assert answer.status == 201, answer.body
+        return dict(answer.json)
+
+    def assets(self, count: int, key: str = OWN) -> list[str]:
+        """Bring in some small pictures, and return the ids of their Assets."""
+        return [str(self.upload(picture(), key=key)["id"]) for _ in range(count)]
+
+    def product(self, *asset_ids: str, key: str = OWN, **fields: Any) -> Json:
+        """Create a Product of some Assets, the first of them primary."""
+        body = {"name": "Shirt", "asset_ids": list(asset_ids), "primary_asset_id": asset_ids[0]} | fields
+        answer = self.post("/products", body, key)
+        assert answer.status == 201, answer.body
+        return dict(answer.json)
+
+    def author(self, kind: str, /, key: str = OWN, **fields: Any) -> Json:
+        """Have an ingredient of a kind made from new Assets, unless `fields` name some, and return it."""
+        path = INGREDIENT_PATHS[kind]
+        answer = self.post(path, ingredient_body(kind, self.assets(SOURCES[kind], key)) | fields, key)
+        assert answer.status == 202, answer.body
+        done = self.wait_for(answer.json, key)
+        assert done["status"] == "completed", done
+        return dict(self.get(f"{path}/{done['result']['id']}", key).json)
+
+    def photograph(self, key: str = OWN, **fields: Any) -> Answer:
+        """Ask for product photography: a single shot of a new Asset, unless `fields` say otherwise."""
+        body: Json = {"output_mode": "single_shots"} | fields
+        if "asset_ids" not in body and "product_ids" not in body:
+            body["asset_ids"] = self.assets(1, key)
+        return self.post("/generations/product-photography", body, key)
+
+    def upscale(self, asset_id: str | None = None, key: str = OWN, **fields: Any) -> Answer:
+        """Ask for an upscale to 2k: of a new Asset, unless one is named."""
+        source = self.assets(1, key)[0] if asset_id is None else asset_id
+        body = {"asset_id": source, "target_resolution": "2k", "output_format": "png"} | fields
+        return self.post("/generations/upscale", body, key)
+
+    def premade(self, kind: str, name: str | None = None) -> Json:
+        """Return a global ingredient: the newest, or the one of a name."""
+        found = self.get(INGREDIENT_PATHS[kind] + "?scope=global").json["data"]
+        return next(dict(item) for item in found if name in (None, item["name"]))
+
+    def wait_for(self, work: Json, key: str = OWN) -> Json:
+        """Poll an Operation or Generation as Retry-After says, moving the clock, until it is terminal."""
+        for _ in range(100):
+            answer = self.get(f"/{work['object']}s/{work['id']}", key)
+            assert answer.status == 200, answer.body
+            if answer.json["status"] in TERMINAL:
+                return dict(answer.json)
+            assert answer.retry_after is not None
+            self.advance(answer.retry_after)
+        raise UnfinishedError(f"{work['id']} is still {answer.json['status']}")
+
+    def items(self, target: str, key: str = OWN, limit: int = 100) -> list[Json]:
+        """Read a list page by page."""
+        found: list[Json] = []
+        separator, cursor = "&" if "?" in target else "?", ""
+        while True:
+            page = self.get(f"{target}{separator}limit={limit}{cursor}", key).json
+            found += page["data"]
+            if not page["page"]["has_more"]:
+                return found
+            cursor = f"&after={page['page']['next_cursor']}"
+
+    def insist(self, call: Call, statuses: tuple[int, ...] = (429, 503)) -> tuple[Answer, list[int]]:
+        """Send a request with one key until it is let in, waiting as told; return the answer, and the waits in seconds."""
+        waits: list[int] = []
+        while (answer := self.send(call)).status in statuses:
+            assert len(waits) < PATIENCE, answer.body
+            waits.append(answer.retry_after or 0)
+            self.advance(waits[-1])
+        return answer, waits
+
+    def count(self, target: str, key: str = OWN) -> int:
+        return len(self.items(target, key))
+
+    def library_of(self, key: str = OWN) -> Json:
+        """Return all that a Team can see, for comparison: its lists, Credits and concurrency."""
+        team = self.get("/team", key).json
+        return {
+            **{path: self.items(path, key) for path in LISTS},
+            "credits": team["credits"],
+            "api_concurrency": team["capabilities"]["api_concurrency"],
+        }
+
+    def advance(self, seconds: float) -> None:
+        self.told("POST", "/clock/advance", {"seconds": seconds})
+
+    def credits(self, key: str = OWN) -> int:
+        """The Credits that GET /team shows."""
+        return int(self.get("/team", key).json["credits"])
+
+    # The control plane ----------------------------------------------------------------------------------------------
+
+    def ask(self, method: str, path: str, json: Any = None, **options: Any) -> Answer:
+        """Send a request to the control plane; `options` are those of `control_call`."""
+        return self.send(control_call(method, path, json, **options))
+
+    def told(self, method: str, path: str, json: Any = None, **options: Any) -> Any:
+        """Send a request to the control plane that must succeed, and return what it answers."""
+        answer = self.ask(method, path, json, **options)
+        assert answer.status in (200, 201, 204), answer.body
+        return answer.json if answer.body else None
+
+    def refusal(self, method: str, path: str, json: Any = None, **options: Any) -> tuple[int, str, str]:
+        """Send a request to the control plane that must be refused, and return status, code and detail."""
+        answer = self.ask(method, path, json, **options)
+        assert answer.status >= 400, answer.body
+        return answer.status, answer.code, str(answer.json["detail"])
+
+    def team(self, name: str = "Demo", sandbox: str | None = None) -> Json:
+        """Return a Team as the control plane shows it."""
+        (found,) = [team for team in self.told("GET", "/teams", sandbox=sandbox)["data"] if team["name"] == name]
+        return dict(found)
+
+    def clock_now(self, sandbox: str | None = None) -> str:
+        return str(self.told("GET", "/clock", sandbox=sandbox)["now"])
+
+    def admitted_upscale(self, key: str = OWN) -> Json:
+        """Admit work that is finished 6 s later: 1 s in the queue, 5 s for its output."""
+        answer = self.upscale(key=key)
+        assert answer.status == 202, answer.body
+        return dict(answer.json)
+
+    def rules(self, path: str = "/scenario") -> dict[str, tuple[int, int]]:
+        """Return how often each rule matched and fired."""
+        return {rule["name"]: (rule["matched"], rule["fired"]) for rule in self.told("GET", path)["rules"]}
+
+    def use(self, scenario: Any, path: str = "/scenario") -> Any:
+        """Put a scenario, as an object or as the text of a file, in place of the running one; return what is shown."""
+        if isinstance(scenario, str):
+            return self.told("PUT", path, content=scenario.encode())
+        return self.told("PUT", path, scenario)
+
+    def rule(self, match: Json, then: Json, when: Json | None = None, **more: Any) -> None:
+        """Put a scenario of one rule, called `the rule`, in place of the running one."""
+        rule = {"name": "the rule", "match": match, "then": then} | ({"when": when} if when else {})
+        self.use({"scenario": "one rule", "rules": [rule]} | more)
+
+    def without_scenario(self) -> None:
+        """Let nothing go wrong from now on."""
+        self.told("DELETE", "/scenario")
+
+    def new_key(self, team: str = "Demo", profile: str = "full") -> str:
+        """Have the owner of a Team create a credential, and return its key."""
+        return str(self.told("POST", f"/teams/{team}/credentials", {"profile": profile})["key"])
+
+    # The wire -------------------------------------------------------------------------------------------------------
+
+    def place_of(self, call: Call) -> tuple[str, str]:
+        """Return the path from the root and the query of a request, as they are sent."""
+        target = urlsplit(call.target)
+        is_from_root = bool(target.netloc) or call.target.startswith(FROM_ROOT)
+        return target.path if is_from_root else self.base_path + target.path, target.query
+
+    def headers_of(self, call: Call) -> list[tuple[bytes, bytes]]:
+        pairs = [("host", self.host)] if self.host else []
+        if call.key is not None:
+            pairs.append(("authorization", f"Bearer {self._key if call.key == OWN else call.key}"))
+        if call.idempotency_key is not None and call.method in ("POST", "PATCH"):
+            is_fresh = call.idempotency_key == FRESH
+            self.keys_used += is_fresh
+            pairs.append(("idempotency-key", f"key-{self.keys_used}" if is_fresh else call.idempotency_key))
+        if call.json is not None:
+            pairs.append(("content-type", "application/json"))
+        if call.pieces is not None:
+            pairs.append(("transfer-encoding", "chunked"))
+        elif call.body is not None:
+            pairs.append(("content-length", str(len(call.body))))
+        given = list(call.headers.items()) if isinstance(call.headers, Mapping) else list(call.headers)
+        replaced = {name.lower() for name, _ in given} | {name.lower() for name in call.without}
+        kept = [(name, value) for name, value in pairs if name not in replaced]
+        return [(name.lower().encode(), value.encode("utf-8", "surrogateescape")) for name, value in kept + given]
+
+    def check(self, call: Call, answer: Answer) -> None:
+        """Hold an answer against the contract of its surface. Raises ContractViolationError."""
+        raw_path, _ = self.place_of(call)
+        path = "/".join(unquote(step).replace("/", "%2F") for step in raw_path.split("/"))
+        exchange = Exchange(call.method, path.removeprefix("/v1"), answer.status, answer.raw_headers, answer.body)
+        if path.startswith("/v1/"):
+            self._checker.check(exchange)
+        elif path.startswith("/_emulator"):
+            assert answer.headers["request-id"]
+            below = re.sub("^/_emulator(/sandboxes/[^/]+(?=/))?", "", path)
+            if call.method != "HEAD" and not FOR_PEOPLE.fullmatch(below):
+                control_checker().check(replace(exchange, path=below))
+        elif answer.status >= 400 and call.method != "HEAD":
+            self._checker.check_problem(exchange)
+
+
+class EmulatorUnderTest(Client):
     """An emulator, and a client of all its surfaces. To be closed."""
 
     def __init__(self, settings: Settings, checker: ContractChecker | None = None) -> None:
+        super().__init__(checker=checker or shipped_checker(is_closed=not settings.evolution))
         self.application: Application = Application(settings, shared_helpers(), shared_contract())
-        self._checker = checker or shipped_checker(is_closed=not settings.evolution)
         self._runner = asyncio.Runner()
-        self._keys = itertools.count(1)
 
     def close(self) -> None:
         self._runner.close()
@@ -221,129 +486,6 @@ class EmulatorUnderTest:
         assert len(answers) == len(calls)
         return answers
 
-    def get(self, target: str, key: str | None = FULL, **options: Any) -> Answer:
-        return self.send(Call("GET", target, key=key, **options))
-
-    def delete(self, target: str, key: str | None = FULL, **options: Any) -> Answer:
-        return self.send(Call("DELETE", target, key=key, **options))
-
-    def post(
-        self, target: str, json: Any = None, key: str | None = FULL, idempotency_key: str | None = FRESH, **options: Any
-    ) -> Answer:
-        """POST a JSON body, with a fresh Idempotency-Key unless one is given."""
-        return self.send(Call("POST", target, json, key=key, idempotency_key=idempotency_key, **options))
-
-    def patch(
-        self, target: str, json: Any = None, key: str | None = FULL, idempotency_key: str | None = FRESH, **options: Any
-    ) -> Answer:
-        """PATCH a JSON body, with a fresh Idempotency-Key unless one is given."""
-        return self.send(Call("PATCH", target, json, key=key, idempotency_key=idempotency_key, **options))
-
-    def fetch(self, url: str, method: str = "GET", headers: Mapping[str, str] | None = None) -> Answer:
-        return self.send(Call(method, url, key=None, idempotency_key=None, headers=headers or {}))
-
-    # Stories --------------------------------------------------------------------------------------------------------
-
-    def open_upload(self, size_bytes: int, content_type: str = "image/png", key: str = FULL) -> Json:
-        answer = self.post("/uploads", {"content_type": content_type, "size_bytes": size_bytes}, key)
-        assert answer.status == 201, answer.body
-        return dict(answer.json)
-
-    def send_bytes(self, session: Json, data: bytes, **options: Any) -> Answer:
-        """Send bytes to a session's signed URL, with all of its headers."""
-        upload = session["upload"]
-        options.setdefault("headers", upload["headers"])
-        if "pieces" not in options:
-            options["content"] = data
-        return self.send(Call(upload["method"], upload["url"], key=None, idempotency_key=None, **options))
-
-    def complete(self, session: Json, token: str, key: str = FULL, **options: Any) -> Answer:
-        """Exchange an upload token."""
-        return self.send(completion_call(session, token, key=key, **options))
-
-    def ready_upload(
-        self, data: bytes | None = None, content_type: str = "image/png", key: str = FULL
-    ) -> tuple[Json, str]:
-        """Open an Upload Session and send its bytes, those of a small picture if none are given; return it and its token."""
-        data = picture(content_type) if data is None else data
-        session = self.open_upload(len(data), content_type, key)
-        sent = self.send_bytes(session, data)
-        assert sent.status == 200, sent.body
-        return session, str(sent.json["upload_token"])
-
-    def upload(self, data: bytes, content_type: str = "image/png", key: str = FULL) -> Json:
-        answer = self.complete(*self.ready_upload(data, content_type, key), key)
-        assert answer.status == 201, answer.body
-        return dict(answer.json)
-
-    def assets(self, count: int, key: str = FULL) -> list[str]:
-        """Bring in some small pictures, and return the ids of their Assets."""
-        return [str(self.upload(picture(), key=key)["id"]) for _ in range(count)]
-
-    def product(self, *asset_ids: str, key: str = FULL, **fields: Any) -> Json:
-        """Create a Product of some Assets, the first of them primary."""
-        body = {"name": "Shirt", "asset_ids": list(asset_ids), "primary_asset_id": asset_ids[0]} | fields
-        answer = self.post("/products", body, key)
-        assert answer.status == 201, answer.body
-        return dict(answer.json)
-
-    def author(self, kind: str, /, key: str = FULL, **fields: Any) -> Json:
-        """Have an ingredient of a kind made from new Assets, unless `fields` name some, and return it."""
-        path = INGREDIENT_PATHS[kind]
-        answer = self.post(path, ingredient_body(kind, self.assets(SOURCES[kind], key)) | fields, key)
-        assert answer.status == 202, answer.body
-        done = self.wait_for(answer.json, key)
-        assert done["status"] == "completed", done
-        return dict(self.get(f"{path}/{done['result']['id']}", key).json)
-
-    def photograph(self, key: str = FULL, **fields: Any) -> Answer:
-        """Ask for product photography: a single shot of a new Asset, unless `fields` say otherwise."""
-        body: Json = {"output_mode": "single_shots"} | fields
-        if "asset_ids" not in body and "product_ids" not in body:
-            body["asset_ids"] = self.assets(1, key)
-        return self.post("/generations/product-photography", body, key)
-
-    def upscale(self, asset_id: str | None = None, key: str = FULL, **fields: Any) -> Answer:
-        """Ask for an upscale to 2k: of a new Asset, unless one is named."""
-        source = self.assets(1, key)[0] if asset_id is None else asset_id
-        body = {"asset_id": source, "target_resolution": "2k", "output_format": "png"} | fields
-        return self.post("/generations/upscale", body, key)
-
-    def premade(self, kind: str, name: str | None = None) -> Json:
-        """Return a global ingredient: the newest, or the one of a name."""
-        found = self.get(INGREDIENT_PATHS[kind] + "?scope=global").json["data"]
-        return next(dict(item) for item in found if name in (None, item["name"]))
-
-    def wait_for(self, work: Json, key: str = FULL) -> Json:
-        """Poll an Operation or Generation as Retry-After says, moving the clock, until it is terminal."""
-        for _ in range(100):
-            answer = self.get(f"/{work['object']}s/{work['id']}", key)
-            assert answer.status == 200, answer.body
-            if answer.json["status"] in TERMINAL:
-                return dict(answer.json)
-            assert answer.retry_after is not None
-            self.advance(answer.retry_after)
-        raise UnfinishedError(f"{work['id']} is still {answer.json['status']}")
-
-    def items(self, target: str, key: str = FULL) -> list[Json]:
-        found: list[Json] = []
-        separator, cursor = "&" if "?" in target else "?", ""
-        while True:
-            page = self.get(f"{target}{separator}limit=100{cursor}", key).json
-            found += page["data"]
-            if not page["page"]["has_more"]:
-                return found
-            cursor = f"&after={page['page']['next_cursor']}"
-
-    def insist(self, call: Call, statuses: tuple[int, ...] = (429, 503)) -> tuple[Answer, list[int]]:
-        """Send a request with one key until it is let in, waiting as told; return the answer, and the waits in seconds."""
-        waits: list[int] = []
-        while (answer := self.send(call)).status in statuses:
-            assert len(waits) < PATIENCE, answer.body
-            waits.append(answer.retry_after or 0)
-            self.advance(waits[-1])
-        return answer, waits
-
     def asked_twice(self, call: Call, held_seconds: float) -> tuple[Answer, Answer]:
         """Send a request that is held, meanwhile the same once more, and let the time of the hold pass; return both answers."""
         first, second, moved = self.together(
@@ -351,73 +493,6 @@ class EmulatorUnderTest:
         )
         assert moved.status == 200, moved.body
         return first, second
-
-    def count(self, target: str, key: str = FULL) -> int:
-        return len(self.items(target, key))
-
-    def library_of(self, key: str = FULL) -> Json:
-        """Return all that a Team can see, for comparison: its lists, Credits and concurrency."""
-        team = self.get("/team", key).json
-        return {
-            **{path: self.items(path, key) for path in LISTS},
-            "credits": team["credits"],
-            "api_concurrency": team["capabilities"]["api_concurrency"],
-        }
-
-    # The control plane ----------------------------------------------------------------------------------------------
-
-    def ask(self, method: str, path: str, json: Any = None, **options: Any) -> Answer:
-        """Send a request to the control plane; `options` are those of `control_call`."""
-        return self.send(control_call(method, path, json, **options))
-
-    def told(self, method: str, path: str, json: Any = None, **options: Any) -> Any:
-        """Send a request to the control plane that must succeed, and return what it answers."""
-        answer = self.ask(method, path, json, **options)
-        assert answer.status in (200, 201, 204), answer.body
-        return answer.json if answer.body else None
-
-    def refusal(self, method: str, path: str, json: Any = None, **options: Any) -> tuple[int, str, str]:
-        """Send a request to the control plane that must be refused, and return status, code and detail."""
-        answer = self.ask(method, path, json, **options)
-        assert answer.status >= 400, answer.body
-        return answer.status, answer.code, str(answer.json["detail"])
-
-    def team(self, name: str = "Demo", sandbox: str | None = None) -> Json:
-        """Return a Team as the control plane shows it."""
-        (found,) = [team for team in self.told("GET", "/teams", sandbox=sandbox)["data"] if team["name"] == name]
-        return dict(found)
-
-    def clock_now(self, sandbox: str | None = None) -> str:
-        return str(self.told("GET", "/clock", sandbox=sandbox)["now"])
-
-    def admitted_upscale(self, key: str = FULL) -> Json:
-        """Admit work that is finished 6 s later: 1 s in the queue, 5 s for its output."""
-        answer = self.upscale(key=key)
-        assert answer.status == 202, answer.body
-        return dict(answer.json)
-
-    def rules(self, path: str = "/scenario") -> dict[str, tuple[int, int]]:
-        """Return how often each rule matched and fired."""
-        return {rule["name"]: (rule["matched"], rule["fired"]) for rule in self.told("GET", path)["rules"]}
-
-    def use(self, scenario: Any, path: str = "/scenario") -> Any:
-        """Put a scenario, as an object or as the text of a file, in place of the running one; return what is shown."""
-        if isinstance(scenario, str):
-            return self.told("PUT", path, content=scenario.encode())
-        return self.told("PUT", path, scenario)
-
-    def rule(self, match: Json, then: Json, when: Json | None = None, **more: Any) -> None:
-        """Put a scenario of one rule, called `the rule`, in place of the running one."""
-        rule = {"name": "the rule", "match": match, "then": then} | ({"when": when} if when else {})
-        self.use({"scenario": "one rule", "rules": [rule]} | more)
-
-    def without_scenario(self) -> None:
-        """Let nothing go wrong from now on."""
-        self.told("DELETE", "/scenario")
-
-    def new_key(self, team: str = "Demo", profile: str = "full") -> str:
-        """Have the owner of a Team create a credential, and return its key."""
-        return str(self.told("POST", f"/teams/{team}/credentials", {"profile": profile})["key"])
 
     # Time and state -------------------------------------------------------------------------------------------------
 
@@ -461,17 +536,11 @@ class EmulatorUnderTest:
         (account,) = self.sandbox.find_accounts(name)
         return account
 
-    def credits(self, key: str = FULL) -> int:
-        """The Credits that GET /team shows."""
-        return int(self.get("/team", key).json["credits"])
-
     # The wire -------------------------------------------------------------------------------------------------------
 
     def scope_of(self, call: Call) -> MutableMapping[str, Any]:
         """Return the head of a request as a server hands it on."""
-        target = urlsplit(call.target)
-        is_from_root = bool(target.netloc) or call.target.startswith(FROM_ROOT)
-        raw_path = target.path if is_from_root else f"/v1{target.path}"
+        raw_path, query = self.place_of(call)
         return {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.4"},
@@ -481,49 +550,18 @@ class EmulatorUnderTest:
             "path": unquote(raw_path),
             "raw_path": raw_path.encode(),
             "root_path": "",
-            "query_string": target.query.encode("utf-8", "surrogateescape"),
-            "headers": self._headers_of(call, _body_of(call)[0]),
+            "query_string": query.encode("utf-8", "surrogateescape"),
+            "headers": self.headers_of(call),
             "client": ("127.0.0.1", 50000),
             "server": ("127.0.0.1", 8038),
         }
 
     async def _send(self, call: Call) -> Answer | None:
-        scope = self.scope_of(call)
-        answer = await _exchange(self.application, scope, _body_of(call)[1], call.disconnects)
+        pieces = call.pieces or [call.body or b""]
+        answer = await _exchange(self.application, self.scope_of(call), pieces, call.disconnects)
         if answer is not None:
-            steps = [unquote(step).replace("/", "%2F") for step in scope["raw_path"].decode().split("/")]
-            self._check(call.method, "/".join(steps), answer)
+            self.check(call, answer)
         return answer
-
-    def _headers_of(self, call: Call, body: bytes | None) -> list[tuple[bytes, bytes]]:
-        pairs = [("host", HOST)]
-        if call.key is not None:
-            pairs.append(("authorization", f"Bearer {call.key}"))
-        if call.idempotency_key is not None and call.method in ("POST", "PATCH"):
-            fresh = call.idempotency_key == FRESH
-            pairs.append(("idempotency-key", f"key-{next(self._keys)}" if fresh else call.idempotency_key))
-        if call.json is not None:
-            pairs.append(("content-type", "application/json"))
-        if body is not None:
-            pairs.append(("content-length", str(len(body))))
-        elif call.pieces is not None:
-            pairs.append(("transfer-encoding", "chunked"))
-        given = list(call.headers.items()) if isinstance(call.headers, Mapping) else list(call.headers)
-        replaced = {name.lower() for name, _ in given} | {name.lower() for name in call.without}
-        kept = [(name, value) for name, value in pairs if name not in replaced]
-        return [(name.lower().encode(), value.encode("utf-8", "surrogateescape")) for name, value in kept + given]
-
-    def _check(self, method: str, path: str, answer: Answer) -> None:
-        exchange = Exchange(method, path.removeprefix("/v1"), answer.status, answer.raw_headers, answer.body)
-        if path.startswith("/v1/"):
-            self._checker.check(exchange)
-        elif path.startswith("/_emulator"):
-            assert answer.headers["request-id"]
-            below = re.sub("^/_emulator(/sandboxes/[^/]+(?=/))?", "", path)
-            if method != "HEAD" and not FOR_PEOPLE.fullmatch(below):
-                control_checker().check(replace(exchange, path=below))
-        elif answer.status >= 400 and method != "HEAD":
-            self._checker.check_problem(exchange)
 
 
 @cache
@@ -533,15 +571,6 @@ def control_checker() -> ControlChecker:
 
 MakeEmulator = Callable[..., EmulatorUnderTest]
 """Makes an emulator with options of its own: those of `settings_of`."""
-
-
-def _body_of(call: Call) -> tuple[bytes | None, Sequence[bytes]]:
-    if call.pieces is not None:
-        return None, call.pieces
-    if call.json is not None:
-        body = json_text.dumps(call.json).encode()
-        return body, [body]
-    return call.content, [call.content or b""]
 
 
 async def _exchange(

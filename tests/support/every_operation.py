@@ -10,7 +10,7 @@ from tests.support.emulator_client import (
     UPLOAD,
     Answer,
     Call,
-    EmulatorUnderTest,
+    Client,
     Json,
     ingredient_body,
 )
@@ -29,7 +29,7 @@ class Things:
     ingredients: dict[str, Json] = field(default_factory=dict)
 
 
-def prepare(emulator: EmulatorUnderTest) -> Things:
+def prepare(emulator: Client) -> Things:
     asset_ids = emulator.assets(3)
     ingredients = {kind: emulator.author(kind) for kind in KINDS}
     session, token = emulator.ready_upload()
@@ -119,7 +119,7 @@ READS: Final = tuple(name for name in CALLS if name not in WRITES)
 LISTS: Final = tuple(name for name in READS if name.startswith("list"))
 
 
-def take_tour(emulator: EmulatorUnderTest) -> dict[str, Answer]:
+def take_tour(emulator: Client) -> dict[str, Answer]:
     """Call every operation once, and the deletions last, when no work is unfinished; each must succeed. Return the answers."""
     things = prepare(emulator)
     deletions = [name for name in CALLS if name.startswith("delete")]
