@@ -1,12 +1,14 @@
 """One line for each request that was answered, on standard error, while the emulator serves.
 
-Requests only leave their entry here. A thread words and writes them, many at once: a reader that is too slow delays no
-request, but some lines are left out, which a line reports.
+A line is worded at once (3 µs) and written by a thread, many at a time: a reader that is too slow delays no request, but
+some lines are left out, which a line reports. `logging` has a queue too, but takes 10 µs to make a record of each line, and
+its thread wakes for each.
 """
 
 import json
 import os
 import sys
+from collections import deque
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 GATHER_SECONDS: Final = 0.1
 """How long lines are gathered before they are written."""
-MOST_WAITING: Final = 20_000
+MAX_WAITING_CHARACTERS: Final = 4 * 2**20
 CLOSE_SECONDS: Final = 1.0
 
 
@@ -32,77 +34,76 @@ class AccessLog:
     def __init__(self, style: Style, *, as_json: bool) -> None:
         self._style = style
         self._as_json = as_json
-        self._waiting: list[tuple[str, Entry]] = []
+        self._waiting: deque[str] = deque()
+        self._waiting_characters = 0
         self._left_out = 0
-        self._something = Event()
         self._closing = Event()
-        self._thread: Thread | None = None
+        self._thread = Thread(target=self._run, name="access-log", daemon=True)
+        self._thread.start()
 
     def note(self, sandbox: "Sandbox", entry: "Entry") -> None:
         """Take an entry of a sandbox's journal; only one that is complete makes a line."""
         if not entry.is_complete:
             return
-        if len(self._waiting) >= MOST_WAITING:
+        if self._waiting_characters >= MAX_WAITING_CHARACTERS:
             self._left_out += 1
             return
-        self._waiting.append((sandbox.id, entry))
-        if len(self._waiting) == 1:
-            if self._thread is None:
-                self._thread = Thread(target=self._run, name="access-log", daemon=True)
-                self._thread.start()
-            self._something.set()
+        line = self._line(sandbox.id, entry)
+        self._waiting_characters += len(line)
+        self._waiting.append(line)
 
     def close(self) -> None:
         """Write the waiting lines, if the reader keeps up."""
         self._closing.set()
-        self._something.set()
-        if self._thread is not None:
-            self._thread.join(CLOSE_SECONDS)
+        self._thread.join(CLOSE_SECONDS)
 
     def _run(self) -> None:
-        while not self._closing.is_set():
-            self._something.wait()
-            self._closing.wait(GATHER_SECONDS)
-            self._something.clear()
-            waiting, self._waiting = self._waiting, []
-            left_out, self._left_out = self._left_out, 0
-            lines = [self._line(sandbox, entry) for sandbox, entry in waiting]
+        is_closing = False
+        while not is_closing:
+            is_closing = self._closing.wait(GATHER_SECONDS)
+            lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            left_out, self._left_out, self._waiting_characters = self._left_out, 0, 0
             if left_out:
-                lines.append(f"({left_out} more requests: their lines were not read in time)")
-            _write("".join(f"{line}\n" for line in lines))
+                lines.append(f"({left_out} more requests: their lines were not read in time)\n")
+            if lines:
+                _write("".join(lines))
 
     def _line(self, sandbox: str, entry: "Entry") -> str:
         team = entry.caller.account.team.name if entry.caller else None
+        time = format_timestamp(entry.arrived_at)
         what = entry.operation or f"{entry.method} {without_signature(entry.path)}"
+        duration_ms = round(entry.duration_ms or 0, 1)
         remedy = _remedy(entry)
-        fields = {
-            "time": format_timestamp(entry.arrived_at),
-            "status": entry.status,
-            "operation": what,
-            "code": entry.code,
-            "replayed": entry.replay_of is not None,
-            "lost": entry.loss is not None,
-            "duration_ms": round(entry.duration_ms or 0, 1),
-            "team": team,
-            "sandbox": sandbox,
-            "remedy": remedy,
-        }
         if self._as_json:
-            return json.dumps({"level": "info", "logger": "access", **fields})
-        status, style = str(entry.status or "---"), self._style
-        parts = [
-            style(str(fields["time"]), DIM),
-            style.status(status, entry.status),
+            fields = {
+                "level": "info",
+                "logger": "access",
+                "time": time,
+                "status": entry.status,
+                "operation": what,
+                "code": entry.code,
+                "replayed": entry.replay_of is not None,
+                "lost": entry.loss is not None,
+                "duration_ms": duration_ms,
+                "team": team,
+                "sandbox": sandbox,
+                "remedy": remedy,
+            }
+            return json.dumps(fields) + "\n"
+        style = self._style
+        parts = (
+            style(time, DIM),
+            style.status(str(entry.status or "---"), entry.status),
             printable(what),
-            fields["code"],
-            "replayed" if fields["replayed"] else None,
-            "answer lost" if fields["lost"] else None,
-            f"{fields['duration_ms']} ms",
+            entry.code,
+            "replayed" if entry.replay_of is not None else None,
+            "answer lost" if entry.loss is not None else None,
+            f"{duration_ms} ms",
             printable(team or ""),
             None if sandbox == DEFAULT_SANDBOX_ID else f"({sandbox})",
             remedy and style(printable(f"-> {remedy}"), DIM),
-        ]
-        return "  ".join(str(part) for part in parts if part)
+        )
+        return "  ".join(filter(None, parts)) + "\n"
 
 
 def _remedy(entry: "Entry") -> str | None:
@@ -114,7 +115,7 @@ def _remedy(entry: "Entry") -> str | None:
 
 
 def _write(text: str) -> None:
-    """Write past the buffer of Python: the lines come from a thread that may still write when the process ends."""
+    """Write past the buffer of Python: the thread may still write when the process ends."""
     if sys.stderr is None:
         return
     data = text.encode(errors="replace")

@@ -87,7 +87,7 @@ def test_who_does_not_read_the_lines_holds_nothing_up() -> None:
 def test_lines_that_are_not_read_in_time_are_counted(
     emulator: EmulatorUnderTest, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(access_log, "MOST_WAITING", 2)
+    monkeypatch.setattr(access_log, "MAX_WAITING_CHARACTERS", 60)  # of lines with 50 each
     monkeypatch.setattr(access_log, "GATHER_SECONDS", PATIENCE_SECONDS)
     log = access_log.AccessLog(Style(sys.stderr, {}), as_json=False)
     sandbox = emulator.application.sandboxes.default
