@@ -2,7 +2,7 @@
 #
 #   make serve     run the emulator on http://127.0.0.1:8038/v1 (options: make serve OPTIONS="--clock auto")
 #   make test      the tests (some of them: make test TESTS=tests/kernel)
-#   make check     style, types, layers
+#   make check     style, types, layers, and with node the syntax of the scripts
 #   make format    put the style right where that can be done by machine
 #   make contract  after a change of the contract: renew its examples, and what repeats its words
 #   make verify    the long verification (with node and java there is more of it)
@@ -44,6 +44,12 @@ check: $(VENV)/dev.made
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+ifneq ($(shell command -v node),)
+	node --experimental-vm-modules --no-warnings tests/page/read_scripts.mjs $(SCRIPTS)
+else
+	@echo "Scripts are not read: there is no node."
+endif
+SCRIPTS := $(wildcard emulator/control/page/*.js examples/typescript/*.ts)
 
 contract: $(VENV)/dev.made
 	$(BIN)/python -m tests.support.contract_words
