@@ -6,6 +6,8 @@ Counts and windows only: the caller knows who is limited, and what to answer.
 from collections import deque
 from dataclasses import dataclass, field
 
+from emulator.kernel.ranges import Amount, Instant
+
 RATE_WINDOW_MS = 60_000
 TEAM_REQUESTS_PER_MINUTE = 600
 NOTHING_DUE_MS = 60_000
@@ -72,7 +74,7 @@ class AdmissionPause:
     """Whether new writes are let in (503 `service_unavailable` if not)."""
 
     paused: bool = False
-    retry_after: int = 5
+    retry_after: Amount = 5
     """Seconds that a refused writer is asked to wait."""
-    opens_at: int | None = None
+    opens_at: Instant | None = None
     """When it ends by itself, if that is known."""

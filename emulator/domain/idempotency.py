@@ -7,8 +7,11 @@ A key is scoped to the credential, the method and the concrete path. It is *held
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from msgspec import Meta
+
+from emulator.kernel.ranges import Instant
 from emulator.kernel.timestamps import HOUR_MS
 
 RETENTION_MS = 24 * HOUR_MS
@@ -28,9 +31,9 @@ class Scope(NamedTuple):
 class StoredAnswer(NamedTuple):
     """The answer that a key is bound to, byte for byte (D11)."""
 
-    admitted_at: int
+    admitted_at: Instant
     fingerprint: bytes
-    status: int
+    status: Annotated[int, Meta(ge=200, le=599)]
     headers: tuple[tuple[bytes, bytes], ...]
     body: bytes
 

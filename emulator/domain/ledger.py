@@ -52,16 +52,12 @@ class Ledger:
         self.reserved -= amount
         self.charged += charge
 
-    def restore(self, work_id: str, reserved: int, charged: int | None) -> None:
-        """Take over work of a state file: what was charged for it, or what is still reserved (`charged` None).
+    def restore_reservation(self, work_id: str, amount: int) -> None:
+        """Take over unfinished work of a saved state: what it reserves was granted too."""
+        self.granted += amount
+        self.reserve(work_id, amount)
 
-        Raises:
-            LedgerError: there were not enough Credits for it.
-        """
-        if charged is None:
-            self.reservations[work_id] = reserved
-            self.reserved += reserved
-        else:
-            self.charged += charged
-        if self.available < 0:
-            raise LedgerError(f"{self.granted} granted Credits are less than those charged and reserved")
+    def restore_charge(self, amount: int) -> None:
+        """Take over finished work of a saved state: what it was charged was granted too."""
+        self.granted += amount
+        self.charged += amount

@@ -4,38 +4,33 @@ Owns the shape of every picture the service can hand out, before it is drawn, an
 asked for it. Must not import Pillow or know how a picture is drawn: admitting work needs only this module.
 """
 
-from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import Meta, Struct
 
+from emulator.domain.pixels import LONGEST_EDGE
 from emulator.domain.product_photos import PACKED_PHOTOS
 
 PictureFormat = Literal["jpeg", "png", "webp"]
 BackgroundKind = Literal["automatic", "color", "picture", "transparent"]
 IngredientKind = Literal["photography_style", "background", "pose", "fashion_model"]
 
-LONGEST_EDGE_LIMIT = 16_383
-"""Pixels; the longest edge that all three formats can hold."""
-
 MODEL_INPUT_LIMIT = 3
 EDIT_INPUT_LIMIT = 8
 CARD_INPUT_LIMIT = 5
 
 
-class _Picture(Struct, frozen=True, kw_only=True):
+_DrawnEdge: TypeAlias = Annotated[int, Meta(ge=1, le=max(LONGEST_EDGE.values()))]
+_Color: TypeAlias = Annotated[str, Meta(pattern="^#?[0-9A-Fa-f]{6}$")]
+
+
+class _Picture(Struct, frozen=True, kw_only=True, tag=True, tag_field="recipe"):
     """What every recipe says: exact pixel size, file format, and the keys of its input pictures in drawing order."""
 
-    width: int
-    height: int
+    width: _DrawnEdge
+    height: _DrawnEdge
     format: PictureFormat
     inputs: tuple[str, ...] = ()
-
-    def _check_size(self) -> None:
-        if not (1 <= self.width <= LONGEST_EDGE_LIMIT and 1 <= self.height <= LONGEST_EDGE_LIMIT):
-            raise ValueError(f"size {self.width}x{self.height}: expected 1 to {LONGEST_EDGE_LIMIT} pixels an edge")
-        if self.format not in get_args(PictureFormat):
-            raise ValueError(f"format {self.format!r}: expected one of {', '.join(get_args(PictureFormat))}")
 
     def _check_inputs(self, least: int, most: int) -> None:
         if not least <= len(self.inputs) <= most:
@@ -52,7 +47,7 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True):
 
     subject_count: int
     background_kind: BackgroundKind = "automatic"
-    background_hex: str | None = None
+    background_hex: _Color | None = None
     model_input_count: int = 0
     people: int = 0
     """How many are in the picture; those beyond the chosen Fashion Models are the service's choice."""
@@ -60,7 +55,7 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True):
     """The name of the chosen one; likewise of the pose and the colorway."""
     pose: str | None = None
     colorway: str | None = None
-    colorway_hex: str | None = None
+    colorway_hex: _Color | None = None
     slot: int = 1
     slot_count: int = 1
     resolution: str = "1k"
@@ -68,7 +63,6 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True):
     directions: str = ""
 
     def __post_init__(self) -> None:
-        self._check_size()
         if not 1 <= self.subject_count <= PACKED_PHOTOS:
             raise ValueError(f"subject_count {self.subject_count}: expected 1 to {PACKED_PHOTOS}")
         if not 0 <= self.model_input_count <= MODEL_INPUT_LIMIT:
@@ -91,7 +85,6 @@ class EditRecipe(_Picture, frozen=True, kw_only=True):
     resolution: str = "1k"
 
     def __post_init__(self) -> None:
-        self._check_size()
         self._check_inputs(1, EDIT_INPUT_LIMIT)
 
 
@@ -99,7 +92,6 @@ class UpscaleRecipe(_Picture, frozen=True, kw_only=True):
     """The one output of an Upscale: its one input resampled to `width` x `height`."""
 
     def __post_init__(self) -> None:
-        self._check_size()
         self._check_inputs(1, 1)
 
 
@@ -116,7 +108,6 @@ class PremadeRecipe(_Picture, frozen=True, kw_only=True):
     index: int = 0
 
     def __post_init__(self) -> None:
-        self._check_size()
         self._check_inputs(0, 0)
 
 
@@ -128,29 +119,8 @@ class CardRecipe(_Picture, frozen=True, kw_only=True):
     index: int = 0
 
     def __post_init__(self) -> None:
-        self._check_size()
         self._check_inputs(1, CARD_INPUT_LIMIT)
 
 
 Recipe = PhotographRecipe | EditRecipe | UpscaleRecipe | PremadeRecipe | CardRecipe
-RECIPE_KINDS: Mapping[str, type[Recipe]] = {kind.__name__: kind for kind in get_args(Recipe)}
-"""By the name under which helper processes and state files know each kind."""
-
-
-def recipe_to_dict(recipe: Recipe) -> dict[str, object]:
-    """The recipe as JSON data: its kind under `recipe`, and its fields."""
-    return {"recipe": type(recipe).__name__, **structs.asdict(recipe)}
-
-
-def recipe_from_dict(plain: Mapping[str, object]) -> Recipe:
-    """The recipe that `recipe_to_dict` wrote. Raises ValueError for anything else."""
-    kind = RECIPE_KINDS.get(str(plain.get("recipe")))
-    if kind is None:
-        raise ValueError(f"recipe {plain.get('recipe')!r}: expected one of {', '.join(RECIPE_KINDS)}")
-    values: dict[str, object] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in plain.items() if name != "recipe"
-    }
-    try:
-        return kind(**values)  # type: ignore[arg-type]
-    except TypeError as error:
-        raise ValueError(f"recipe {plain['recipe']!r}: {error}") from error
+"""In JSON, the field `recipe` has the name of the class."""

@@ -3,11 +3,12 @@
 Instants are milliseconds since the epoch. How a resource looks on the wire is the business of the web room.
 """
 
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, ClassVar, Literal, TypeAlias, get_args
 
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
 
-from emulator.domain.recipes import IngredientKind, PictureFormat, Recipe
+from emulator.domain.recipes import CARD_INPUT_LIMIT, IngredientKind, PictureFormat, Recipe
+from emulator.kernel.ranges import Amount, Count, Instant
 
 WorkStatus = Literal["queued", "processing", "completed", "failed"]
 OutputStatus = Literal["pending", "processing", "completed", "failed"]
@@ -21,6 +22,17 @@ CAMERA_DISTANCES: tuple[CameraDistance, ...] = get_args(CameraDistance)
 WORKFLOWS = ("product_photography", "edit_images", "upscale")
 INGREDIENT_KINDS: tuple[IngredientKind, ...] = get_args(IngredientKind)
 OPERATION_TYPES = tuple(f"{kind}.{verb}" for kind in INGREDIENT_KINDS for verb in ("create", "update"))
+
+# What a saved state may hold, beyond the types of Python: msgspec checks it where one is read (kernel.ranges).
+Key: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._~+/-]{1,300}=*$")]
+"""An API key."""
+OperationType: TypeAlias = Annotated[str, Meta(pattern=f"^({'|'.join(INGREDIENT_KINDS)})[.](create|update)$")]
+WorkflowName: TypeAlias = Annotated[str, Meta(pattern=f"^({'|'.join(WORKFLOWS)})$")]
+ContentType: TypeAlias = Annotated[str, Meta(pattern="^image/(jpeg|png|gif|webp|avif)$")]
+_Edge: TypeAlias = Annotated[int, Meta(ge=1, le=100_000)]
+_Plain: TypeAlias = str | Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | float | bool | None
+_Value: TypeAlias = _Plain | list[_Plain] | dict[str, _Plain | list[_Plain]]
+"""A field of a request: no deeper, so that it can be written again."""
 
 
 def operation_id(verb: str, subject: str) -> str:
@@ -54,11 +66,11 @@ class Credential(Struct, frozen=True):
 
     id: str
     team_id: str
-    key: str
+    key: Key
     name: str
     prefix: str
     profile: Profile
-    expires_at: int
+    expires_at: Instant
     state: CredentialState = "active"
 
     def state_at(self, now: int) -> Literal["active", "revoked", "expired"]:
@@ -72,8 +84,8 @@ class Team(Struct, frozen=True):
     id: str
     name: str
     subscription_active: bool
-    concurrency_limit: int
-    requests_per_minute: int
+    concurrency_limit: Amount
+    requests_per_minute: Amount
     """The limit of each of its credentials (section 8)."""
 
 
@@ -82,10 +94,10 @@ class UploadSession(Struct, frozen=True):
 
     id: str
     team_id: str
-    content_type: str
-    size_bytes: int
-    created_at: int
-    expires_at: int
+    content_type: ContentType
+    size_bytes: Amount
+    created_at: Instant
+    expires_at: Instant
     status: UploadStatus = "awaiting_upload"
     digest: str | None = None
     """SHA-256 of the bytes it accepted."""
@@ -99,9 +111,9 @@ class Asset(Struct, frozen=True):
     source: Literal["upload", "generation"]
     source_generation_id: str | None
     format: PictureFormat
-    width: int
-    height: int
-    created_at: int
+    width: _Edge
+    height: _Edge
+    created_at: Instant
 
 
 class Product(RenderedOnce, Struct, frozen=True):
@@ -110,10 +122,10 @@ class Product(RenderedOnce, Struct, frozen=True):
     id: str
     team_id: str
     name: str
-    asset_ids: tuple[str, ...]
+    asset_ids: Annotated[tuple[str, ...], Meta(min_length=1)]
     primary_asset_id: str
-    created_at: int
-    updated_at: int
+    created_at: Instant
+    updated_at: Instant
     description: str | None = None
     dimensions: str | None = None
 
@@ -128,9 +140,9 @@ class Ingredient(Struct, frozen=True):
     team_id: str | None
     name: str
     source_asset_ids: tuple[str, ...]
-    created_at: int
-    updated_at: int
-    version: int
+    created_at: Instant
+    updated_at: Instant
+    version: Count
 
     kind: ClassVar[IngredientKind]
     prefix: ClassVar[str]
@@ -200,18 +212,18 @@ class Operation(RenderedOnce, Struct, frozen=True):
 
     id: str
     team_id: str
-    type: str
+    type: OperationType
     status: WorkStatus
-    request: dict[str, Any]
+    request: dict[str, _Value]
     target_id: str | None
     result_id: str | None
     error: WorkError | None
-    reserved_credits: int
-    charged_credits: int | None
-    created_at: int
-    updated_at: int
-    started_at: int | None
-    finished_at: int | None
+    reserved_credits: Count
+    charged_credits: Count | None
+    created_at: Instant
+    updated_at: Instant
+    started_at: Instant | None
+    finished_at: Instant | None
     outcome: "OperationOutcome"
 
     @property
@@ -223,11 +235,11 @@ class Operation(RenderedOnce, Struct, frozen=True):
 class OperationOutcome(Struct, frozen=True):
     """The outcome of an Operation; `finishes_at` is None if it never finishes (a scenario stalls it)."""
 
-    starts_at: int
-    finishes_at: int | None
+    starts_at: Instant
+    finishes_at: Instant | None
     failure: WorkError | None
-    charge: int
-    source_keys: tuple[str, ...]
+    charge: Count
+    source_keys: Annotated[tuple[str, ...], Meta(min_length=1, max_length=CARD_INPUT_LIMIT)]
     """The image store's keys of the source pictures, held until the work is finished."""
 
 
@@ -242,7 +254,7 @@ class Output(Struct, frozen=True):
 class PlannedOutput(Struct, frozen=True):
     """The outcome of an output slot, decided at admission; `finishes_at` is None if it never finishes."""
 
-    finishes_at: int | None
+    finishes_at: Instant | None
     failure: WorkError | None
     picture: Recipe
 
@@ -252,18 +264,18 @@ class Generation(RenderedOnce, Struct, frozen=True):
 
     id: str
     team_id: str
-    workflow: str
+    workflow: WorkflowName
     status: WorkStatus
     credential_id: str
     credential_name: str
-    request: dict[str, Any]
+    request: dict[str, _Value]
     resolved_asset_ids: tuple[str, ...]
     outputs: tuple[Output, ...]
-    reserved_credits: int
-    charged_credits: int | None
-    created_at: int
-    updated_at: int
-    started_at: int | None
-    finished_at: int | None
-    starts_at: int
+    reserved_credits: Count
+    charged_credits: Count | None
+    created_at: Instant
+    updated_at: Instant
+    started_at: Instant | None
+    finished_at: Instant | None
+    starts_at: Instant
     plan: tuple[PlannedOutput, ...]

@@ -16,7 +16,9 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
-from emulator.domain.recipes import recipe_from_dict
+import msgspec
+
+from emulator.domain.recipes import Recipe
 from emulator.imaging.decoding import limit_decoders, size_of
 from emulator.imaging.memory import give_back_large_blocks
 from emulator.imaging.messages import IS_HEAVY, Head, Message, receive_message, send_message
@@ -92,7 +94,7 @@ def _normalize(head: Head, parts: Sequence[bytes]) -> Message:
 
 def _render(head: Head, parts: Sequence[bytes]) -> Message:
     _check_inputs(head, parts)
-    return {}, [render(recipe_from_dict(head["recipe"]), parts)]
+    return {}, [render(msgspec.convert(head["recipe"], Recipe), parts)]
 
 
 def _examine(head: Head, parts: Sequence[bytes]) -> Message:

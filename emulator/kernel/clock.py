@@ -6,9 +6,9 @@ wait that the service asks of its client (whoever asks for the wait moves the cl
 
 import time
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from emulator.kernel.timestamps import LATEST_INSTANT
 
@@ -34,7 +34,7 @@ class ClockSetting(Struct, frozen=True):
     """How a clock is to run: its mode, and for `real` how many times as fast as the host."""
 
     mode: ClockMode
-    rate: float = 1.0
+    rate: Annotated[float, Meta(gt=0, le=HIGHEST_RATE)] = 1.0
 
 
 class Clock:

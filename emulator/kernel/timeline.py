@@ -75,10 +75,6 @@ class Timeline:
         self._queue = [event for event in self._queue if (event.kind, event.subject) != (kind, subject)]
         heapify(self._queue)
 
-    def restore(self, event: Event) -> None:
-        """Take over an event of a state file, with its place in the order."""
-        heappush(self._queue, event)
-
     def _drop_cancelled(self) -> None:
         while self._cancelled and (self._queue[0].kind, self._queue[0].subject) in self._cancelled:
             event = heappop(self._queue)

@@ -10,11 +10,12 @@ of the outputs that are to fail.
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypedDict, TypeVar
+from typing import Annotated, Final, Generic, TypedDict, TypeVar
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from emulator.kernel.ranges import Count, Instant
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import AdmissionChange, After, TimedChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
@@ -34,9 +35,9 @@ AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 class RuleCounts:
     """How often a rule matched and acted."""
 
-    matched: int = 0
-    fired: int = 0
-    each: dict[str, int] = field(default_factory=dict)
+    matched: Count = 0
+    fired: Count = 0
+    each: Annotated[dict[str, Count], Meta(max_length=MOST_SUBJECTS)] = field(default_factory=dict)
     """How often each subject matched, where the rule counts each separately; the least recently seen is dropped."""
 
     def count(self, subject: str | None) -> int:
@@ -55,8 +56,8 @@ class AwaitedChange:
     """A change of the timeline that is made after a request: how many such were answered, and when it was made."""
 
     index: int
-    matched: int = 0
-    done_at: int | None = None
+    matched: Count = 0
+    done_at: Instant | None = None
 
 
 class RequestDecision(Struct, frozen=True):

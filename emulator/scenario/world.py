@@ -5,14 +5,17 @@ Owns the defaults. `world_format` reads it from files; the sandbox is made from 
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from emulator.domain.resources import CredentialState, Profile
+from emulator.domain.resources import CredentialState, Key, Profile
+from emulator.kernel.ranges import Amount, Instant, Span
 from emulator.kernel.timestamps import SECOND_MS
 
+MAX_TEAMS: Final = 1_000
+"""Limit of the Teams with which a reset begins, where a state file says so."""
 Subscription = Literal["active", "inactive"]
 CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full", "read_only": "Read only"})
 """The names of credentials to which nobody gives another."""
@@ -21,40 +24,40 @@ CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full
 class WorldCredential(Struct, frozen=True):
     """An API Credential at the start. `expires_at` None: the file names no expiry."""
 
-    key: str
+    key: Key
     name: str
     profile: Profile = "full"
     state: CredentialState = "active"
-    expires_at: int | None = None
+    expires_at: Instant | None = None
 
 
 class WorldTeam(Struct, frozen=True):
     """A Team at the start. `requests_per_minute` is the limit of each of its credentials."""
 
     name: str
-    credits: int = 100
+    credits: Amount = 100
     subscription_active: bool = True
-    concurrency_limit: int = 20
-    requests_per_minute: int = 120
+    concurrency_limit: Amount = 20
+    requests_per_minute: Amount = 120
     credentials: tuple[WorldCredential, ...] = ()
 
 
 class Timings(Struct, frozen=True):
     """How long the service's work takes, in milliseconds of emulator time."""
 
-    queue_ms: int = 1 * SECOND_MS
-    photography_style_ms: int = 3 * SECOND_MS
-    background_ms: int = 4 * SECOND_MS
-    pose_ms: int = 4 * SECOND_MS
-    fashion_model_ms: int = 6 * SECOND_MS
-    first_output_ms: int = 5 * SECOND_MS
-    next_output_ms: int = 2 * SECOND_MS
+    queue_ms: Span = 1 * SECOND_MS
+    photography_style_ms: Span = 3 * SECOND_MS
+    background_ms: Span = 4 * SECOND_MS
+    pose_ms: Span = 4 * SECOND_MS
+    fashion_model_ms: Span = 6 * SECOND_MS
+    first_output_ms: Span = 5 * SECOND_MS
+    next_output_ms: Span = 2 * SECOND_MS
 
 
 class WorldFile(Struct, frozen=True):
     """The whole world at the start."""
 
-    teams: tuple[WorldTeam, ...]
+    teams: Annotated[tuple[WorldTeam, ...], Meta(max_length=MAX_TEAMS)]
     timings: Timings = Timings()
     premade: bool = True
 

@@ -191,15 +191,13 @@ class ImageStore:
             self._account(-arrived_bytes)
 
     def restore(self, key: str, data: bytes | None, recipe: Recipe | None, scene: Scene | None) -> None:
-        """Add a picture of a state file, held and linked by nothing yet. Raises ValueError if what it is made from is missing."""
-        for source in recipe.inputs if recipe else ():
-            if source not in self.pictures:
-                raise ValueError(f"the recipe of {key} needs {source}, which does not come before it")
+        """Add a picture of a saved state, held and linked by nothing yet. Raises KeyError if what it is made from is missing."""
         if recipe is None:
             data = data or b""
             content = Content(None, data, len(data))
             self._account(len(data))
         else:
+            self.hold(recipe.inputs)
             content = self._content_of(recipe)
         self._add(key, content, scene, holds=0, is_public=False)
 

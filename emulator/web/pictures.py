@@ -7,7 +7,9 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from emulator.domain.recipes import Recipe, recipe_to_dict
+import msgspec
+
+from emulator.domain.recipes import Recipe
 from emulator.imaging.helpers import Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message
 from emulator.service.calls import DecodedUpload
@@ -78,7 +80,7 @@ class PictureWorker:
         return await asyncio.shield(drawing)
 
     async def _draw(self, images: ImageStore, recipe: Recipe, inputs: list[bytes]) -> bytes:
-        _, parts = await self._work({"job": "render", "recipe": recipe_to_dict(recipe)}, inputs)
+        _, parts = await self._work({"job": "render", "recipe": msgspec.to_builtins(recipe)}, inputs)
         images.develop(recipe, parts[0])
         return parts[0]
 

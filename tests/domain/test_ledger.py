@@ -51,7 +51,10 @@ def test_a_reservation_is_settled_once_within_its_amount_or_not_at_all(work_id: 
         ledger.settle("gen_1", 0)
 
 
-@pytest.mark.parametrize("charged", [None, 11])
-def test_work_that_was_never_granted_is_not_taken_over(charged: int | None) -> None:
-    with pytest.raises(LedgerError, match="10 granted Credits"):
-        Ledger(granted=10).restore("gen_1", 11, charged)
+def test_the_work_of_a_saved_state_leaves_the_available_credits_as_they_were() -> None:
+    ledger = Ledger(granted=6)
+    ledger.restore_charge(3)
+    ledger.restore_reservation("gen_1", 4)
+    assert state(ledger) == (6, 4, 3)
+    ledger.settle("gen_1", 1)
+    assert state(ledger) == (9, 0, 4)

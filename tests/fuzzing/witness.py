@@ -1,7 +1,6 @@
 """What a refused request must leave as it was: everything that a sandbox is, and which sandboxes there are.
 
-Left out is what tells of the requests themselves: the journal, the examiner's notes and what it made of those that it forgot,
-what was met, and the number of the next Request-Id. Reads the state as state files do, so that nothing is forgotten here
+Left out is what tells of the requests themselves: the journal, and the number of the next Request-Id. Reads the state as state files do, so that nothing is forgotten here
 that is remembered there.
 """
 
@@ -12,7 +11,6 @@ from emulator.service.sandbox import Sandbox
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.state_files import STATE, members_of, parts_of
 
-TABLES_OF_REQUESTS = ("notes", "findings", "checked", "met")
 COUNTERS_OF_REQUESTS = ("req", "stray", "hold")
 
 
@@ -29,10 +27,8 @@ def everything(emulator: EmulatorUnderTest) -> dict[str, Any]:
 def _all_of(sandbox: Sandbox) -> dict[str, Any]:
     content = b"".join(state.save(sandbox, sandbox.clock.now()))
     parts = parts_of(members_of(content)[STATE])
-    for table in TABLES_OF_REQUESTS:
-        parts.pop(table, None)
     found: dict[str, Any] = parts.pop("head")
-    del found["journal"]
+    del found["last_sequence"]
     found["rows"] = {f"{table}/{index}": row for table, rows in parts.items() for index, row in enumerate(rows)}
     for name in COUNTERS_OF_REQUESTS:
         found["counters"].pop(name, None)

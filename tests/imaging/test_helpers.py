@@ -9,10 +9,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from PIL import Image
 
-from emulator.domain.recipes import PremadeRecipe, UpscaleRecipe, recipe_to_dict
+from emulator.domain.recipes import PremadeRecipe, UpscaleRecipe
 from emulator.imaging.helpers import LIGHT_PIXELS, Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message, receive_message, send_message
 from emulator.imaging.normalize import normalize
@@ -96,14 +97,14 @@ def test_a_large_picture_is_decoded_by_a_helper_that_ends_with_it(helpers: Helpe
 
 def test_a_recipe_with_a_large_input_is_drawn(helpers: Helpers) -> None:
     recipe = UpscaleRecipe(width=60, height=60, format="png", inputs=("a",))
-    _, parts = run(helpers, {"job": "render", "recipe": recipe_to_dict(recipe)}, wide_png())
+    _, parts = run(helpers, {"job": "render", "recipe": msgspec.to_builtins(recipe)}, wide_png())
     assert len(parts) == 1
 
 
 def test_a_defect_is_raised_with_what_the_helper_said(helpers: Helpers) -> None:
     recipe = PremadeRecipe(kind="pose", name="Walking", index=0, width=2, height=2, format="png")
     with pytest.raises(RuntimeError, match="the recipe names 0"):
-        run(helpers, {"job": "render", "recipe": recipe_to_dict(recipe)}, SMALL_JPEG)
+        run(helpers, {"job": "render", "recipe": msgspec.to_builtins(recipe)}, SMALL_JPEG)
     assert run(helpers, NORMALIZE_JPEG, SMALL_JPEG)[1]
 
 

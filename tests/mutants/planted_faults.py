@@ -28,7 +28,6 @@ from emulator.domain.product_photos import primary_of
 from emulator.domain.resources import INGREDIENT_KINDS, Asset, Generation, Operation, Product
 from emulator.http.problems import problem_response
 from emulator.http.responses import Response
-from emulator.kernel.timeline import Timeline
 from emulator.scenario.changes import AdmissionChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.faults.problem import ProblemFault
@@ -40,6 +39,7 @@ from emulator.service.calls import Call, Commit
 from emulator.service.images import ImageStore
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
+from emulator.service.state.tables import Loading
 from emulator.service.store import Collection, Store
 from emulator.web.exchange import FAULT_HEADER, Exchange
 from emulator.web.operations import OPERATIONS
@@ -70,7 +70,7 @@ list_as_left_out(
     ignored_profile=admission.check_profile,  # a read-only credential may write
     ignored_subscription=admission.check_subscription,  # creative writes go on after the Subscription has lapsed
     upload_window_never_closes=uploads.check_window,  # a session can be completed whenever one likes
-    state_file_loses_the_future=Timeline.restore,  # what was to come when a state was saved never comes after a load
+    state_file_loses_the_future=Loading.expect_event,  # what was to come when a state was saved never comes after a load
     replay_executed_twice=IdempotencyRecords.find,  # a repeated request is carried out once more
     key_not_held_in_admission=IdempotencyRecords.hold,  # a key is not in use while its request is being admitted
     asked_problem_never_comes=ProblemFault.before_commit,  # a write that asks for a problem is carried out

@@ -1,5 +1,6 @@
 """State files taken apart and put together again, to be changed in between."""
 
+import hashlib
 import io
 import zipfile
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import orjson
 
 STATE = "state.jsonl"
+DIGEST = "state.sha256"
 Parts = dict[str, Any]
 """The first line under `head`, and the rows of each table under its name."""
 
@@ -29,6 +31,11 @@ def state_of(parts: Parts) -> bytes:
     tables = {table: rows if isinstance(rows, list) else [rows] for table, rows in parts.items() if table != "head"}
     lines = [parts["head"], *([table, row] for table, rows in tables.items() for row in rows)]
     return b"".join(orjson.dumps(line) + b"\n" for line in lines)
+
+
+def with_digest(members: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the members of a state file with the digest that belongs to its state."""
+    return members | {DIGEST: f"{hashlib.sha256(members[STATE]).hexdigest()}  {STATE}\n".encode()}
 
 
 def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -1,35 +1,53 @@
-"""Read a state file, whatever it holds: within bounds of bytes and memory, in pieces, and strictly."""
+"""Read a state file, whatever it holds: within bounds of bytes and memory, and in pieces."""
 
 import hashlib
 import io
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from typing import IO, Any
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import IO, Annotated, Any
 
-import orjson
-from msgspec.structs import replace
+import msgspec
+from msgspec import Meta
+from msgspec.json import Decoder
 
 from emulator.contract import Contract
-from emulator.kernel.wording import excerpt, pointer
-from emulator.scenario.format import parse_scenario
+from emulator.kernel.clock import Clock
+from emulator.kernel.seed import Seed
+from emulator.kernel.wording import excerpt
+from emulator.scenario.format import ScenarioError, parse_scenario
+from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service.images import MemoryBudget
-from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxState
-from emulator.service.state.codec import Codec, CodecError
-from emulator.service.state.layout import CHUNK_BYTES, FORMAT, ONCE, PICTURES, STATE, TABLES, VERSION, SavedPicture
-from emulator.service.state.soundness.rows import StateError
-from emulator.service.state.soundness.steps import make_sound
+from emulator.service.journal import Journal
+from emulator.service.sandbox import Sandbox, SandboxOptions, SandboxState
+from emulator.service.state.layout import (
+    CHUNK_BYTES,
+    DIGEST,
+    FORMAT,
+    PICTURES,
+    STATE,
+    VERSION,
+    FileVersion,
+    Head,
+    SavedScenario,
+    StateError,
+    digest_line,
+)
+from emulator.service.state.tables import TABLES, Loading, complete
 
-MAXIMUM_STATE_BYTES = 256 * 1024 * 1024
+MAX_STATE_BYTES = 256 * 1024 * 1024
 """The most bytes of `state.jsonl`."""
-MAXIMUM_LINE_BYTES = 4 * 1024 * 1024
-MAXIMUM_MEMBERS = 100_000
+MAX_LINE_BYTES = 4 * 1024 * 1024
+MAX_MEMBERS = 100_000
 _MEMBER_SIGNATURE = b"PK\x01\x02"
-_WINDOW_BYTES = 8 * 1024 * 1024
 
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, OSError, OverflowError)
 """What the reader of zip files raises for damaged files and for files of another kind."""
+_UNFIT = (msgspec.MsgspecError, ScenarioError, ValueError, RecursionError)
+"""What is raised for a row that does not fit."""
+
+_ROW = Decoder(tuple[Annotated[str, Meta(max_length=40)], msgspec.Raw])
 
 
 def load(
@@ -45,63 +63,14 @@ def load(
     """
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise StateError("the file is not a state file: it is not a zip file")
-    windows = range(0, len(content), _WINDOW_BYTES)
-    if sum(content.count(_MEMBER_SIGNATURE, start, start + _WINDOW_BYTES) for start in windows) > MAXIMUM_MEMBERS:
-        raise StateError(f"the file is not a state file: it has more than {MAXIMUM_MEMBERS} members")
+    if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
+        raise StateError(f"the file is not a state file: it has more than {MAX_MEMBERS} members")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            codec = _reading_codec(contract)
-            sandbox, digests = _read(archive, identifier, MemoryBudget(limit_bytes), codec, go_on)
-            _check_names(archive.namelist(), {STATE, *(PICTURES + digest for digest in digests)})
+            _check_whole(archive, go_on)
+            return _Reader(archive, MemoryBudget(limit_bytes), contract, go_on).read(identifier)
     except _UNREADABLE as error:
-        raise StateError(f"the file is not a state file: {error}") from None
-    make_sound(sandbox, contract, go_on)
-    return sandbox
-
-
-@lru_cache(maxsize=1)
-def _reading_codec(contract: Contract) -> Codec:
-    """Return what reads values, and scenarios as a contract allows them."""
-    codes = contract.problem_codes()
-    return Codec(lambda text, file: parse_scenario(text, file, codes))
-
-
-def _check_names(found: list[str], expected: set[str]) -> None:
-    if len(found) != len(expected):
-        names = set(found) - expected
-        raise StateError(f"{min(names or found)}: expected each member once, and none that {STATE} does not name")
-
-
-def _read(
-    archive: zipfile.ZipFile, identifier: str, memory: MemoryBudget, codec: Codec, go_on: Callable[[], None]
-) -> tuple[Sandbox, Iterable[str]]:
-    """Read the lines one by one; return the sandbox that they make, and the digests of its pictures."""
-    pictures: dict[str, bytes] = {}
-    numbers = dict.fromkeys((*TABLES, "pictures"), 0)
-    with _open(archive, STATE) as file:
-        sandbox, original_id = _read_head(file, identifier, memory, codec)
-        for line in _read_lines(file):
-            go_on()
-            if not isinstance(line, list) or len(line) != 2 or not isinstance(line[0], str) or line[0] not in numbers:
-                raise StateError(
-                    f"{STATE}: found {excerpt(line)}; expected one of {', '.join(numbers)}, and a row of it"
-                )
-            name, data = line
-            where = f"/{name}/{numbers[name]}"
-            numbers[name] += 1
-            try:
-                if name == "pictures":
-                    picture = codec.read(SavedPicture, data, where)
-                    _add_picture(sandbox, picture, archive, pictures, go_on)
-                else:
-                    row = codec.read(TABLES[name].kind, data, where)
-                    TABLES[name].add(sandbox, row)
-            except CodecError as error:
-                raise StateError(str(error)) from None
-            except ValueError as error:
-                raise StateError(f"{where}: {error}") from None
-    _rename_keys(sandbox, original_id)
-    return sandbox, pictures
+        raise StateError(f"the file is not a state file, or is damaged: {error}") from None
 
 
 def _open(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
@@ -117,81 +86,132 @@ def _open(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
         raise StateError(f"the file is not a state file: {error}") from None
 
 
-def _read_lines(file: IO[bytes]) -> Iterator[Any]:
-    left_bytes = MAXIMUM_STATE_BYTES
-    while line := file.readline(MAXIMUM_LINE_BYTES + 1):
-        left_bytes -= len(line)
-        if len(line) > MAXIMUM_LINE_BYTES or left_bytes < 0:
-            raise StateError(
-                f"{STATE}: expected at most {MAXIMUM_LINE_BYTES} bytes a line and {MAXIMUM_STATE_BYTES} in all"
-            )
+def _pieces(file: IO[bytes], limit_bytes: int, go_on: Callable[[], None]) -> Iterator[bytes]:
+    """Read a member piece by piece: a whole one, which may be a bomb, would hold other threads up."""
+    while piece := file.read(CHUNK_BYTES):
+        go_on()
+        limit_bytes -= len(piece)
+        if limit_bytes < 0:
+            raise StateError(f"{file.name}: found more bytes than a file may have here")
+        yield piece
+
+
+def _check_whole(archive: zipfile.ZipFile, go_on: Callable[[], None]) -> None:
+    """Check format, version and digest."""
+    with _open(archive, STATE) as file:
         try:
-            yield orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise StateError(f"{STATE}: {error}") from None
-
-
-def _read_head(file: IO[bytes], identifier: str, memory: MemoryBudget, codec: Codec) -> tuple[Sandbox, str]:
-    """Read the first line: an empty sandbox, and the id of the one that was saved."""
-    head = next(_read_lines(file), None)
-    if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise StateError(f"{STATE}: expected the format {FORMAT!r}")
-    if head.get("version") != VERSION:
-        raise StateError(f"/version: found {excerpt(head.get('version'))}; this emulator reads version {VERSION} alone")
-    known = {"format", "version", "sandbox", *ONCE}
-    if head.keys() != known:
+            found = msgspec.json.decode(file.readline(MAX_LINE_BYTES), type=FileVersion)
+        except _UNFIT:
+            raise StateError(f"the file is not a state file: {STATE} does not begin as one") from None
+    if found.format != FORMAT:
+        raise StateError(f"the file is not a state file: found the format {excerpt(found.format)}")
+    if found.version != VERSION:
         raise StateError(
-            f"{pointer(min(head.keys() ^ known))}: expected the fields {', '.join(sorted(known))} and no others"
+            f"another version of the emulator wrote this file: found version {found.version} of state files, and this "
+            f"emulator reads version {VERSION}; load it with the emulator that wrote it"
         )
-    try:
-        once = {name: codec.read(kind, head[name], f"/{name}") for name, kind in ONCE.items()}
-        original_id = codec.read(str, head["sandbox"], "/sandbox")
-    except CodecError as error:
-        raise StateError(str(error)) from None
-    return Sandbox(identifier, memory, SandboxState(**once)), original_id
-
-
-def _add_picture(
-    sandbox: Sandbox,
-    picture: SavedPicture,
-    archive: zipfile.ZipFile,
-    pictures: dict[str, bytes],
-    go_on: Callable[[], None],
-) -> None:
-    if picture.key in sandbox.images.pictures or (picture.recipe is None) == (picture.sha256 is None):
-        raise StateError(f"found {excerpt(picture.key)}; expected it once, with a recipe or the SHA-256 of its bytes")
-    data = None
-    if picture.sha256 is not None:
-        data = pictures.get(picture.sha256)
-        if data is None:
-            data = pictures[picture.sha256] = _read_bytes(archive, picture.sha256, sandbox.memory, go_on)
-    sandbox.images.restore(picture.key, data, picture.recipe, picture.scene)
-
-
-def _read_bytes(archive: zipfile.ZipFile, sha256: str, memory: MemoryBudget, go_on: Callable[[], None]) -> bytes:
-    """Read the bytes of a picture piece by piece: a whole one, which may be a bomb, would hold other threads up."""
-    left_bytes, digest, data = memory.limit_bytes - memory.held_bytes, hashlib.sha256(), io.BytesIO()
-    with _open(archive, PICTURES + sha256) as file:
-        while piece := file.read(CHUNK_BYTES):
-            go_on()
-            left_bytes -= len(piece)
-            if left_bytes < 0:
-                raise StateError(
-                    f"found more than {memory.limit_bytes} bytes of pictures; expected --max-memory at most"
-                )
+    digest = hashlib.sha256()
+    with _open(archive, STATE) as file:
+        for piece in _pieces(file, MAX_STATE_BYTES, go_on):
             digest.update(piece)
-            data.write(piece)
-    if digest.hexdigest() != sha256:
-        raise StateError(f"{PICTURES}{sha256}: found bytes of another SHA-256; expected those that were saved")
-    return data.getvalue()
+    with _open(archive, DIGEST) as file:
+        if file.read(CHUNK_BYTES) != digest_line(digest.hexdigest()):
+            raise StateError(
+                f"{STATE} is not as it was saved (see {DIGEST}): the file is damaged, or somebody changed it"
+            )
 
 
-def _rename_keys(sandbox: Sandbox, original_id: str) -> None:
-    """Give the credentials keys as this sandbox has them."""
-    found, sandbox.credentials = sandbox.credentials, {}
-    for held in found.values():
-        world_key = held.credential.key
-        if original_id != DEFAULT_SANDBOX_ID:
-            world_key = world_key.removesuffix(f"_{original_id}")
-        held.credential = replace(held.credential, key=sandbox.key_of(world_key))
-        sandbox.credentials[held.credential.key] = held
+@cache
+def _decoder(table: str) -> Decoder[Any]:
+    return Decoder(TABLES[table].kind)
+
+
+class _Reader:
+    """Reads one file whose digest is right."""
+
+    def __init__(
+        self, archive: zipfile.ZipFile, memory: MemoryBudget, contract: Contract, go_on: Callable[[], None]
+    ) -> None:
+        self._archive, self._memory, self._contract, self._go_on = archive, memory, contract, go_on
+        self._pictures: dict[str, bytes] = {}
+        self._scenarios: dict[SavedScenario, Scenario] = {}
+
+    def read(self, identifier: str) -> Sandbox:
+        """Read the lines one by one, and return the sandbox that they make."""
+        with io.BufferedReader(_open(self._archive, STATE), CHUNK_BYTES) as file:  # type: ignore[type-var]  # it reads like a raw file
+            head = self._read_head(file)
+            loading = self._begin(identifier, head)
+            self._read_rows(file, loading)
+        for _ in complete(loading):
+            self._go_on()
+        return loading.sandbox
+
+    def _read_head(self, file: IO[bytes]) -> Head:
+        try:
+            return msgspec.json.decode(file.readline(MAX_LINE_BYTES), type=Head)
+        except _UNFIT as error:
+            raise StateError(f"{STATE}:1: {error}") from None
+
+    def _begin(self, identifier: str, head: Head) -> Loading:
+        options = head.options
+        try:
+            scenario = self._read_scenario(options.scenario)
+        except ScenarioError as error:
+            raise StateError(f"{STATE}:1: the scenario of a reset: {error}") from None
+        state = SandboxState(
+            options=SandboxOptions(
+                seed=options.seed,
+                clock=options.clock,
+                start=options.start,
+                rate_limits=options.rate_limits,
+                world=options.world,
+                scenario=scenario,
+                evolution=options.evolution,
+            ),
+            signing_name=head.signing_name,
+            seed=Seed(head.seed),
+            clock=Clock(head.clock, head.now),
+            began_at=head.began_at,
+            rate_limits=head.rate_limits,
+            timings=head.timings,
+            pause=head.pause,
+            counters=head.counters,
+            journal=Journal(last_sequence=head.last_sequence),
+            dropped_uploads=head.dropped_uploads,
+        )
+        sandbox = Sandbox(identifier, self._memory, state)
+        return Loading(sandbox, head.sandbox, head.now, self._contract, self._read_scenario, self._read_bytes)
+
+    def _read_rows(self, file: IO[bytes], loading: Loading) -> None:
+        tables = list(TABLES)
+        for number, line in enumerate(iter(partial(file.readline, MAX_LINE_BYTES), b""), start=2):
+            self._go_on()
+            try:
+                name, data = _ROW.decode(line)
+                if name not in tables:
+                    raise StateError(f"found a row of {excerpt(name)}; expected one of {', '.join(tables)}")
+                del tables[: tables.index(name)]
+                TABLES[name].add(loading, _decoder(name).decode(data))
+            except KeyError as error:
+                raise StateError(f"{STATE}:{number}: nothing before it has the id {excerpt(error.args[0])}") from None
+            except _UNFIT as error:
+                raise StateError(f"{STATE}:{number}: {error}") from None
+
+    def _read_scenario(self, saved: SavedScenario) -> Scenario:
+        """Read a scenario, each text once. Raises ScenarioError."""
+        if not saved.text:
+            return NO_SCENARIO
+        if saved not in self._scenarios:
+            self._scenarios[saved] = parse_scenario(saved.text, saved.file, self._contract.problem_codes())
+        return self._scenarios[saved]
+
+    def _read_bytes(self, sha256: str) -> bytes:
+        """Return the bytes of a picture."""
+        if sha256 in self._pictures:
+            return self._pictures[sha256]
+        with _open(self._archive, PICTURES + sha256) as file:
+            data = b"".join(_pieces(file, self._memory.limit_bytes - self._memory.held_bytes, self._go_on))
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise StateError(f"{PICTURES}{sha256} is not as it was saved: the file is damaged, or somebody changed it")
+        self._pictures[sha256] = data
+        return data

@@ -4,22 +4,28 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Iterable, Iterator
-from copy import copy
-from functools import cache
+from itertools import islice
 from typing import Any
 
-import orjson
+from msgspec.json import Encoder
 
-from emulator.domain.recipes import Recipe
-from emulator.domain.resources import Scene
-from emulator.kernel.clock import Clock
-from emulator.scenario.scenario import Scenario
+from emulator.service.images import Picture
 from emulator.service.sandbox import Sandbox
-from emulator.service.state.codec import Codec
-from emulator.service.state.layout import CHUNK_BYTES, FORMAT, ONCE, PICTURES, STATE, TABLES, VERSION, SavedPicture
+from emulator.service.state.layout import (
+    CHUNK_BYTES,
+    DIGEST,
+    PICTURES,
+    STATE,
+    Head,
+    SavedPicture,
+    digest_line,
+    head_of,
+)
+from emulator.service.state.tables import TABLES
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The one date that every member of the file has, so that equal states are equal files."""
+_ROWS_AT_ONCE = 50
 
 
 def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
@@ -27,23 +33,8 @@ def save(sandbox: Sandbox, now: int) -> Iterator[bytes]:
 
     The sandbox may change while the pieces are fetched, from whatever thread: they show the moment of this call.
     """
-    once = {name: copy(getattr(sandbox, name)) for name in ONCE}
-    once["clock"] = Clock(sandbox.clock.setting, now, elapsed_ms=lambda: 0.0)
-    tables = {name: list(table.rows(sandbox)) for name, table in TABLES.items()}
-    pictures = [
-        (key, picture.content.recipe, picture.data, picture.scene) for key, picture in sandbox.images.pictures.items()
-    ]
-    return _pieces(sandbox.id, once, tables, pictures)
-
-
-@cache
-def _writing_codec() -> Codec:
-    """Return what writes values: making it takes longer than writing a small state."""
-    return Codec(_read_no_scenario)
-
-
-def _read_no_scenario(text: str, file: str) -> Scenario:
-    raise AssertionError("nothing is read while a state is written")
+    tables = {name: table.rows(sandbox) for name, table in TABLES.items()}
+    return _pieces(head_of(sandbox, now), tables)
 
 
 class _Sink(io.RawIOBase):
@@ -65,40 +56,50 @@ class _Sink(io.RawIOBase):
         return [b"".join(pieces)] if sum(map(len, pieces)) <= CHUNK_BYTES else pieces
 
 
-def _pieces(
-    identifier: str,
-    once: dict[str, Any],
-    tables: dict[str, list[Any]],
-    pictures: list[tuple[str, Recipe | None, bytes | None, Scene | None]],
-) -> Iterator[bytes]:
-    codec, sink = _writing_codec(), _Sink()
-    head = {"format": FORMAT, "version": VERSION, "sandbox": identifier}
-    head.update({name: codec.write(value) for name, value in once.items()})
+def _pieces(head: Head, tables: dict[str, Iterable[Any]]) -> Iterator[bytes]:
+    sink, saved, digest = _Sink(), list[SavedPicture](), hashlib.sha256()
     with zipfile.ZipFile(sink, "w") as archive:
-        written, saved = set[str](), []
-        for key, recipe, data, scene in pictures:
-            digest = None
-            if data is not None:
-                digest = hashlib.sha256(data).hexdigest()
-                if digest not in written:
-                    written.add(digest)
-                    archive.writestr(zipfile.ZipInfo(PICTURES + digest, _EPOCH), data, zipfile.ZIP_STORED)
-                    yield from sink.take()
-            saved.append(SavedPicture(key, recipe if data is None else None, digest, scene))
-        member = zipfile.ZipInfo(STATE, _EPOCH)
+        for _ in _write_pictures(archive, tables["pictures"], saved):
+            yield from sink.take()
+        member = _member(STATE)
         member.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(member, "w", force_zip64=True) as file:
-            for chunk in _chunks(_lines(codec, head, {**tables, "pictures": saved})):
+            for chunk in _chunks(_lines(head, {**tables, "pictures": saved})):
+                digest.update(chunk)
                 file.write(chunk)
                 yield from sink.take()
+        archive.writestr(_member(DIGEST), digest_line(digest.hexdigest()))
     yield from sink.take()
 
 
-def _lines(codec: Codec, head: dict[str, Any], tables: dict[str, list[Any]]) -> Iterator[bytes]:
-    yield orjson.dumps(head, default=list, option=orjson.OPT_APPEND_NEWLINE)
+def _member(name: str) -> zipfile.ZipInfo:
+    return zipfile.ZipInfo(name, _EPOCH)
+
+
+def _write_pictures(
+    archive: zipfile.ZipFile, pictures: Iterable[tuple[str, Picture]], saved: list[SavedPicture]
+) -> Iterator[None]:
+    """Write the bytes of pictures, each content once, and collect the rows of the pictures; yields between them."""
+    written = set[str]()
+    for key, picture in pictures:
+        data, digest = picture.data, None
+        if data is not None:
+            digest = hashlib.sha256(data).hexdigest()
+            if digest not in written:
+                written.add(digest)
+                archive.writestr(_member(PICTURES + digest), data, zipfile.ZIP_STORED)
+                yield
+        saved.append(SavedPicture(key, picture.content.recipe if data is None else None, digest, picture.scene))
+
+
+def _lines(head: Head, tables: dict[str, Iterable[Any]]) -> Iterator[bytes]:
+    """Encode the head and the rows, some at a time: no encoding holds other threads up for long."""
+    encoder = Encoder()
+    yield encoder.encode_lines([head])
     for name, rows in tables.items():
-        for row in sorted(rows) if name == "events" else rows:  # sorted here, in the thread that writes
-            yield orjson.dumps([name, codec.write(row)], default=list, option=orjson.OPT_APPEND_NEWLINE)
+        left = iter(rows)
+        while some := [(name, row) for row in islice(left, _ROWS_AT_ONCE)]:
+            yield encoder.encode_lines(some)
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:

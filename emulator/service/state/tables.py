@@ -1,0 +1,361 @@
+"""The tables of a state file: what the rows of each are, how they are listed, and how a row is taken over.
+
+A row may refer to rows of tables before its own, and to none after it. What can be derived is rebuilt as the rows come:
+indexes, sums of Credits, places in budgets, holds of pictures, and the events to come, of which the file has only the
+order. So a file cannot contradict itself there, and the few other contradictions that would let a later request fail
+are refused.
+"""
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import orjson
+from msgspec import Struct
+from msgspec.structs import replace
+
+from emulator.contract import Contract
+from emulator.domain.admission import RateWindow
+from emulator.domain.idempotency import Scope, StoredAnswer
+from emulator.domain.ledger import Ledger
+from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.resources import (
+    Asset,
+    Background,
+    FashionModel,
+    Generation,
+    Ingredient,
+    Operation,
+    PhotographyStyle,
+    Pose,
+    Product,
+    UploadSession,
+    operation_admitting,
+)
+from emulator.kernel.timeline import Event
+from emulator.scenario.playbook import Playbook, RuleCounts
+from emulator.scenario.scenario import Scenario
+from emulator.service.engine import HOLD_EVENT
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
+from emulator.service.scenarios import CHANGE_EVENT, EVERYONE
+from emulator.service.state.layout import (
+    SavedAccount,
+    SavedCredential,
+    SavedPicture,
+    SavedPlaybook,
+    SavedScenario,
+    StateError,
+    saved_scenario,
+)
+from emulator.service.store import Collection
+from emulator.service.teams import CredentialAccount, TeamAccount
+
+_HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+:[\t\x20-\x7e\x80-\xff]*")
+
+
+@dataclass(eq=False)
+class Loading:
+    """A sandbox that is being loaded, with what the rows need beside it."""
+
+    sandbox: Sandbox
+    original_id: str
+    now: int
+    """The instant at which the sandbox was saved."""
+    contract: Contract
+    read_scenario: Callable[[SavedScenario], Scenario]
+    read_bytes: Callable[[str], bytes]
+    """Returns the bytes of a picture by their SHA-256."""
+    places: dict[str, int] = field(default_factory=dict)
+    """By the subject of events to come: its place in the order in which they were scheduled."""
+    events: list[Event] = field(default_factory=list)
+    """The events to come, those of a subject in their order. Their numbers are the places of their subjects."""
+
+    def expect_event(self, due: int, kind: str, subject: str, detail: int = 0) -> None:
+        """Add an event that the state of its subject brings about."""
+        place = self.places.get(subject, len(self.places))
+        self.events.append(Event(due, place, kind, subject, detail))
+
+    def check_given(self, prefix: str, identifier: str) -> None:
+        """Refuse an id that the sandbox has not given out: it may give it to something else one day."""
+        if not self.sandbox.identifiers.has_given(prefix, identifier):
+            raise StateError(f"{identifier} is not one of the ids that the counters and the seed give")
+
+
+_Enter: TypeAlias = Callable[[Loading, Any], None]
+"""Rebuilds what follows from a row."""
+
+
+class Table(Struct, frozen=True):
+    """Something of which a sandbox has many: the type of a row, how to list them all, how to take one over.
+
+    `rows` returns what there is at this moment, whatever happens before it is gone through. `add` raises StateError, or
+    KeyError with the id of something that is not there.
+    """
+
+    kind: Any
+    rows: Callable[[Sandbox], Iterable[Any]]
+    add: Callable[[Loading, Any], None]
+
+
+# The order of events --------------------------------------------------------------------------------------------------
+
+
+def _scheduled(sandbox: Sandbox) -> Iterable[str]:
+    """Return the subjects of the events to come, in the order in which they were scheduled, each once."""
+    pending = sandbox.timeline.pending()
+    return _subjects(pending)
+
+
+def _subjects(pending: list[Event]) -> Iterator[str]:
+    subjects = (event.subject for event in sorted(pending, key=_number) if event.kind != HOLD_EVENT)
+    yield from dict.fromkeys(subjects)
+
+
+def _number(event: Event) -> int:
+    return event.sequence
+
+
+def _add_scheduled(loading: Loading, subject: str) -> None:
+    loading.places.setdefault(subject, len(loading.places))
+
+
+# Teams, credentials and scenarios -------------------------------------------------------------------------------------
+
+
+def _accounts(sandbox: Sandbox) -> list[SavedAccount]:
+    return [
+        SavedAccount(account.team, account.ledger.available, list(account.rate.admitted), account.pause)
+        for account in sandbox.accounts.values()
+    ]
+
+
+def _add_account(loading: Loading, row: SavedAccount) -> None:
+    loading.check_given("team", row.team.id)
+    account = TeamAccount(row.team, Ledger(row.available), RateWindow(deque(sorted(row.admitted))), row.pause)
+    loading.sandbox.accounts[row.team.id] = account
+
+
+def _credentials(sandbox: Sandbox) -> list[SavedCredential]:
+    return [SavedCredential(held.credential, list(held.rate.admitted)) for held in sandbox.credentials.values()]
+
+
+def _add_credential(loading: Loading, row: SavedCredential) -> None:
+    """Take over a credential, with its key as this sandbox has it."""
+    sandbox, credential = loading.sandbox, row.credential
+    loading.check_given("cred", credential.id)
+    sandbox.accounts[credential.team_id]
+    world_key = credential.key
+    if loading.original_id != DEFAULT_SANDBOX_ID:
+        world_key = world_key.removesuffix(f"_{loading.original_id}")
+    credential = replace(credential, key=sandbox.key_of(world_key))
+    sandbox.credentials[credential.key] = CredentialAccount(credential, RateWindow(deque(sorted(row.admitted))))
+
+
+def _playbooks(sandbox: Sandbox) -> list[SavedPlaybook]:
+    return [
+        SavedPlaybook(
+            playbook.team,
+            saved_scenario(playbook.scenario),
+            playbook.began_at,
+            {name: RuleCounts(one.matched, one.fired, one.each.copy()) for name, one in playbook.counts.items()},
+            [copy(awaited) for awaited in playbook.awaited],
+        )
+        for playbook in sandbox.playbooks.values()
+    ]
+
+
+def _add_playbook(loading: Loading, row: SavedPlaybook) -> None:
+    sandbox, key = loading.sandbox, row.team or EVERYONE
+    if key != EVERYONE:
+        sandbox.accounts[key]
+    scenario = loading.read_scenario(row.scenario)
+    playbook = Playbook(scenario, row.began_at, sandbox.seed, key or None, row.counts, row.awaited)
+    if sandbox.playbooks.setdefault(key, playbook) is not playbook:
+        raise StateError("there is a second scenario for the same Teams")
+    for due, index in playbook.scheduled():
+        if due > loading.now:
+            loading.expect_event(due, CHANGE_EVENT, key, index)
+
+
+# Pictures and resources -----------------------------------------------------------------------------------------------
+
+
+def _add_picture(loading: Loading, row: SavedPicture) -> None:
+    """Take over a picture; nothing holds it yet, but it holds what it is made from."""
+    images = loading.sandbox.images
+    if loading.sandbox.identifiers.place_of(row.key.partition(".")[0]) is None or row.key in images.pictures:
+        raise StateError(f"{row.key} is not the key of a picture, or comes a second time")
+    if (row.recipe is None) == (row.sha256 is None):
+        raise StateError(f"{row.key} needs either a recipe or the SHA-256 of its bytes")
+    data = None if row.sha256 is None else loading.read_bytes(row.sha256)
+    images.restore(row.key, data, row.recipe, row.scene)
+
+
+def _collection(kind: Any, prefix: str, of: Callable[[Sandbox], Collection[Any]], enter: _Enter) -> Table:
+    """Return the table of a collection."""
+
+    def add(loading: Loading, row: Any) -> None:
+        collection = of(loading.sandbox)
+        loading.check_given(prefix, row.id)
+        if collection.items and row.id <= next(reversed(collection.items)):
+            raise StateError(f"{row.id} does not come in ascending order")
+        if row.team_id is not None:
+            loading.sandbox.accounts[row.team_id]
+        enter(loading, row)
+        collection.add(row)
+
+    return Table(kind, lambda sandbox: list(of(sandbox).items.values()), add)
+
+
+def _show(loading: Loading, keys: Iterable[str]) -> None:
+    """Hold pictures, and let their links answer."""
+    for key in keys:
+        picture = loading.sandbox.images.pictures[key]
+        picture.holds += 1
+        picture.is_public = True
+
+
+def _enter_product(loading: Loading, product: Product) -> None:
+    for asset_id in product.asset_ids:
+        loading.sandbox.store.assets.items[asset_id]
+    if product.primary_asset_id not in product.asset_ids:
+        raise StateError(f"the primary Asset of {product.id} is not one of its Assets")
+    loading.sandbox.store.index_product(product)
+
+
+def _enter_upload(loading: Loading, session: UploadSession) -> None:
+    sandbox, picture = loading.sandbox, loading.sandbox.images.pictures.get(session.id)
+    if session.status in TERMINAL or session.expires_at <= loading.now:
+        sandbox.store.finished_uploads.append(session.id)  # in ascending order, which is a heap
+        return
+    if (session.status == "received") != (picture is not None and picture.data is not None):
+        raise StateError(f"the bytes of {session.id} are there, or missing, against its status")
+    if picture is not None:
+        picture.holds += 1
+    loading.expect_event(session.expires_at, "upload_expired", session.id)
+
+
+def _enter_operation(loading: Loading, operation: Operation) -> None:
+    sandbox, outcome = loading.sandbox, operation.outcome
+    ledger = sandbox.accounts[operation.team_id].ledger
+    if operation.status in TERMINAL:
+        ledger.restore_charge(operation.charged_credits or 0)
+        return
+    for asset_id in outcome.source_keys:
+        sandbox.store.assets.items[asset_id]
+    if operation.target_id is not None:
+        sandbox.store.ingredients[operation.ingredient_kind].items[operation.target_id]
+    body = loading.contract.operations[operation_admitting(operation.type)].body
+    assert body is not None, "what admits work has a body"
+    violations = loading.contract.violations(body, operation.request, first_only=True)
+    is_second = operation.target_id in sandbox.store.operation_on_target
+    if violations or is_second or outcome.charge > operation.reserved_credits:
+        raise StateError(f"{operation.id} is not work that could have been admitted")
+    sandbox.store.index_operation(operation)
+    sandbox.images.hold(outcome.source_keys)
+    _enter_unfinished(loading, operation, outcome.finishes_at)
+    if operation.status == "queued":
+        loading.expect_event(outcome.starts_at, "operation_started", operation.id)
+    if outcome.finishes_at is not None:
+        loading.expect_event(max(outcome.starts_at, outcome.finishes_at), "operation_finished", operation.id)
+
+
+def _enter_generation(loading: Loading, generation: Generation) -> None:
+    if not _is_consistent(generation):
+        raise StateError(f"the status of {generation.id} is not that of its outputs")
+    if generation.status in TERMINAL:
+        loading.sandbox.accounts[generation.team_id].ledger.restore_charge(generation.charged_credits or 0)
+        return
+    _enter_unfinished(loading, generation, generation.plan[-1].finishes_at)
+    if generation.status == "queued":
+        loading.expect_event(generation.starts_at, "generation_started", generation.id)
+    for slot, (planned, output) in enumerate(zip(generation.plan, generation.outputs, strict=True)):
+        if output.status not in TERMINAL:
+            loading.sandbox.images.hold(planned.picture.inputs)
+            if planned.finishes_at is not None:
+                due = max(generation.starts_at, planned.finishes_at)
+                loading.expect_event(due, "output_finished", generation.id, slot)
+
+
+def _is_consistent(generation: Generation) -> bool:
+    """Tell whether the status is what the outputs make of it, and each has a plan."""
+    statuses = {output.status for output in generation.outputs}
+    if generation.status == "queued":
+        is_agreed = statuses == {"pending"}
+    elif generation.status == "processing":
+        is_agreed = "processing" in statuses and "pending" not in statuses
+    else:
+        is_agreed = bool(statuses) and statuses <= TERMINAL
+    return is_agreed and len(generation.outputs) == len(generation.plan)
+
+
+def _enter_unfinished(loading: Loading, work: Operation | Generation, finishes_at: int | None) -> None:
+    account = loading.sandbox.accounts[work.team_id]
+    account.ledger.restore_reservation(work.id, work.reserved_credits)
+    account.budget.take(work.id, finishes_at)
+
+
+def _ingredients(kind: type[Ingredient]) -> Table:
+    return _collection(
+        kind,
+        kind.prefix,
+        lambda sandbox: sandbox.store.ingredients[kind.kind],
+        lambda loading, ingredient: _show(loading, ingredient.picture_keys),
+    )
+
+
+# Idempotency records --------------------------------------------------------------------------------------------------
+
+
+def _add_record(loading: Loading, row: tuple[Scope, StoredAnswer]) -> None:
+    scope, answer = row
+    headers = dict(answer.headers)
+    is_whole = headers.get(b"content-length", b"0") == b"%d" % len(answer.body) and b"request-id" in headers
+    if not is_whole or not all(_HEADER.fullmatch(b"%s:%s" % header) for header in answer.headers):
+        raise StateError("the headers of the answer are not those of an answer")
+    if answer.body and not isinstance(orjson.loads(answer.body), dict):
+        raise StateError("the body of the answer is not an object")
+    loading.sandbox.idempotency.restore(scope, answer)
+
+
+TABLES: Mapping[str, Table] = {
+    "scheduled": Table(str, _scheduled, _add_scheduled),
+    "accounts": Table(SavedAccount, _accounts, _add_account),
+    "credentials": Table(SavedCredential, _credentials, _add_credential),
+    "playbooks": Table(SavedPlaybook, _playbooks, _add_playbook),
+    "pictures": Table(SavedPicture, lambda sandbox: list(sandbox.images.pictures.items()), _add_picture),
+    "assets": _collection(
+        Asset, "ast", lambda sandbox: sandbox.store.assets, lambda loading, asset: _show(loading, [asset.id])
+    ),
+    "products": _collection(Product, "prd", lambda sandbox: sandbox.store.products, _enter_product),
+    "photography_styles": _ingredients(PhotographyStyle),
+    "backgrounds": _ingredients(Background),
+    "poses": _ingredients(Pose),
+    "fashion_models": _ingredients(FashionModel),
+    "uploads": _collection(UploadSession, "upl", lambda sandbox: sandbox.store.uploads, _enter_upload),
+    "operations": _collection(Operation, "op", lambda sandbox: sandbox.store.operations, _enter_operation),
+    "generations": _collection(Generation, "gen", lambda sandbox: sandbox.store.generations, _enter_generation),
+    "records": Table(tuple[Scope, StoredAnswer], lambda sandbox: list(sandbox.idempotency.records()), _add_record),
+}
+"""In the order of the file."""
+
+
+def complete(loading: Loading) -> Iterator[None]:
+    """Do what needs all rows: schedule the events, and free the pictures that nothing needs. Yields between pieces."""
+    sandbox = loading.sandbox
+    for event in sorted(loading.events, key=_number):
+        sandbox.timeline.schedule(event.due, event.kind, event.subject, event.detail)
+        yield
+    images, kinds = sandbox.images, sandbox.store.ingredients.values()
+    for key in reversed(list(images.pictures)):  # what a picture is made from comes before it
+        identifier, _, version = key.partition(".")
+        ingredient = next((kind.items[identifier] for kind in kinds if identifier in kind.items), None)
+        if ingredient is not None and int(version.partition(".")[0] or 0) > ingredient.version:
+            raise StateError(f"/pictures: {key} is a picture of a version that there is not yet")
+        if key in images.pictures and images.pictures[key].holds == 0:
+            images.hold([key])
+            images.release([key])
+        yield
