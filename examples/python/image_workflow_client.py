@@ -1,8 +1,9 @@
 """A small client of the Image Workflow Service: photos in, a photoshoot out. Needs httpx.
 
 It shows what a sound client does (docs/survive.md explains it): one Idempotency-Key for each thing that is wanted, however
-often it is asked for; an answer that cannot be read counts as lost; waits as long as Retry-After says; exponential backoff
-with jitter where nothing is said; every problem that a client can recover from, told by its code; and an end to everything.
+often it is asked for, until it is refused for good; an answer that cannot be read counts as lost; waits as long as Retry-After
+says; exponential backoff with jitter where nothing is said; every problem that a client can recover from, told by its code;
+every field that has a default, sent; redirects of files, followed; and an end to everything.
 """
 
 import random
@@ -22,6 +23,16 @@ LEAST_PER_POLL_SECONDS = 1.0
 MOST_PAGES = 1_000
 NEW_SESSION_CODES = {"upload_expired", "upload_bytes_conflict", "upload_not_found"}
 """What a new Upload Session mends."""
+PHOTOSHOOT: Json = {
+    "output_mode": "photoshoot",
+    "image_count": 4,
+    "background": {"type": "automatic"},
+    "fashion_model": {"type": "automatic"},
+    "aspect_ratio": "1:1",
+    "resolution": "1k",
+    "output_format": "png",
+}
+"""What a photoshoot is unless its caller says otherwise: the service does not promise which fields it would fill in."""
 REPEATABLE = {
     "rate_limited",
     "concurrency_limit_reached",
@@ -112,12 +123,12 @@ class ImageWorkflow:
 
     def photoshoot(self, product_ids: Sequence[str], **options: Any) -> list[Json]:
         """Order a photoshoot, wait for it, and return the Assets of the outputs that were completed."""
-        body = {"product_ids": list(product_ids), "output_mode": "photoshoot", **options}
+        body = {"product_ids": list(product_ids), **PHOTOSHOOT, **options}
         generation = self.request("POST", "/generations/product-photography", body)
         done = self.wait_for(f"/generations/{generation['id']}")
         completed = [output["asset"]["id"] for output in done["outputs"] if output["status"] == "completed"]
         if not completed:
-            raise WorkFailed(f"every output of {generation['id']} failed: {done['outputs'][0]['error']}")
+            raise WorkFailed(f"every output of {generation['id']} failed: {done['outputs'][0].get('error')}")
         return [self.request("GET", f"/assets/{asset_id}") for asset_id in completed]
 
     def download(self, asset: Json) -> bytes:
@@ -128,7 +139,7 @@ class ImageWorkflow:
                 raise ValueError(f"{len(response.content)} of {asset['size_bytes']} bytes")
             return response.content
 
-        return bytes(self._answer(lambda: self._links.get(asset["url"]), whole).body)
+        return bytes(self._answer(lambda: self._links.get(asset["url"], follow_redirects=True), whole).body)
 
     def list_all(self, path: str, **filters: Any) -> list[Json]:
         """Read a list page after page, to its end; begin anew where the service has forgotten its cursor."""
@@ -171,20 +182,24 @@ class ImageWorkflow:
 
     def _ask(self, method: str, path: str, body: Json | None = None, query: Json | None = None) -> Answer:
         """Send a request to the API; where an Operation is in the way, wait for its end first."""
+        for attempt in range(1, self._attempts + 1):
+            try:
+                return self._ask_with_one_key(method, path, body, query)
+            except Refused as refused:
+                if refused.code != "resource_operation_in_progress" or attempt == self._attempts:
+                    raise
+                self.wait_for(f"/operations/{refused.problem['active_operation_id']}")
+        raise AssertionError("the last attempt returns or raises")
+
+    def _ask_with_one_key(self, method: str, path: str, body: Json | None, query: Json | None) -> Answer:
+        """Send a request to the API until it is answered for good; what follows a refusal is another request."""
         # One key for all attempts: a write whose answer was lost is then not done twice.
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}
 
         def send() -> httpx.Response:
             return self._api.request(method, path, json=body, params=query, headers=headers)
 
-        for attempt in range(1, self._attempts + 1):
-            try:
-                return self._answer(send, _read_object)
-            except Refused as refused:
-                if refused.code != "resource_operation_in_progress" or attempt == self._attempts:
-                    raise
-                self.wait_for(f"/operations/{refused.problem['active_operation_id']}")
-        raise AssertionError("the last attempt returns or raises")
+        return self._answer(send, _read_object)
 
     def _send_bytes(self, recipe: Json, photo: bytes) -> Json:
         method, url, headers = recipe["method"], recipe["url"], recipe["headers"]

@@ -3,14 +3,16 @@
 They hold under a sweep too: what is counted is what was wanted or refused, not how often it was asked for.
 """
 
+import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from image_workflow_client import NEW_SESSION_CODES, ImageWorkflow, Refused, Unfinished, WorkFailed
+from image_workflow_client import NEW_SESSION_CODES, PHOTOSHOOT, ImageWorkflow, Refused, Unfinished, WorkFailed
 
 from emulator.testing import RecordedRequest, Sandbox
 
@@ -76,6 +78,28 @@ def test_a_photoshoot_without_any_picture_is_an_error(image_workflow: Sandbox, c
     assert image_workflow.team("Demo").credits == 100
 
 
+def test_it_orders_in_full_what_the_service_may_not_fill_in(image_workflow: Sandbox, client: ImageWorkflow) -> None:
+    client.photoshoot([make_product(client)])
+    assert all(
+        PHOTOSHOOT.items() <= order.request_body.items() for order in image_workflow.requests(operation=GENERATE)
+    )
+
+
+def test_a_picture_is_fetched_from_where_its_address_leads(client: ImageWorkflow) -> None:
+    asset = client.upload(PHOTO, "image/png")
+
+    class Mover(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", asset["url"])
+            self.end_headers()
+
+    with HTTPServer(("127.0.0.1", 0), Mover) as mover:
+        threading.Thread(target=mover.handle_request).start()
+        moved = asset | {"url": f"http://127.0.0.1:{mover.server_port}/"}
+        assert client.download(moved) == client.download(asset)
+
+
 # What goes wrong, and is mended -------------------------------------------------------------------------------------------
 
 
@@ -114,7 +138,7 @@ def test_it_waits_as_long_as_it_is_told(
     product = make_product(client)
     image_workflow.use(scenario)
     image_workflow.clock.advance(31)  # which is when admission is paused
-    body = {"product_ids": [product], "output_mode": "photoshoot"}
+    body = {"product_ids": [product], **PHOTOSHOOT}
     orders = [client.request("POST", "/generations/product-photography", body) for _ in range(6)]
     for order in orders:
         client.wait_for(f"/generations/{order['id']}")
@@ -148,7 +172,9 @@ def test_work_on_an_ingredient_is_waited_for_before_it_is_changed(
     pose = client.wait_for(f"/operations/{creation['id']}")["result"]["id"]
     client.request("PATCH", f"/poses/{pose}", {"asset_id": asset})
     assert client.request("PATCH", f"/poses/{pose}", {"name": "Walking"})["name"] == "Walking"
-    assert 409 in statuses(image_workflow, "updatePose")
+    refused = refusals(image_workflow, "resource_operation_in_progress")
+    assert refused
+    assert len(keys(image_workflow, "updatePose")) == 2 + len(refused)  # a refused key may stay refused
 
 
 @pytest.mark.image_workflow(scenario="flaky-network", conduct="fail")

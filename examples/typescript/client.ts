@@ -1,6 +1,6 @@
 // A small client of the Image Workflow Service: a photo in, a photoshoot out. Needs nothing but fetch.
 //
-// One Idempotency-Key for each thing that is wanted, however often it is asked for; an answer that cannot be read counts as
+// One Idempotency-Key for each thing that is wanted, until it is refused for good; an answer that cannot be read counts as
 // lost; pauses as long as Retry-After says; exponential backoff with jitter where nothing is said; what can be recovered
 // from, told by its code; and an end to everything.
 
@@ -45,6 +45,16 @@ const REPEATABLE = new Set([
   "internal_error",
   "idempotency_in_progress",
 ]);
+/** What a photoshoot is unless its caller says otherwise: the service does not promise which fields it would fill in. */
+const PHOTOSHOOT = {
+  output_mode: "photoshoot",
+  image_count: 4,
+  background: { type: "automatic" },
+  fashion_model: { type: "automatic" },
+  aspect_ratio: "1:1",
+  resolution: "1k",
+  output_format: "png",
+};
 const NEW_SESSION = new Set(["upload_expired", "upload_bytes_conflict", "upload_not_found"]);
 
 export class ImageWorkflow {
@@ -84,7 +94,7 @@ export class ImageWorkflow {
 
   /** Order a photoshoot, wait for it, and return the Assets of the outputs that were completed. */
   async photoshoot(productIds: string[], options: Json = {}): Promise<Json[]> {
-    const body = { product_ids: productIds, output_mode: "photoshoot", ...options };
+    const body = { product_ids: productIds, ...PHOTOSHOOT, ...options };
     const generation = await this.request("POST", "/generations/product-photography", body);
     const done = await this.waitFor(`/generations/${generation.id}`);
     const completed = (done.outputs as Json[]).filter((output) => output.status === "completed");
@@ -112,9 +122,10 @@ export class ImageWorkflow {
   private async ask(method: string, path: string, body?: Json): Promise<Answer> {
     const headers: Record<string, string> = { Authorization: `Bearer ${this.apiKey}` };
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    // One key for all attempts: a write whose answer was lost is then not done twice.
-    if (method === "POST" || method === "PATCH") headers["Idempotency-Key"] = crypto.randomUUID();
     for (let attempt = 1; ; attempt++) {
+      // One key until there is an answer: a write whose answer was lost is then not done twice. After a refusal another one,
+      // since the service may repeat the refusal to the first.
+      if (method === "POST" || method === "PATCH") headers["Idempotency-Key"] = crypto.randomUUID();
       try {
         return await this.send(this.baseUrl + path, { method, headers, body: body && JSON.stringify(body) });
       } catch (error) {

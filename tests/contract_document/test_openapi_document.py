@@ -12,9 +12,11 @@ import jsonschema_rs
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from emulator.domain.admission import TEAM_REQUESTS_PER_MINUTE
 from emulator.domain.pricing import AUTHORING_PRICES, generation_price
 from emulator.domain.resources import WORKFLOWS
-from tests.support.contract_check import ROOT, read_contract, shipped_checker
+from emulator.scenario.world import WorldTeam
+from tests.support.contract_check import ROOT, ContractChecker, read_contract, shipped_checker
 from tests.support.every_operation import SUCCESSES
 from tests.support.specification import STATUSES
 
@@ -43,9 +45,9 @@ SECTION_7 = {
 """The codes of the specification, with their statuses."""
 AUTHORING_CHANGES = {f"update{kind}" for kind in INGREDIENTS}
 """The operations that answer 202 to some changes, and 200 to the others."""
-resolve = shipped_checker().resolve
-OPEN = shipped_checker(is_closed=False)
+OPEN = ContractChecker(DOCUMENT, is_closed=False)
 """Allows fields that are not declared, as the contract by itself does."""
+resolve = OPEN.resolve
 
 SCHEMA_KEYWORDS = """
 $ref type description enum const default format pattern minLength minimum maximum items minItems maxItems properties
@@ -129,7 +131,9 @@ def reachable(media_types: Iterable[dict[str, Any]]) -> set[str]:
 
 
 def codes_of(schema: dict[str, Any]) -> list[str]:
-    """The codes that a problem's schema admits: the narrowest enum of its `code`."""
+    """The codes that a problem's schema admits: the narrowest enum of its `code`, or those of its branches."""
+    if "oneOf" in resolve(schema):
+        return [code for branch in resolve(schema)["oneOf"] for code in codes_of(branch)]
     parts = [resolve(part) for part in resolve(schema)["allOf"]]
     narrowed: list[str] = resolve(parts[-1]["properties"]["code"])["enum"]
     return narrowed
@@ -193,6 +197,11 @@ class TestOperations:
             cost = operations()[name][2]["x-service-credit-cost"].replace("Free", "0 Credits")
             assert expected == {int(price) for price in re.findall(r"(\d) Credit", cost)}, name
 
+    def test_name_the_limits_that_the_service_has(self) -> None:
+        team = WorldTeam("Any")
+        limits = (team.requests_per_minute, TEAM_REQUESTS_PER_MINUTE, team.concurrency_limit)
+        assert limits == tuple(DOCUMENT["x-service-limits"].values())
+
     def test_have_one_declared_tag_each(self) -> None:
         used = [operation["tags"] for _, _, operation in operations().values()]
         assert {1} == {len(tags) for tags in used}
@@ -246,9 +255,11 @@ class TestProblems:
     def test_have_one_form_and_beside_it_their_code(self) -> None:
         assert "code" not in SCHEMAS["ProblemDetails"]["properties"]
         for _, _, response in problems():
-            form, own = resolve(response["content"]["application/problem+json"]["schema"])["allOf"]
-            assert form == {"$ref": "#/components/schemas/ProblemDetails"}
-            assert "code" in own["required"]
+            schema = resolve(response["content"]["application/problem+json"]["schema"])
+            for branch in schema.get("oneOf", [schema]):
+                form, own = resolve(branch)["allOf"]
+                assert form == {"$ref": "#/components/schemas/ProblemDetails"}
+                assert "code" in own["required"]
 
     def test_by_default_are_those_that_can_meet_any_request(self) -> None:
         found = {tuple(response["x-problem-codes"]) for _, status, response in problems() if status == "default"}
@@ -300,10 +311,12 @@ class TestProblems:
         assert expected == {code: {name for name, known in declared if known == code} for code in expected}
 
     def test_name_the_operation_in_the_way_whenever_one_is(self) -> None:
-        check = OPEN.validator("#/components/schemas/ResourceOperationInProgressProblem")
         value = COMPONENTS["examples"]["resource_operation_in_progress"]["value"]
-        assert check.is_valid(value)
-        assert not check.is_valid({key: part for key, part in value.items() if key != "active_operation_id"})
+        for name, status, response in problems():
+            if "resource_operation_in_progress" in response["x-problem-codes"]:
+                check = OPEN.validator(response["content"]["application/problem+json"]["schema"]["$ref"])
+                assert check.is_valid(value), (name, status)
+                assert not check.is_valid({key: part for key, part in value.items() if key != "active_operation_id"})
 
 
 class TestExamples:
@@ -382,9 +395,30 @@ class TestSchemas:
         assert self.having("x-unique-items") == {where: n for where, n in requests if n.get("type") == "array"}
         assert {True} == {node["x-unique-items"] for node in self.having("x-unique-items").values()}
 
+    def test_of_requests_say_which_limits_the_specification_does_not_have(self) -> None:
+        limits = {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"}
+        limits |= {"minProperties", "x-unique-items"}
+        requests = [found for name in reachable(bodies()) for found in schema_nodes(SCHEMAS[name], name)]
+        requests += [(name, part["schema"]) for name, part in COMPONENTS["parameters"].items() if part["in"] != "path"]
+        specified = set()
+        for where, node in requests:
+            marked = {*node.get("x-emulator-only", ())}
+            assert marked <= limits & node.keys(), where
+            specified |= {f"{where.rpartition('/')[2]} {limit}" for limit in limits & node.keys() - marked}
+        counted = {"asset_ids", "fashion_model_ids"}
+        assert specified == {
+            *{f"{name} {limit}" for name in counted for limit in ("minItems", "maxItems")},
+            *("image_count minimum", "image_count maximum", "size_bytes maximum", "Limit maximum", "hex pattern"),
+            *("supported_camera_distances maxItems", "IdempotencyKey minLength"),
+        }
+
     def test_of_unions_say_how_to_tell_the_branches_apart(self) -> None:
         unions = {where: node for where, node in self.having("oneOf").items() if {"type": "null"} not in node["oneOf"]}
         updates = {f"{kind}OrOperation" for kind in INGREDIENTS}
+        conflicts = unions.pop("AuthoringConflictProblem")
+        assert conflicts["discriminator"]["mapping"] == {
+            code: branch["$ref"] for branch in conflicts["oneOf"] for code in codes_of(branch)
+        }
         assert {"BackgroundSelection", "FashionModelSelection", *updates} == unions.keys()
         for union in unions.values():
             name, mapping = union["discriminator"]["propertyName"], union["discriminator"]["mapping"]
@@ -402,22 +436,25 @@ class TestSchemas:
             ]
             assert found == [{"$ref": f"#/components/schemas/{kind}OrOperation"}] * 2
 
-    def test_of_echoes_are_flat_objects_of_optional_fields(self) -> None:
-        for name, echoed in {
-            "OperationRequest": [
-                name for name in SCHEMAS if name.endswith(("Write", "Patch")) and "Product" not in name
-            ],
-            "GenerationRequest": ["ProductPhotography", "EditImages", "Upscale"],
-        }.items():
-            fields = {field for body in echoed for field in SCHEMAS[body]["properties"]}
-            assert fields == SCHEMAS[name]["properties"].keys()
-            assert SCHEMAS[name].keys() & {"oneOf", "allOf", "required"} == set()
-
-    def test_answer_with_every_field_but_the_optional_texts_of_a_product(self) -> None:
+    def test_answer_with_every_field_but_those_that_the_specification_does_not_promise(self) -> None:
         resources = [name for name, schema in SCHEMAS.items() if "object" in schema.get("properties", ())]
         assert len(resources) >= 12
         optional = {name: {*SCHEMAS[name]["properties"]} - {*SCHEMAS[name]["required"]} for name in resources}
-        assert {"Product": {"description", "dimensions"}} == {name: some for name, some in optional.items() if some}
+        expected = {"Product": {"description", "dimensions"}, "Generation": {"resolved_asset_ids"}}
+        assert expected == {name: some for name, some in optional.items() if some}
+
+    def test_promise_of_a_problem_what_section_7_names(self) -> None:
+        assert ["title", "detail", "request_id"] == SCHEMAS["ProblemDetails"]["required"]
+
+    @pytest.mark.parametrize("name", ["initiated_by", "output_summary", "credits", "request"])
+    def test_leave_open_what_section_2_does_not_show_of_a_generation(self, name: str) -> None:
+        assert {"description", "x-decision"} == SCHEMAS["Generation"]["properties"][name].keys()
+
+    def test_promise_timestamps_with_milliseconds(self) -> None:
+        check = OPEN.validator("#/components/schemas/Timestamp")
+        fitting = {"2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.000+00:00"}
+        others = {"2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000+01:00", "2026-02-30T00:00:00.000Z"}
+        assert fitting == {text for text in fitting | others if check.is_valid(text)}
 
     def test_can_be_built_at_run_time(self) -> None:
         assert [name for name in SCHEMAS if OPEN.validator(f"#/components/schemas/{name}").is_valid(3.5)] == []

@@ -6,7 +6,7 @@ pause is measured by the clock that moved farther, the emulator's or the host's.
 pauses that are nearly equal break the rule; a cap keeps long ones equal, so the first pauses of a row count, and later
 ones only where there is no pause at all. On a busy machine no pause at all takes some milliseconds, and not the same
 number of them: the longer the row, the more of them are nothing. A 409 counts as well, but only the pauses that are
-none: a client that polls the Operation in the way may do so at equal intervals. A stalled connection ends the row,
+none: a client that polls the Operation in the way may do so at equal intervals, and with a new key. A stalled connection ends the row,
 since it is not known when its client gave up.
 """
 
@@ -28,10 +28,22 @@ _NOTHING_MS: Final = ((3, 20), (4, 40), (5, 60), (7, 100))
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in history.requests:
+    for notes in _requests(history):
         if len(notes) >= ROW:
             for row in _rows(history, notes):
                 yield _breach(row) if _is_even(row) else KEPT
+
+
+def _requests(history: History) -> Iterator[Sequence[Note]]:
+    """Iterate over the requests with their repetitions, those with a new key after an Operation in the way too (D10)."""
+    blocked = [notes for notes in history.by_intent.values() if any(map(_is_blocked, notes))]
+    yield from blocked
+    told = {note.sequence for notes in blocked for note in notes}
+    yield from (notes for notes in history.requests if notes[0].sequence not in told)
+
+
+def _is_blocked(note: Note) -> bool:
+    return note.code == "resource_operation_in_progress"
 
 
 def _rows(history: History, notes: Sequence[Note]) -> Iterator[Sequence[Note]]:

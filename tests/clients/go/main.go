@@ -172,7 +172,7 @@ func main() {
 		"product_photos": len(product.AssetIds),
 		"fashion_model":  model.Name,
 		"changes":        changes,
-		"echo":           generation.Request.GetOutputMode(),
+		"echo":           generation.Request.(map[string]interface{})["output_mode"],
 		"pictures":       pictures,
 		"polls":          polls,
 		"problem":        provoke(body),

@@ -141,7 +141,7 @@ class Tour {
         report.put("product_photos", product.getAssetIds().size());
         report.put("fashion_model", model.getName());
         report.put("changes", changes);
-        report.put("echo", generation.getRequest().getOutputMode());
+        report.put("echo", ((Map<?, ?>) generation.getRequest()).get("output_mode"));
         report.put("pictures", pictures);
         report.put("problem", tour.provoke(order));
         report.put("credits", new TeamApi(tour.client).getTeam().getCredits());

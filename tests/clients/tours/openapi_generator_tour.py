@@ -124,13 +124,13 @@ order = photoshoot(product, model)
 generation, polls = take_pictures(order)
 pictures = download_pictures(generation)
 code = provoke(order)
-assert generation.request.output_mode is not None
+assert generation.request is not None
 around.tell(
     photo=[photo.format.value, photo.width, photo.height],
     product_photos=len(product.asset_ids),
     fashion_model=model.name,
     changes=changes,
-    echo=generation.request.output_mode.value,
+    echo=generation.request["output_mode"],
     pictures=pictures,
     polls=polls,
     problem=code,

@@ -132,13 +132,12 @@ pictures = download_pictures(generation)
 code = provoke(order)
 team = get_team.sync(client=client)
 assert isinstance(team, models.Team)
-assert isinstance(generation.request.output_mode, models.OutputMode)
 around.tell(
     photo=[photo.format_.value, photo.width, photo.height],
     product_photos=len(product.asset_ids),
     fashion_model=model.name,
     changes=changes,
-    echo=generation.request.output_mode.value,
+    echo=generation.request["output_mode"],
     pictures=pictures,
     polls=polls,
     problem=code,

@@ -120,13 +120,12 @@ model, changes = change(make_fashion_model(photo), photo)
 order = photoshoot(product, model)
 generation, polls = take_pictures(order)
 pictures = download_pictures(generation)
-assert generation.request.output_mode is not None
 around.tell(
     photo=[photo.format.value, photo.width, photo.height],
     product_photos=len(product.asset_ids),
     fashion_model=model.name,
     changes=changes,
-    echo=generation.request.output_mode.value,
+    echo=generation.request["output_mode"],
     pictures=pictures,
     polls=polls,
     problem=provoke(order),

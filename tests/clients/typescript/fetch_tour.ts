@@ -137,7 +137,7 @@ tell({
   product_photos: product.assetIds.length,
   fashion_model: model.name,
   changes,
-  echo: generation.request.outputMode,
+  echo: generation.request.output_mode,
   pictures: await Promise.all(generation.outputs.map(downloadPicture)),
   polls,
   problem: await provoke(order),

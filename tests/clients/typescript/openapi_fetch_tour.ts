@@ -134,7 +134,7 @@ tell({
   product_photos: product.asset_ids.length,
   fashion_model: model.name,
   changes,
-  echo: generation.request.output_mode,
+  echo: (generation.request as Record<string, unknown>).output_mode,
   pictures: await Promise.all(generation.outputs.map(downloadPicture)),
   polls,
   problem: await provoke(order),
