@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Literal
 
 from msgspec import Struct
 
@@ -62,7 +63,8 @@ class Source(Struct, frozen=True):
 class ProblemKind(Struct, frozen=True):
     """One row of the catalogue: a stable code, its HTTP status and title, the check it usually comes from, the way out.
 
-    `source` stands where it says more than the source of the check.
+    `source` stands where it says more than the source of the check. `mended_by` is what it takes for success: time alone,
+    after which the same request can succeed; the client alone, such as by a new Upload Session; or people.
     """
 
     code: str
@@ -71,6 +73,7 @@ class ProblemKind(Struct, frozen=True):
     check: Check
     recovery: str
     source: Source | None = None
+    mended_by: Literal["time", "client", "people"] = "people"
 
 
 # fmt: off
@@ -84,21 +87,21 @@ _ROWS = (
     ProblemKind("permission_denied",              403, "The credential does not permit this",   Check.PROFILE,      "use a full credential for writes"),
     ProblemKind("subscription_required",          403, "An active Subscription is required",    Check.SUBSCRIPTION, "restore the Subscription; reads remain available"),
     ProblemKind("not_found",                      404, "There is no such resource",             Check.RESOURCE,     "treat the resource as unavailable"),
-    ProblemKind("upload_not_found",               404, "There is no such Upload Session",       Check.RESOURCE,     "create a new Upload Session", Source("4", ("D07", "D16", "D17", "D45"))),
+    ProblemKind("upload_not_found",               404, "There is no such Upload Session",       Check.RESOURCE,     "create a new Upload Session", Source("4", ("D07", "D16", "D17", "D45")), mended_by="client"),
     ProblemKind("asset_not_found",                404, "There is no such Asset",                Check.RESOURCE,     "use an Asset that exists"),
     ProblemKind("product_not_found",              404, "There is no such Product",              Check.RESOURCE,     "use a Product that exists"),
-    ProblemKind("idempotency_in_progress",        409, "The key is still being admitted",       Check.IDEMPOTENCY,  "wait, then send the same request with the same key", Source("4", ("D13",))),
-    ProblemKind("resource_operation_in_progress", 409, "Authoring work is in progress",         Check.STATE,        "poll the Operation named by active_operation_id, then try again", Source("3", ("D23",))),
-    ProblemKind("upload_bytes_conflict",          409, "The session accepted other bytes",      Check.STATE,        "create a new Upload Session", Source("4", ("D16",))),
-    ProblemKind("upload_expired",                 410, "The upload window has passed",          Check.STATE,        "create a new Upload Session", Source("4", ("D15", "D16", "D17"))),
+    ProblemKind("idempotency_in_progress",        409, "The key is still being admitted",       Check.IDEMPOTENCY,  "wait, then send the same request with the same key", Source("4", ("D13",)), mended_by="time"),
+    ProblemKind("resource_operation_in_progress", 409, "Authoring work is in progress",         Check.STATE,        "poll the Operation named by active_operation_id, then try again", Source("3", ("D23",)), mended_by="time"),
+    ProblemKind("upload_bytes_conflict",          409, "The session accepted other bytes",      Check.STATE,        "create a new Upload Session", Source("4", ("D16",)), mended_by="client"),
+    ProblemKind("upload_expired",                 410, "The upload window has passed",          Check.STATE,        "create a new Upload Session", Source("4", ("D15", "D16", "D17")), mended_by="client"),
     ProblemKind("invalid_input",                  422, "The input violates the contract",       Check.BODY,         "correct the fields"),
     ProblemKind("invalid_reference",              422, "A reference is not usable",             Check.REFERENCES,   "replace the reference"),
     ProblemKind("idempotency_key_reused",         422, "The key belongs to another request",    Check.IDEMPOTENCY,  "send the original intent, or a new key", Source("4", ("D14",))),
     ProblemKind("already_at_target_resolution",   422, "The Asset already has this resolution", Check.RULES,        "use the Asset as it is, or ask for a higher target", Source("4", ("D35",))),
-    ProblemKind("concurrency_limit_reached",      429, "Too much work is in progress",          Check.CONCURRENCY,  "wait for Retry-After, or for work to finish"),
-    ProblemKind("rate_limited",                   429, "Too many requests",                     Check.RATE,         "wait for Retry-After, then retry with backoff"),
-    ProblemKind("internal_error",                 500, "The request could not be completed",    Check.ROUTE,        "retry; with the same key where the request takes one", Source("7")),
-    ProblemKind("service_unavailable",            503, "New writes are paused",                 Check.PAUSE,        "wait for Retry-After; reads and accepted work go on"),
+    ProblemKind("concurrency_limit_reached",      429, "Too much work is in progress",          Check.CONCURRENCY,  "wait for Retry-After, or for work to finish", mended_by="time"),
+    ProblemKind("rate_limited",                   429, "Too many requests",                     Check.RATE,         "wait for Retry-After, then retry with backoff", mended_by="time"),
+    ProblemKind("internal_error",                 500, "The request could not be completed",    Check.ROUTE,        "retry; with the same key where the request takes one", Source("7"), mended_by="time"),
+    ProblemKind("service_unavailable",            503, "New writes are paused",                 Check.PAUSE,        "wait for Retry-After; reads and accepted work go on", mended_by="time"),
 )
 # fmt: on
 
@@ -152,17 +155,8 @@ class Cause(Struct, frozen=True):
     at: int
 
 
-MENDED_BY_TIME = frozenset(
-    {
-        "idempotency_in_progress",
-        "resource_operation_in_progress",
-        "concurrency_limit_reached",
-        "rate_limited",
-        "internal_error",
-        "service_unavailable",
-    }
-)
-"""The problems after which the same request can succeed by itself, later."""
+MENDED_BY_TIME = frozenset(row.code for row in _ROWS if row.mended_by == "time")
+MENDED_BY_CLIENT = frozenset(row.code for row in _ROWS if row.mended_by == "client")
 
 KEY_BINDING_CODES = frozenset({"insufficient_credits"})
 """The problems that bind an Idempotency-Key as an admission does: their recovery is a new logical request (D10)."""

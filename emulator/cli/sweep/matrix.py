@@ -11,19 +11,13 @@ from emulator.cli.sweep.calls import order_of
 from emulator.cli.sweep.cells import LOST_AFTER, LOST_BEFORE, Cell, LeftOut
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
 from emulator.contract import Contract
-from emulator.domain.problems import CATALOGUE, MENDED_BY_TIME
+from emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from emulator.kernel.wording import count_of
 
 SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
 LEFT_OUT: Final = "-"
 NOT_RUN: Final = "?"
-RECOVERABLE: Final = MENDED_BY_TIME | {
-    "upload_not_found",
-    "upload_bytes_conflict",
-    "upload_expired",
-    LOST_BEFORE,
-    LOST_AFTER,
-}
+RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | {LOST_BEFORE, LOST_AFTER}
 """The faults that a client can mend by itself: by asking again, by waiting, or with a new Upload Session."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What stands for a fault at the head of its column."""
