@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -52,6 +53,9 @@ class StartUpSummary(Struct, frozen=True):
 
     keys: Sequence[tuple[str, str, str]]
     clock: str
+
+
+_LOGGER = logging.getLogger("emulator.app")
 
 
 class Application:
@@ -160,7 +164,7 @@ class Application:
         from emulator.examiner import closing, coverage
         from emulator.scenario.library import shipped_library
 
-        closed_by = closing.Closing(self.contract, shipped_library(self.contract.problem_codes()).scenarios())
+        closed_by = closing.Closing(self.contract, shipped_library(self.contract).scenarios())
         return coverage.document(self.contract, closed_by, self.examiner.met(self.sandboxes.by_id.values()))
 
     def stop(self) -> None:
@@ -220,7 +224,7 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         rate_limits=settings.rate_limits,
         evolution=settings.evolution,
         world=world,
-        scenario=_scenario(settings.scenario, contract, world),
+        scenario=_scenario(settings, contract, world),
     )
 
 
@@ -232,15 +236,24 @@ def _world(file: str | None) -> WorldFile:
     return parse_world(Path(file).read_bytes(), file)
 
 
-def _scenario(name_or_file: str | None, contract: Contract, world: WorldFile) -> Scenario:
-    """Read a scenario from a file, or by its name from the library."""
-    if name_or_file is None:
+def _scenario(settings: Settings, contract: Contract, world: WorldFile) -> Scenario:
+    """Read a scenario from a file, or by its name from the library; warn of what of it cannot have an effect."""
+    if settings.scenario is None:
         return NO_SCENARIO
+    from emulator.scenario.reach import warnings_of
+
+    scenario = _named_scenario(settings.scenario, contract, world)
+    for warning in warnings_of(scenario, settings.rate_limits):
+        _LOGGER.warning("%s", warning)
+    return scenario
+
+
+def _named_scenario(name_or_file: str, contract: Contract, world: WorldFile) -> Scenario:
     from emulator.scenario.format import parse_scenario
     from emulator.scenario.library import shipped_library
     from emulator.scenario.named_files import scenario_file
 
     file = scenario_file(name_or_file)
     if file is not None:
-        return parse_scenario(file.read_bytes(), name_or_file, contract.problem_codes(), world_names(world))
-    return shipped_library(contract.problem_codes()).load(name_or_file, world_names(world))
+        return parse_scenario(file.read_bytes(), name_or_file, contract, world_names(world))
+    return shipped_library(contract).load(name_or_file, world_names(world))

@@ -32,6 +32,14 @@ class QueryParameter(Struct, frozen=True):
     maximum: int
     words: tuple[str, ...]
 
+    def unmet(self, value: str) -> str | None:
+        """Return what the parameter expects, where a value is not that; None where it is."""
+        if self.is_integer:
+            digits = value.isascii() and value.isdecimal() and len(value) <= 9 and value == str(int(value))
+            is_met = digits and self.minimum <= int(value) <= self.maximum
+            return None if is_met else f"a whole number from {self.minimum} to {self.maximum}"
+        return f"one of {', '.join(self.words)}" if self.words and value not in self.words else None
+
 
 class OperationContract(Struct, frozen=True):
     """What the contract says of one operation."""
@@ -85,10 +93,6 @@ class Contract:
     def _schemas(self) -> Schemas:
         schemas = enforcing_unique_items(self.document["components"]["schemas"])
         return Schemas({"components": {"schemas": schemas}})
-
-    def problem_codes(self) -> dict[str, frozenset[str]]:
-        """Return by operation id the problem codes that it can return: what a scenario may ask of it."""
-        return {operation.id: operation.all_codes for operation in self.operations.values()}
 
     def violations(self, schema_name: str, value: object, first_only: bool = False) -> list[Violation]:
         """Return the ways in which a value breaks a schema of the contract, or only the first that is found."""

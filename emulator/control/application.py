@@ -112,10 +112,7 @@ def create_control(
     stop: Stop,
 ) -> ASGIApp:
     """Build the control plane. `options` are those of the process: the defaults of a new sandbox."""
-    codes = contract.problem_codes()
-    plane = ControlPlane(
-        sandboxes, examiner, contract, settings, options, shipped_library(codes), codes, pictures, stop
-    )
+    plane = ControlPlane(sandboxes, examiner, contract, settings, options, shipped_library(contract), pictures, stop)
     plane.created_with[sandboxes.default] = options
     paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
     paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})

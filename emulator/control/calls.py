@@ -32,7 +32,6 @@ from emulator.kernel.identifiers import Identifiers
 from emulator.kernel.wording import excerpt
 from emulator.scenario.library import LibraryEntry, ScenarioLibrary
 from emulator.scenario.rules import WorkRule
-from emulator.scenario.vocabulary import OperationFacts
 from emulator.service import engine
 from emulator.service.calls import DecodedUpload
 from emulator.service.images import ImageStore
@@ -72,7 +71,6 @@ class ControlPlane:
     settings: Settings
     options: SandboxOptions
     library: ScenarioLibrary
-    problem_codes: OperationFacts
     pictures: Pictures
     stop: Stop
     """Ends every wait when the emulator is about to stop."""

@@ -19,6 +19,7 @@ from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import excerpt
 from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
+from emulator.scenario.reach import warnings_of
 from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames
 from emulator.service import scenarios
@@ -57,6 +58,7 @@ def put_scenario(call: Call) -> dict[str, Any]:
     return {
         **describe_scenario(sandbox, team_id, call.now),
         "takes_effect_at_reset": [] if team_id else at_reset,
+        "warnings": list(warnings_of(scenario, sandbox.rate_limits)),
     }
 
 
@@ -110,9 +112,9 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
         return _from_library(plane, value, names)
     try:
         if not isinstance(value, str):
-            return scenario_of(value, file or _TEXT, plane.problem_codes, names)
+            return scenario_of(value, file or _TEXT, plane.contract, names)
         if file is not None or not _NAME.fullmatch(value):
-            return parse_scenario(value, file or _TEXT, plane.problem_codes, names)
+            return parse_scenario(value, file or _TEXT, plane.contract, names)
         return plane.library.load(value, names)
     except ScenarioError as error:
         raise _refusal(error) from None
@@ -128,7 +130,7 @@ def _read_body(call: Call) -> Scenario:
         node = read_document(call.body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
             return _from_library(call.plane, json_value(node), names)
-        return parse_scenario(call.body, file, call.plane.problem_codes, names)
+        return parse_scenario(call.body, file, call.plane.contract, names)
     except DocumentError as error:
         raise _refusal(error) from None
 

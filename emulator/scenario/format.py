@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from emulator.contract import Contract
 from emulator.documents import shipped_document
 from emulator.documents.complaints import DocumentError
 from emulator.documents.reader import Document
@@ -20,10 +21,10 @@ from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting, option
 from emulator.documents.yaml_nodes import JsonValue, Node, node_of, read_document
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.names import check_names
-from emulator.scenario.rule_format import amend_code, parse_nth, read_rules
+from emulator.scenario.rule_format import amend, parse_nth, read_rules
 from emulator.scenario.scenario import Scenario, ScenarioClock
 from emulator.scenario.timeline_format import read_timeline
-from emulator.scenario.vocabulary import OperationFacts, Vocabulary
+from emulator.scenario.vocabulary import Vocabulary
 from emulator.scenario.world import NO_WORLD_CHANGES, WorldChanges, WorldNames
 from emulator.scenario.world_format import check_world, world_changes
 
@@ -34,32 +35,30 @@ class ScenarioError(DocumentError):
     """A scenario that cannot be used, with every complaint about it."""
 
 
-def parse_scenario(
-    text: str | bytes, file: str, operations: OperationFacts, world: WorldNames | None = None
-) -> Scenario:
+def parse_scenario(text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario from YAML or JSON.
 
-    `operations` says which codes each operation can return. `world` names the Teams and keys there are; without it
+    `contract` says which operations there are, what they take and what they return. `world` names the Teams and keys there are; without it
     those are not checked.
 
     Raises:
         ScenarioError: with every complaint about the file.
     """
     try:
-        scenario = _read(read_document(text, file), file, Vocabulary(operations, world))
+        scenario = _read(read_document(text, file), file, Vocabulary(contract, world))
     except DocumentError as error:
         raise ScenarioError(error.complaints) from None
     return replace(scenario, text=text if isinstance(text, str) else text.decode())
 
 
-def scenario_of(data: JsonValue, file: str, operations: OperationFacts, world: WorldNames | None = None) -> Scenario:
+def scenario_of(data: JsonValue, file: str, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario that is already JSON, such as the `scenario` of a request to the control plane.
 
     Raises:
         ScenarioError: with every complaint about it, without lines and columns.
     """
     try:
-        scenario = _read(node_of(data, file), file, Vocabulary(operations, world))
+        scenario = _read(node_of(data, file), file, Vocabulary(contract, world))
     except DocumentError as error:
         raise ScenarioError(error.complaints) from None
     return replace(scenario, text=json.dumps(data, ensure_ascii=False))
@@ -72,13 +71,13 @@ def _schemas() -> Schemas:
 
 def _read(node: Node, file: str, vocabulary: Vocabulary) -> Scenario:
     document = Document(node, file)
-    document.check(_schemas(), lambda violation: amend_code(document, violation, vocabulary))
+    document.check(_schemas(), lambda violation: amend(document, violation, vocabulary))
     texts: Mapping[str, Any] = document.texts if isinstance(document.texts, dict) else {}
     world = _read_world(document, texts, vocabulary.world)
     scenario = Scenario(
         world=world,
         rules=read_rules(document, vocabulary),
-        timeline=read_timeline(document),
+        timeline=read_timeline(document, vocabulary),
         clock=_read_clock(document, texts),
         name="",
         file=file,

@@ -1,7 +1,7 @@
 """The library: the scenario files that are shipped, and one scenario for each problem code, found by name.
 
-`problem:CODE` is no file: the first call of each operation that can answer with this code does. The caller passes which
-operations there are.
+`problem:CODE` is no file: the first call of each operation that can answer with this code does. The caller passes the
+contract.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from emulator.contract import Contract
 from emulator.documents import shipped_path
 from emulator.documents.complaints import Complaint, nearest, one_of
 from emulator.domain.problems import CATALOGUE
@@ -17,7 +19,6 @@ from emulator.kernel.wording import excerpt
 from emulator.scenario.format import ScenarioError, parse_scenario
 from emulator.scenario.named_files import PROBLEM_PREFIX
 from emulator.scenario.scenario import Scenario
-from emulator.scenario.vocabulary import OperationFacts
 from emulator.scenario.world import WorldNames
 
 _SUFFIX: Final = ".yaml"
@@ -33,9 +34,9 @@ class LibraryEntry(Struct, frozen=True):
 class ScenarioLibrary:
     """The scenarios of one folder, each in a file of its name, and those of the problem codes."""
 
-    def __init__(self, folder: Path, operations: OperationFacts) -> None:
+    def __init__(self, folder: Path, contract: Contract) -> None:
         self._folder = folder
-        self._operations = operations
+        self._contract = contract
 
     def names(self) -> list[str]:
         """Return the names there are: of files, sorted, and then of problem codes, in the order of the catalogue."""
@@ -78,8 +79,8 @@ class ScenarioLibrary:
     def _problem_text(self, code: str) -> str:
         rules = "".join(
             f"  - {{name: first {name}, match: {{operation: {name}}}, when: {{nth: 1}}, then: {{problem: {code}}}}}\n"
-            for name, codes in self._operations.items()
-            if code in codes
+            for name, operation in self._contract.operations.items()
+            if code in operation.all_codes
         )
         description = _problem_description(code)
         return f"scenario: {PROBLEM_PREFIX}{code}\ndescription: >-\n  {description}\nrules:\n{rules}"
@@ -90,7 +91,8 @@ class ScenarioLibrary:
         Raises:
             ScenarioError: there is no scenario of this name, or its file cannot be used.
         """
-        return parse_scenario(self.text(name), f"{name}{_SUFFIX}", self._operations, world)
+        scenario = parse_scenario(self.text(name), f"{name}{_SUFFIX}", self._contract, world)
+        return replace(scenario, is_shipped=True)
 
     def _files(self) -> dict[str, Path]:
         return {file.stem: file for file in self._folder.iterdir() if file.suffix == _SUFFIX}
@@ -104,6 +106,6 @@ def _problem_description(code: str) -> str:
     )
 
 
-def shipped_library(operations: OperationFacts) -> ScenarioLibrary:
+def shipped_library(contract: Contract) -> ScenarioLibrary:
     """Return the library that this installation ships."""
-    return ScenarioLibrary(shipped_path("scenarios"), operations)
+    return ScenarioLibrary(shipped_path("scenarios"), contract)

@@ -1,28 +1,34 @@
 """The rules of a scenario file: checks that a schema cannot express, and their form as data."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
 
+from emulator.contract import OperationContract
 from emulator.documents.complaints import nearest
 from emulator.documents.reader import Document
 from emulator.documents.schemas import Steps, Violation
 from emulator.documents.values import optional, parse_span_ms
+from emulator.domain.problems import CATALOGUE
+from emulator.kernel.clock import CLOCK_MODES
 from emulator.kernel.wording import excerpt
 from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
 from emulator.scenario.names import rule_name
 from emulator.scenario.outcomes import OUTCOME_WORDS, WorkOutcome
+from emulator.scenario.reach import check_request
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
-from emulator.scenario.vocabulary import Vocabulary
+from emulator.scenario.vocabulary import Vocabulary, common_codes
 
 _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<least>\d{1,9})|every\s+(?P<step>\d{1,9})")
 _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
 _NAMED_OPERATIONS: Final = 3
 """So many are named of the operations that cannot return a code."""
+_OUTPUT_MODES: Final = ("photoshoot", "single_shots")
+"""Words for what product_photography makes."""
 _CODE: Final = "a code that every operation of this rule can return: {}"
 
 
@@ -40,17 +46,16 @@ def _read_rule(document: Document, index: int, texts: Mapping[str, Any], vocabul
     if "work" in match or (not match.keys() - {"team"} and then.keys() <= set(OUTCOME_WORDS)):
         works = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
         return WorkRule(name, WorkOutcome.read(then), works, when, document.file, line)
-    request = read_match(document, (*steps, "match"), match)
+    request = read_match(document, (*steps, "match"), match, vocabulary)
     if "problem" in then and not request.bytes:
-        operations = vocabulary.named(request.operations)
-        _check_possible(document, (*steps, "then", "problem"), then["problem"], operations, vocabulary)
+        _check_code(document, (*steps, "then", "problem"), then["problem"], vocabulary.named(request.operations))
     return RequestRule(name, read_fault(then), request, when, document.file, line)
 
 
-def read_match(document: Document, steps: Steps, match: Mapping[str, Any]) -> RequestMatch:
-    """Read which requests are meant."""
+def read_match(document: Document, steps: Steps, match: Mapping[str, Any], vocabulary: Vocabulary) -> RequestMatch:
+    """Read which requests are meant; those that the contract excludes are a mistake."""
     given = [match["bytes"]] if "bytes" in match else []
-    return RequestMatch(
+    request = RequestMatch(
         _names(match.get("operation", EVERY)),
         match.get("team"),
         document.at(*steps, "body") if "body" in match else {},
@@ -60,6 +65,8 @@ def read_match(document: Document, steps: Steps, match: Mapping[str, Any]) -> Re
         match.get("idempotency_key"),
         frozenset(BYTE_SURFACES if EVERY in given else given),
     )
+    check_request(document, steps, request, vocabulary.named(request.operations), vocabulary.contract)
+    return request
 
 
 def _resource(text: str) -> str | int:
@@ -78,26 +85,37 @@ def _names(given: str | list[str]) -> frozenset[str]:
     return frozenset([given] if isinstance(given, str) else given)
 
 
-def amend_code(document: Document, violation: Violation, vocabulary: Vocabulary) -> Violation:
-    """Suggest for a misspelled code only codes that each operation of the rule can return."""
+def amend(document: Document, violation: Violation, vocabulary: Vocabulary) -> Violation:
+    """Suggest what was meant by a word that the schema only calls wrong."""
+    given = str(document.at(*violation.steps)) if violation.kind == "unfit" else ""
     match violation.steps:
-        case ("rules", int(index), "then", "problem") if violation.suggestions and document.is_sound(
-            "rules", index, "match"
-        ):
-            codes = vocabulary.common_codes(vocabulary.named(_operations(document.at("rules", index))))
-            near = nearest(str(document.at(*violation.steps)), codes)
-            return replace(violation, expected=_CODE.format(", ".join(sorted(codes))), suggestions=near)
+        case ("clock",):
+            return replace(violation, suggestions=tuple(f"{{mode: {mode}}}" for mode in nearest(given, CLOCK_MODES)))
+        case ("rules", _, "match", "work", *_) if given in _OUTPUT_MODES:
+            return replace(violation, suggestions=("product_photography",))
+        case ("rules", int(index), "then", "problem") if document.is_sound("rules", index, "match"):
+            return _amend_code(document, violation, index, vocabulary)
     return violation
 
 
-def _check_possible(document: Document, steps: Steps, code: str, operations: list[str], vocabulary: Vocabulary) -> None:
+def _amend_code(document: Document, violation: Violation, index: int, vocabulary: Vocabulary) -> Violation:
+    """Suggest, for a misspelled code or a status, only codes that each operation of the rule can return."""
+    given = str(document.at(*violation.steps))
+    codes = common_codes(vocabulary.named(_operations(document.at("rules", index))))
+    near = [code for code in sorted(codes) if str(CATALOGUE[code].status) == given] or nearest(given, codes)
+    if given in CATALOGUE or not (near or violation.suggestions):
+        return violation
+    return replace(violation, expected=_CODE.format(", ".join(sorted(codes))), suggestions=tuple(near))
+
+
+def _check_code(document: Document, steps: Steps, code: str, operations: Sequence[OperationContract]) -> None:
     """Complain of a code that the contract does not allow for each matched operation."""
-    unable = vocabulary.unable(code, operations)
+    unable = [operation.id for operation in operations if code not in operation.all_codes]
     if unable:
         names = ", ".join(unable[:_NAMED_OPERATIONS])
         if len(unable) > _NAMED_OPERATIONS:
             names += f" and {len(unable) - _NAMED_OPERATIONS} more"
-        expected = _CODE.format(", ".join(sorted(vocabulary.common_codes(operations))))
+        expected = _CODE.format(", ".join(sorted(common_codes(operations))))
         document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
 
 

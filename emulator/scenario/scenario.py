@@ -29,6 +29,8 @@ class Scenario(Struct, frozen=True):
     timeline: tuple[TimedChange, ...] = ()
     file: str = ""
     text: str = ""
+    is_shipped: bool = False
+    """Whether it is of the library: its user did not write its rules, and need not use them all."""
 
 
 NO_SCENARIO: Final = Scenario("none")

@@ -9,16 +9,17 @@ from emulator.documents.values import optional, parse_span_ms, parse_whole_numbe
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange, TimedChange
 from emulator.scenario.rule_format import read_match
+from emulator.scenario.vocabulary import Vocabulary
 from emulator.scenario.world_format import team_change
 
 
-def read_timeline(document: Document) -> tuple[TimedChange, ...]:
+def read_timeline(document: Document, vocabulary: Vocabulary) -> tuple[TimedChange, ...]:
     """Read the changes of sound shape, in the order of time; those of one time, and those after requests at
     the end, keep the order of the file.
     """
     changes = [
         TimedChange(
-            _when(document, index, texts),
+            _when(document, index, texts, vocabulary),
             _change(texts["set"]),
             document.position("timeline", index).line,
         )
@@ -27,11 +28,11 @@ def read_timeline(document: Document) -> tuple[TimedChange, ...]:
     return tuple(sorted(changes, key=lambda change: change.when if isinstance(change.when, int) else math.inf))
 
 
-def _when(document: Document, index: int, texts: Mapping[str, Any]) -> int | After:
+def _when(document: Document, index: int, texts: Mapping[str, Any], vocabulary: Vocabulary) -> int | After:
     if "at" in texts:
         return parse_span_ms(texts["at"])
     after = texts["after"]
-    match = read_match(document, ("timeline", index, "after", "match"), after["match"])
+    match = read_match(document, ("timeline", index, "after", "match"), after["match"], vocabulary)
     return After(match, optional(after, "nth", parse_whole_number) or 1)
 
 

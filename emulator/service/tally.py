@@ -22,8 +22,10 @@ RuleTallies = dict[tuple[str, str], RuleCounts]
 
 
 def count_rules(rules: RuleTallies, playbook: Playbook, sign: int = 1) -> None:
-    """Add the counters of a playbook, or take them away."""
+    """Add the counters of a playbook, or take them away; a shipped scenario's rules count only when they fired."""
     for row in playbook.rules_report():
+        if playbook.scenario.is_shipped and not row["fired"]:
+            continue
         _count_rule(rules, (playbook.scenario.name, row["name"]), sign * row["matched"], sign * row["fired"])
 
 

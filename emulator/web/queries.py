@@ -16,24 +16,11 @@ def parse_query(query_string: bytes, parameters: Mapping[str, QueryParameter]) -
     """
     given = read_query(query_string, parameters)
     for name, value in given.items():
-        _check_parameter(parameters[name], value)
-    return given
-
-
-def _check_parameter(parameter: QueryParameter, value: str) -> None:
-    if parameter.is_integer:
-        digits = value.isascii() and value.isdecimal() and len(value) <= 9 and value == str(int(value))
-        if not digits or not parameter.minimum <= int(value) <= parameter.maximum:
-            expected = f"a whole number from {parameter.minimum} to {parameter.maximum}"
+        expected = parameters[name].unmet(value)
+        if expected is not None:
             raise Problem(
                 "invalid_request",
-                f"{parameter.name}: found {excerpt(value)}; expected {expected}",
-                remedy=f"set the parameter {parameter.name} to {expected}, or remove it",
+                f"{name}: found {excerpt(value)}; expected {expected}",
+                remedy=f"set the parameter {name} to {expected}, or remove it",
             )
-    elif parameter.words and value not in parameter.words:
-        expected = ", ".join(parameter.words)
-        raise Problem(
-            "invalid_request",
-            f"{parameter.name}: found {excerpt(value)}; expected one of {expected}",
-            remedy=f"set the parameter {parameter.name} to one of {expected}, or remove it",
-        )
+    return given

@@ -16,7 +16,7 @@ from tests.cli.command import reading, run_command
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Call, EmulatorUnderTest
 
-FACTS = load_contract().problem_codes()
+CONTRACT = load_contract()
 
 
 def coverage(service: EmulatorUnderTest) -> dict[str, Any]:
@@ -29,9 +29,9 @@ def met(service: EmulatorUnderTest, operation: str) -> set[str]:
 
 def test_every_status_and_code_of_the_contract_is_a_point(service: EmulatorUnderTest) -> None:
     shown = coverage(service)
-    assert [*FACTS, *BYTES] == list(shown["operations"])
+    assert [*CONTRACT.operations, *BYTES] == list(shown["operations"])
     assert 0 == shown["percent"]
-    for name, operation in load_contract().operations.items():
+    for name, operation in CONTRACT.operations.items():
         points = " ".join(point["point"] for point in shown["operations"][name]["points"])
         assert all(code in points for code in operation.all_codes)
         assert all(str(status) in points for status in operation.statuses)
@@ -68,14 +68,14 @@ def gaps(service: EmulatorUnderTest) -> list[tuple[str, str, Any]]:
 
 
 def test_every_gap_names_a_scenario_of_the_library_or_a_rule_that_can_be_run(service: EmulatorUnderTest) -> None:
-    names = ScenarioLibrary(shipped_path("scenarios"), FACTS).names()
+    names = ScenarioLibrary(shipped_path("scenarios"), CONTRACT).names()
     for name, point, closed_by in gaps(service):
         ((kind, what),) = closed_by.items()
         assert kind in ("scenario", "rule", "request", "call"), (name, point)
         if kind == "scenario":
             assert what in names
         elif kind == "rule":
-            parse_scenario(json.dumps({"scenario": "gap", "rules": [what]}), "gap.json", FACTS)
+            parse_scenario(json.dumps({"scenario": "gap", "rules": [what]}), "gap.json", CONTRACT)
         elif kind == "request":
             assert name in BYTES
         else:

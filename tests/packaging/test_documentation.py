@@ -25,7 +25,7 @@ from emulator.scenario.world_format import parse_world
 from emulator.settings import OPTIONS
 from emulator.testing import Emulator, Rule, create_app
 from tests.packaging.pages import DOCUMENTATION, fences
-from tests.scenario_files.operations import OPERATIONS
+from tests.scenario_files.contract import CONTRACT
 from tests.support.contract_check import read_contract
 from tests.support.contract_words import DOCUMENTS as DERIVED
 from tests.support.served import ROOT
@@ -180,7 +180,7 @@ def test_the_table_of_the_library_names_every_scenario_once() -> None:
 
 @pytest.mark.parametrize("text", [text for text in SHOWN if text.startswith("scenario:")])
 def test_a_scenario_that_is_shown_can_be_used(text: str) -> None:
-    assert parse_scenario(text, "README.md", OPERATIONS, world_names(BUILT_IN_WORLD)).rules
+    assert parse_scenario(text, "README.md", CONTRACT, world_names(BUILT_IN_WORLD)).rules
 
 
 @pytest.mark.parametrize("text", [text for text in SHOWN if not text.startswith("scenario:")])

@@ -8,7 +8,7 @@ from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.every_operation import CALLS, Things, prepare
 from tests.support.specification import STATUSES
 
-CODES = load_contract().problem_codes()
+OPERATIONS = load_contract().operations
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def things(service: EmulatorUnderTest) -> Things:
 def test_the_first_call_of_each_operation_has_the_problem(
     service: EmulatorUnderTest, things: Things, code: str
 ) -> None:
-    able = [name for name, codes in CODES.items() if code in codes]
+    able = [name for name, operation in OPERATIONS.items() if code in operation.all_codes]
     service.use({"use": f"problem:{code}"})
     for name in able:
         assert (STATUSES[code], code) == service.send(CALLS[name](things)).outcome, name

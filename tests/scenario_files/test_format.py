@@ -22,25 +22,25 @@ from emulator.scenario.world import (
     world_names,
 )
 from emulator.scenario.world_format import parse_world
-from tests.scenario_files.operations import OPERATIONS
+from tests.scenario_files.contract import CONTRACT
 from tests.support.served import ROOT
 
 FILE = "s.yaml"
 
 
 def read(text: str) -> Scenario:
-    return parse_scenario("scenario: test\n" + text, FILE, OPERATIONS)
+    return parse_scenario("scenario: test\n" + text, FILE, CONTRACT)
 
 
 def test_a_scenario_needs_nothing_but_its_name() -> None:
     expected = Scenario("x", "", None, ScenarioClock(), NO_WORLD_CHANGES, (), (), FILE, "scenario: x")
-    assert parse_scenario("scenario: x", FILE, OPERATIONS) == expected
+    assert parse_scenario("scenario: x", FILE, CONTRACT) == expected
 
 
 def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:
     data: Any = {"scenario": "x", "rules": [{"then": {"network": {"latency": 0.25}}}]}
-    scenario = scenario_of(data, FILE, OPERATIONS)
-    again = parse_scenario(scenario.text, FILE, OPERATIONS)
+    scenario = scenario_of(data, FILE, CONTRACT)
+    again = parse_scenario(scenario.text, FILE, CONTRACT)
     rules = (*scenario.rules, *again.rules)
     assert [LatencyFault(250)] * 2 == [rule.fault for rule in rules if isinstance(rule, RequestRule)]
 
@@ -58,11 +58,13 @@ def test_rules_are_called_by_their_place_unless_they_have_a_name() -> None:
 
 
 def test_a_body_is_read_as_the_json_it_looks_like() -> None:
-    body = "{image_count: 4, background: {type: color, color: '112233'}, product_ids: [a, b], pose_id: null, x: on}"
-    (rule,) = read(f"rules: [{{match: {{operation: createPose, body: {body}}}, then: {{hold: 1s}}}}]").rules
+    body = "{image_count: 4, background: {type: color, color: '112233'}, product_ids: [a, b], custom_directions: on}"
+    (rule,) = read(
+        f"rules: [{{match: {{operation: createProductPhotographyGeneration, body: {body}}}, then: {{hold: 1s}}}}]"
+    ).rules
     assert isinstance(rule, RequestRule)
     background = {"type": "color", "color": "112233"}
-    expected = {"image_count": 4, "background": background, "product_ids": ["a", "b"], "pose_id": None, "x": "on"}
+    expected = {"image_count": 4, "background": background, "product_ids": ["a", "b"], "custom_directions": "on"}
     assert expected == rule.match.body
 
 
@@ -103,7 +105,7 @@ def test_a_world_that_says_nothing_changes_nothing() -> None:
         "world: {timings: {queue: 1s, photography_style: 1, background: 1.5, pose: 250ms, fashion_model: 2m, first_output: 1h, next_output: 0}}",
         "world: {premade: 'true'}",
         "rules: [{name: 404, match: {}, when: {}, then: {hold: 10}}]",
-        "rules: [{match: {operation: '*', team: Demo, body: {a: [1, {b: null}]}}, then: {problem: internal_error}}]",
+        "rules: [{match: {operation: '*', team: Demo, body: {asset_ids: [a, b]}}, then: {problem: internal_error}}]",
         "rules: [{then: {stall: 'true'}}]",
         "rules: [{when: {probability: 0}, then: {hold: 1}}, {when: {probability: '1'}, then: {hold: 1}}]",
         "timeline: []",
@@ -127,4 +129,4 @@ def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
     text = "{scenario: x, rules: [{match: {team: Demo}, then: {hold: 1s}}]}"
     names = world_names(changed_world(WorldFile((), premade=False), NO_WORLD_CHANGES))
     with pytest.raises(ScenarioError, match=r'/rules/0/match/team: found "Demo"; expected the name of a Team'):
-        parse_scenario(text, FILE, OPERATIONS, names)
+        parse_scenario(text, FILE, CONTRACT, names)

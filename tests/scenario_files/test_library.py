@@ -10,7 +10,7 @@ from emulator.scenario.format import ScenarioError
 from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.rules import RequestRule
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
-from tests.scenario_files.operations import OPERATIONS
+from tests.scenario_files.contract import CONTRACT
 from tests.support.served import ROOT
 
 FOLDER = ROOT / "scenarios"
@@ -19,7 +19,7 @@ NAMES = sorted(file.stem for file in FOLDER.iterdir())
 
 @pytest.fixture(scope="module")
 def library() -> ScenarioLibrary:
-    return ScenarioLibrary(FOLDER, OPERATIONS)
+    return ScenarioLibrary(FOLDER, CONTRACT)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,10 +57,10 @@ def test_a_name_is_no_path(name: str, library: ScenarioLibrary) -> None:
 def test_files_that_are_no_scenarios_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("scenario: a\n")
     (tmp_path / "README.md").write_text("# Scenarios\n")
-    assert ScenarioLibrary(tmp_path, OPERATIONS).names()[:2] == ["a", "problem:invalid_request"]
+    assert ScenarioLibrary(tmp_path, CONTRACT).names()[:2] == ["a", "problem:invalid_request"]
 
 
 def test_a_broken_file_is_told_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("scenario: broken\nrulez: []\n")
     with pytest.raises(ScenarioError, match=r"^broken\.yaml:2:1: /rulez: found an unknown field"):
-        ScenarioLibrary(tmp_path, OPERATIONS).entries()
+        ScenarioLibrary(tmp_path, CONTRACT).entries()

@@ -8,13 +8,13 @@ from emulator.scenario.faults.registry import FAULTS
 from emulator.scenario.format import ScenarioError, parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
 from emulator.scenario.world_format import WorldError, parse_world, world_of
-from tests.scenario_files.operations import OPERATIONS
+from tests.scenario_files.contract import CONTRACT
 
 
 def complaints_of(text: str, world: WorldNames | None = None) -> list[str]:
     """Every complaint about a scenario, without the name of its file."""
     with pytest.raises(ScenarioError) as caught:
-        parse_scenario(text, "s.yaml", OPERATIONS, world)
+        parse_scenario(text, "s.yaml", CONTRACT, world)
     return [complaint.removeprefix("s.yaml:") for complaint in str(caught.value).splitlines()]
 
 
@@ -25,7 +25,7 @@ def check(complaints: list[str], expected: str) -> None:
     """Hold one complaint against what is expected, where `<faults>` and `<words>` stand for those of `then`."""
     (complaint,) = complaints
     expected = expected.replace("<faults>", ", ".join(FAULTS)).replace("<words>", WORDS)
-    assert complaint.startswith(expected) if expected.endswith("can return: ") else complaint == expected
+    assert complaint.startswith(expected) if expected.endswith(("can return: ", "only ")) else complaint == expected
 
 
 AT_THE_TOP: list[tuple[str, str]] = [
@@ -41,7 +41,8 @@ AT_THE_TOP: list[tuple[str, str]] = [
     ('scenario: x\ntimeline: x', '2:11: /timeline: found "x"; expected an array'),
     ('scenario: x\nseed: -1', '2:7: /seed: found -1; expected a whole number from 0 to 9223372036854775807'),
     ('scenario: x\ndescription: {}', '2:14: /description: found an object; expected a text'),
-    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object'),
+    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object; did you mean "{mode: manual}"?'),
+    ('scenario: x\nclock: atuo', '2:8: /clock: found "atuo"; expected an object; did you mean "{mode: auto}"?'),
     ('scenario: x\nclock: {mode: x0}', '2:15: /clock/mode: found "x0"; expected one of real, manual, auto, or a rate such as x60'),
     ('scenario: x\nclock: {mode: manuel}', '2:15: /clock/mode: found "manuel"; expected one of real, manual, auto, or a rate such as x60; did you mean "manual"?'),
     ('scenario: x\nclock: {mode: auto, rate: 2}', '2:27: /clock/rate: found 2; expected no rate, or the mode real'),
@@ -88,7 +89,7 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{match: {work: upscal}, then: {stall: true}}', '3:18: /rules/0/match/work: found "upscal"; expected a workflow or an Operation type, a list of them, or "*"; did you mean "upscale"?'),
     ('{match: {work: upscale, operation: getTeam}, then: {stall: true}}', '3:27: /rules/0/match/operation: found this field; expected "work" and "team" alone: work has none of the rest'),
     ('{match: {work: upscale}, then: {problem: internal_error}}', '3:35: /rules/0/then/problem: found this field; expected one of outputs, fail, duration, stall, scene, as this rule is about work'),
-    ('{match: {operation: getTeam}, then: {fail: timed_out}}', '3:40: /rules/0/then/fail: found this field; expected one of <faults>, as this rule is about requests'),
+    ('{match: {operation: getTeam}, then: {fail: timed_out}}', '3:40: /rules/0/then/fail: found this field; expected one of <faults>, as this rule is about requests; for work, match "work"'),
     ('{match: {work: upscale}, then: {fail: timeout}}', '3:41: /rules/0/then/fail: found "timeout"; expected one of processing_failed, timed_out, content_rejected; did you mean "timed_out"?'),
     ('{match: {work: upscale}, then: {fail: timed_out, outputs: {1: timed_out}}}', '3:52: /rules/0/then/outputs: found this field; expected either "fail" or "outputs": the whole work, or some of its outputs'),
     ('{match: {work: upscale}, then: {stall: true, fail: timed_out}}', '3:48: /rules/0/then/fail: found this field; expected nothing beside "stall", as stalled work never ends'),
@@ -118,7 +119,15 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{match: {resource: 2}, then: {hold: 1s}}', '3:22: /rules/0/match/resource: found 2; expected an id, or first, second, third, 4th and so on'),
     ('{match: {query: x}, then: {hold: 1s}}', '3:19: /rules/0/match/query: found "x"; expected an object of parameters'),
     ('{match: {work: upscale}, when: {per: credential}, then: {stall: true}}', '3:40: /rules/0/when/per: found "credential"; expected team, the only one that work has'),
-    ('{match: {resource: first}, then: {stall: true}}', '3:37: /rules/0/then/stall: found this field; expected one of <faults>, as this rule is about requests'),
+    ('{match: {operation: getTeam}, then: {problem: 429}}', '3:49: /rules/0/then/problem: found 429; expected a code that every operation of this rule can return: authentication_required, credential_expired, credential_revoked, internal_error, rate_limited; did you mean "rate_limited"?'),
+    ('{match: {work: photoshoot}, then: {stall: true}}', '3:18: /rules/0/match/work: found "photoshoot"; expected a workflow or an Operation type, a list of them, or "*"; did you mean "product_photography"?'),
+    ('{match: {body: {output_mod: photoshoot}}, then: {hold: 1s}}', '3:19: /rules/0/match/body/output_mod: found an unknown field; expected only '),
+    ('{match: {body: {output_mode: photoshot}}, then: {hold: 1s}}', '3:32: /rules/0/match/body/output_mode: found "photoshot"; expected one of single_shots, photoshoot; did you mean "photoshoot"?'),
+    ('{match: {operation: createUpload, body: {content_type: image/bmp}}, then: {hold: 1s}}', '3:58: /rules/0/match/body/content_type: found "image/bmp"; expected one of image/jpeg, image/png, image/gif, image/webp, image/avif; did you mean "image/webp"?'),
+    ('{match: {operation: listPoses, query: {limt: 1}}, then: {hold: 1s}}', '3:42: /rules/0/match/query/limt: found an unknown parameter; expected one of limit, after, scope; did you mean "limit"?'),
+    ('{match: {operation: listPoses, query: {limit: 1000}}, then: {hold: 1s}}', '3:49: /rules/0/match/query/limit: found 1000; expected a whole number from 1 to 100'),
+    ('{match: {operation: listPoses, query: {scope: own}}, then: {hold: 1s}}', '3:49: /rules/0/match/query/scope: found "own"; expected one of all, team, global'),
+    ('{match: {resource: first}, then: {stall: true}}', '3:37: /rules/0/then/stall: found this field; expected one of <faults>, as this rule is about requests; for work, match "work"'),
 ]  # fmt: skip
 
 
@@ -143,6 +152,7 @@ IN_A_CHANGE: list[tuple[str, str]] = [
     ('{after: {match: {work: upscale}}, set: {admission: open}}', '3:20: /timeline/0/after/match/work: found an unknown field; expected only operation, team, body, credential, resource, query, idempotency_key, bytes'),
     ('{after: {match: {operation: getTeam, body: {a: 1}}}, set: {admission: open}}', '3:40: /timeline/0/after/match/body: found this field; expected an operation that has a body'),
     ('{after: {match: {}, nth: 0}, set: {admission: open}}', '3:28: /timeline/0/after/nth: found 0; expected a whole number from 1 to 999999999'),
+    ('{after: {match: {operation: createPose, body: {nam: x}}}, set: {admission: open}}', '3:50: /timeline/0/after/match/body/nam: found an unknown field; expected only name, asset_id, supported_camera_distances; did you mean "name"?'),
     ('{at: 1s, after: {match: {}}, set: {admission: open}}', '3:12: /timeline/0/after: found this field; expected either "at" or "after"'),
     ('{set: {admission: open}}', '3:3: /timeline/0: found none of these fields; expected one of at, after'),
 ]  # fmt: skip
@@ -155,6 +165,7 @@ def test_a_mistake_in_a_timeline_is_told(text: str, expected: str) -> None:
 
 OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
     ('rules: [{match: {team: Demoo}, then: {hold: 1}}]', '2:24: /rules/0/match/team: found "Demoo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
+    ('rules: [{match: {team: Demo, credential: iwe_other_full}, then: {hold: 1}}]', '2:42: /rules/0/match/credential: found "iwe_other_full", a key of the Team "Other"; expected a key of the Team "Demo"'),
     ('timeline: [{at: 1, set: {team: Othr, credits: 1}}]', '2:32: /timeline/0/set/team: found "Othr"; expected one of Broke, Demo, Lapsed, Other; did you mean "Other"?'),
     ('timeline: [{at: 1, set: {credential: iwe_demo_ful, state: revoked}}]', '2:38: /timeline/0/set/credential: found "iwe_demo_ful"; expected one of iwe_broke_full, iwe_demo_expired, iwe_demo_full, iwe_demo_read, iwe_demo_revoked, iwe_lapsed_full, iwe_other_full; did you mean "iwe_demo_full"?'),
     ('world: {teams: {Acme: {credentials: [{key: iwe_demo_full}]}}}', '2:44: /world/teams/Acme/credentials/0/key: found "iwe_demo_full", a key of the Team "Demo"; expected a new key, or one of this Team'),
@@ -166,7 +177,7 @@ OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
 @pytest.mark.parametrize(("text", "expected"), OF_A_KNOWN_WORLD)
 def test_names_of_a_known_world_are_checked(text: str, expected: str) -> None:
     check(complaints_of(f"scenario: x\n{text}", world_names(BUILT_IN_WORLD)), expected)
-    parse_scenario(f"scenario: x\n{text}", "s.yaml", OPERATIONS)  # nothing is known: nothing is wrong
+    parse_scenario(f"scenario: x\n{text}", "s.yaml", CONTRACT)  # nothing is known: nothing is wrong
 
 
 OF_OTHER_TEAMS: list[tuple[str, str]] = [
@@ -276,7 +287,7 @@ def test_a_code_that_is_suggested_is_one_that_the_operation_can_return() -> None
     def suggested(operation: str) -> tuple[str, ...]:
         text = f"scenario: x\nrules:\n- match: {{operation: {operation}}}\n  then: {{problem: insufficent_credits}}\n"
         with pytest.raises(ScenarioError) as caught:
-            parse_scenario(text, "s.yaml", OPERATIONS)
+            parse_scenario(text, "s.yaml", CONTRACT)
         return caught.value.complaints[0].suggestions
 
     assert suggested("createPose") == ("insufficient_credits",)
@@ -285,7 +296,7 @@ def test_a_code_that_is_suggested_is_one_that_the_operation_can_return() -> None
 
 def test_a_complaint_keeps_its_parts() -> None:
     with pytest.raises(ScenarioError) as caught:
-        parse_scenario("scenario: x\nrules:\n  - then: {network: rest}", "s.yaml", OPERATIONS)
+        parse_scenario("scenario: x\nrules:\n  - then: {network: rest}", "s.yaml", CONTRACT)
     (complaint,) = caught.value.complaints
     assert (complaint.file, complaint.line, complaint.column) == ("s.yaml", 3, 21)
     assert (complaint.path, complaint.found, complaint.suggestions) == ("/rules/0/then/network", '"rest"', ("reset",))

@@ -66,7 +66,7 @@ def test_a_request_that_is_still_on_its_way_has_no_status(emulator: EmulatorUnde
 
 def test_only_so_many_names_are_told_apart() -> None:
     rules: RuleTallies = {("old", str(number)): RuleCounts() for number in range(MAXIMUM_NAMES)}
-    playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract().problem_codes()), 0, Seed(0))
+    playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract()), 0, Seed(0))
     count_rules(rules, playbook)
     assert ("new", "a rule") not in rules
     rules.popitem()

@@ -75,7 +75,9 @@ def _compose_faults(definitions: dict[str, Any]) -> None:
         for index, (word, row) in enumerate(FAULTS.items())
     }
     then["dependentSchemas"] = alone | conditions | beside
-    definitions["outcome_of_request"]["x-expected"] = f"one of {', '.join(words)}, as this rule is about requests"
+    definitions["outcome_of_request"]["x-expected"] = (
+        f'one of {", ".join(words)}, as this rule is about requests; for work, match "work"'
+    )
     definitions["not_of_bytes"]["x-expected"] = f"one of {', '.join(of_bytes)}, as this rule is about bytes"
     definitions["no_fault"]["properties"] = {key: {"$ref": "#/$defs/fault_of_work"} for key in words}
     definitions["no_fault_options"]["properties"] = {key: {"$ref": "#/$defs/fault_of_work"} for key in options}

@@ -60,34 +60,32 @@ def _list_scenarios(form: str) -> None:
 
 def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
     """Check each file as `serve --scenario` would, and say which are good. Raises UsageError for all the others together."""
+    from emulator.contract import load_contract
     from emulator.scenario.format import parse_scenario
+    from emulator.scenario.reach import warnings_of
     from emulator.scenario.world import BUILT_IN_WORLD, world_names
     from emulator.scenario.world_format import parse_world
 
-    operations = _problem_codes()
+    contract = load_contract()
     world = BUILT_IN_WORLD if world_file is None else parse_world(_read(world_file), world_file)
     mistakes: list[str] = []
     for file in files:
         try:
-            parse_scenario(_read(file), file, operations, world_names(world))
+            scenario = parse_scenario(_read(file), file, contract, world_names(world))
         except (DocumentError, UsageError) as error:
             mistakes.append(str(error))
         else:
-            print(f"{file}: good", flush=True)
+            warnings = [f"warning: {warning}" for warning in warnings_of(scenario)]
+            print("\n".join([*warnings, f"{file}: good"]), flush=True)
     if mistakes:
         raise UsageError("\n".join(mistakes))
 
 
 def _library() -> "ScenarioLibrary":
+    from emulator.contract import load_contract
     from emulator.scenario.library import shipped_library
 
-    return shipped_library(_problem_codes())
-
-
-def _problem_codes() -> dict[str, frozenset[str]]:
-    from emulator.contract import load_contract
-
-    return load_contract().problem_codes()
+    return shipped_library(load_contract())
 
 
 def _read(file: str) -> bytes:

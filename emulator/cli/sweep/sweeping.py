@@ -139,7 +139,8 @@ def _chosen(
     choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contract: Contract
 ) -> tuple[list[Cell], list[LeftOut]]:
     """Return the cells to run, and those that were asked for too and are left out. Raises UsageError."""
-    codes = contract.problem_codes() | dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
+    codes = {name: operation.all_codes for name, operation in contract.operations.items()}
+    codes |= dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
     cells, left_out = plan(
         calls, works, {name: sorted(known, key=list(CATALOGUE).index) for name, known in codes.items()}
     )

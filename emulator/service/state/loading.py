@@ -202,7 +202,7 @@ class _Reader:
         if not saved.text:
             return NO_SCENARIO
         if saved not in self._scenarios:
-            self._scenarios[saved] = parse_scenario(saved.text, saved.file, self._contract.problem_codes())
+            self._scenarios[saved] = parse_scenario(saved.text, saved.file, self._contract)
         return self._scenarios[saved]
 
     def _read_bytes(self, sha256: str) -> bytes:
