@@ -5,12 +5,13 @@ read the text of an option; must not read the environment, the command line or a
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
+from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
-from emulator.kernel.clock import ClockSetting
+from emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
 DEFAULT_PORT: Final = 8038
@@ -35,8 +36,9 @@ class UsageError(ValueError):
 class SettingError(UsageError):
     """An option whose text cannot be used: `name` of the option or variable, what was found, what was expected."""
 
-    def __init__(self, name: str, found: str, expected: str) -> None:
-        super().__init__(f"{name}: found {found!r}, expected {expected}")
+    def __init__(self, name: str, found: str, expected: str, words: Collection[str] = ()) -> None:
+        """`words`: those that can stand there, of which the nearest is suggested."""
+        super().__init__(f"{name}: found {found!r}, expected {expected}{did_you_mean(nearest(found, words))}")
         self.name = name
         self.found = found
         self.expected = expected
@@ -83,6 +85,8 @@ class Option:
     description: str
     is_repeatable: bool = False
     """Whether it can be given more than once; one text has all of its values, with commas between them."""
+    words: tuple[str, ...] = ()
+    """Those that it can be, or the commonest of them."""
     singular_flag: str | None = None
     """The name of a repeatable option on the command line, if it is not that of its field."""
 
@@ -136,17 +140,28 @@ def _parse_origins(text: str) -> tuple[str, ...]:
     return origins
 
 
-def _one_of(*words: str) -> Callable[[str], str]:
+def _choice(field: str, words: Sequence[str], placeholder: str, default: str, description: str) -> Option:
+    """Return an option that is one of some words."""
+
     def parse(text: str) -> str:
         if text not in words:
             raise ValueError(text)
         return text
 
-    return parse
+    expected = " or ".join((", ".join(words[:-1]), words[-1]))
+    return Option(field, parse, expected, placeholder, default, description, words=tuple(words))
 
 
-def _parse_switch(text: str) -> bool:
-    return _one_of("on", "off")(text) == "on"
+def _switch(field: str, default: str, description: str) -> Option:
+    """Return an option that is on or off."""
+    words = {"on": True, "off": False}
+
+    def parse(text: str) -> bool:
+        if text not in words:
+            raise ValueError(text)
+        return words[text]
+
+    return Option(field, parse, "on or off", "on|off", default, description, words=tuple(words))
 
 
 _HOST_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}", re.ASCII)
@@ -161,22 +176,8 @@ OPTIONS: Final[tuple[Option, ...]] = (
         str(DEFAULT_PORT),
         "port to listen on; 0 picks a free one",
     ),
-    Option(
-        "seed",
-        parse_seed,
-        "a whole number from 0 to 2^63-1",
-        "N",
-        "0",
-        "seed of identifiers, links and chance",
-    ),
-    Option(
-        "clock",
-        parse_clock,
-        CLOCK_WORDS,
-        "MODE",
-        "real",
-        CLOCK_WORDS,
-    ),
+    Option("seed", parse_seed, "a whole number from 0 to 2^63-1", "N", "0", "seed of identifiers, links and chance"),
+    Option("clock", parse_clock, CLOCK_WORDS, "MODE", "real", CLOCK_WORDS, words=CLOCK_MODES),
     Option(
         "start",
         parse_timestamp,
@@ -201,7 +202,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "none",
         "scenario to run: a name in the library, or a YAML file",
     ),
-    Option("rate_limits", _parse_switch, "on or off", "on|off", "on", "whether request rates are limited"),
+    _switch("rate_limits", "on", "whether request rates are limited"),
     Option(
         "public_url",
         parse_url,
@@ -236,29 +237,12 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "2GiB",
         "limit of image bytes in all sandboxes together",
     ),
-    Option("log_format", _one_of(*get_args(LogFormat)), "text or json", "text|json", "text", "form of the log"),
-    Option(
-        "log_level",
-        _one_of(*get_args(LogLevel)),
-        "debug, info, warning or error",
-        "LEVEL",
-        "info",
-        "lowest level to log",
-    ),
-    Option(
-        "access_log",
-        _parse_switch,
-        "on or off",
-        "on|off",
-        "on; off for exec and sweep",
-        "log each request to standard error",
-    ),
+    _choice("log_format", get_args(LogFormat), "text|json", "text", "form of the log"),
+    _choice("log_level", get_args(LogLevel), "LEVEL", "info", "lowest level to log"),
+    _switch("access_log", "on; off for exec and sweep", "log each request to standard error"),
     Option("state", _parse_text, "a state file", "FILE", "none", "start from a state file"),
-    Option(
+    _switch(
         "evolution",
-        _parse_switch,
-        "on or off",
-        "on|off",
         "off",
         "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items",
     ),
@@ -317,4 +301,4 @@ def _read(option: Option, name: str, text: str) -> Any:
     try:
         return option.parse(text)
     except ValueError:
-        raise SettingError(name, text, option.expected) from None
+        raise SettingError(name, text, option.expected, option.words) from None

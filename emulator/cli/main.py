@@ -7,26 +7,38 @@ does not have. Messages go to standard error.
 
 import os
 import sys
+from argparse import Namespace
 
 from emulator.cli.arguments import PROGRAM, build_parser, module_of, parse_arguments
-from emulator.cli.errors import REFUSED_VALUES, CommandError
-from emulator.documents.complaints import DocumentError
 from emulator.kernel.printable import printable
-from emulator.settings import UsageError
-from emulator.testing.errors import EmulatorError, UnusableFileError
 
 FAILURE = 1
 BAD_USAGE = 2
+INTERRUPTED = 128 + 2
+"""The status of what Ctrl-C ended, as of a shell."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command that the arguments ask for (None: those of this process) and return its exit status."""
     _open_standard_streams()
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what could be typed next
-        import argcomplete
+        from emulator.cli.completion import complete
 
-        argcomplete.autocomplete(build_parser())
-    options = parse_arguments(arguments)
+        complete(build_parser(), os.environ)
+    try:
+        return _run(parse_arguments(arguments))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _run(options: Namespace) -> int:
+    """Run a command; report what it raises."""
+    # Imported when there is something to run: --help and --version have ended.
+    from emulator.cli.errors import REFUSED_VALUES, CommandError
+    from emulator.documents.complaints import DocumentError
+    from emulator.settings import UsageError
+    from emulator.testing.errors import EmulatorError, UnusableFileError
+
     try:
         status: int = module_of(options.command).run(options, os.environ)
         sys.stdout.flush()  # a closed pipe is noticed here, and not at exit
@@ -44,8 +56,6 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             return FAILURE
         return _complain(CommandError(f"cannot write the output: {error.strerror}"), FAILURE)
-    except KeyboardInterrupt:
-        return FAILURE
 
 
 def _open_standard_streams() -> None:

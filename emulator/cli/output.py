@@ -1,9 +1,12 @@
 """How commands show what they found: tables for people, JSON for programs; in colour on a terminal, plain elsewhere."""
 
 import json
+import shutil
 import sys
-from argparse import ArgumentParser
+import textwrap
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import IO, Any, Final
 
 from emulator.kernel.printable import printable, printable_lines
@@ -15,6 +18,9 @@ BOLD: Final = "1"
 DIM: Final = "2"
 NOTHING: Final = "-"
 """Stands in a table for an absent value."""
+GAP: Final = "  "
+LEAST_WIDTH: Final = 8
+"""No column is made narrower, however narrow the terminal is."""
 
 
 class Style:
@@ -44,13 +50,39 @@ def print_json(value: Any) -> None:
     print(printable_lines(json.dumps(value, indent=2, ensure_ascii=False)))
 
 
+def show(
+    options: Namespace,
+    environment: Mapping[str, str],
+    answer: Any,
+    headers: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+) -> None:
+    """Print an answer as --format asks for: as JSON, or as a table of these rows."""
+    if options.format == "json":
+        print_json(answer)
+    else:
+        print_table(headers, rows, out(environment))
+
+
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[Any]], style: Style) -> None:
-    """Print rows below their headers; None is shown as a dash. Without rows only the headers are printed."""
+    """Print rows below their headers; None is shown as a dash. Without rows only the headers are printed.
+
+    On a terminal the widest columns are as narrow as it takes, and their cells have several lines.
+    """
     cells = [list(headers), *([NOTHING if cell is None else printable(str(cell)) for cell in row] for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if sys.stdout.isatty():
+        room = shutil.get_terminal_size().columns - len(GAP) * (len(widths) - 1)
+        while sum(widths) > room and max(widths) > LEAST_WIDTH:
+            widths[widths.index(max(widths))] -= 1
     for number, row in enumerate(cells):
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        print(style(line, BOLD) if number == 0 else line)
+        for pieces in zip_longest(*map(_wrapped, row, widths), fillvalue=""):
+            line = GAP.join(map(str.ljust, pieces, widths)).rstrip()
+            print(style(line, BOLD) if number == 0 else line)
+
+
+def _wrapped(cell: str, width: int) -> list[str]:
+    return [cell] if len(cell) <= width else textwrap.wrap(cell, width)
 
 
 def out(environment: Mapping[str, str]) -> Style:

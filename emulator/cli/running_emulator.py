@@ -4,6 +4,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.addresses import local_url
+from emulator.cli.arguments import add_verbs
 from emulator.settings import DEFAULT_URL, SettingError, read_settings
 from emulator.testing.control import ControlClient, HttpTransport, emulator_address
 
@@ -30,6 +31,14 @@ def add_emulator_options(parser: ArgumentParser, *, with_sandbox: bool = True) -
         default=SUPPRESS,
         help="its control token (default: EMULATOR_CONTROL_TOKEN)",
     )
+
+
+def add_emulator_verbs(parser: ArgumentParser, *, with_sandbox: bool = True, **summaries: str) -> list[ArgumentParser]:
+    """Give a command its verbs, and the options that name an emulator before and after the verb; return a parser for each."""
+    verbs = add_verbs(parser, **summaries)
+    for one in (parser, *verbs):
+        add_emulator_options(one, with_sandbox=with_sandbox)
+    return verbs
 
 
 def control_client(options: Namespace, environment: Mapping[str, str]) -> ControlClient:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from emulator.cli.addresses import local_url
 from emulator.cli.errors import CommandError, unreadable
-from emulator.documents.complaints import nearest
+from emulator.documents.complaints import did_you_mean, nearest
 from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, unknown_variables
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
     # The prefix, which all of them have, says nothing about which one was meant.
     known = {option.variable.removeprefix(VARIABLE_PREFIX): option.variable for option in OPTIONS}
     for name in unknown_variables(environment):
-        suggestions = " or ".join(known[meant] for meant in nearest(name.removeprefix(VARIABLE_PREFIX), known))
-        hint = f"; did you mean {suggestions}?" if suggestions else ""
-        _LOGGER.warning("unknown variable %s%s", name, hint)
+        meant = [known[near] for near in nearest(name.removeprefix(VARIABLE_PREFIX), known)]
+        _LOGGER.warning("unknown variable %s%s", name, did_you_mean(meant))
 
 
 def listening_socket(host: str, port: int, where_from: str = "") -> socket.socket:

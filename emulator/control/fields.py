@@ -3,7 +3,7 @@
 What does not fit is refused with 400. Knows which schemas there are, and the refusal; not what a field means.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -33,9 +33,9 @@ def read_fields(schema: str, value: Any, size_bytes: int) -> dict[str, Any]:
     return fields
 
 
-def unfit(where: str, found: Any, expected: str) -> Problem:
-    """Build the refusal of a field or a query parameter: where it stands, what is there, what should be."""
-    return Problem("invalid_request", f"{where or '(body)'}: {clause(excerpt(found), expected)}")
+def unfit(where: str, found: Any, expected: str, suggestions: Sequence[str] = ()) -> Problem:
+    """Build the refusal of a field or a query parameter: where it stands, what is there, what should be, what was meant."""
+    return Problem("invalid_request", f"{where or '(body)'}: {clause(excerpt(found), expected, suggestions)}")
 
 
 def whole_number(query: Mapping[str, str], name: str, minimum: int, maximum: int, default: int) -> int:

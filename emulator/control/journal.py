@@ -6,7 +6,7 @@ Owns the filters and the wait. What happened is recorded by the service's journa
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -18,6 +18,8 @@ from emulator.control.curl import as_curl
 from emulator.control.entries import Masks, describe_entry
 from emulator.control.explanations import explain
 from emulator.control.fields import number_in, unfit, whole_number
+from emulator.control.teams import no_such_team
+from emulator.documents.complaints import nearest
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem
 from emulator.http.requests import ClientDisconnectedError, watching
@@ -158,12 +160,12 @@ def _read_filter(call: Call) -> Filter:
     )
 
 
-def _word(query: Mapping[str, str], name: str, words: Iterable[str], expected: str) -> str | None:
+def _word(query: Mapping[str, str], name: str, words: Collection[str], expected: str) -> str | None:
     value = query.get(name)
     if value == NONE:
         return ""
     if value is not None and value not in words:
-        raise unfit(name, value, f"{expected}, or {NONE}")
+        raise unfit(name, value, f"{expected}, or {NONE}", nearest(value, words))
     return value
 
 
@@ -189,7 +191,7 @@ def _team_ids(call: Call) -> frozenset[str] | None:
         return None
     found = frozenset(account.team.id for account in call.sandbox.find_accounts(value))
     if not found:
-        raise Problem("not_found", f"{excerpt(value)}: there is no such Team")
+        raise no_such_team(call.sandbox, value)
     return found
 
 

@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 
 from emulator.control.calls import Call, JsonResponse
+from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Profile
@@ -106,9 +107,15 @@ def find_account(sandbox: Sandbox, name_or_id: str) -> TeamAccount:
     """Return the Team of an id, or of a name that only one Team has. Raises Problem not_found."""
     found = list(sandbox.find_accounts(name_or_id))
     if len(found) != 1:
-        many = f"{len(found)} Teams have this name; expected the id of one" if found else "there is no such Team"
-        raise Problem("not_found", f"{excerpt(name_or_id)}: {many}")
+        many = f"{excerpt(name_or_id)}: {len(found)} Teams have this name; expected the id of one"
+        raise Problem("not_found", many) if found else no_such_team(sandbox, name_or_id)
     return found[0]
+
+
+def no_such_team(sandbox: Sandbox, name_or_id: str) -> Problem:
+    """Return the refusal of a name or id that no Team has."""
+    meant = nearest(name_or_id, {account.team.name for account in sandbox.accounts.values()})
+    return Problem("not_found", f"{excerpt(name_or_id)}: there is no such Team{did_you_mean(meant)}")
 
 
 def _check_is_free(sandbox: Sandbox, name: str) -> None:

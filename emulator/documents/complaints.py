@@ -53,17 +53,19 @@ class DocumentError(Exception):
 
 def clause(found: str, expected: str, suggestions: Sequence[str] = ()) -> str:
     """Word a complaint, its place aside."""
-    words = " or ".join(filter(None, (", ".join(map(_quoted, suggestions[:-1])), *map(_quoted, suggestions[-1:]))))
-    return f"found {found}; expected {expected}" + (f"; did you mean {words}?" if words else "")
+    return f"found {found}; expected {expected}{did_you_mean(suggestions)}"
+
+
+def did_you_mean(suggestions: Sequence[str]) -> str:
+    """End a complaint by the words that were probably meant; empty if there are none."""
+    quoted = [f'"{word}"' for word in suggestions]
+    words = " or ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
+    return f"; did you mean {words}?" if words else ""
 
 
 def sentence(complaint: str) -> str:
     """End a complaint as a sentence; one that asks which word was meant has its mark."""
     return complaint if complaint.endswith("?") else f"{complaint}."
-
-
-def _quoted(word: str) -> str:
-    return f'"{word}"'
 
 
 def nearest(word: str, words: Collection[str]) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def test_what_cannot_be_understood_is_bad_usage(arguments: list[str]) -> None:
 def test_an_unknown_option_is_told_by_its_command_with_the_one_meant(command: str, option: str, meant: str) -> None:
     *usage, complaint = run_command(*command.split(), option).complaint.splitlines()
     assert usage[0].startswith(f"usage: image-workflow-emulator {command} [")
-    assert f"unrecognized arguments: {option}; did you mean {meant}?" in complaint
+    assert f'unrecognized arguments: {option}; did you mean "{meant}"?' in complaint
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The commands that look at a running emulator and change it: `requests`, `scenario`, `teams`, `credentials`, `sandboxes`."""
 
+import io
 import json
 import os
 import re
@@ -7,13 +8,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from emulator.cli.arguments import with_verb
+from emulator.cli.main import main
 from tests.cli.command import ask, run_command
 from tests.support.contract_check import read_contract
 from tests.support.emulator_client import UPLOAD
@@ -132,7 +134,7 @@ def following(server: Server, *filters: str) -> Iterator["subprocess.Popen[str]"
     with started(*EMULATOR, "requests", *options) as process:
         yield process
         process.send_signal(signal.SIGINT)
-        assert (1, "") == (process.wait(PATIENCE_SECONDS), process.communicate()[1])
+        assert (130, "") == (process.wait(PATIENCE_SECONDS), process.communicate()[1])
 
 
 def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Server) -> None:
@@ -380,11 +382,64 @@ def test_the_library_is_listed_as_the_control_plane_lists_it(server: Server) -> 
 
 
 @pytest.mark.parametrize(
-    ("typed", "completions"), [("requ", "requests "), ("requests sh", "show "), ("serve --access", "--access-log ")]
-)
+    ("typed", "completions"),
+    [
+        ("requ", "requests "), ("requests sh", "show "), ("serve --access", "--access-log "),
+        ("serve --clock au", "auto "), ("clock mode ma", "manual "), ("requests --operation getT", "getTeam "),
+        ("requests --code rate", "rate_limited "), ("scenario use rate-l", "rate-limited "),
+        ("scenarios show rate-l", "rate-limited "), ("exec --ignore double", "double-spend "),
+    ],
+)  # fmt: skip
 def test_a_shell_is_told_what_can_be_typed_next(typed: str, completions: str, tmp_path: Path) -> None:
     file, line = tmp_path / "completions", f"image-workflow-emulator {typed}"
     run_program(
         *EMULATOR, _ARGCOMPLETE="1", _ARGCOMPLETE_STDOUT_FILENAME=str(file), COMP_LINE=line, COMP_POINT=str(len(line))
     )
     assert completions == file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        ("serv", "serve"), ("requests shw", "show"), ("serve --clock atuo", "auto"), ("serve --access-log onn", "on"),
+        ("serve --log-level wraning", "warning"),
+    ],
+)  # fmt: skip
+def test_a_misspelled_word_is_told_with_the_one_meant(command: str, meant: str) -> None:
+    outcome = run_command(*command.split())
+    assert (2, True) == (outcome.status, outcome.complaint.endswith(f'; did you mean "{meant}"?\n'))
+
+
+@pytest.mark.parametrize(
+    ("command", "meant"),
+    [
+        ("requests --operation getTem", "getTeam"), ("requests --code rate_limted", "rate_limited"),
+        ("requests --team Dem", "Demo"), ("teams set Dem credits=5", "Demo"), ("clock mode atuo", "auto"),
+    ],
+)  # fmt: skip
+def test_a_running_emulator_suggests_the_word_that_is_meant(server: Server, command: str, meant: str) -> None:
+    outcome = run_command(*command.split(), EMULATOR_URL=server.url)
+    assert outcome.status > 0
+    assert f'; did you mean "{meant}"?' in outcome.complaint
+
+
+class Screen(io.StringIO):
+    """A terminal as wide as COLUMNS says."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("command", ["requests", "operations", "teams", "sandboxes", "credentials"])
+def test_a_table_fits_the_terminal_and_loses_nothing(
+    server: Server, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(server, "/v1/team")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("EMULATOR_URL", server.url)
+    with redirect_stdout(Screen()) as screen:
+        assert main([command]) == 0
+    shown = re.sub(r"\x1b\[\d*m", "", screen.getvalue())
+    assert max(map(len, shown.splitlines())) <= 80
+    plain = run_command(command, EMULATOR_URL=server.url).output
+    assert sorted(re.sub(r"\s", "", shown)) == sorted(re.sub(r"\s", "", plain))

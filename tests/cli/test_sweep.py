@@ -266,7 +266,7 @@ def test_the_report_is_a_page_by_its_suffix(tmp_path: Path) -> None:
     [
         ([], "raise SystemExit(3)", "exited with status 3"),
         ([], "pass", "called no operation"),
-        (["--only", "getTaem#1:rate_limited"], SOUND, "did you mean getTeam#1:rate_limited?"),
+        (["--only", "getTaem#1:rate_limited"], SOUND, 'did you mean "getTeam#1:rate_limited"?'),
         (["--faults", "luck"], SOUND, "problems, network, outputs"),
         (["--jobs", "0"], SOUND, "--jobs"),
         (["--scenario", "no-such"], SOUND, "no-such"),

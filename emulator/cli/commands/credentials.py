@@ -4,9 +4,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.cli.arguments import add_verbs
-from emulator.cli.output import add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.cli.output import add_format, print_json, show
+from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.kernel.printable import printable
 from emulator.testing.sandbox import DEFAULT_SANDBOX, find_credential
 
@@ -15,7 +14,7 @@ _STATES = {"revoke": "revoked", "restore": "active"}
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb and a key."""
-    listing, revoke, restore = add_verbs(
+    listing, revoke, restore = add_emulator_verbs(
         parser,
         list="list the credentials of all Teams (the default)",
         revoke="revoke a credential: its next request is refused",
@@ -25,29 +24,25 @@ def add_arguments(parser: ArgumentParser) -> None:
         verb.add_argument("key", metavar="KEY", help="the sandbox's form of a key, or the world's")
     for verb in (listing, revoke, restore):
         add_format(verb, "table", "json")
-        add_emulator_options(verb)
-    add_emulator_options(parser)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and EmulatorError."""
     control = control_client(options, environment)
-    if options.action == "list":
-        answer = control.call("GET", "teams")
-    else:
-        credential = find_credential(control, control.sandbox or DEFAULT_SANDBOX, options.key)
-        answer = control.call("PATCH", f"credentials/{credential['id']}", {"state": _STATES[options.action]})
-    if options.format == "json":
-        print_json(answer)
-        return 0
     now = control.call("GET", "clock")["now"]
     if options.action == "list":
-        cells = (
+        answer = control.call("GET", "teams")
+        rows = (
             [team["name"], one["key"], one["profile"], _state(one, now), one["expires_at"]]
             for team in answer["data"]
             for one in team["credentials"]
         )
-        print_table(("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), cells, out(environment))
+        show(options, environment, answer, ("TEAM", "KEY", "PROFILE", "STATE", "EXPIRES AT"), rows)
+        return 0
+    credential = find_credential(control, control.sandbox or DEFAULT_SANDBOX, options.key)
+    answer = control.call("PATCH", f"credentials/{credential['id']}", {"state": _STATES[options.action]})
+    if options.format == "json":
+        print_json(answer)
     else:
         print(f"{printable(answer['key'])} is {_state(answer, now)}")
     return 0

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.cli.output import add_format, out, print_json, print_table
+from emulator.cli.output import add_format, show
 from emulator.contract import BASE_PATH, OperationContract, load_contract
 
 
@@ -16,14 +16,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Print them."""
     described = [_describe(operation) for operation in load_contract().operations.values()]
-    if options.format == "json":
-        print_json({"data": described})
-        return 0
     rows = (
-        (shown["operation"], f"{shown['method']} {shown['path']}", shown["credits"], _answers(shown["answers"]))
-        for shown in described
+        (one["operation"], f"{one['method']} {one['path']}", one["credits"], _answers(one["answers"]))
+        for one in described
     )
-    print_table(("OPERATION", "REQUEST", "CREDITS", "ANSWERS"), rows, out(environment))
+    show(options, environment, {"data": described}, ("OPERATION", "REQUEST", "CREDITS", "ANSWERS"), rows)
     return 0
 
 

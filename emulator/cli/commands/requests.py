@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from emulator.cli.arguments import add_verbs
 from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.kernel.printable import printable, printable_lines
 from emulator.kernel.signing import without_signature
 from emulator.kernel.wording import count_of
@@ -33,7 +32,7 @@ _RESULTS: Final = {"passed": ("✓", GREEN), "decided": ("✗", RED)}
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb, filters, and what to show."""
     parser.epilog = "`list` can be left out: requests --status 4xx --follow"
-    listing, show, clear = add_verbs(
+    listing, show, _clear = add_emulator_verbs(
         parser,
         list="list recorded requests, the newest last (the default)",
         show="explain one request",
@@ -50,8 +49,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_format(listing, "table", "json", "har")
     show.add_argument("request", metavar="REQUEST", help="`last`, a sequence number, or the Request-Id of its answer")
     add_format(show, "text", "json", "curl")
-    for verb in (parser, listing, show, clear):
-        add_emulator_options(verb)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

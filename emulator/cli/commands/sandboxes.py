@@ -5,14 +5,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from emulator.cli.arguments import add_verbs, number_or_text
+from emulator.cli.arguments import number_or_text
 from emulator.cli.errors import naming_scenario
-from emulator.cli.output import Style, add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.cli.output import add_format, show
+from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.testing.control import path_step
 from emulator.testing.emulator import create_sandbox
 from emulator.testing.sandbox import mode_of, variables
 
+_HEADERS = ("ID", "BASE URL", "CLOCK", "NOW", "KEYS")
 _OPTIONS = {
     "clock": ("MODE", "real, manual, auto, or a rate such as x60"),
     "seed": ("N", "seed of identifiers, links and chance"),
@@ -26,8 +27,9 @@ _OPTIONS = {
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb and what a sandbox begins with."""
-    listing, create, delete = add_verbs(
+    listing, create, delete = add_emulator_verbs(
         parser,
+        with_sandbox=False,
         list="list sandboxes (the default)",
         create="create a sandbox; options that are not given are those of the server",
         delete="delete a sandbox with all that it holds",
@@ -39,13 +41,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_format(listing, "table", "json")
     add_format(create, "table", "json", "env")
     delete.add_argument("id", metavar="ID")
-    for verb in (parser, listing, create, delete):
-        add_emulator_options(verb, with_sandbox=False)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError, CommandError and EmulatorError."""
-    control, style = control_client(options, environment).of(None), out(environment)
+    control = control_client(options, environment).of(None)
     match options.action:
         case "delete":
             control.call("DELETE", f"sandboxes/{path_step(options.id)}")
@@ -53,26 +53,20 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
         case "create":
             with naming_scenario(options.scenario):
                 made = create_sandbox(control, {"id": options.id, **_begin(options)})
-            _print([made], made, options.format, control.transport.url, style)
+            if options.format == "env":
+                for name, value in variables(made, control.transport.url).items():
+                    print(f"{name}={shlex.quote(value)}")
+            else:
+                show(options, environment, made, _HEADERS, [_cells(made)])
         case _:
             found = control.call("GET", f"sandboxes/{path_step(options.sandbox)}" if options.sandbox else "sandboxes")
-            _print(found.get("data", [found]), found, options.format, control.transport.url, style)
+            show(options, environment, found, _HEADERS, map(_cells, found.get("data", [found])))
     return 0
 
 
 def _begin(options: Namespace) -> dict[str, Any]:
     given = {name: vars(options)[name] for name in _OPTIONS}
     return given | {"seed": None if options.seed is None else number_or_text(options.seed)}
-
-
-def _print(shown: Sequence[Mapping[str, Any]], answer: Any, form: str, url: str, style: Style) -> None:
-    if form == "json":
-        print_json(answer)
-    elif form == "env":
-        for name, value in variables(shown[0], url).items():
-            print(f"{name}={shlex.quote(value)}")
-    else:
-        print_table(("ID", "BASE URL", "CLOCK", "NOW", "KEYS"), map(_cells, shown), style)
 
 
 def _cells(sandbox: Mapping[str, Any]) -> Sequence[Any]:

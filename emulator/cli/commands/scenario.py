@@ -4,17 +4,16 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import naming_scenario
 from emulator.cli.output import BOLD, Style, add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.kernel.printable import printable
 from emulator.testing.sandbox import use_scenario
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb, and the Team that the scenario is limited to."""
-    show, use, off = add_verbs(
+    show, use, off = add_emulator_verbs(
         parser,
         show="show the running scenario (the default)",
         use="run a scenario from now on",
@@ -24,8 +23,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     use.add_argument("scenario", metavar="NAME|FILE", help="a scenario of the library, or a YAML file")
     for verb in (show, use, off):
         verb.add_argument("--team", metavar="TEAM", help="for one Team only, by name or id")
-        add_emulator_options(verb)
-    add_emulator_options(parser)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

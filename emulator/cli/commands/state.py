@@ -6,9 +6,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import IO
 
-from emulator.cli.arguments import add_verbs
 from emulator.cli.errors import REFUSED_VALUES, writing
-from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.settings import UsageError
 from emulator.testing.control import STATE_SECONDS, ZIP, ControlClient
 from emulator.testing.errors import EmulatorError
@@ -21,11 +20,10 @@ _BODY = "(body): "
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb and a file."""
-    for verb in add_verbs(
+    for verb in add_emulator_verbs(
         parser, save="save a sandbox to a state file", load="replace a sandbox by what a state file holds"
     ):
         verb.add_argument("file", metavar="FILE")
-        add_emulator_options(verb)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:

@@ -4,9 +4,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from emulator.cli.arguments import add_verbs, number_or_text
-from emulator.cli.output import add_format, out, print_json, print_table
-from emulator.cli.running_emulator import add_emulator_options, control_client
+from emulator.cli.arguments import number_or_text
+from emulator.cli.output import add_format, show
+from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.settings import SettingError
 from emulator.testing.control import path_step
 
@@ -15,7 +15,7 @@ _COLUMNS = ("name", "id", "credits", "reserved", "subscription", "concurrency_li
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take a verb, a Team and what to change."""
-    listing, change = add_verbs(parser, list="list Teams (the default)", set="change a Team from now on")
+    listing, change = add_emulator_verbs(parser, list="list Teams (the default)", set="change a Team from now on")
     change.add_argument("team", metavar="TEAM", help="by name or id")
     change.add_argument(
         "changes",
@@ -25,30 +25,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     for verb in (listing, change):
         add_format(verb, "table", "json")
-        add_emulator_options(verb)
-    add_emulator_options(parser)
 
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Run the command and return its exit status. Raises UsageError and EmulatorError."""
     control = control_client(options, environment)
     if options.action == "set":
-        body = _changes(options.changes)
-        answer = control.call("PATCH", f"teams/{path_step(options.team)}", body)
+        answer = control.call("PATCH", f"teams/{path_step(options.team)}", _changes(options.changes))
         teams = [answer]
     else:
         answer = control.call("GET", "teams")
         teams = answer["data"]
-    if options.format == "json":
-        print_json(answer)
-    else:
-        headers = [name.replace("_", " ").upper() for name in _COLUMNS]
-        print_table(headers, _rows(teams), out(environment))
+    headers = [name.replace("_", " ").upper() for name in _COLUMNS]
+    show(options, environment, answer, headers, ([team.get(name) for name in _COLUMNS] for team in teams))
     return 0
-
-
-def _rows(teams: Iterable[Mapping[str, Any]]) -> Iterable[list[Any]]:
-    return ([team.get(name) for name in _COLUMNS] for team in teams)
 
 
 def _changes(texts: Iterable[str]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from emulator.cli.sweep.matrix import Sweep, as_text
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import Patience, Run, Runner
 from emulator.contract import Contract, load_contract
-from emulator.documents.complaints import nearest
+from emulator.documents.complaints import did_you_mean, nearest
 from emulator.domain.problems import CATALOGUE
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.settings import OPTIONS, SettingError, UsageError, read_settings
@@ -153,7 +153,7 @@ def _chosen(
     if not meant:
         why = f"; {meant_left_out[0].cell} is left out: {meant_left_out[0].why}" if meant_left_out else ""
         near = nearest(choice.only, [str(cell) for cell in cells])
-        hint = f"; did you mean {' or '.join(near)}?" if near else f"; the first there is: {cells[0]}"
+        hint = did_you_mean(near) or f"; the first there is: {cells[0]}"
         raise UsageError(f"--only {choice.only!r} fits no cell of the faults {', '.join(choice.groups)}{why or hint}")
     return meant, meant_left_out
 
