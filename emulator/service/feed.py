@@ -36,9 +36,10 @@ class Feed:
         return self.last_number - len(self._changes) + 1
 
     def note(self, kind: Kind, subject: Any = None) -> int:
-        """Record a change, and return its number."""
+        """Record a change, and return its number. Nothing is recorded of a sandbox that is gone."""
         self.last_number += 1
-        self._changes.append((kind, subject))
+        if not self.is_closed:
+            self._changes.append((kind, subject))
         for listener in self.listeners:
             listener()
         return self.last_number
@@ -65,7 +66,8 @@ class Feed:
         self.note("reset")
 
     def close(self) -> None:
-        """Notify all listeners that the sandbox is gone."""
+        """Notify all listeners that the sandbox is gone, and drop its changes: they know requests, which know the sandbox."""
         self.is_closed = True
+        self._changes.clear()
         for listener in self.listeners:
             listener()

@@ -159,16 +159,18 @@ class Sandbox(SandboxState):
         """Count the image bytes in the memory budget of another sandbox from now on, and notify its watchers."""
         old.memory.held_bytes += self.images.held_bytes
         self.memory = self.images.budget = old.memory
-        self.feed = self.journal.feed = old.feed
+        self.feed, old.feed = old.feed, old.journal.feed
+        self.journal.feed = self.feed
         self.feed.restart()
 
     def end(self) -> None:
-        """Release memory, held requests and watchers, and what leads from here back to here.
+        """Release memory, held requests and watchers.
 
-        The garbage collector would not find an ended sandbox that refers to itself: it never looks again at what has lived
-        for long (emulator.server.garbage).
+        Nothing that a request does from now on leads from here back to here: the memory of an ended sandbox is then free
+        with its last request, and not only when the garbage collector comes by.
         """
         self.journal.feed, self.journal.examine = Feed(), None
+        self.journal.feed.close()
         self.journal.entries.clear()  # each knows its caller, who knows the sandbox
         for held in self.held_admissions.values():
             held.end()

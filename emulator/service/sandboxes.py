@@ -11,7 +11,6 @@ from emulator.scenario.playbook import Playbook
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service import scenarios
 from emulator.service.callers import Caller
-from emulator.service.feed import Feed
 from emulator.service.images import MemoryBudget
 from emulator.service.journal import Entry, Watcher
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
@@ -149,7 +148,6 @@ class Sandboxes:
         self._end(sandbox)
         del self.by_id[sandbox.id]
         sandbox.feed.close()
-        sandbox.feed = Feed()  # the old one knows callers, who know the sandbox
 
     def free(self) -> Iterator[None]:
         """Free what ended sandboxes held, part by part: freeing a large one at once would keep others waiting."""

@@ -1,4 +1,7 @@
-"""Days of emulated time with mixed work and a small live set: memory must be flat after the first day.
+"""Memory must be flat: over many loads and deletions beside requests, and over days of mixed work.
+
+A replaced or deleted sandbox must be freed, whatever was in flight. Days of emulated time with a small live set must need
+no more memory than the first one.
 
 Plays uploads, Products, reads, downloads, refusals and deletion, one round a minute of emulated time, and a pose and a
 photoshoot an hour, and prints the resident memory of the server after each emulated hour. The first day fills what is
@@ -9,18 +12,24 @@ list is read by short pages: the journal keeps answers, and would keep ever long
 import argparse
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from emulator.testing import Emulator
 from tests.support.emulator_client import ingredient_body
+from tests.support.pictures import noise
 from tests.support.served import serving
 from tests.support.served_client import ServedClient
 
 ROUNDS_PER_HOUR = 60
 HOURS_TO_FILL = 24
+CLIENTS = 4
+PICTURE = noise(400)
+"""About half a megabyte."""
 TOLERANCE = 1.05
 """How much the memory at the end may exceed that of the first day."""
 
@@ -64,11 +73,50 @@ def resident_mib(process: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def main() -> int:
-    """Play, print, and return 1 if memory grew."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--days", type=int, default=3)
-    days = parser.parse_args().days
+def flat(what: str, begin: float, end: float) -> bool:
+    """Print the memory at two moments, and tell whether it is about the same."""
+    print(f"{what} {begin:.1f} MiB, at the end {end:.1f} MiB", flush=True)
+    return end <= begin * TOLERANCE
+
+
+def upload_until(is_done: threading.Event, client: Client) -> None:
+    """Upload pictures. Some requests end with another state than the one with which they began."""
+    while not is_done.is_set():
+        session = client.post("/uploads", {"content_type": "image/png", "size_bytes": len(PICTURE)})
+        if session.status == 201 and (sent := client.send_bytes(session.json, PICTURE)).status == 200:
+            client.complete(session.json, sent.json["upload_token"])
+        client.get("/assets")
+
+
+def replace_beside_requests(times: int) -> bool:
+    """Load a state so many times, and delete as many sandboxes, beside requests; tell whether memory stays flat."""
+    measured, is_done = list[float](), threading.Event()
+    with serving("--rate-limits", "off", "--access-log", "off") as server, TemporaryDirectory() as folder:
+        emulator, process = Emulator.connect(server.url), server.process.pid
+        sandbox, file = emulator.default, Path(folder, "state.zip")
+        client = Client(sandbox.base_url, sandbox.api_key)
+        for _ in range(8):
+            client.upload(PICTURE)
+        sandbox.save(file)
+        threads = [threading.Thread(target=upload_until, args=(is_done, client)) for _ in range(CLIENTS)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(times):
+                sandbox.load(file)
+                with emulator.sandbox() as other:
+                    other.load(file)
+                measured.append(resident_mib(process))
+        finally:
+            is_done.set()
+            for thread in threads:
+                thread.join()
+    third = times // 3
+    return flat(f"after {third} loads and deletions", max(measured[:third]), measured[-1])
+
+
+def play_days(days: int) -> bool:
+    """Play, print the memory of each hour, and tell whether it stays flat after the first day."""
     with serving("--clock", "manual", "--rate-limits", "off", "--access-log", "off") as server:
         sandbox, process = Emulator.connect(server.url).default, server.process.pid
         client, measured = Client(sandbox.base_url, sandbox.api_key), list[float]()
@@ -81,9 +129,17 @@ def main() -> int:
                 sandbox.clock.advance(3600 // ROUNDS_PER_HOUR)
             measured.append(resident_mib(process))
             print(f"hour {hour + 1:3}  {measured[-1]:7.1f} MiB", flush=True)
-    when_full, at_end = max(measured[:HOURS_TO_FILL]), measured[-1]
-    print(f"after one day {when_full:.1f} MiB, at the end {at_end:.1f} MiB")
-    return 0 if at_end <= when_full * TOLERANCE else 1
+    return flat("after one day", max(measured[:HOURS_TO_FILL]), measured[-1])
+
+
+def main() -> int:
+    """Play, print, and return 1 if memory grew."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--days", type=int, default=3)
+    parser.add_argument("--loads", type=int, default=300)
+    options = parser.parse_args()
+    results = [replace_beside_requests(options.loads), play_days(options.days)]
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 import struct
 import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -10,7 +13,7 @@ import pytest
 from tests.fuzzing import witness
 from tests.fuzzing.cases import amounts, cases, changed_bytes
 from tests.fuzzing.values import ODD, changed
-from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, settings_of
 from tests.support.pictures import picture
 from tests.support.state_files import STATE, members_of, parts_of, state_of, with_digest, zipped
 
@@ -25,6 +28,19 @@ timeline:
   - at: 20s
     set: {admission: paused, retry_after: 7}
 """
+
+
+class ChangedEmulator(EmulatorUnderTest):
+    """An emulator with a state that somebody has changed: it may show what breaks the contract, but it must not fail."""
+
+    def check(self, call: Call, answer: Answer) -> None:
+        assert answer.status < 500, (call, answer.body)
+
+
+@pytest.fixture
+def control(tmp_path: Path) -> Iterator[EmulatorUnderTest]:
+    with closing(ChangedEmulator(settings_of(tmp_path, rate_limits=False))) as emulator:
+        yield emulator
 
 
 @pytest.fixture
@@ -89,7 +105,7 @@ def put(control: EmulatorUnderTest, content: bytes) -> bool:
 
 
 def use(control: EmulatorUnderTest) -> None:
-    """Work with what there is: none of it is answered with a 500, which the client does not let pass."""
+    """Work with what there is; the client refuses an internal error."""
     for asset in control.get("/assets").json.get("data", [])[:3]:
         named = {"name": "Again", "asset_id": asset["id"]}
         for path, body in (
@@ -98,14 +114,14 @@ def use(control: EmulatorUnderTest) -> None:
             ("/products", {"name": "Again", "asset_ids": [asset["id"]], "primary_asset_id": asset["id"]}),
             ("/generations/product-photography", {"asset_ids": [asset["id"]], "output_mode": "photoshoot"}),
         ):
-            assert control.post(path, body).status < 500
-        assert control.fetch(asset["url"]).status < 500
+            control.post(path, body)
+        control.fetch(asset["url"])
     for session in control.application.sandboxes.default.store.uploads.items:
-        assert control.post(f"/uploads/{session}/complete", {"upload_token": "x"}).status < 500
+        control.post(f"/uploads/{session}/complete", {"upload_token": "x"})
     for kind in ("poses", "backgrounds", "products"):
         for one in control.get(f"/{kind}").json.get("data", [])[:2]:
-            assert control.patch(f"/{kind}/{one['id']}", {"name": "Changed"}).status < 500
-    assert control.post("/poses", {"name": "Tall"}, idempotency_key="kept").status < 500
+            control.patch(f"/{kind}/{one['id']}", {"name": "Changed"})
+    control.post("/poses", {"name": "Tall"}, idempotency_key="kept")
 
 
 def stand_still(control: EmulatorUnderTest) -> None:

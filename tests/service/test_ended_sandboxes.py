@@ -1,6 +1,8 @@
 """What sandboxes held that were reset or deleted."""
 
 import gc
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from weakref import ref
 
@@ -8,8 +10,17 @@ from emulator.app import sandbox_options
 from emulator.contract import load_contract
 from emulator.examiner.examiner import Examiner
 from emulator.service.images import MemoryBudget
+from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
-from tests.support.emulator_client import EmulatorUnderTest, settings_of
+from tests.support.emulator_client import (
+    FULL,
+    Answer,
+    Call,
+    EmulatorUnderTest,
+    completion_call,
+    control_call,
+    settings_of,
+)
 
 MANY = 10_000
 
@@ -26,20 +37,56 @@ def test_a_large_sandbox_is_freed_part_by_part(tmp_path: Path) -> None:
         assert list(sandboxes.free()) == []
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Collect what earlier tests left, and nothing of what comes."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
     sandboxes = emulator.application.sandboxes
     sandboxes.observe(lambda _sandbox, _entry: None)
     key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"]["IMAGE_WORKFLOW_API_KEY"]
     emulator.photograph(key)
     content = emulator.ask("GET", "/state", sandbox="other").body
-    is_enabled = gc.isenabled()
-    gc.disable()
-    try:
+    with without_collector():
         for method, path, sent in (("PUT", "/state", content), ("DELETE", "", None)):
             emulator.get("/team", key)
             ended = ref(sandboxes.by_id["other"])
             assert emulator.ask(method, path, sandbox="other", content=sent).status < 300
             assert ended() is None
-    finally:
-        if is_enabled:
-            gc.enable()
+
+
+class Unjudged(EmulatorUnderTest):
+    """An emulator whose answers may be of any kind: a request may find that its sandbox is gone."""
+
+    def check(self, call: Call, answer: Answer) -> None:
+        pass
+
+
+def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last_of_them(tmp_path: Path) -> None:
+    with closing(Unjudged(settings_of(tmp_path, rate_limits=False))) as emulator, without_collector():
+        emulator.photograph()
+        emulator.advance(60)
+        content = emulator.ask("GET", "/state").body
+        for _ in range(3):
+            emulator.told("POST", "/sandboxes", {"id": "other"})
+            emulator.told("PUT", "/state", content=content)
+            in_flight = [
+                call
+                for key in (FULL, f"{FULL}_other")
+                for call in (
+                    completion_call(*emulator.ready_upload(key=key), key=key),
+                    Call("GET", "/assets", key=key),  # its pictures are drawn
+                    Call("GET", "/team", key=key),
+                )
+            ]
+            waiting = control_call("GET", "/requests?wait_ms=50&operation=listPoses")
+            ends = control_call("PUT", "/state", content=content), control_call("DELETE", "", sandbox="other")
+            emulator.together(*in_flight, waiting, *ends)
+            assert [emulator.sandbox] == [one for one in gc.get_objects() if isinstance(one, Sandbox)]
