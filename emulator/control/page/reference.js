@@ -71,7 +71,7 @@ function bounds(schema) {
     ["minItems", "items, at least"],
     ["maxItems", "items, at most"],
     ["default", "default"],
-    ["pattern", "pattern"],
+    schema["x-expected"] ? ["x-expected", "expected:"] : ["pattern", "pattern"],
   ];
   return words
     .filter(([key]) => schema[key] !== undefined)
