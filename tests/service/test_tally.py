@@ -77,3 +77,9 @@ def test_only_so_many_names_are_told_apart() -> None:
 def test_only_so_many_teams_are_told_apart(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.service.tally.MAXIMUM_NAMES", 2)
     assert ["Demo", "Other"] == list(tally_of(emulator).teams)
+
+
+def test_rules_of_a_shipped_scenario_count_only_when_they_fired(emulator: EmulatorUnderTest) -> None:
+    emulator.use({"use": "problem:rate_limited"})
+    emulator.get("/team")
+    assert [("problem:rate_limited", "first getTeam")] == list(tally_of(emulator).rules)

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from emulator.contract import Contract
+from emulator.domain.pricing import AUTHORING_PRICES, generation_price
 from emulator.domain.problems import CATALOGUE
-from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
+from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
+from emulator.kernel.wording import count_of
 from emulator.scenario.faults.base import FaultSpelling
 from emulator.scenario.faults.registry import FAULTS
 from emulator.scenario.outcomes import OUTCOME_WORDS
@@ -40,6 +42,7 @@ _PROBLEM: Final = """\
             code: {{$ref: '#/components/schemas/{name}Code', description: What to decide by.}}
 """
 SCENARIO_SCHEMA: Final = ROOT / "contract" / "scenario.schema.json"
+TEAMS_PAGE: Final = ROOT / "docs" / "teams-and-keys.md"
 SCENARIO_PAGE: Final = ROOT / "docs" / "scenarios.md"
 _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
@@ -129,9 +132,37 @@ def _with_table(page: str, first: str, second: str, rows: Mapping[Any, Sequence[
     return re.sub(_TABLE.format(first, second), lambda _: "".join(lines), page, count=1)
 
 
+def costs() -> dict[str, str]:
+    """The price of each operation that can cost something, in words, by its id."""
+    shots = {"output_mode": "single_shots", "image_count": 1}
+    found = {}
+    for kind, price in AUTHORING_PRICES.items():
+        always, at_times = count_of(price, "Credit"), f"0 or {count_of(price, 'Credit')}" if price else "Free"
+        found[operation_id("create", kind)] = at_times if kind == "background" or not price else always
+        found[operation_id("update", kind)] = at_times
+    photoshoot = count_of(generation_price("product_photography", {"output_mode": "photoshoot"}), "Credit")
+    single, *larger = _by_resolution("product_photography", ("1k", "2k", "4k"), shots)
+    pictures = [f"{single.partition(' at')[0]} an image", *larger]
+    found["createProductPhotographyGeneration"] = f"{photoshoot} a photoshoot; {', '.join(pictures)}"
+    found["createEditImagesGeneration"] = ", ".join(_by_resolution("edit_images", ("1k", "2k", "4k"), {}))
+    found["createUpscaleGeneration"] = ", ".join(_by_resolution("upscale", ("2k", "4k"), {}))
+    return found
+
+
+def _by_resolution(workflow: str, sizes: Sequence[str], intent: Mapping[str, Any]) -> list[str]:
+    prices: dict[int, list[str]] = {}
+    for size in sizes:
+        price = generation_price(workflow, {**intent, "resolution": size, "target_resolution": size})
+        prices.setdefault(price, []).append(size)
+    return [f"{count_of(price, 'Credit')} at {' or '.join(names)}" for price, names in prices.items()]
+
+
 def contract_page(_document: dict[str, Any]) -> str:
-    """The contract, with what follows from the `x-problem-codes` of its responses: their examples and their schemas."""
-    before, responses, schemas, after = _SECTIONS.split(CONTRACT.read_text(encoding="utf-8"))
+    """The contract, with its prices, and with the examples and schemas that follow from its `x-problem-codes`."""
+    text = CONTRACT.read_text(encoding="utf-8")
+    for name, cost in costs().items():
+        text = re.sub(rf"(operationId: {name}\n(?:      .*\n)*?      x-service-credit-cost: ).*", rf"\g<1>{cost}", text)
+    before, responses, schemas, after = _SECTIONS.split(text)
     known = "".join(f"        - {code}\n" for code in CATALOGUE)
     schemas = re.sub(
         r"(?<=^    ProblemCode:\n)((?:      .*\n)*?      enum:\n)(?:        - .*\n)+",
@@ -164,7 +195,21 @@ def _with_codes(schemas: str, name: str, codes: Sequence[str]) -> str:
     )
 
 
-DOCUMENTS: Final = {CONTRACT: contract_page, SCENARIO_SCHEMA: scenario_schema, SCENARIO_PAGE: scenario_page}
+def teams_page(document: dict[str, Any]) -> str:
+    """The page on Teams, with the table of prices."""
+    prices: dict[str, list[str]] = {}
+    for operation in Contract(document).operations.values():
+        if operation.cost != "Free":
+            prices.setdefault(operation.cost, []).append(operation.id)
+    return _with_table(TEAMS_PAGE.read_text(encoding="utf-8"), "Price", "Operations", prices)
+
+
+DOCUMENTS: Final = {
+    CONTRACT: contract_page,
+    SCENARIO_SCHEMA: scenario_schema,
+    SCENARIO_PAGE: scenario_page,
+    TEAMS_PAGE: teams_page,
+}
 """What repeats words of the contract, and how it should read."""
 
 if __name__ == "__main__":
