@@ -6,7 +6,8 @@ not need.
 
 import json
 import os
-from collections.abc import Callable, Generator, Iterator
+import sys
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ import pytest
 if TYPE_CHECKING:
     from emulator.testing import Emulator, RecordedRequest, Sandbox
 
+FIXTURE: Final = "image_workflow"
 MARKER: Final = "image_workflow"
 OPTION: Final = "--image-workflow-url"
 COVERAGE: Final = "--image-workflow-coverage"
@@ -30,8 +32,10 @@ SHOWN_REQUESTS: Final = 100
 """Limit of the requests in the report of a failed test; the last ones are shown."""
 
 _SANDBOX = pytest.StashKey["Sandbox"]()
-_STRANGERS = pytest.StashKey["Callable[[], int]"]()
-"""Counts the requests since the test began that no sandbox's key came with."""
+_DEFAULT = pytest.StashKey["Sandbox"]()
+"""The sandbox that records the requests which no sandbox's key came with."""
+_BEGAN_MS = pytest.StashKey[int]()
+"""When a test began, by the host's clock."""
 _CONDUCT = pytest.StashKey[str]()
 """What follows from misdeeds in a test that has a sandbox: one of `CONDUCT`."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
@@ -78,6 +82,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if wanted:  # else this is another suite than the one that is struck
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in tests])
         items[:] = wanted
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Warn of a marker that says how the sandbox begins of a test that has none."""
+    fixtures = getattr(item, "fixturenames", ())
+    if FIXTURE not in fixtures and any(marker.name == MARKER for marker in item.own_markers):
+        item.warn(
+            pytest.PytestWarning(f"@pytest.mark.{MARKER} has no effect: the test does not take the fixture {FIXTURE}")
+        )
 
 
 def _note_test(node: pytest.Item, sandbox: "Sandbox") -> None:
@@ -131,7 +144,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
         _note_test(request.node, sandbox)
         request.node.stash[_SANDBOX] = sandbox
         request.node.stash[_CONDUCT] = conduct
-        request.node.stash[_STRANGERS] = _counter_of_strangers(image_workflow_emulator.default)
+        request.node.stash[_DEFAULT] = image_workflow_emulator.default
         yield sandbox
         del request.node.stash[_SANDBOX]
         if request.config.getoption(COVERAGE):
@@ -211,59 +224,87 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the recorded requests to the report of a test that failed, while its sandbox is still there."""
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the recorded requests to the report of a test that failed, while its sandboxes are still there."""
     report = yield
-    sandbox = item.stash.get(_SANDBOX, None)
-    if sandbox is not None and report.failed:
-        report.sections.append((SECTION, _requests_section(sandbox, item.stash[_STRANGERS])))
-        findings = _conduct_section(sandbox) if item.stash[_CONDUCT] != "off" else ""
-        if findings:
-            report.sections.append((CONDUCT_SECTION, findings))
+    if call.when == "setup":
+        item.stash[_BEGAN_MS] = int(call.start * 1000)
+    if report.failed:
+        sections = [section for sandbox in _sandboxes(item) for section in _sections(item, *sandbox)]
+        report.sections += sections
+        item.user_properties += sections  # which --junitxml writes
     return report
 
 
-def _conduct_section(sandbox: "Sandbox") -> str:
+def _sandboxes(item: pytest.Item) -> "list[tuple[str, Sandbox]]":
+    """Return the sandboxes among the fixtures of a test, each with the name of its fixture."""
+    module = sys.modules.get("emulator.testing.sandbox")
+    fixtures: dict[str, Any] = getattr(item, "funcargs", None) or {}
+    return [(name, value) for name, value in fixtures.items() if module and isinstance(value, module.Sandbox)]
+
+
+def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[tuple[str, str]]":
+    """Describe what a test did in a sandbox. Of one that other tests share, only the requests since the test began."""
     from emulator.testing import EmulatorError
 
+    is_shared = fixture != FIXTURE
+    name = f" ({fixture})" if is_shared else ""
     try:
-        return "\n".join(map(str, sandbox.conduct(whole=True).findings))
-    except EmulatorError:
-        return ""  # reported already, with the requests
+        since_ms = item.stash[_BEGAN_MS]
+        requests = [one for one in sandbox.requests() if not is_shared or _arrived_since(one, since_ms)]
+        lines = list(_requests_lines(sandbox, requests))
+        if not is_shared:
+            lines += _strangers_lines(item, since_ms)
+        rules = list(_rules_lines(sandbox))
+        ended = "" if is_shared or item.stash[_CONDUCT] == "off" else _conduct_lines(sandbox)
+    except EmulatorError as error:
+        if error.code != "not_found":  # it was deleted at the end of the test
+            yield SECTION + name, f"the journal cannot be read: {error}"
+        return
+    yield SECTION + name, "\n".join([*lines, *rules])
+    if ended:
+        yield CONDUCT_SECTION, ended
 
 
-def _counter_of_strangers(default: "Sandbox") -> "Callable[[], int]":
-    """Return what counts, from now on, the requests that came with no key of any sandbox: the default one records them."""
-    from emulator.kernel.clock import host_now
+def _conduct_lines(sandbox: "Sandbox") -> str:
+    return "\n".join(map(str, sandbox.conduct(whole=True).findings))
+
+
+def _arrived_since(request: "RecordedRequest", since_ms: int) -> bool:
     from emulator.kernel.timestamps import parse_timestamp
 
-    began_at = host_now()
-
-    def count() -> int:
-        strangers = default.requests(code="authentication_required")
-        return sum(parse_timestamp(stranger.arrived_at or "") >= began_at for stranger in strangers)
-
-    return count
+    return parse_timestamp(request.arrived_at or "") >= since_ms
 
 
-def _requests_section(sandbox: "Sandbox", strangers: "Callable[[], int]") -> str:
+def _strangers_lines(item: pytest.Item, since_ms: int) -> Iterator[str]:
+    """Count the requests since the test began that came with no key of any sandbox: the default one records them."""
     from emulator.kernel.wording import count_of
-    from emulator.testing import EmulatorError
 
-    try:
-        requests = sandbox.requests()
-        dropped = len(requests) - SHOWN_REQUESTS
-        lines = [f"({dropped} earlier requests are not shown)"] if dropped > 0 else []
-        for request in requests[-SHOWN_REQUESTS:]:
-            lines += _request_lines(sandbox, request)
-        if not lines:
-            key = sandbox.api_key
-            lines = [f"none: since its start, reset or load, no request came with a key of this sandbox, such as {key}"]
-        if number := strangers():
-            lines.append(f"{count_of(number, 'request')} came without a key, or with a misspelt one: no sandbox has it")
-    except EmulatorError as error:
-        return f"the journal cannot be read: {error}"
-    return "\n".join(lines)
+    strangers = item.stash[_DEFAULT].requests(code="authentication_required")
+    number = sum(_arrived_since(stranger, since_ms) for stranger in strangers)
+    if number:
+        yield f"{count_of(number, 'request')} came without a key, or with a misspelt one: no sandbox has it"
+
+
+def _rules_lines(sandbox: "Sandbox") -> Iterator[str]:
+    """Name the rules that never fired, but for those of the library, whose other rules are for other clients."""
+    from emulator.scenario.named_files import is_in_library
+
+    scenario = sandbox.scenario
+    if scenario is not None and not is_in_library(scenario):
+        yield from (rule.never_fired(scenario) for rule in sandbox.rules if not rule.fired)
+
+
+def _requests_lines(sandbox: "Sandbox", requests: "list[RecordedRequest]") -> Iterator[str]:
+    dropped = len(requests) - SHOWN_REQUESTS
+    if dropped > 0:
+        yield f"({dropped} earlier requests are not shown)"
+    for request in requests[-SHOWN_REQUESTS:]:
+        yield from _request_lines(sandbox, request)
+    if not requests:
+        yield f"none: since its start, reset or load, no request came with a key of this sandbox, such as {sandbox.api_key}"
 
 
 def _request_lines(sandbox: "Sandbox", request: "RecordedRequest") -> Iterator[str]:

@@ -34,7 +34,7 @@ from emulator.scenario.playbook import RuleCounts
 from emulator.service.journal import Outcome
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally, TeamTally
-from emulator.testing.records import request_numbers
+from emulator.testing.records import Rule, request_numbers
 
 FORMAT = "image-workflow-emulator report"
 VERSION = 1
@@ -188,8 +188,7 @@ def _team_words(name: str, team: TeamTally) -> str:
 
 
 def _warning(scenario: str, name: str, rule: RuleCounts) -> str:
-    matched = {0: "nothing matched it", 1: "it matched once"}.get(rule.matched, f"it matched {rule.matched} times")
-    return f'  warning: the rule "{name}" of the scenario {scenario} never fired ({matched})'
+    return f"  warning: {Rule(name=name, matched=rule.matched, fired=rule.fired).never_fired(scenario)}"
 
 
 def conduct_lines(conduct: Totals) -> Iterator[str]:

@@ -22,8 +22,11 @@ def scenario_file(name: "str | PathLike[str]") -> Path | None:
     path = Path(name)
     if isinstance(name, PathLike) or path.suffix or len(path.parts) > 1:
         return path
-    in_library = name.startswith(PROBLEM_PREFIX) or any(
-        file.stem == name for file in shipped_path("scenarios").glob("*.yaml")
-    )
     exists = os.path.exists(name)  # noqa: PTH110 (for which no text is too long to be a name)
-    return path if exists and not in_library else None
+    return path if exists and not is_in_library(name) else None
+
+
+def is_in_library(name: str) -> bool:
+    """Tell whether a scenario of the library has this name."""
+    files = shipped_path("scenarios").glob("*.yaml")
+    return name.startswith(PROBLEM_PREFIX) or any(file.stem == name for file in files)

@@ -109,6 +109,11 @@ class Rule:
     fired: int
     """The number on which it acted."""
 
+    def never_fired(self, scenario: str) -> str:
+        """Say, of a rule of this scenario, that it never fired."""
+        matched = {0: "nothing matched it", 1: "it matched once"}.get(self.matched, f"it matched {self.matched} times")
+        return f'the rule "{self.name}" of the scenario {scenario} never fired ({matched})'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

@@ -91,6 +91,12 @@ class Sandbox:
         self._plane.call("DELETE", "scenario", query={"team": team})
 
     @property
+    def scenario(self) -> str | None:
+        """The name of the running scenario; None if there is none."""
+        name: str | None = self._plane.call("GET", "scenario")["scenario"]
+        return name
+
+    @property
     def rules(self) -> list[Rule]:
         """The rules of the running scenario, each with how often it `matched` and `fired`."""
         return [record(Rule, rule) for rule in self._plane.call("GET", "scenario")["rules"]]

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -258,3 +259,58 @@ def test_sandbox(image_workflow_emulator): image_workflow_emulator.sandbox(clock
     assert "5 failed" in output
     assert ["test_mine.py"] * 5 == re.findall(r"^(\S+\.py):\d+: \w*Error$", output, re.MULTILINE)
     assert "/emulator/testing/" not in output
+
+
+def test_a_failed_test_names_the_rules_that_never_fired_but_not_those_of_the_library(tmp_path: Path) -> None:
+    text = """
+RULE = {"name": "second", "match": {"operation": "getTeam"}, "when": {"nth": "2"}, "then": {"problem": "internal_error"}}
+
+@pytest.mark.image_workflow(scenario={"scenario": "mine", "rules": [RULE]})
+def test_mine(image_workflow):
+    assert ask(image_workflow) == 500
+
+@pytest.mark.image_workflow(scenario="problem:rate_limited")
+def test_library(image_workflow):
+    assert ask(image_workflow, image_workflow.key("iwe_demo_revoked")) == 200
+"""
+    output = told(tmp_path, text)
+    assert 'the rule "second" of the scenario mine never fired (it matched once)\n' in output
+    assert 1 == output.count(" never fired ")
+
+
+SHARED = """
+@pytest.fixture(scope="module")
+def shop(image_workflow_emulator):
+    with image_workflow_emulator.sandbox(clock="auto") as sandbox:
+        assert ask(sandbox) == 200
+        yield sandbox
+
+def test_first(shop):
+    assert ask(shop, shop.key("iwe_demo_read")) == 200
+
+def test_fails(shop):
+    assert ask(shop, shop.key("iwe_demo_expired")) == 200
+"""
+
+
+def test_the_requests_of_a_test_to_a_sandbox_of_wider_scope_are_in_its_report(tmp_path: Path) -> None:
+    output = told(tmp_path, SHARED)
+    section = output.partition("- image workflow requests (shop) -")[2]
+    assert ["401", "getTeam", "credential_expired"] == section.splitlines()[1].split()[1:4]
+    assert 1 == output.count("  getTeam  ")
+
+
+def test_what_the_report_tells_is_in_the_file_for_ci_too(tmp_path: Path) -> None:
+    told(tmp_path, SHARED, "--junitxml", "report.xml")
+    (told_there,) = ET.parse(tmp_path / "report.xml").iterfind(".//property")
+    assert told_there.get("name") == "image workflow requests (shop)"
+    assert "credential_expired: Authorization: found the credential" in str(told_there.get("value"))
+
+
+def test_a_marker_without_the_fixture_is_a_warning(tmp_path: Path) -> None:
+    text = """
+@pytest.mark.image_workflow(clock="manual")
+def test_it(): ...
+"""
+    complaint = "@pytest.mark.image_workflow has no effect: the test does not take the fixture image_workflow"
+    assert complaint in told(tmp_path, text, "-W", "default")
