@@ -150,7 +150,7 @@ Handler: TypeAlias = Callable[[Call], Any]
 BodyKind = Literal["none", "json", "optional", "text", "empty", "image", "file"]
 """The body that an action takes: none; a JSON object; an object or nothing; a text in any notation; nothing or `{}`; a
 picture; a file as large as the emulator's memory for images."""
-MAXIMUM_IMAGE_BYTES = 70 * 1024 * 1024
+MAX_IMAGE_BYTES = 70 * 1024 * 1024
 """The limit of an upload."""
 
 
@@ -194,7 +194,7 @@ def head_of(request: Request) -> requests.Request:
 
 async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
     async with plane.taking_file if action.body == "file" else nullcontext():
-        limits_bytes = {"file": plane.settings.max_memory, "image": MAXIMUM_IMAGE_BYTES}
+        limits_bytes = {"file": plane.settings.max_memory, "image": MAX_IMAGE_BYTES}
         limit_bytes = limits_bytes.get(action.body, MAXIMUM_BODY_BYTES)
         body = await _read(request, limit_bytes)
         content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))

@@ -19,12 +19,12 @@ from emulator.kernel.timestamps import LATEST_INSTANT, SECOND_MS, format_timesta
 from emulator.service import engine, scenarios
 from emulator.service.sandbox import Sandbox
 
-SHOWN_EVENTS: Final = 100
-MAXIMUM_STEPS: Final = 10_000
+MAX_SHOWN_EVENTS: Final = 100
+MAX_STEPS: Final = 10_000
 """Steps of one move: more means that clients order new work as fast as the clock moves."""
 _TURNS: Final = 20
 """Turns of the event loop within which a request is admitted after its hold, if it has no image to decode."""
-_DECODING_LOOKS: Final = 10_000
+_MAX_DECODING_LOOKS: Final = 10_000
 _LOOK_SECONDS: Final = 0.001
 """How often, and how many times at most, to check whether one that has an image to decode is admitted."""
 
@@ -45,7 +45,7 @@ def _with_events(sandbox: Sandbox, now: int) -> dict[str, Any]:
     """Return the clock with its coming events, in words."""
     events = [
         {"at": format_timestamp(event.due), "what": _words(sandbox, event), "id": _subject(sandbox, event)}
-        for event in sandbox.timeline.first(SHOWN_EVENTS)
+        for event in sandbox.timeline.first(MAX_SHOWN_EVENTS)
     ]
     return {**describe_clock(sandbox, now), "events": events}
 
@@ -131,7 +131,7 @@ def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None
 async def _move(sandbox: Sandbox, target: int) -> int:
     """Move to an instant and return how many events fired on the way."""
     fired = 0
-    for _ in range(MAXIMUM_STEPS):
+    for _ in range(MAX_STEPS):
         hold_ends_at = _next_hold_end(sandbox)
         if hold_ends_at is None or hold_ends_at > target:
             break
@@ -166,7 +166,7 @@ def _check_goes_on(sandbox: Sandbox, timeline: Timeline) -> None:
 async def _move_until_idle(sandbox: Sandbox) -> int:
     """Move until no work goes on and no admission is held; return how many events fired. What stalls is left as it is."""
     fired = 0
-    for _ in range(MAXIMUM_STEPS):
+    for _ in range(MAX_STEPS):
         hold_ends_at, idle_at = _next_hold_end(sandbox), engine.idle_at(sandbox)
         if hold_ends_at is not None and (idle_at is None or hold_ends_at <= idle_at):
             fired += await _let_go_on(sandbox, hold_ends_at)
@@ -193,7 +193,7 @@ async def _let_go_on(sandbox: Sandbox, instant: int) -> int:
     for _ in range(_TURNS):
         await asyncio.sleep(0)
     released = {request.scope for request in held} - {request.scope for request in sandbox.held_admissions.values()}
-    for _ in range(_DECODING_LOOKS):
+    for _ in range(_MAX_DECODING_LOOKS):
         if not any(scope is not None and records.is_held(scope) for scope in released):
             break
         await asyncio.sleep(_LOOK_SECONDS)

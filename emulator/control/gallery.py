@@ -19,14 +19,14 @@ from emulator.service.library import add_upload
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
 DEFAULT_LIMIT: Final = 100
-MAXIMUM_LIMIT: Final = 1_000
+MAX_LIMIT: Final = 1_000
 LIST_QUERY: Final = ("limit",)
 _CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
 
 
 def list_assets(call: Call) -> dict[str, Any]:
     """GET /assets: of all Teams, newest first."""
-    limit = whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
+    limit = whole_number(call.query, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT)
     newest = sorted(
         call.sandbox.store.assets.items.values(), key=lambda asset: (asset.created_at, asset.id), reverse=True
     )

@@ -20,7 +20,7 @@ from emulator.service.teams import CredentialAccount, TeamAccount
 _ENDS_OF_KEYS: Final[dict[Profile, str]] = {"full": "full", "read_only": "read"}
 """By profile, as in the built-in world."""
 _NOT_IN_KEYS: Final = re.compile(r"[^a-z0-9]+")
-_LONGEST_SLUG: Final = 40
+_MAX_SLUG_CHARACTERS: Final = 40
 
 
 def describe_teams(sandbox: Sandbox) -> list[dict[str, Any]]:
@@ -147,7 +147,7 @@ def _find_credential(sandbox: Sandbox, identifier: str) -> CredentialAccount:
 def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_at: int | None) -> CredentialAccount:
     """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
     ending, name = _ENDS_OF_KEYS[profile], CREDENTIAL_NAMES[profile]
-    slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_LONGEST_SLUG] or "team"
+    slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_MAX_SLUG_CHARACTERS] or "team"
     sandbox, number = call.sandbox, 1
     key = f"iwe_{slug}_{ending}"
     while call.plane.sandboxes.find_caller(sandbox.key_of(key)) is not None:

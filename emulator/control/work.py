@@ -5,7 +5,7 @@ from typing import Any, Final
 from emulator.control.calls import Call, JsonResponse
 from emulator.control.explanations import describe_rule
 from emulator.control.fields import whole_number
-from emulator.control.gallery import DEFAULT_LIMIT, MAXIMUM_LIMIT, picture_url
+from emulator.control.gallery import DEFAULT_LIMIT, MAX_LIMIT, picture_url
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.intents import intent_of
 from emulator.domain.problems import Problem
@@ -26,7 +26,7 @@ _FIRST_PHOTOSHOOT: Final = {"output_mode": "photoshoot"}
 
 def list_work(call: Call) -> dict[str, Any]:
     """GET /work: newest first."""
-    limit = whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
+    limit = whole_number(call.query, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT)
     store = call.sandbox.store
     all_work: list[Operation | Generation] = [*store.operations.items.values(), *store.generations.items.values()]
     newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[:limit]

@@ -25,7 +25,7 @@ from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario
 
 _DRAW_RANGE: Final = 2**32
-MOST_SUBJECTS: Final = 10_000
+MAX_SUBJECTS: Final = 10_000
 """Limit of the resources, keys and so on that are counted separately."""
 
 AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
@@ -37,7 +37,7 @@ class RuleCounts:
 
     matched: Count = 0
     fired: Count = 0
-    each: Annotated[dict[str, Count], Meta(max_length=MOST_SUBJECTS)] = field(default_factory=dict)
+    each: Annotated[dict[str, Count], Meta(max_length=MAX_SUBJECTS)] = field(default_factory=dict)
     """How often each subject matched, where the rule counts each separately; the least recently seen is dropped."""
 
     def count(self, subject: str | None) -> int:
@@ -46,7 +46,7 @@ class RuleCounts:
         if subject is None:
             return self.matched
         self.each[subject] = number = self.each.pop(subject, 0) + 1
-        if len(self.each) > MOST_SUBJECTS:
+        if len(self.each) > MAX_SUBJECTS:
             del self.each[next(iter(self.each))]
         return number
 

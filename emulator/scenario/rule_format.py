@@ -25,7 +25,7 @@ from emulator.scenario.vocabulary import Vocabulary, common_codes
 _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<least>\d{1,9})|every\s+(?P<step>\d{1,9})")
 _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
-_NAMED_OPERATIONS: Final = 3
+_MAX_NAMED_OPERATIONS: Final = 3
 """So many are named of the operations that cannot return a code."""
 _OUTPUT_MODES: Final = ("photoshoot", "single_shots")
 """Words for what product_photography makes."""
@@ -112,9 +112,9 @@ def _check_code(document: Document, steps: Steps, code: str, operations: Sequenc
     """Complain of a code that the contract does not allow for each matched operation."""
     unable = [operation.id for operation in operations if code not in operation.all_codes]
     if unable:
-        names = ", ".join(unable[:_NAMED_OPERATIONS])
-        if len(unable) > _NAMED_OPERATIONS:
-            names += f" and {len(unable) - _NAMED_OPERATIONS} more"
+        names = ", ".join(unable[:_MAX_NAMED_OPERATIONS])
+        if len(unable) > _MAX_NAMED_OPERATIONS:
+            names += f" and {len(unable) - _MAX_NAMED_OPERATIONS} more"
         expected = _CODE.format(", ".join(sorted(common_codes(operations))))
         document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
 

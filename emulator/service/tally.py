@@ -13,7 +13,7 @@ from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.service.journal import Outcome
 from emulator.service.sandbox import Sandbox
 
-MAXIMUM_NAMES = 1_000
+MAX_NAMES = 1_000
 """Limit of the rules, and of the Teams, that are counted separately; later ones are not counted."""
 
 
@@ -30,7 +30,7 @@ def count_rules(rules: RuleTallies, playbook: Playbook, sign: int = 1) -> None:
 
 
 def _count_rule(rules: RuleTallies, key: tuple[str, str], matched: int, fired: int) -> None:
-    if key in rules or len(rules) < MAXIMUM_NAMES:
+    if key in rules or len(rules) < MAX_NAMES:
         rule = rules.setdefault(key, RuleCounts())
         rule.matched += matched
         rule.fired += fired
@@ -93,6 +93,6 @@ class Tally:
             self._team(account.team.name).charged += sign * account.ledger.charged
 
     def _team(self, name: str) -> TeamTally:
-        if name in self.teams or len(self.teams) < MAXIMUM_NAMES:
+        if name in self.teams or len(self.teams) < MAX_NAMES:
             return self.teams.setdefault(name, TeamTally())
         return TeamTally()

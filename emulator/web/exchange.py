@@ -302,7 +302,7 @@ class Exchange:
         if is_routed and scenarios.awaits_answer(self.sandbox):
             scenarios.note_answer(self.sandbox, self.request_facts(), engine.enter(self.sandbox))
 
-    # What a fault can do (emulator.scenario.faults.base.Exchange) ----------------------------------------------------
+    # What a fault can do (emulator.scenario.faults.base.FaultContext) ----------------------------------------------------
 
     @property
     def is_read(self) -> bool:

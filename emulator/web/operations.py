@@ -21,7 +21,7 @@ from emulator.service.lookups import Lookup, find
 from emulator.service.store import Collection, Resource
 from emulator.web.exchange import Exchange
 
-_MOST_SHOWN = 24
+_MAX_KEPT_PAGES = 24
 """Limit of the pages of a collection that are kept while nothing in it changes."""
 
 Work = TypeVar("Work", Operation, Generation)
@@ -175,7 +175,7 @@ def _page(
 
     sections = [collection.ids(owner) for owner in owners]
     page = paginate(sections, load if selected and filters else items.get, request, call.sandbox.signer)
-    if len(shown) >= _MOST_SHOWN:
+    if len(shown) >= _MAX_KEPT_PAGES:
         shown.clear()
     shown[asked] = page
     return page

@@ -173,7 +173,7 @@ def _held_completion_of_a_large_image(emulator: EmulatorUnderTest) -> Call:
 def test_a_move_takes_no_more_steps_than_it_may_and_gets_there_where_one_is_said(
     emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, steps: int, body: Any, now: str
 ) -> None:
-    monkeypatch.setattr("emulator.control.clock.MAXIMUM_STEPS", steps)
+    monkeypatch.setattr("emulator.control.clock.MAX_STEPS", steps)
     emulator.rule({"operation": "createUpscaleGeneration"}, {"hold": "10s"})
     call = upscale_call(emulator.assets(1)[0], "k")
     admitted, moved = emulator.together(call, control_call("POST", "/clock/advance", body))
@@ -181,7 +181,7 @@ def test_a_move_takes_no_more_steps_than_it_may_and_gets_there_where_one_is_said
 
 
 def test_a_move_waits_for_an_image_only_so_long(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.control.clock._DECODING_LOOKS", 1)
+    monkeypatch.setattr("emulator.control.clock._MAX_DECODING_LOOKS", 1)
     call = _held_completion_of_a_large_image(emulator)
     completed, moved = emulator.together(call, advance_call(60))
     assert (completed.status, completed.json["created_at"]) == (201, "2026-01-01T00:01:00.000Z")

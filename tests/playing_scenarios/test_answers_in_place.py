@@ -1,7 +1,7 @@
 """A fault that answers something else where the commit would be: the hook `before_commit` of emulator.scenario.faults."""
 
 from emulator.http.responses import Response
-from emulator.scenario.faults.base import Exchange, Fault
+from emulator.scenario.faults.base import Fault, FaultContext
 from emulator.scenario.rules import RequestRule
 from emulator.scenario.scenario import Scenario
 from emulator.service import scenarios
@@ -11,8 +11,8 @@ from tests.support.emulator_client import UPLOAD, EmulatorUnderTest
 class _RefusingFault(Fault, frozen=True):
     """Answers by itself, instead of raising a problem."""
 
-    def before_commit(self, exchange: Exchange) -> Response | None:
-        return exchange.refuse(exchange.problem("service_unavailable", "not today", None))
+    def before_commit(self, context: FaultContext) -> Response | None:
+        return context.refuse(context.problem("service_unavailable", "not today", None))
 
 
 def test_an_answer_in_place_of_the_commit_changes_nothing_and_frees_the_key(service: EmulatorUnderTest) -> None:

@@ -8,7 +8,7 @@ from emulator.scenario.format import parse_scenario
 from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.service import state
 from emulator.service.journal import Outcome
-from emulator.service.tally import MAXIMUM_NAMES, RuleTallies, Tally, count_rules
+from emulator.service.tally import MAX_NAMES, RuleTallies, Tally, count_rules
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 
 ONE_RULE = "{scenario: new, rules: [{name: a rule, match: {operation: getTeam}, then: {problem: rate_limited}}]}"
@@ -65,7 +65,7 @@ def test_a_request_that_is_still_on_its_way_has_no_status(emulator: EmulatorUnde
 
 
 def test_only_so_many_names_are_told_apart() -> None:
-    rules: RuleTallies = {("old", str(number)): RuleCounts() for number in range(MAXIMUM_NAMES)}
+    rules: RuleTallies = {("old", str(number)): RuleCounts() for number in range(MAX_NAMES)}
     playbook = Playbook(parse_scenario(ONE_RULE, "new.yaml", load_contract()), 0, Seed(0))
     count_rules(rules, playbook)
     assert ("new", "a rule") not in rules
@@ -75,7 +75,7 @@ def test_only_so_many_names_are_told_apart() -> None:
 
 
 def test_only_so_many_teams_are_told_apart(emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emulator.service.tally.MAXIMUM_NAMES", 2)
+    monkeypatch.setattr("emulator.service.tally.MAX_NAMES", 2)
     assert ["Demo", "Other"] == list(tally_of(emulator).teams)
 
 

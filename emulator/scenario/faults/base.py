@@ -40,7 +40,7 @@ Then: TypeAlias = Mapping[str, Any]
 """The mapping under `then` of a rule, valid by the schema, every scalar as text."""
 
 
-class Exchange(Protocol):
+class FaultContext(Protocol):
     """What a fault may know of a request on its way, and do to it."""
 
     @property
@@ -84,7 +84,7 @@ class Exchange(Protocol):
         """Keep the request in admission for a span of emulator time, then look at the clock and the sandbox again."""
 
 
-class Wire(Protocol):
+class FaultConnection(Protocol):
     """The connection under a request."""
 
     async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
@@ -106,7 +106,7 @@ class Wire(Protocol):
         """Break the connection off, and wait until it is closed."""
 
 
-class Entry(Protocol):
+class FaultProgress(Protocol):
     """What a fault may know of the journal's entry, to explain what it did."""
 
     @property
@@ -130,39 +130,39 @@ class Fault(Struct, frozen=True):
         """How the client loses the answer that the journal shows; None if it gets it."""
         return None
 
-    async def entrance(self, exchange: Exchange) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Response | None:
         """Called once the fault is known. A response ends the request here, with nothing done."""
         return None
 
-    def after_check(self, exchange: Exchange, check: Check) -> None:
+    def after_check(self, context: FaultContext, check: Check) -> None:
         """Called after each check that the request passed. May raise a Problem."""
 
-    async def admission(self, exchange: Exchange) -> None:
+    async def admission(self, context: FaultContext) -> None:
         """Called while the request is being admitted, before admission is checked (D13)."""
 
-    def before_operation(self, exchange: Exchange) -> None:
+    def before_operation(self, context: FaultContext) -> None:
         """Called before the operation's own checks. May raise a Problem."""
 
-    def before_commit(self, exchange: Exchange) -> Response | None:
+    def before_commit(self, context: FaultContext) -> Response | None:
         """Called when every check was passed and nothing was changed. A response is answered instead of the commit.
 
         May raise a Problem.
         """
         return None
 
-    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Return the headers that the service's own answer gets."""
-        return () if is_refusal else exchange.rule_header
+        return () if is_refusal else context.rule_header
 
-    def answer(self, exchange: Exchange, response: Response) -> Response:
+    def answer(self, context: FaultContext, response: Response) -> Response:
         """Return the answer to send instead of the one bound to the key."""
         return response
 
-    def wire(self, exchange: Exchange, response: Response, wire: Wire) -> Awaitable[None]:
+    def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> Awaitable[None]:
         """Send the answer."""
-        return wire.send(response)
+        return connection.send(response)
 
-    def did(self, entry: Entry) -> str:
+    def did(self, progress: FaultProgress) -> str:
         """Describe what the fault did."""
         return "nothing"
 

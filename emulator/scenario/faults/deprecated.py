@@ -6,7 +6,7 @@ from typing import Final, Self
 from emulator.documents.values import optional
 from emulator.http.responses import Header, Response
 from emulator.kernel.timestamps import SECOND_MS, parse_timestamp
-from emulator.scenario.faults.base import Entry, Exchange, Fault, FaultSpelling, Then
+from emulator.scenario.faults.base import Fault, FaultContext, FaultProgress, FaultSpelling, Then
 
 
 class DeprecatedFault(Fault, frozen=True):
@@ -15,21 +15,21 @@ class DeprecatedFault(Fault, frozen=True):
     sunset: int | None = None
     link: str | None = None
 
-    async def entrance(self, exchange: Exchange) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Response | None:
         """Count it."""
-        exchange.fire()
+        context.fire()
         return None
 
-    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """Add Deprecation, Link and Sunset."""
-        headers = [*exchange.rule_header, (b"deprecation", b"@%d" % (exchange.began_at // SECOND_MS))]
+        headers = [*context.rule_header, (b"deprecation", b"@%d" % (context.began_at // SECOND_MS))]
         if self.link is not None:
             headers.append((b"link", f'<{self.link}>; rel="deprecation"'.encode()))
         if self.sunset is not None:
             headers.append((b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode()))
         return tuple(headers)
 
-    def did(self, entry: Entry) -> str:
+    def did(self, progress: FaultProgress) -> str:
         """Say what was added."""
         return "added the headers of deprecated behaviour"
 

@@ -3,7 +3,7 @@
 from typing import Final, Self
 
 from emulator.documents.values import parse_span_ms
-from emulator.scenario.faults.base import Entry, Exchange, Fault, FaultSpelling, Then
+from emulator.scenario.faults.base import Fault, FaultContext, FaultProgress, FaultSpelling, Then
 
 
 class HoldFault(Fault, frozen=True):
@@ -11,18 +11,20 @@ class HoldFault(Fault, frozen=True):
 
     duration_ms: int
 
-    async def admission(self, exchange: Exchange) -> None:
+    async def admission(self, context: FaultContext) -> None:
         """Hold it."""
         if self.duration_ms:
-            await exchange.hold(self.duration_ms)
+            await context.hold(self.duration_ms)
 
-    def did(self, entry: Entry) -> str:
+    def did(self, progress: FaultProgress) -> str:
         """Say whether it was held."""
         span = f"it in admission for {self.duration_ms} ms of emulator time"
-        if not entry.is_complete:
+        if not progress.is_complete:
             return f"keeps {span}, once it is there"
         return (
-            f"kept {span}" if entry.has_rule_acted else "did nothing: the request was answered before it could be held"
+            f"kept {span}"
+            if progress.has_rule_acted
+            else "did nothing: the request was answered before it could be held"
         )
 
     @classmethod

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Entry, Exchange, Fault, Moment, Wire
+from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, FaultProgress, Moment
 
 
 class LatencyFault(Fault, frozen=True):
@@ -12,26 +12,26 @@ class LatencyFault(Fault, frozen=True):
     latency_ms: int
     at: Moment = "before_commit"
 
-    async def entrance(self, exchange: Exchange) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Response | None:
         """Wait before the request is processed."""
-        exchange.fire()
+        context.fire()
         if self.at == "before_commit":
-            await exchange.pause(self.latency_ms)
+            await context.pause(self.latency_ms)
         return None
 
-    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """An answer that is delayed on the wire gets its header there: its repetition must not have it."""
-        return () if is_refusal or self.at == "after_commit" else exchange.rule_header
+        return () if is_refusal or self.at == "after_commit" else context.rule_header
 
-    async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
+    async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
         """Wait before the answer is sent."""
         if self.at == "after_commit":
-            response = structs.replace(response, headers=(*response.headers, *exchange.rule_header))
-            await wire.pause(self.latency_ms)
-        await wire.send(response)
+            response = structs.replace(response, headers=(*response.headers, *context.rule_header))
+            await connection.pause(self.latency_ms)
+        await connection.send(response)
 
-    def did(self, entry: Entry) -> str:
+    def did(self, progress: FaultProgress) -> str:
         """Say how long it waited, and when."""
-        decided = "after it had been carried out" if entry.is_committed else "after it had been decided"
+        decided = "after it had been carried out" if progress.is_committed else "after it had been decided"
         moment = "before the request was processed" if self.at == "before_commit" else decided
         return f"delayed the answer by {self.latency_ms} ms of real time, {moment}"

@@ -1,4 +1,4 @@
-"""`network: reset`, `truncate`, `stall` or `garbage`: the answer is lost on the wire.
+"""`network: reset`, `truncate`, `stall` or `garbage`: the answer is lost on the connection.
 
 Before the commit nothing happens but that; after it the request was carried out, and only its answer is lost: what an
 Idempotency-Key is for.
@@ -10,7 +10,7 @@ from typing import Final, Literal
 from msgspec import structs
 
 from emulator.http.responses import JSON_TYPE, Header, Response
-from emulator.scenario.faults.base import Entry, Exchange, Fault, Moment, Wire
+from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, FaultProgress, Moment
 
 LossKind = Literal["reset", "truncate", "stall", "garbage"]
 
@@ -34,34 +34,36 @@ class LossFault(Fault, frozen=True):
         """How it is lost: always."""
         return self.kind
 
-    async def entrance(self, exchange: Exchange) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Response | None:
         """End the request before the commit, if so configured; a file has nothing to commit and is lost on its way."""
-        exchange.fire()
-        return exchange.unanswered() if self.at == "before_commit" and not exchange.is_download else None
+        context.fire()
+        return context.unanswered() if self.at == "before_commit" and not context.is_download else None
 
-    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """The answer that is lost is the service's own, as its repetition will show it."""
         return ()
 
-    async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
+    async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
         """Lose the answer."""
-        response = structs.replace(response, headers=(*response.headers, *exchange.rule_header))
+        response = structs.replace(response, headers=(*response.headers, *context.rule_header))
         match self.kind:
             case "reset":
-                await wire.reset()
+                await connection.reset()
             case "truncate":
-                await wire.send_half(response)
-                await wire.close()
+                await connection.send_half(response)
+                await connection.close()
             case "stall":
-                await wire.stall()
+                await connection.stall()
             case "garbage":
-                await wire.send(_garbled(response))
+                await connection.send(_garbled(response))
 
-    def did(self, entry: Entry) -> str:
+    def did(self, progress: FaultProgress) -> str:
         """Say how the answer was lost, and whether anything had been done."""
-        if self.at == "before_commit" and not entry.is_committed:
+        if self.at == "before_commit" and not progress.is_committed:
             return f"{_WORDS[self.kind]}, before anything was done"
-        done = "the request had been carried out" if entry.is_committed else "nothing was done"  # refused, or replayed
+        done = (
+            "the request had been carried out" if progress.is_committed else "nothing was done"
+        )  # refused, or replayed
         return f"{_WORDS[self.kind]}; {done}"
 
 

@@ -10,7 +10,16 @@ from typing import Final, NoReturn, Self
 from emulator.documents.values import optional, parse_whole_number
 from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import MOMENT_SCHEMA, Entry, Exchange, Fault, FaultSpelling, JsonSchema, Moment, Then
+from emulator.scenario.faults.base import (
+    MOMENT_SCHEMA,
+    Fault,
+    FaultContext,
+    FaultProgress,
+    FaultSpelling,
+    JsonSchema,
+    Moment,
+    Then,
+)
 
 _OF_ANY_REQUEST: Final = ("internal_error", "service_unavailable")
 """The codes that do not depend on what is asked for: they can also replace an answer, and meet bytes."""
@@ -24,48 +33,48 @@ class ProblemFault(Fault, frozen=True):
     detail: str | None = None
     at: Moment = "before_commit"
 
-    async def entrance(self, exchange: Exchange) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Response | None:
         """Raise a problem that the service decides before it reads the request."""
         if CATALOGUE[self.code].check in ENTRANCE_CHECKS:
             if self.code == "rate_limited":
-                exchange.forget_rate()
-            self._raise(exchange)
+                context.forget_rate()
+            self._raise(context)
         return None
 
-    def after_check(self, exchange: Exchange, check: Check) -> None:
+    def after_check(self, context: FaultContext, check: Check) -> None:
         """Raise it at its check."""
         if self.at == "before_commit" and CATALOGUE[self.code].check is check:
-            self._raise(exchange)
+            self._raise(context)
 
-    def before_operation(self, exchange: Exchange) -> None:
+    def before_operation(self, context: FaultContext) -> None:
         """Raise a problem that belongs to no later check: those of reads, which commit nothing, and internal_error."""
-        if self.at == "before_commit" and (exchange.is_read or self.code == "internal_error"):
-            self._raise(exchange)
+        if self.at == "before_commit" and (context.is_read or self.code == "internal_error"):
+            self._raise(context)
 
-    def before_commit(self, exchange: Exchange) -> Response | None:
+    def before_commit(self, context: FaultContext) -> Response | None:
         """Raise a problem of an operation's own check, after the other checks passed."""
         if self.at == "before_commit":
-            self._raise(exchange)
+            self._raise(context)
         return None
 
-    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """The answer that is replaced is the service's own, as its repetition will show it."""
         return ()
 
-    def answer(self, exchange: Exchange, response: Response) -> Response:
+    def answer(self, context: FaultContext, response: Response) -> Response:
         """Hide what was done behind the problem."""
         if self.at == "before_commit":
             return response
-        return exchange.refuse(exchange.problem(self.code, self.detail, self.retry_after))
+        return context.refuse(context.problem(self.code, self.detail, self.retry_after))
 
-    def did(self, entry: Entry) -> str:
+    def did(self, progress: FaultProgress) -> str:
         """Say whether the problem was raised."""
-        if entry.has_rule_acted:
+        if progress.has_rule_acted:
             return f"answered with {self.code}"
         return f"did nothing: the request was decided before {self.code} was due"
 
-    def _raise(self, exchange: Exchange) -> NoReturn:
-        raise exchange.problem(self.code, self.detail, self.retry_after)
+    def _raise(self, context: FaultContext) -> NoReturn:
+        raise context.problem(self.code, self.detail, self.retry_after)
 
     @classmethod
     def read(cls, then: Then) -> Self:

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Entry, Exchange, Fault, Wire
+from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, FaultProgress
 
 
 class RateFault(Fault, frozen=True):
@@ -11,21 +11,21 @@ class RateFault(Fault, frozen=True):
 
     bytes_per_second: int
 
-    async def entrance(self, exchange: Exchange) -> Response | None:
+    async def entrance(self, context: FaultContext) -> Response | None:
         """Receive the rest of the request's body at this speed."""
-        exchange.fire()
-        exchange.slow_down(self.bytes_per_second)
+        context.fire()
+        context.slow_down(self.bytes_per_second)
         return None
 
-    def headers(self, exchange: Exchange, is_refusal: bool) -> tuple[Header, ...]:
+    def headers(self, context: FaultContext, is_refusal: bool) -> tuple[Header, ...]:
         """The answer gets its header on the wire: its repetition must not have it."""
         return ()
 
-    async def wire(self, exchange: Exchange, response: Response, wire: Wire) -> None:
+    async def wire(self, context: FaultContext, response: Response, connection: FaultConnection) -> None:
         """Send the answer at this speed."""
-        response = structs.replace(response, headers=(*response.headers, *exchange.rule_header))
-        await wire.send(response, self.bytes_per_second)
+        response = structs.replace(response, headers=(*response.headers, *context.rule_header))
+        await connection.send(response, self.bytes_per_second)
 
-    def did(self, entry: Entry) -> str:
+    def did(self, progress: FaultProgress) -> str:
         """Say how fast the bytes came."""
         return f"let no more than {self.bytes_per_second} bytes through in a second"
