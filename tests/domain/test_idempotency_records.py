@@ -1,12 +1,47 @@
-"""Idempotency records: what is kept, and how long (D12, D13)."""
+"""Idempotency records (section 4): what is kept, how long, and how many."""
 
-from emulator.domain.idempotency import IdempotencyRecords, Scope, StoredAnswer
+import pytest
+
+from emulator.domain import idempotency
+from emulator.domain.idempotency import RETENTION_MS, IdempotencyRecords, Scope, StoredAnswer
 from emulator.kernel.timestamps import HOUR_MS
 
 
-def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
+def scope(key: str) -> Scope:
+    return Scope("cred_1", "POST", "/v1/products", key)
+
+
+def kept(*hours: int) -> IdempotencyRecords:
+    """Records of answers that were given at these hours, each with its hour as its key."""
     records = IdempotencyRecords()
-    for hour in range(0, 48, 6):
-        answer = StoredAnswer(hour * HOUR_MS, b"intent", 201, (), b"{}")
-        records.bind(Scope("cred_1", "POST", "/v1/products", str(hour)), answer)
-    assert [scope.key for scope, _ in records.records()] == ["24", "30", "36", "42"]
+    for hour in hours:
+        records.bind(scope(str(hour)), StoredAnswer(hour * HOUR_MS, b"intent", 201, (), b"{}"))
+    return records
+
+
+def test_records_that_have_run_out_are_dropped_when_the_next_is_kept() -> None:
+    assert [scope.key for scope, _ in kept(*range(0, 48, 6)).records()] == ["24", "30", "36", "42"]
+
+
+def test_a_record_is_found_for_24_hours_to_the_millisecond() -> None:
+    """D12."""
+    records = kept(0)
+    assert records.find(scope("0"), RETENTION_MS - 1)
+    assert records.find(scope("0"), RETENTION_MS) is None
+
+
+def test_a_held_key_is_as_new_once_it_is_let_go() -> None:
+    """D10, D13."""
+    records = IdempotencyRecords()
+    records.hold(scope("k"))
+    assert [True, False] == [records.is_held(scope(key)) for key in ("k", "K")]
+    records.let_go(scope("k"))
+    assert (False, None) == (records.is_held(scope("k")), records.find(scope("k"), 0))
+
+
+def test_no_record_is_dropped_before_it_has_run_out_to_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """D58."""
+    monkeypatch.setattr(idempotency, "MAXIMUM_RECORDS", 2)
+    records = kept(0, 1)
+    assert RETENTION_MS == records.full_until(RETENTION_MS - 1)
+    assert records.full_until(RETENTION_MS) is None

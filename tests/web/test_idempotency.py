@@ -21,16 +21,6 @@ def test_the_path_counts_as_it_is_meant_not_as_it_is_spelt(emulator: EmulatorUnd
     assert emulator.post("/uplo%61ds", UPLOAD, idempotency_key="k") == first
 
 
-def test_a_key_is_kept_for_24_hours_to_the_millisecond(emulator: EmulatorUnderTest) -> None:
-    """D12."""
-    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
-    emulator.advance(DAY - 0.001)
-    assert emulator.post("/uploads", UPLOAD, idempotency_key="k") == first
-    emulator.advance(0.001)
-    again = emulator.post("/uploads", UPLOAD | {"size_bytes": 11}, idempotency_key="k")
-    assert (again.status, again.id != first.id) == (201, True)
-
-
 def test_a_failed_upload_frees_its_key(emulator: EmulatorUnderTest) -> None:
     ready = emulator.ready_upload(b"no picture")
     found = [emulator.complete(*ready, idempotency_key="k").outcome for _ in range(2)]

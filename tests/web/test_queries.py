@@ -33,14 +33,6 @@ def test_a_query_of_nothing_or_in_another_spelling_is_accepted(emulator: Emulato
     assert emulator.get(target).status == 200
 
 
-def test_what_a_filter_leaves_out_takes_no_place_on_a_page(emulator: EmulatorUnderTest) -> None:
-    older = emulator.assets(2)
-    emulator.wait_for(emulator.photograph(asset_ids=older, image_count=3).json)
-    page = emulator.get("/assets?source=upload&limit=2").json
-    assert ([item["id"] for item in page["data"]], page["page"]["has_more"]) == (older[::-1], False)
-    assert not emulator.get("/assets?source=generation&limit=3").json["page"]["has_more"]
-
-
 def test_a_cursor_serves_every_credential_of_its_team_and_any_limit_and_order(emulator: EmulatorUnderTest) -> None:
     prepare(emulator)
     cursor = emulator.get("/operations?status=completed&limit=1").json["page"]["next_cursor"]

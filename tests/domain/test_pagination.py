@@ -1,0 +1,53 @@
+"""Pages of a collection (section 4): newest first, each item once, by cursors that are bound to their list."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emulator.domain.pagination import PageRequest, paginate
+from emulator.domain.problems import Problem
+from emulator.kernel.signing import Signer
+
+SIGNER = Signer(b"a key")
+BINDING = ("team_1", "assets")
+IDS = st.sets(st.integers(100, 200), max_size=12)
+
+
+@dataclass(frozen=True)
+class Item:
+    id: str
+
+
+@given(IDS, IDS, IDS, st.integers(1, 5))
+def test_the_pages_of_a_list_hold_each_item_once_newest_first(
+    shared: set[int], own: set[int], left_out: set[int], limit: int
+) -> None:
+    sections = [sorted(f"{kind}{number}" for number in numbers) for kind, numbers in (("g", shared), ("t", own))]
+    expected = [name for section in reversed(sections) for name in section[::-1] if int(name[1:]) not in left_out]
+    found: list[str] = []
+    after: str | None = None
+    while after != "" and len(found) <= len(expected):
+        page = paginate(
+            sections,
+            lambda name: None if int(name[1:]) in left_out else Item(name),
+            PageRequest(limit, after, BINDING),
+            SIGNER,
+        )
+        assert page.has_more == (len(found) + len(page.items) < len(expected))
+        found, after = found + [item.id for item in page.items], page.next_cursor
+    assert expected == found
+
+
+@pytest.mark.parametrize("binding", [("team_2", "assets"), ("team_1", "products"), (*BINDING, "source=upload")])
+def test_a_cursor_is_good_for_its_team_list_and_filters_alone(binding: tuple[str, ...]) -> None:
+    """D02."""
+    ids = ["a", "b"]
+    cursor = paginate([ids], Item, PageRequest(1, None, BINDING), SIGNER).next_cursor
+    assert [Item("a")] == paginate([ids], Item, PageRequest(1, cursor, BINDING), SIGNER).items
+    for wrong in (cursor[:-1] + "z", cursor.replace("-", ""), ""):
+        with pytest.raises(Problem, match="next_cursor"):
+            paginate([ids], Item, PageRequest(1, wrong, BINDING), SIGNER)
+    with pytest.raises(Problem, match="next_cursor"):
+        paginate([ids], Item, PageRequest(1, cursor, binding), SIGNER)
