@@ -76,7 +76,7 @@ class Application:
         self._options = sandbox_options(settings, self.contract)
         self.sandboxes.create(DEFAULT_SANDBOX_ID, self._options)
         self._helpers = helpers or Helpers()
-        self._pictures = PictureWorker(self._helpers)
+        self._pictures = PictureWorker(self._helpers, settings.max_upload_pixels)
         self._stop = Stop()
         surfaces: Mapping[str, Surface] = {
             BASE_PATH + "/": V1(self.contract, self.sandboxes),

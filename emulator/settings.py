@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, get_args
 
 from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import CLOCK_WORDS, parse_clock, parse_seed, parse_size
+from emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from emulator.kernel.clock import CLOCK_MODES, ClockSetting
 from emulator.kernel.timestamps import TIMESTAMP_WORDS, parse_timestamp
 
@@ -65,6 +66,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()
     control_token: str | None = None
     max_memory: int = 2 * 2**30
+    max_upload_pixels: int = DEFAULT_MAX_UPLOAD_PIXELS
     log_format: LogFormat = "text"
     log_level: LogLevel = "info"
     access_log: bool | None = None
@@ -119,6 +121,14 @@ def _parse_port(text: str) -> int:
     if not re.fullmatch(r"[+-]?[0-9]{1,19}", text) or not 0 <= int(text) <= 65535:
         raise ValueError(text)
     return int(text)
+
+
+def _parse_pixels(text: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,10})(MP)?", text, re.IGNORECASE | re.ASCII)
+    pixels = int(match[1]) * (MEGAPIXEL if match[2] else 1) if match else 0
+    if not 1 <= pixels <= 1000 * MEGAPIXEL:
+        raise ValueError(text)
+    return pixels
 
 
 def _parse_text(text: str) -> str:
@@ -236,6 +246,14 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "SIZE",
         "2GiB",
         "limit of image bytes in all sandboxes together",
+    ),
+    Option(
+        "max_upload_pixels",
+        _parse_pixels,
+        "a number of pixels from 1 to 1000MP, such as 100MP or 5000000",
+        "PIXELS",
+        "100MP",
+        "limit of the pixels of an uploaded image",
     ),
     _choice("log_format", get_args(LogFormat), "text|json", "text", "form of the log"),
     _choice("log_level", get_args(LogLevel), "LEVEL", "info", "lowest level to log"),

@@ -1,6 +1,10 @@
-"""The pixel sizes of pictures (D35): the longest edge by resolution, the other by the aspect ratio, to the nearest even number."""
+"""The pixel sizes of pictures. Of generated ones (D35): the longest edge by resolution, the other by the aspect ratio, to the nearest even number."""
 
 from collections.abc import Mapping
+
+MEGAPIXEL = 1_000_000
+DEFAULT_MAX_UPLOAD_PIXELS = 100 * MEGAPIXEL
+"""How many pixels an uploaded image may have, unless `--max-upload-pixels` says otherwise (D57)."""
 
 LONGEST_EDGE: Mapping[str, int] = {"1k": 1024, "2k": 2048, "4k": 4096}
 

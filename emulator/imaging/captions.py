@@ -6,7 +6,7 @@ from msgspec import Struct
 from PIL import Image, ImageDraw, ImageFont
 
 from emulator.imaging.composition import Layer, place
-from emulator.imaging.drawing import INK, WHITE, Color, cover, flat, mix, rounded_mask
+from emulator.imaging.drawing import INK, WHITE, Color, cover, mix, rounded_mask
 from emulator.imaging.layout import Box
 from emulator.imaging.words import Font, plain_text, shorten, wrap
 
@@ -159,12 +159,13 @@ class _Pen:
         """A round swatch with a white rim."""
         rim = max(1, edge // 16)
         inner = max(1, edge - 2 * rim)
-        picture = cover(swatch, 1) if isinstance(swatch, Image.Image) else flat(swatch or _PILL)
+        fill = cover(swatch, 1).resize((inner, inner)) if isinstance(swatch, Image.Image) else swatch or _PILL
 
         def mark(image: Image.Image, _: ImageDraw.ImageDraw) -> None:
             mask = rounded_mask(edge, edge, edge / 2)
             image.paste(WHITE, (left, top), mask)
-            image.paste(picture.resize((inner, inner)), (left + rim, top + rim), mask.resize((inner, inner)))
+            box = (left + rim, top + rim, left + rim + inner, top + rim + inner)
+            image.paste(fill, box, mask.resize((inner, inner)))
 
         self._marks.append(mark)
 

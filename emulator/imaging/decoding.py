@@ -1,10 +1,10 @@
-"""Opening encoded pictures without Pillow's global settings.
+"""Opening encoded pictures: which reader serves which format, and what is known before a picture is decoded.
 
-`Image.open` compares every picture with a process-wide pixel limit and warns; opening by format does not. Owns which
-reader serves which format, and which AVIF plug-in is used.
+Formats are opened by their own readers: `Image.open` compares every picture with a limit of the process, and warns.
 """
 
 import io
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Literal
 
@@ -12,8 +12,14 @@ from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugi
 
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 
+MAX_EDGE = 65_500
+"""Pixels of the longer edge, in every format: as many as JPEG's decoder takes (D57)."""
+
 _AVIF_THREADS = 2
 _STAND_IN_COLOR = "#808080"
+_WEBP_SIZE_MASK = 0x3FFF
+
+Image.MAX_IMAGE_PIXELS = None  # what is opened here has limits of its own, and GIF's reader would warn nevertheless
 
 
 def sniff(data: bytes) -> SourceFormat | None:
@@ -33,17 +39,21 @@ def sniff(data: bytes) -> SourceFormat | None:
 
 def open_as(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:
     """The picture with its header read and its pixels still to decode. Decoders raise nearly any exception."""
-    file = io.BytesIO(data)
-    if source == "jpeg":
-        return JpegImagePlugin.JpegImageFile(file)
-    if source == "png":
-        return PngImagePlugin.PngImageFile(file)
-    if source == "gif":
-        return GifImagePlugin.GifImageFile(file)
-    if source == "webp":
-        return WebPImagePlugin.WebPImageFile(file)
+    return _READERS[source](io.BytesIO(data))
+
+
+def _open_avif(file: io.BytesIO) -> ImageFile.ImageFile:
     opened: ImageFile.ImageFile = _avif_plugin().AvifImageFile(file)
     return opened
+
+
+_READERS: Mapping[SourceFormat, Callable[[io.BytesIO], ImageFile.ImageFile]] = {
+    "jpeg": JpegImagePlugin.JpegImageFile,
+    "png": PngImagePlugin.PngImageFile,
+    "gif": GifImagePlugin.GifImageFile,
+    "webp": WebPImagePlugin.WebPImageFile,
+    "avif": _open_avif,
+}
 
 
 def _avif_plugin() -> ModuleType:
@@ -59,30 +69,49 @@ def limit_decoders() -> None:
     _avif_plugin().DEFAULT_MAX_THREADS = _AVIF_THREADS  # type: ignore[attr-defined]
 
 
-def size_of(data: bytes) -> tuple[int, int]:
-    """Width and height of a picture that this room made, from its header alone. Raises ValueError."""
-    with _opened(data) as opened:
+def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:
+    """Width and height in pixels, from the header alone. Raises nearly any exception for a broken one."""
+    if source == "webp":  # its reader takes the memory of the whole picture at once
+        return _webp_size(data)
+    with open_as(data, source) as opened:
         return opened.size
 
 
-def _opened(data: bytes) -> ImageFile.ImageFile:
+def _webp_size(data: bytes) -> tuple[int, int]:
+    def number(start: int, size_bytes: int) -> int:
+        return int.from_bytes(data[start : start + size_bytes], "little")
+
+    kind = data[12:16]
+    if kind == b"VP8X":
+        return number(24, 3) + 1, number(27, 3) + 1
+    if kind == b"VP8L":
+        return (number(21, 4) & _WEBP_SIZE_MASK) + 1, (number(21, 4) >> 14 & _WEBP_SIZE_MASK) + 1
+    return number(26, 2) & _WEBP_SIZE_MASK, number(28, 2) & _WEBP_SIZE_MASK
+
+
+def pixels_of(data: bytes) -> int:
+    """How many pixels the header of a file announces; 0 if it cannot be read."""
     source = sniff(data)
-    if source is None:
-        raise ValueError("an input picture is of no known format")
-    return open_as(data, source)
+    try:
+        width, height = size_of(data, source) if source else (0, 0)
+    except Exception:  # decoders raise nearly anything on hostile bytes
+        return 0
+    return width * height
 
 
 def load(data: bytes, enough: int | None = None) -> Image.Image:
-    """A picture that this room made, in RGB or RGBA. Raises ValueError.
+    """A stored picture in RGB or RGBA.
 
     With `enough`, a picture whose longest edge is twice as many pixels or more is reduced, quickly, to no less.
-    A state file may bring bytes that no decoder takes: then a grey field stands where the picture would.
+    A state file may bring bytes that no decoder takes: then a grey pixel stands where the picture would.
     """
-    opened = _opened(data)
+    source = sniff(data)
     try:
-        return _decoded(opened, enough)
-    except (OSError, SyntaxError, ValueError, EOFError):
-        return Image.new("RGB", opened.size, _STAND_IN_COLOR)
+        if source is None or max(size_of(data, source)) > MAX_EDGE:
+            raise ValueError("no picture that was stored by an emulator")
+        return _decoded(open_as(data, source), enough)
+    except Exception:  # likewise
+        return Image.new("RGB", (1, 1), _STAND_IN_COLOR)
 
 
 def _decoded(image: Image.Image, enough: int | None) -> Image.Image:

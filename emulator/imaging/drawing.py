@@ -62,11 +62,6 @@ def pale_wall(hue: float) -> Image.Image:
     return gradient_column(((0.0, color_of_hue(hue, 0.06, 0.98)), (1.0, color_of_hue(hue, 0.16, 0.88))))
 
 
-def flat(color: Color) -> Image.Image:
-    """One pixel, to be stretched."""
-    return Image.new("RGB", (1, 1), color)
-
-
 def ellipse_mask() -> Image.Image:
     """A mask of an ellipse that fills its box, with soft edges."""
     return rounded_mask(_ELLIPSE_EDGE, _ELLIPSE_EDGE, _ELLIPSE_EDGE / 2)
@@ -89,9 +84,9 @@ def soft_mask(is_round: bool, opacity: int) -> Image.Image:
 
 
 def opaque(image: Image.Image) -> Image.Image:
-    """The picture in RGB, on white where it is transparent."""
+    """A picture in RGB or RGBA in RGB, on white where it is transparent."""
     if image.mode != "RGBA":
-        return image.convert("RGB")
+        return image
     ground = Image.new("RGB", image.size, WHITE)
     ground.paste(image, mask=image)
     return ground

@@ -1,36 +1,41 @@
 """The helper processes that do all image work, seen from the server: started on first use, bounded, and ended with it.
 
 Pillow holds the interpreter lock while it works, uses as much memory as a file demands, and cannot be interrupted. In a
-process of its own it cannot harm the server: a helper that exceeds its time or memory ends, and only its job is lost. A
-helper does one job at a time and reads to the end of its input, so it ends with the server, even if that is killed.
+process of its own it cannot harm the server: a helper that takes too much time ends, and only its job is lost. A helper
+does one job at a time and reads to the end of its input, so it ends with the server, even if that is killed.
 
-Jobs have two lanes. Every job begins in the light one; a helper that finds, from the headers alone, a picture of more
-than `LIGHT_PIXELS` in it says so, and the job begins again in the heavy lane, which has one place. So at most
-`LIGHT_PLACES * LIGHT_PIXELS` and one large picture are decoded at once, about 130 megapixels, and small uploads do not
-wait for large ones. After a heavy job its helper ends, which frees all of its memory.
+Two helpers work side by side. Small jobs come first: each job may be overtaken by as many later ones as it has mebibytes,
+and by a hundred more if there is a large picture in it; so nothing waits for ever. Of large pictures one is decoded at a
+time. A helper that finds one, from the headers alone, says so, and the job waits again.
 
-Owns the processes and the lanes. Must not import Pillow, nor know what a job means: `emulator.imaging.worker` does.
+Owns the processes and the order of jobs. Must not import Pillow, nor know what a job means: `emulator.imaging.worker` does.
 """
 
 import asyncio
 import contextlib
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 
-from emulator.imaging.messages import IS_HEAVY, Head, Message, receive_message, send_message
+from emulator.imaging.messages import IS_LARGE, Head, Message, max_seconds, receive_message, send_message
 
-LIGHT_PLACES = 2
-LIGHT_PIXELS = 1 << 24
+MAX_HELPERS = 2
 _START = "import sys; sys.path[:] = sys.argv[1:]; from emulator.imaging.worker import main; main()"
 """The program of a helper: it imports the same modules as the server, from the same places."""
+_DEADLINE = 4
+"""How many times its processor time a job may take by the clock, on a busy machine, before its helper is given up."""
+_LARGE_RANK = 100
+_MEBIBYTE = 1 << 20
 
 
 class LostHelperError(Exception):
-    """A helper ended before it had answered: the job took too long or too much memory, or the server stops."""
+    """A job was not done: it took too much time, or ended two helpers, or the server stops."""
 
 
 class _Helper:
@@ -45,11 +50,25 @@ class _Helper:
         )
 
     def ask(self, head: Head, parts: Sequence[bytes]) -> Message:
-        """Give it a job and wait for its answer. Raises EOFError or OSError if it ends before."""
+        """Give it a job and wait for its answer. Raises EOFError or OSError if it ends, or is given up, before."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        send_message(self._process.stdin, head, parts)
-        return receive_message(self._process.stdout)
+        deadline = threading.Timer(_DEADLINE * max_seconds(head), self._process.kill)
+        deadline.start()
+        try:
+            send_message(self._process.stdin, head, parts)
+            return receive_message(self._process.stdout)
+        finally:
+            deadline.cancel()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def has_run_out_of_time(self) -> bool:
+        """Whether a job took too much processor time, and ended it so."""
+        return hasattr(signal, "SIGPROF") and self._process.wait() == -signal.SIGPROF
 
     def kill(self) -> None:
         """End it at once; a call that waits for its answer raises."""
@@ -64,6 +83,16 @@ class _Helper:
                 pipe.close()
 
 
+@dataclass(slots=True, eq=False)
+class _Job:
+    head: Head
+    parts: Sequence[bytes]
+    rank: int
+    """The lowest is next."""
+    is_large: bool = False
+    answer: "Future[Message]" = field(default_factory=Future)
+
+
 class Helpers:
     """All helpers of a server; costs nothing until the first job."""
 
@@ -71,71 +100,111 @@ class Helpers:
         self._lock = threading.Lock()
         self._all: set[_Helper] = set()
         self._idle: list[_Helper] = []
+        self._numbers = count()
+        self._waiting: list[_Job] = []
+        self._has_large = False
+        """Whether a large picture is being decoded."""
         self._is_closed = False
 
     async def run(self, head: Head, parts: Sequence[bytes]) -> Message:
         """Have a job done.
 
         Raises:
-            LostHelperError: its helper ended before it was done.
+            LostHelperError: it was not done.
             RuntimeError: the code that does it has a defect, described in the text.
         """
-        answer = await self._run_in(self._light_lane, {**head, "pixels_at_once": LIGHT_PIXELS}, parts)
-        if answer[0] == IS_HEAVY:
-            answer = await self._run_in(self._heavy_lane, head, parts)
+        if self._is_closed:
+            raise LostHelperError
+        job = _Job(head, parts, next(self._numbers) + sum(map(len, parts)) // _MEBIBYTE)
+        with self._lock:
+            self._waiting.append(job)
+        self._threads.submit(self._work)
+        answer = await asyncio.wrap_future(job.answer)
         if "defect" in answer[0]:
             raise RuntimeError(f"image work failed in a helper process:\n{answer[0]['defect']}")
         return answer
 
     def close(self) -> None:
-        """End all helpers; their jobs are lost."""
+        """End all helpers; their jobs, and those that wait, are lost."""
         with self._lock:
             self._is_closed = True
             helpers = list(self._all)
         for helper in helpers:
             helper.kill()
-        for lane in ("_light_lane", "_heavy_lane"):
-            if lane in vars(self):
-                vars(self)[lane].shutdown(cancel_futures=True)
+        if "_threads" in vars(self):
+            self._threads.shutdown()
         for helper in self._idle:
             helper.close_pipes()
 
     @cached_property
-    def _light_lane(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(LIGHT_PLACES, thread_name_prefix="light-pictures")
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix="pictures")
 
-    @cached_property
-    def _heavy_lane(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(1, thread_name_prefix="heavy-pictures")
+    def _work(self) -> None:
+        """Do what waits, the job of the lowest rank first."""
+        while (job := self._next()) is not None:
+            try:
+                answer = self._ask({**job.head, "is_large": job.is_large}, job.parts)
+            except Exception as error:  # whatever it is, somebody waits for the outcome
+                job.answer.set_exception(error)
+                answer = {}, []
+            with self._lock:
+                self._has_large &= not job.is_large
+                if answer[0] == IS_LARGE:
+                    job.is_large = True
+                    job.rank += _LARGE_RANK
+                    self._waiting.append(job)
+            if not job.answer.done() and answer[0] != IS_LARGE:
+                job.answer.set_result(answer)
 
-    async def _run_in(self, lane: ThreadPoolExecutor, head: Head, parts: Sequence[bytes]) -> Message:
-        if self._is_closed:
-            raise LostHelperError
-        keeps_helper = lane is self._light_lane
-        return await asyncio.get_running_loop().run_in_executor(lane, self._ask, head, parts, keeps_helper)
+    def _next(self) -> _Job | None:
+        """Take a job from those that wait, except for large ones while one of them is being done."""
+        with self._lock:
+            ready = [job for job in self._waiting if not (job.is_large and self._has_large)]
+            while ready:
+                job = min(ready, key=lambda job: job.rank)
+                ready.remove(job)
+                self._waiting.remove(job)
+                if job.is_large or job.answer.set_running_or_notify_cancel():
+                    self._has_large |= job.is_large
+                    return job
+        return None
 
-    def _ask(self, head: Head, parts: Sequence[bytes], keeps_helper: bool) -> Message:
-        helper = self._take()
-        try:
-            answer = helper.ask(head, parts)
-        except (EOFError, OSError) as error:
-            self._dismiss(helper)
-            raise LostHelperError from error
-        if keeps_helper:
-            self._idle.append(helper)
-        else:
-            self._dismiss(helper)
-        return answer
+    def _ask(self, head: Head, parts: Sequence[bytes]) -> Message:
+        """Have a helper do a job. If that ends, though the job used no more time than it may, another one tries it."""
+        for is_last in (False, True):
+            helper = self._take()
+            try:
+                answer = helper.ask(head, parts)
+            except (EOFError, OSError) as error:
+                self._dismiss(helper)
+                if is_last or helper.has_run_out_of_time:
+                    raise LostHelperError from error
+            else:
+                self._idle.append(helper)
+                return answer
+        raise AssertionError  # the last one answers or raises
 
     def _take(self) -> _Helper:
-        with self._lock:
-            if self._is_closed:  # while this job waited for a place
-                raise LostHelperError
-            if self._idle:
-                return self._idle.pop()
+        """Take an idle helper that is still alive, or start one. Raises LostHelperError if that cannot be."""
+        while True:
+            with self._lock:
+                if self._is_closed:
+                    raise LostHelperError
+                if not self._idle:
+                    return self._start()
+                helper = self._idle.pop()
+            if helper.is_alive:
+                return helper
+            self._dismiss(helper)
+
+    def _start(self) -> _Helper:
+        try:
             helper = _Helper()
-            self._all.add(helper)
-            return helper
+        except OSError as error:  # the system has no more processes or files for us
+            raise LostHelperError from error
+        self._all.add(helper)
+        return helper
 
     def _dismiss(self, helper: _Helper) -> None:
         helper.kill()

@@ -1,7 +1,8 @@
 """The messages between the server and its helper processes, and their form in a pipe.
 
 A message is a head, which is JSON, and any number of parts, which are pictures. Written as the number of these, the
-length of each in bytes, and then all of them. Owns this form. Must not import Pillow, nor know what messages mean.
+length of each in bytes, and then all of them. Owns this form, and the limits of a job that follow from its head: `job`
+is its name, `max_pixels` how many pixels an uploaded image may have. Must not import Pillow, nor know what a job does.
 """
 
 import json
@@ -9,13 +10,35 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
+from emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS
+
 Head = Mapping[str, Any]
 Message = tuple[Head, Sequence[bytes]]
 
-IS_HEAVY: Head = {"is_heavy": True}
-"""The answer to a job of the light lane that has a large picture in it."""
+IS_LARGE: Head = {"is_large": True}
+"""The answer to a job that has a large picture in it and was not announced as large: nothing was done."""
+
+MAX_DECODING_SECONDS = 4.5
+MAX_DRAWING_SECONDS = 20
+MAX_MEMORY_BYTES = 5 << 28
+"""Of address space: a gibibyte for the job, and what the interpreter and its libraries take."""
 
 _COUNT = struct.Struct("<I")
+
+
+def max_seconds(head: Head) -> float:
+    """How much processor time a job may take."""
+    return _scale(head) * (MAX_DECODING_SECONDS if head["job"] == "normalize" else MAX_DRAWING_SECONDS)
+
+
+def max_memory_bytes(head: Head) -> int:
+    """How much address space the helper of a job may have."""
+    return int(_scale(head) * MAX_MEMORY_BYTES)
+
+
+def _scale(head: Head) -> float:
+    """Who allows larger images than usual allows what they take."""
+    return float(max(1.0, head["max_pixels"] / DEFAULT_MAX_UPLOAD_PIXELS))
 
 
 def send_message(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:

@@ -9,7 +9,7 @@ from PIL import Image, ImageColor
 
 from emulator.domain.recipes import PhotographRecipe
 from emulator.imaging.captions import Chip, Plaque, captioned
-from emulator.imaging.composition import Composition, Layer, framed, place
+from emulator.imaging.composition import Layer, Paint, compose, framed, place
 from emulator.imaging.decoding import load
 from emulator.imaging.drawing import (
     WHITE,
@@ -19,7 +19,6 @@ from emulator.imaging.drawing import (
     color_of_hue,
     cover,
     ellipse_mask,
-    flat,
     opaque,
     pale_wall,
     rounded_mask,
@@ -43,7 +42,7 @@ _ARRANGEMENTS = (
 _SHAPES = (0.5, 0.06, 0.3, 0.15)  # of the shape upon an automatic backdrop: how round its corners are
 
 
-def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Composition:
+def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Image.Image:
     """The picture of a Product Photography slot; `inputs` as in the recipe."""
     pictures = iter(inputs)
     subjects = [next(pictures) for _ in range(recipe.subject_count)]
@@ -57,7 +56,7 @@ def photograph(recipe: PhotographRecipe, inputs: Sequence[bytes]) -> Composition
     room = room.part(share * _DISTANCES.get(recipe.camera_distance, 1.0), across)
     ground, layers = _background(recipe, scene, room)
     products = _products(recipe, subjects, room)
-    return Composition(recipe.width, recipe.height, ground, (*layers, *people, *products, *words))
+    return compose(recipe.width, recipe.height, ground, (*layers, *people, *products, *words))
 
 
 # ---------------------------------------------------------------------------------------------------------------- words
@@ -100,18 +99,18 @@ def _colorway(recipe: PhotographRecipe) -> Color | None:
 # ----------------------------------------------------------------------------------------------------------- background
 
 
-def _background(recipe: PhotographRecipe, scene: bytes | None, room: Box) -> tuple[Image.Image | None, list[Layer]]:
+def _background(recipe: PhotographRecipe, scene: bytes | None, room: Box) -> tuple[Paint | None, list[Layer]]:
     if scene is not None:
         return cover(opaque(load(scene, _BACKGROUND_EDGE)), recipe.width / recipe.height), []
     if recipe.background_kind == "transparent":
         return None, []
     if recipe.background_kind == "color":
-        return flat(color_of_hex(recipe.background_hex or "")), []
+        return color_of_hex(recipe.background_hex or ""), []
     hue = chance("backdrop", *recipe.inputs)
     edge = min(room.width, room.height)
     box = Box(room.left + (room.width - edge) / 2, room.top + (room.height - edge) / 2, edge, edge)
     roundness = _SHAPES[(recipe.slot - 1) % len(_SHAPES)] * edge
-    return pale_wall(hue), [place(flat(color_of_hue(hue, 0.05, 0.99)), box, rounded_mask(edge, edge, roundness))]
+    return pale_wall(hue), [place(color_of_hue(hue, 0.05, 0.99), box, rounded_mask(edge, edge, roundness))]
 
 
 # --------------------------------------------------------------------------------------------------------------- people
@@ -141,7 +140,7 @@ def _people(recipe: PhotographRecipe, models: Sequence[Image.Image], room: Box, 
         else:
             look = round(chance("person", number, *recipe.inputs) * 255)
             portrait = draw_portrait(("female", "male", "neutral")[look % 3], "25-35", look, _PORTRAIT_EDGE)
-            layers += [place(flat(WHITE), box, ellipse_mask()), place(portrait, box.grown(-rim), ellipse_mask())]
+            layers += [place(WHITE, box, ellipse_mask()), place(portrait, box.grown(-rim), ellipse_mask())]
     return layers, rest
 
 

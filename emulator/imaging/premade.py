@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageOps
 
 from emulator.domain.recipes import PremadeRecipe
 from emulator.imaging.captions import CARD_LETTERS, Plaque, captioned
-from emulator.imaging.composition import Composition, Layer, place
+from emulator.imaging.composition import Layer, compose, place
 from emulator.imaging.drawing import (
     BLACK,
     WHITE,
@@ -18,7 +18,6 @@ from emulator.imaging.drawing import (
     chance,
     color_of_hue,
     ellipse_mask,
-    flat,
     gradient_column,
     mix,
     pale_wall,
@@ -32,10 +31,10 @@ _BALL_EDGE = 320
 _HORIZON = 0.62
 
 
-def premade(recipe: PremadeRecipe) -> Composition:
+def premade(recipe: PremadeRecipe) -> Image.Image:
     """The picture of a premade ingredient of the recipe's kind."""
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
-        return Composition(recipe.width, recipe.height, _background(recipe), ())
+        return compose(recipe.width, recipe.height, _background(recipe), ())
     facts = (recipe.kind.replace("_", " ").capitalize(), *recipe.attributes)
     plaque = Plaque(recipe.name, " · ".join(facts))
     room, words = captioned(recipe.width, recipe.height, plaque, CARD_LETTERS)
@@ -45,7 +44,7 @@ def premade(recipe: PremadeRecipe) -> Composition:
         "fashion_model": _fashion_model,
     }
     ground, layers = draw[recipe.kind](recipe, room)
-    return Composition(recipe.width, recipe.height, ground, (*layers, *words))
+    return compose(recipe.width, recipe.height, ground, (*layers, *words))
 
 
 # ---------------------------------------------------------------------------------------------------------- backgrounds
@@ -171,7 +170,7 @@ def _ball(mood: _Mood, box: Box, color: Color) -> list[Layer]:
     middle = box.left + box.width * (0.5 - mood.side * 0.22)
     shadow = Box(middle - width / 2, box.top + box.height - height * 0.62, width, height)
     cast = soft_mask(is_round=True, opacity=round(80 + 130 * mood.shade))
-    return [place(flat(BLACK), shadow, cast), place(image, box, ellipse_mask())]
+    return [place(BLACK, shadow, cast), place(image, box, ellipse_mask())]
 
 
 # ------------------------------------------------------------------------------------------------------ poses and people
@@ -180,7 +179,7 @@ def _ball(mood: _Mood, box: Box, color: Color) -> list[Layer]:
 def _pose(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
     hue = chance("pose", recipe.name)
     [box] = arrange([FIGURE_ASPECT], room, 0)
-    figure = place(flat(color_of_hue(hue, 0.5, 0.56)), box.part(0.94), draw_figure(recipe.name, recipe.index))
+    figure = place(color_of_hue(hue, 0.5, 0.56), box.part(0.94), draw_figure(recipe.name, recipe.index))
     return pale_wall(hue), [figure]
 
 
@@ -189,5 +188,5 @@ def _fashion_model(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[
     age_range = next((word for word in recipe.attributes if word[:1].isdigit()), "25-35")
     [box] = arrange([1.0], room, 0)
     portrait = draw_portrait(gender, age_range, recipe.index, _PORTRAIT_EDGE)
-    ring = place(flat(WHITE), box.part(0.98), ellipse_mask())
+    ring = place(WHITE, box.part(0.98), ellipse_mask())
     return pale_wall(chance("model", recipe.name)), [ring, place(portrait, box.part(0.94), ellipse_mask())]

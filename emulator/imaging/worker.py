@@ -1,12 +1,10 @@
 """What a helper process does: one job after another from its input, each answered on its output, until the input ends.
 
-Owns what jobs there are and their limits in time and memory. A decoder cannot be stopped from within, so the process
-ends with a job that exceeds the time; its sender notices the end of the output. The form of messages is that of
-`emulator.imaging.messages`.
+Owns what jobs there are, and keeps their limits of time and memory. A decoder cannot be stopped from within, so the
+process ends with a job that takes too much time; its sender notices that.
 """
 
 import contextlib
-import faulthandler
 import os
 import queue
 import signal
@@ -19,19 +17,25 @@ from typing import IO
 import msgspec
 
 from emulator.domain.recipes import Recipe
-from emulator.imaging.decoding import limit_decoders, size_of
+from emulator.imaging.decoding import limit_decoders, pixels_of
 from emulator.imaging.memory import give_back_large_blocks
-from emulator.imaging.messages import IS_HEAVY, Head, Message, receive_message, send_message
-from emulator.imaging.normalize import PIXEL_LIMIT, HeavyImageError, UnusableImage, normalize
+from emulator.imaging.messages import (
+    IS_LARGE,
+    Head,
+    Message,
+    max_memory_bytes,
+    max_seconds,
+    receive_message,
+    send_message,
+)
+from emulator.imaging.normalize import UnusableImage, normalize
 from emulator.imaging.render import render
 from emulator.imaging.scene import examine_scene_of
 
-DECODING_SECONDS = 10
-"""How long an upload in the light lane may take: many times what any usable one needs."""
-USUAL_SECONDS = 60
-"""How long any other job may take: a hundred megapixels need a quarter of it on a busy machine."""
-MEMORY_BYTES = 3 << 30
-"""How much address space a helper may have. A hundred megapixels of WebP need 2 GB."""
+LARGE_PIXELS = 1 << 24
+"""A picture with more of them is large: of these, one at a time is decoded."""
+MAX_HEADER_SECONDS = 0.5
+"""Processor time to read the headers of a job's pictures; any sound ones take a hundredth of it."""
 
 
 def main() -> None:
@@ -39,22 +43,22 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its helpers
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
-    _limit_memory()
     give_back_large_blocks()
     limit_decoders()
     jobs: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
     while True:
-        job = jobs.get()
-        faulthandler.dump_traceback_later(_seconds(job[0]), exit=True)
-        answer = do(*job)
-        faulthandler.cancel_dump_traceback_later()
+        head, parts = jobs.get()
+        _limit_memory(max_memory_bytes(head))
+        _limit_seconds(MAX_HEADER_SECONDS)
+        is_large = any(pixels_of(part) > LARGE_PIXELS for part in parts)
+        if is_large and not head["is_large"]:
+            answer: Message = (IS_LARGE, [])
+        else:
+            _limit_seconds(max_seconds(head))
+            answer = do(head, parts)
+        _limit_seconds(0)
         send_message(output, *answer)
-
-
-def _seconds(head: Head) -> int:
-    is_light = "pixels_at_once" in head
-    return DECODING_SECONDS if is_light and head["job"] == "normalize" else USUAL_SECONDS
 
 
 def _read_jobs(stream: IO[bytes], jobs: "queue.SimpleQueue[Message]") -> None:
@@ -64,28 +68,33 @@ def _read_jobs(stream: IO[bytes], jobs: "queue.SimpleQueue[Message]") -> None:
     os._exit(0)
 
 
-def _limit_memory() -> None:
+def _limit_memory(size_bytes: int) -> None:
     try:
         import resource
     except ImportError:  # Windows
         return
-    with contextlib.suppress(ValueError, OSError):  # the limit is lower already, or the system has none
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+    with contextlib.suppress(ValueError, OSError):  # the hard limit is lower, or the system has none
+        resource.setrlimit(resource.RLIMIT_AS, (size_bytes, hard_limit))
+
+
+def _limit_seconds(seconds: float) -> None:
+    """End this process, by SIGPROF, when it has used so much more processor time; 0 is no limit."""
+    if hasattr(signal, "setitimer"):  # not on Windows, where the sender's deadline has to do
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def do(head: Head, parts: Sequence[bytes]) -> Message:
     """Do one job and return its answer; a defect is reported in the answer."""
     try:
         return _JOBS[head["job"]](head, parts)
-    except HeavyImageError:
-        return IS_HEAVY, []
     except Exception:
         return {"defect": traceback.format_exc()}, []
 
 
 def _normalize(head: Head, parts: Sequence[bytes]) -> Message:
     try:
-        image = normalize(parts[0], head["content_type"], head.get("pixels_at_once", PIXEL_LIMIT))
+        image = normalize(parts[0], head["content_type"], head["max_pixels"])
     except UnusableImage as refusal:
         return {"refusal": refusal.reason}, []
     found = {"format": image.format, "width": image.width, "height": image.height, "scene": image.scene}
@@ -93,19 +102,11 @@ def _normalize(head: Head, parts: Sequence[bytes]) -> Message:
 
 
 def _render(head: Head, parts: Sequence[bytes]) -> Message:
-    _check_inputs(head, parts)
     return {}, [render(msgspec.convert(head["recipe"], Recipe), parts)]
 
 
-def _examine(head: Head, parts: Sequence[bytes]) -> Message:
-    _check_inputs(head, parts)
+def _examine(_: Head, parts: Sequence[bytes]) -> Message:
     return {"scene": examine_scene_of(parts[0])}, []
-
-
-def _check_inputs(head: Head, parts: Sequence[bytes]) -> None:
-    most = head.get("pixels_at_once", PIXEL_LIMIT)
-    if any(width * height > most for width, height in map(size_of, parts)):
-        raise HeavyImageError
 
 
 _JOBS: Mapping[str, Callable[[Head, Sequence[bytes]], Message]] = {

@@ -21,8 +21,10 @@ _TOO_DEMANDING = "Decoding it took more time or memory than any usable image nee
 class PictureWorker:
     """Hands image work to helper processes, which several emulators may share."""
 
-    def __init__(self, helpers: Helpers) -> None:
+    def __init__(self, helpers: Helpers, max_pixels: int) -> None:
+        """`max_pixels` is how many an uploaded image may have."""
         self._helpers = helpers
+        self._max_pixels = max_pixels
         self._drawing: dict[tuple[int, Recipe], asyncio.Future[bytes]] = {}
         """The drawings in progress, by the identity of the image store and the recipe."""
 
@@ -52,9 +54,9 @@ class PictureWorker:
         return at_hand[key]
 
     async def decode(self, data: bytes, content_type: str) -> DecodedUpload:
-        """Decode and normalize an upload (D17, D18)."""
+        """Decode and normalize an upload (D17, D18, D57)."""
         try:
-            found, parts = await self._helpers.run({"job": "normalize", "content_type": content_type}, [data])
+            found, parts = await self._work({"job": "normalize", "content_type": content_type}, [data])
         except LostHelperError:
             return DecodedUpload(refusal=_TOO_DEMANDING)
         if "refusal" in found:
@@ -85,8 +87,4 @@ class PictureWorker:
         return parts[0]
 
     async def _work(self, head: Head, parts: Sequence[bytes]) -> Message:
-        """Do a job whose pictures are usable: if its helper is lost, something else ended it, and another one is tried."""
-        try:
-            return await self._helpers.run(head, parts)
-        except LostHelperError:
-            return await self._helpers.run(head, parts)
+        return await self._helpers.run({**head, "max_pixels": self._max_pixels}, parts)

@@ -3,29 +3,33 @@
 import asyncio
 import contextlib
 import io
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 import pytest
 from PIL import Image
 
-from emulator.domain.recipes import PremadeRecipe, UpscaleRecipe
-from emulator.imaging.helpers import LIGHT_PIXELS, Helpers, LostHelperError
+from emulator.domain.recipes import PremadeRecipe, Recipe, UpscaleRecipe
+from emulator.imaging import helpers as helpers_module
+from emulator.imaging.helpers import MAX_HELPERS, Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message, receive_message, send_message
 from emulator.imaging.normalize import normalize
-from emulator.imaging.worker import do
+from emulator.imaging.worker import LARGE_PIXELS, do
 from tests.imaging.pictures import encoded, four_corners
 from tests.support.pictures import slow_jpeg
 
 PATIENCE_SECONDS = 20
-NORMALIZE_JPEG = {"job": "normalize", "content_type": "image/jpeg"}
+MAX_PIXELS = 100_000_000
+NORMALIZE_JPEG = {"job": "normalize", "content_type": "image/jpeg", "max_pixels": MAX_PIXELS}
+NORMALIZE_PNG = {**NORMALIZE_JPEG, "content_type": "image/png"}
 SMALL_JPEG = encoded(four_corners(), "JPEG")
 WIDE_EDGE = 4_200
-"""Pixels; a square of this edge is more than the light lane takes."""
+"""Pixels; a square of this edge is a large picture."""
 
 
 class Processes(list["subprocess.Popen[bytes]"]):
@@ -59,6 +63,10 @@ def run(helpers: Helpers, head: Head, *parts: bytes) -> Message:
     return asyncio.run(helpers.run(head, parts))
 
 
+def rendering(recipe: Recipe) -> Head:
+    return {"job": "render", "recipe": msgspec.to_builtins(recipe), "max_pixels": MAX_PIXELS}
+
+
 def wide_png() -> bytes:
     return encoded(Image.new("L", (WIDE_EDGE, WIDE_EDGE), 90), "PNG")
 
@@ -78,7 +86,7 @@ def test_what_cannot_be_used_is_told_in_words(helpers: Helpers) -> None:
 
 def test_a_scene_is_examined(helpers: Helpers) -> None:
     red = encoded(Image.new("RGB", (90, 90), "red"), "PNG")
-    assert run(helpers, {"job": "examine"}, red) == ({"scene": "clean"}, [])
+    assert run(helpers, {"job": "examine", "max_pixels": MAX_PIXELS}, red) == ({"scene": "clean"}, [])
 
 
 def test_nothing_runs_before_the_first_job_and_one_helper_does_many(helpers: Helpers, processes: Processes) -> None:
@@ -88,39 +96,124 @@ def test_nothing_runs_before_the_first_job_and_one_helper_does_many(helpers: Hel
     assert [None] == [process.poll() for process in processes]
 
 
-def test_a_large_picture_is_decoded_by_a_helper_that_ends_with_it(helpers: Helpers, processes: Processes) -> None:
-    assert WIDE_EDGE**2 > LIGHT_PIXELS
-    head, _ = run(helpers, {"job": "normalize", "content_type": "image/png"}, wide_png())
-    assert (head["width"], head["height"]) == (WIDE_EDGE, WIDE_EDGE)
-    assert all(process.poll() is not None for process in processes)
+def test_two_jobs_are_done_side_by_side(helpers: Helpers, processes: Processes) -> None:
+    async def do_many() -> None:
+        await asyncio.gather(*(helpers.run(NORMALIZE_JPEG, [SMALL_JPEG]) for _ in range(20)))
+
+    asyncio.run(do_many())
+    assert len(processes) == MAX_HELPERS
+
+
+def order_of_answers(helpers: Helpers, jobs: Sequence[tuple[str, Head, bytes]]) -> list[str]:
+    """Send jobs at once; return their names as the answers come."""
+    order: list[str] = []
+
+    async def run_one(name: str, head: Head, part: bytes) -> None:
+        await helpers.run(head, [part])
+        order.append(name)
+
+    async def run_all() -> None:
+        await asyncio.gather(*(run_one(*job) for job in jobs))
+
+    asyncio.run(run_all())
+    return order
+
+
+def test_a_small_upload_does_not_wait_for_the_large_ones_before_it(helpers: Helpers) -> None:
+    heavy = slow_jpeg(800) + bytes(5 << 20)
+    large = [(f"large {number}", NORMALIZE_PNG, wide_png()) for number in range(3)]
+    heavies = [(f"heavy {number}", NORMALIZE_JPEG, heavy) for number in range(3)]
+    order = order_of_answers(helpers, [*large, *heavies, ("small", NORMALIZE_JPEG, SMALL_JPEG)])
+    assert order.index("small") <= 3
+
+
+def test_a_large_picture_is_overtaken_by_some_small_ones_and_not_by_all(helpers: Helpers) -> None:
+    small = [(f"small {number}", NORMALIZE_JPEG, SMALL_JPEG) for number in range(200)]
+    order = order_of_answers(helpers, [("large", NORMALIZE_PNG, wide_png()), *small])
+    assert 20 < order.index("large") < 190
+
+
+def test_of_large_pictures_one_is_decoded_at_a_time(helpers: Helpers, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert WIDE_EDGE**2 > LARGE_PIXELS
+    in_work: dict[int, bool] = {}
+    """By thread, whether its helper decodes a large picture."""
+    most = 0
+
+    def send(stream: IO[bytes], head: Head, parts: Sequence[bytes]) -> None:
+        nonlocal most
+        in_work[threading.get_ident()] = head["is_large"]
+        most = max(most, sum(in_work.values()))
+        send_message(stream, head, parts)
+
+    def receive(stream: IO[bytes]) -> Message:
+        answer = receive_message(stream)
+        in_work[threading.get_ident()] = False
+        return answer
+
+    monkeypatch.setattr(helpers_module, "send_message", send)
+    monkeypatch.setattr(helpers_module, "receive_message", receive)
+    assert len(order_of_answers(helpers, [(f"large {number}", NORMALIZE_PNG, wide_png()) for number in range(4)])) == 4
+    assert (len(in_work), most) == (2, 1)
 
 
 def test_a_recipe_with_a_large_input_is_drawn(helpers: Helpers) -> None:
     recipe = UpscaleRecipe(width=60, height=60, format="png", inputs=("a",))
-    _, parts = run(helpers, {"job": "render", "recipe": msgspec.to_builtins(recipe)}, wide_png())
+    _, parts = run(helpers, rendering(recipe), wide_png())
     assert len(parts) == 1
 
 
 def test_a_defect_is_raised_with_what_the_helper_said(helpers: Helpers) -> None:
     recipe = PremadeRecipe(kind="pose", name="Walking", index=0, width=2, height=2, format="png")
     with pytest.raises(RuntimeError, match="the recipe names 0"):
-        run(helpers, {"job": "render", "recipe": msgspec.to_builtins(recipe)}, SMALL_JPEG)
+        run(helpers, rendering(recipe), SMALL_JPEG)
     assert run(helpers, NORMALIZE_JPEG, SMALL_JPEG)[1]
 
 
-def test_with_a_helper_only_its_own_job_is_lost(helpers: Helpers, processes: Processes) -> None:
-    async def lose_one() -> tuple[object, Message]:
+def test_a_job_whose_helper_is_ended_is_done_by_another(helpers: Helpers, processes: Processes) -> None:
+    async def end_one() -> Message:
         slow = asyncio.ensure_future(helpers.run(NORMALIZE_JPEG, [slow_jpeg(2000)]))
         await asyncio.to_thread(processes.first.wait, PATIENCE_SECONDS)
-        answer = await helpers.run(NORMALIZE_JPEG, [SMALL_JPEG])
         processes[0].kill()
-        (lost,) = await asyncio.gather(slow, return_exceptions=True)
-        return lost, answer
+        return await slow
 
-    lost, answer = asyncio.run(lose_one())
-    assert isinstance(lost, LostHelperError)
-    assert answer[1]
+    assert asyncio.run(end_one())[0]["width"] == 2000
+    assert len(processes) == 2
+
+
+def test_an_idle_helper_that_was_ended_costs_the_next_job_nothing(helpers: Helpers, processes: Processes) -> None:
+    run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
+    processes[0].kill()
+    processes[0].wait()
     assert run(helpers, NORMALIZE_JPEG, SMALL_JPEG)[1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows stops no processes")
+def test_a_helper_that_stands_still_is_given_up(
+    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
+    monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0.5)
+    processes[0].send_signal(signal.SIGSTOP)
+    assert run(helpers, NORMALIZE_JPEG, SMALL_JPEG)[1]
+    assert [True, False] == [process.poll() is not None for process in processes]
+
+
+def test_a_job_that_ends_every_helper_is_lost(
+    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0)
+    with pytest.raises(LostHelperError):
+        run(helpers, NORMALIZE_JPEG, slow_jpeg(2000))
+    assert len(processes) == 2
+
+
+def test_where_no_process_can_be_started_a_job_is_lost(helpers: Helpers, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    with pytest.raises(LostHelperError):
+        run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
 
 
 def test_closing_ends_every_helper_whatever_it_does(helpers: Helpers, processes: Processes) -> None:
@@ -152,34 +245,35 @@ def helper(code: str = "worker.main()") -> Iterator["subprocess.Popen[bytes]"]:
 
 def give(process: "subprocess.Popen[bytes]", head: Head, parts: Sequence[bytes]) -> None:
     assert process.stdin is not None
-    send_message(process.stdin, head, parts)
+    send_message(process.stdin, {**head, "is_large": True}, parts)
 
 
 @pytest.mark.parametrize("is_busy", [False, True])
 def test_a_helper_ends_with_whoever_started_it(is_busy: bool) -> None:
     with helper() as process:
         if is_busy:
-            give(process, NORMALIZE_JPEG, [slow_jpeg(4000)])
+            give(process, NORMALIZE_JPEG, [slow_jpeg(2000)])
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(PATIENCE_SECONDS) == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer of processor time")
 def test_a_helper_ends_when_a_job_takes_too_long() -> None:
-    with helper("worker.DECODING_SECONDS = 0.2; worker.main()") as process:
+    with helper("worker.max_seconds = lambda head: 0.1; worker.main()") as process:
         assert process.stdout is not None
-        give(process, {**NORMALIZE_JPEG, "pixels_at_once": LIGHT_PIXELS}, [slow_jpeg(4000)])
+        give(process, NORMALIZE_JPEG, [slow_jpeg(2000)])
         with pytest.raises(EOFError):
             receive_message(process.stdout)
-        assert process.wait(PATIENCE_SECONDS) != 0
+        assert process.wait(PATIENCE_SECONDS) == -signal.SIGPROF
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
 def test_a_helper_takes_no_more_memory_than_its_limit() -> None:
-    with helper("worker.MEMORY_BYTES = 400 << 20; worker.main()") as process:
+    with helper("worker.max_memory_bytes = lambda head: 400 << 20; worker.main()") as process:
         assert process.stdout is not None
-        square = encoded(Image.new("RGB", (9_000, 9_000)), "WEBP", lossless=True, method=0, quality=0)
-        give(process, {"job": "normalize", "content_type": "image/webp"}, [square])
+        square = encoded(Image.new("RGB", (6_000, 6_000)), "WEBP", lossless=True, method=0, quality=0)
+        give(process, {**NORMALIZE_JPEG, "content_type": "image/webp"}, [square])
         assert "do not decode as WEBP" in receive_message(process.stdout)[0]["refusal"]
 
 

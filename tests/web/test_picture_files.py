@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from emulator.imaging.helpers import Helpers, LostHelperError
+from emulator.imaging.helpers import Helpers
 from emulator.imaging.messages import Head, Message
 from tests.support.emulator_client import INGREDIENT_PATHS, KINDS, Call, EmulatorUnderTest, Json
 from tests.support.pictures import decode, picture
@@ -115,20 +115,3 @@ def test_identical_recipes_are_drawn_once(
     monkeypatch.setattr(Helpers, "run", counting)
     assert len({item["size_bytes"] for item in emulator.get("/assets?limit=6").json["data"]}) <= 2
     assert len(drawn) == 2
-
-
-def test_a_picture_whose_helper_was_ended_from_outside_is_drawn_by_another(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lost: list[Head] = []
-    run = Helpers.run
-
-    async def lose_the_first(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
-        if not lost:
-            lost.append(head)
-            raise LostHelperError
-        return await run(helpers, head, parts)
-
-    monkeypatch.setattr(Helpers, "run", lose_the_first)
-    assert emulator.fetch(emulator.premade("pose")["card_image_url"]).status == 200
-    assert len(lost) == 1
