@@ -39,7 +39,9 @@ class Description(MetadataHookInterface):
     """Describes the package by the README, with nothing that leads into a repository which an index does not have."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Called by hatchling for the fields that are dynamic."""
+        """Called by hatchling for the fields that are dynamic, before pip looks at the version of Python."""
+        if sys.version_info < (3, 11):  # noqa: UP036 (pip may run it with an older one)
+            sys.exit("The emulator needs Python 3.11 or newer: python3.11 -m pip install ...")
         text = (Path(self.root) / "README.md").read_text("utf-8")
         text = re.sub(r"!\[[^]]*\]\((?!\w+:)[^)]*\)\n*", "", text)
         text = re.sub(r"\[([^]]*)\]\((?!\w+:)([^)#]*)[^)]*\)", _named, text)

@@ -37,6 +37,15 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_an_older_python_is_told_what_is_needed_as_make_tells_it() -> None:
+    script = (
+        "import sys; sys.version_info = (3, 10); from hatch_build import Description; Description('.', {}).update({})"
+    )
+    outcome = run_program(sys.executable, "-c", script)
+    assert (outcome.status, outcome.complaint[:41]) == (1, "The emulator needs Python 3.11 or newer: ")
+    assert outcome.complaint[:41] in (ROOT / "Makefile").read_text()
+
+
 def test_it_is_for_every_platform(wheel: Path) -> None:
     assert wheel.name == f"image_workflow_emulator-{__version__}-py3-none-any.whl"
 

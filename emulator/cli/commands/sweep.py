@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
-        help="when a run is hung (default: 3 times as long as the clean run, and at least 10)",
+        help="how long a run may take; one that takes longer twice is hung (default: 3 times as long as the longest run so far, at least 10, and twice that at the second attempt)",
     )
     parser.add_argument("--report", metavar="FILE", help="write the result as JSON, or as a page to FILE.html")
     parser.add_argument(
