@@ -3,7 +3,6 @@
 `/v1` is the service, `/files` and `/direct-uploads` are the byte surfaces it links to, `/_emulator` is the control plane.
 """
 
-import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -101,8 +100,6 @@ class Application:
         if answer is not None:
             await Wire(Request(scope, None), receive, send, Body(receive), self._stop).send(answer)
         elif is_control:
-            if asyncio.current_task() is None:
-                await asyncio.sleep(0)  # Starlette has to run in a task, which the server makes for what waits
             await self._control(scope, receive, send)
         else:
             await self._service(scope, receive, send)

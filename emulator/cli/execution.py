@@ -34,7 +34,6 @@ from emulator.cli.start_up import (
 from emulator.contract import BASE_PATH
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines
-from emulator.server.garbage import collect_with_small_pauses
 from emulator.server.server import WatchedServer
 from emulator.service.callers import key_for_clients
 from emulator.settings import CLIENT_VARIABLES, SettingError, Settings, read_settings
@@ -195,7 +194,6 @@ class _Run(WatchedServer):
         yield  # signals are passed on to the command
 
     async def main_loop(self) -> None:
-        collect_with_small_pauses()
         began_at = host_elapsed_ms()
         child = Child(self._words, self._environment, self._guard)
         try:
@@ -222,8 +220,7 @@ class _Run(WatchedServer):
         for server in self.servers:
             server.close()
         self._application.stop()
-        for connection in list(self.server_state.connections):
-            connection.transport.abort()
+        self.cut_connections()
         if self.server_state.tasks:
             await asyncio.wait(self.server_state.tasks, timeout=_UNWIND_SECONDS)
         self._application.close()

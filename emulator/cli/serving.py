@@ -19,7 +19,6 @@ from emulator.cli.start_up import access_log, address_of, listening_socket, load
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.imaging.memory import give_back_large_blocks
-from emulator.server.garbage import collect_with_small_pauses
 from emulator.server.server import WatchedServer
 from emulator.settings import Settings
 
@@ -31,6 +30,8 @@ GRACE_SECONDS = 8
 """How long requests in flight may take to finish after SIGTERM: less than the 10 s after which containers are killed."""
 TRANSFER_GRACE_SECONDS = 7
 """How long bodies and answers may take that are still on their way; then their connections are cut."""
+UNWIND_SECONDS = 1
+"""How long requests may take to end once their connections are cut."""
 IMAGE_GRACE_SECONDS = 4
 """How much of this image work may take, so that its clients still get their answers; usual images need a tenth."""
 
@@ -62,7 +63,6 @@ class _AnnouncingServer(WatchedServer):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        collect_with_small_pauses()
         print(self._announcement, flush=True)
         give_back_large_blocks()
 
@@ -70,17 +70,27 @@ class _AnnouncingServer(WatchedServer):
         self._application.stop()
         loop = asyncio.get_running_loop()
         loop.call_later(IMAGE_GRACE_SECONDS, self._application.close)
-        loop.call_later(TRANSFER_GRACE_SECONDS, self._cut_transfers)
+        loop.call_later(TRANSFER_GRACE_SECONDS, self._end_transfers)
         await super().shutdown(sockets)
         self._application.close()
+        if self.server_state.tasks:  # of connections that were cut: a cancelled one would be logged as a defect
+            await asyncio.wait(self.server_state.tasks, timeout=UNWIND_SECONDS)
 
-    def _cut_transfers(self) -> None:
-        connections = list(self.server_state.connections)
-        for connection in connections:
-            connection.transport.abort()
-        if connections:
-            number, seconds = len(connections), TRANSFER_GRACE_SECONDS
-            _LOGGER.warning("cut %d connections whose requests did not end within %d s", number, seconds)
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop at the first signal, and at once at the second, whichever they are."""
+        if self.should_exit and not self.force_exit:
+            self.force_exit = True
+            asyncio.get_running_loop().call_soon_threadsafe(self.cut_connections)
+        self.should_exit = True
+
+    def _end_transfers(self) -> None:
+        number = self.cut_connections()
+        if number:
+            _LOGGER.warning("cut %d connections whose requests did not end within %d s", number, TRANSFER_GRACE_SECONDS)
+
+    def cut_connections(self) -> int:
+        self._application.close()  # no request waits for image work any more
+        return super().cut_connections()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

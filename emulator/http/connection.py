@@ -1,31 +1,36 @@
-"""What the server adds to ASGI: a handle on the connection under a request, and answers in one message.
+"""What the server adds to ASGI: a handle on the connection under a request, for faults on the wire."""
 
-Where the scope has the handle, the message `http.response.start` may bring the whole `body`; nothing follows it then. Such
-an answer has a Content-Length, unless its status allows no body, and says nothing about the connection.
-"""
-
+import asyncio
+import socket
+import struct
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
+
+from emulator.kernel.clock import host_elapsed_ms
 
 CONNECTION_EXTENSION = "emulator.connection"
 
 
-class Connection(Protocol):
+class Connection:
     """The connection under a request."""
 
-    @property
-    def peer(self) -> str | None:
+    def __init__(self, transport: asyncio.Transport, client: tuple[str, int] | None) -> None:
+        self._transport = transport
+        self.peer = None if client is None else f"{client[0]}:{client[1]}"
         """The client's address and port; None where there is none, as on a Unix socket."""
-
-    @property
-    def made_ms(self) -> float:
+        self.made_ms = host_elapsed_ms()
         """When it was opened, as `emulator.kernel.clock.host_elapsed_ms` counts."""
 
     def reset(self) -> None:
         """Break it off at once, so that the client sees a reset."""
+        connection = self._transport.get_extra_info("socket")
+        if connection is not None and not self._transport.is_closing():  # else the client has left by itself
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._transport.abort()
 
     def close(self) -> None:
         """Close it after the bytes sent so far, though the answer is incomplete."""
+        self._transport.close()
 
 
 def connection_of(scope: Mapping[str, Any]) -> Connection | None:

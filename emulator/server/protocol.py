@@ -1,392 +1,275 @@
-"""One connection, and how its bytes become requests: uvicorn's protocol, with some corrections and one addition.
+"""One connection: uvicorn's own protocol, with hooks for limits, clocks, problems and faults on the wire.
 
-A client that offers to change to another protocol (`Upgrade: h2c`, which Java's HttpClient sends with every request) is
-answered in HTTP/1.1: the parser would take the offer as agreed, and lose the body of the request. The head of a request
-has a maximum size. Both need the whole head at once, so it is held back until it is complete. Chunk extensions and
-trailers have a maximum size as well, and so has the queue of pipelined requests. A connection that is idle or slow for
-too long is closed. A method that the parser does not know is accepted (D06). Bytes that are not a request are answered
-with a problem like any other (section 7). The addition is a handle on the connection, for scenarios that break it.
+Where a head or a body begins and ends is decided by uvicorn's parser alone. The hooks count what it reports, note what a
+connection waits for, answer what is no request with a problem (section 7), and give scenarios a handle on the connection.
 """
 
 import asyncio
 import re
-import socket
-import struct
-from collections import deque
-from collections.abc import Coroutine, Generator, Sized
-from types import coroutine
-from typing import Any, cast
-from urllib.parse import unquote
+from itertools import chain
+from typing import Any, Final, Literal
 
 import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
 from emulator.domain.problems import Problem
-from emulator.http.connection import CONNECTION_EXTENSION
+from emulator.http.connection import CONNECTION_EXTENSION, Connection
 from emulator.http.problems import problem_response
-from emulator.kernel.clock import host_elapsed_ms
-from emulator.server.batches import HoldingTransport
-from emulator.server.connections import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, IDLE_SECONDS, Connections
-from emulator.server.cycles import Cycle
-from emulator.server.garbage import REQUESTS_BETWEEN, collect_new
-from emulator.server.heads import Head
-from emulator.server.uvicorn_classes import HIGH_WATER_LIMIT, FlowControl, HttpToolsProtocol
 
-MAXIMUM_HEAD_BYTES = 64 * 1024
-MAXIMUM_FRAMING_BYTES = 64 * 1024
-"""The most bytes of a chunked body that may come without content: lengths, their extensions, and trailers."""
-MAXIMUM_WAITING = 16
-"""The most unanswered requests of a connection: at this number, nothing more is read from it."""
-_MOST_UNREAD_BYTES = 1024 * 1024
+HEAD_SECONDS: Final = 30.0
+"""How long the head of a request may take, from its first byte to its last."""
+BODY_SECONDS: Final = 30.0
+"""How long a body may go without content while the server waits for it."""
+ANSWER_SECONDS: Final = 600.0
+"""How long an answer may go on without a byte being taken by the system, which does so in steps of up to a megabyte."""
+MAX_HEAD_BYTES: Final = 64 * 1024
+MAX_FRAMING_BYTES: Final = 64 * 1024
+"""The most bytes in a row that the parser takes without reporting a whole head, content, or the end of a body."""
+MAX_PIPELINED: Final = 16
+"""The number of waiting requests of a connection at which nothing more of it is parsed."""
+MAX_UNREAD_BYTES: Final = 1024 * 1024
 """The most bytes read ahead of the request that is being answered, to see whether the client has gone."""
-_RETRY_SECONDS = 5
+PIECE_BYTES: Final = 16 * 1024
+"""The most bytes that the parser gets between two looks at the limits."""
+RETRY_SECONDS: Final = 5
 """The Retry-After of a connection that is refused because there are too many."""
 
-_END_OF_HEAD = b"\r\n\r\n"
-_BEGINNING_OF_HEAD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?: |\Z)")
-"""A method, and the space behind it if that has arrived."""
-_USUAL_BEGINNINGS = tuple(method + b" " for method in b"GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT".split())
-_STAND_IN_METHOD = b"PURGE"
-"""Replaces a method that the parser does not know: it knows this one, and no path allows it."""
-_ABSOLUTE_TARGET = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
-_UPGRADE = re.compile(rb"\r\nupgrade[ \t]*:[^\r\n]*", re.IGNORECASE)
+_VERSIONS: Final = ("1.1", "1.0")
+_ABSOLUTE_TARGET: Final = re.compile(rb"https?://([^/?#]*)/?(.*)", re.IGNORECASE)
 
 
-@coroutine
-def _go_on(answering: Coroutine[Any, Any, None], awaited: Any) -> Generator[Any, Any, None]:
-    """Go on with a coroutine that has begun and waits for something, as `await` does."""
-    while True:
-        try:
-            resume, value = answering.send, (yield awaited)
-        except BaseException as error:  # such as a cancellation
-            resume, value = answering.throw, error
-        try:
-            awaited = resume(value)
-        except StopIteration:
-            return
+class Connections(ServerState):
+    """The state that the connections of one server share."""
+
+    connections: "set[WatchedProtocol]"  # type: ignore[assignment]
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
+        self.refused = 0
+        """The number of connections refused since the last check, because there were too many."""
+        self._refusals = 0
+
+    def next_request_id(self) -> str:
+        """Return a Request-Id for bytes that never became a request: unique, and never that of a request."""
+        self._refusals += 1
+        return f"req_{self._refusals:026x}"
+
+    def make_room(self) -> bool:
+        """Close the connection that has been idle for longest; return False if none is idle."""
+        ends = [(timer.when(), each) for each in self.connections if (timer := each.timeout_keep_alive_task)]
+        idle = [(at, each) for at, each in ends if not each.transport.is_closing()]
+        if idle:
+            min(idle, key=lambda entry: entry[0])[1].timeout_keep_alive_handler()
+        return bool(idle)
 
 
-async def _finish(answering: Coroutine[Any, Any, None], awaited: Any) -> None:
-    """Do the same as a coroutine proper: a task takes nothing else."""
-    await _go_on(answering, awaited)
-
-
-class _PatientFlow(FlowControl):
-    """Resumes reading only while few requests wait. uvicorn resumes with each answer, though all others still wait."""
-
-    def __init__(self, transport: asyncio.Transport, unanswered: Sized) -> None:
-        super().__init__(transport)
-        self._unanswered = unanswered
-
-    def resume_reading(self) -> None:
-        """Called when an answer is whole, and when a request wants more of its body."""
-        if self.read_paused and len(self._unanswered) < MAXIMUM_WAITING:
-            super().resume_reading()
-
-
-class PatientHttpProtocol(HttpToolsProtocol):
+class WatchedProtocol(HttpToolsProtocol):
     """One connection."""
 
     server_state: Connections
-    cycle: Cycle
-    _head: Head | None = None
-    """The last head that the parser read."""
-
-    unanswered: deque[Cycle]
-    """The requests whose answers are not whole, in their order: the first is being answered, the others wait."""
-    _between_requests = True
-    _is_refused = False
-    """Whether the connection ends with a refusal, which may still wait for other answers. Nothing more is read."""
-    _held_back = b""
-    """Bytes that are not parsed yet: a head that is not whole, and requests behind too many unanswered ones."""
-    _body_left: int | None = None
-    """How many bytes of the body are still to come; None if only the parser can tell, since it comes in chunks."""
-    _framing_bytes = 0
-    _unusual_method: str | None = None
+    _awaited: Literal["request", "head", "body"] = "request"
+    """What the parser has to report next: a request, the end of its head, or the end of its body."""
     _heard_at = 0.0
-    """When the connection was made, a head began, or a part of a body came, whichever was last."""
+    """When the head or body that is awaited began, or when content came last."""
+    _unparsed = b""
+    """Bytes that wait until fewer requests do."""
+    _framing_bytes = 0
+    """The bytes that the parser took since it last reported a head, content, or the end of a body."""
+    _answering: RequestResponseCycle | None = None
+    """The last request that the application was given; those behind it are in the pipeline."""
+    _refusal = b""
+    """The answer with which the connection ends; it may wait for others. Nothing is parsed any more."""
     _unsent_bytes = 0
     """How many bytes of answers the client had not taken when the connection was last looked at."""
     _taken_at = 0.0
     """When that number last changed."""
-    made_ms = 0.0
-    peer: str | None = None
+
+    # What the transport reports -------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Called once, when the connection is there."""
-        transport = cast(asyncio.Transport, HoldingTransport(transport, self.server_state.batch))
+        """Begin a connection, if there is room for one more."""
         super().connection_made(transport)
-        self.made_ms = host_elapsed_ms()
-        if self.client is not None:
-            self.peer = f"{self.client[0]}:{self.client[1]}"
-        self.unanswered = deque()
-        self.flow = _PatientFlow(transport, self.unanswered)
-        self._heard_at = self.loop.time()
-        if len(self.connections) > self.server_state.limit:
+        self._extensions: dict[str, dict[object, object]] = {
+            CONNECTION_EXTENSION: {"connection": Connection(transport, self.client)}
+        }
+        if len(self.connections) > self.server_state.limit and not self.server_state.make_room():
             self.server_state.refused += 1
-            self._refuse(503, "service_unavailable", "The emulator has as many connections as it can hold.")
+            detail = "The emulator has as many connections as it can hold."
+            self._refuse(Problem("service_unavailable", detail, retry_after=RETRY_SECONDS))
+            return
+        # uvicorn starts this timer after each answer: a connection without a request is idle as well
+        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called once, when the connection is gone. A request that is still being answered goes on without it.
-
-        uvicorn tells only the last request. What leads back to the connection is cut: the garbage collector would not
-        find a circle that has lived for long (emulator.server.garbage).
-        """
-        for cycle in self.unanswered:
-            cycle.disconnect()
-        self.unanswered.clear()
+        """End a connection. uvicorn tells only the last request, which may wait behind the one that is being answered."""
         super().connection_lost(exc)
-        self.cycle = None  # type: ignore[assignment]  # nothing asks for it any more
+        self._unset_keepalive_if_required()
+        self.pipeline.clear()
+        if self._answering is not None:
+            _disconnect(self._answering)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse bytes, or keep them while many requests wait."""
+        self._unparsed += data
+        self._parse()
+
+    def _parse(self) -> None:
+        while self._unparsed and len(self.pipeline) < MAX_PIPELINED:
+            if self._refusal or self.transport.is_closing():
+                self._unparsed = b""
+                return
+            piece, self._unparsed = self._unparsed[:PIECE_BYTES], self._unparsed[PIECE_BYTES:]
+            self._framing_bytes += len(piece)
+            try:
+                self.parser.feed_data(piece)
+            except httptools.HttpParserUpgrade as stop:
+                self._unparsed = self._head_without_offer() + piece[stop.args[0] :] + self._unparsed
+            except httptools.HttpParserError as error:
+                self._refuse(_problem_of(error))
+            else:
+                if self._framing_bytes > MAX_FRAMING_BYTES:
+                    detail = f"{self._framing_bytes} bytes came without the end of a head, and without content."
+                    self._refuse(Problem("invalid_request", detail))
+        if self._unparsed:
+            self.flow.pause_reading()
+
+    def _head_without_offer(self) -> bytes:
+        """Return the head at which the parser stopped, to be parsed again without its offer of another protocol.
+
+        Java's HttpClient sends `Upgrade: h2c` with its first request. The parser takes such an offer as agreed, and the
+        body of the request as bytes of that protocol.
+        """
+        lines = [b"%s %s HTTP/%s" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())]
+        lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
+
+    # What the parser reports ----------------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        """Begin a request, at its first byte."""
+        self._unset_keepalive_if_required()
+        self._awaited, self._heard_at = "head", self.loop.time()
+        super().on_message_begin()
+        self.scope["extensions"] = self._extensions
+
+    def on_headers_complete(self) -> None:
+        """Let a request be answered, after those before it. Raises Problem."""
+        self._framing_bytes = 0
+        self._check_head()
+        if self.parser.should_upgrade():  # the parser stops here, and gets the head again
+            return
+        absolute = None if self.url.startswith(b"/") else _ABSOLUTE_TARGET.match(self.url)
+        if absolute is not None:  # its host overrules the header (RFC 9112)
+            self.headers[:] = [(name, absolute[1] if name == b"host" else value) for name, value in self.headers]
+            self.url = b"/" + absolute[2]
+        super().on_headers_complete()
+        self._awaited, self._heard_at = "body", self.loop.time()
+        self.headers = []  # of trailers, which are no headers of the request
+        if self.expect_100_continue:
+            self.cycle.keep_alive = False  # only the client knows whether its body follows, or its next request
+        if self.pipeline:  # uvicorn reads no more, and would not see the client leave
+            self.flow.resume_reading()
+
+    def _check_head(self) -> None:
+        """Refuse a head that is too large, or of another protocol. Raises Problem."""
+        if len(self.url) + sum(map(len, chain.from_iterable(self.headers))) > MAX_HEAD_BYTES:
+            detail = f"The head of a request may have {MAX_HEAD_BYTES} bytes at most."
+        elif (version := self.parser.get_http_version()) not in _VERSIONS:
+            detail = f"HTTP/{version} is not spoken here; expected HTTP/1.1."
+        elif self.parser.get_method() == b"CONNECT":
+            detail = "CONNECT is not allowed here: the emulator is no proxy."
+        else:
+            return
+        raise Problem("invalid_request", detail)
+
+    def on_body(self, body: bytes) -> None:
+        """Take content."""
+        self._framing_bytes, self._heard_at = 0, self.loop.time()
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request, at its last byte."""
+        if not self.parser.should_upgrade():
+            self._framing_bytes, self._awaited = 0, "request"
+            super().on_message_complete()
+
+    # Answers --------------------------------------------------------------------------------------------------------
+
+    def _is_answering(self) -> bool:
+        current = self._answering
+        return current is not None and not (current.response_complete or current.disconnected)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        """Go on with the requests behind the one that is answered."""
+        super().on_response_complete()
+        if self._refusal:
+            self._end_refused()
+        elif self._unparsed:
+            self._parse()
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answer bytes that are no request with a problem, after the requests before them, and close the connection."""
+        if self._awaited == "body":  # it never comes to its end
+            if self.cycle.response_started:
+                self.transport.close()
+                return
+            _disconnect(self.cycle)
+            if self.pipeline:
+                self.pipeline.popleft()
+        answer = problem_response(problem, self.server_state.next_request_id(), problem.retry_after)
+        headers = b"".join(b"%s: %s\r\n" % header for header in answer.headers)
+        self._refusal = b"%sconnection: close\r\n%s\r\n%s" % (STATUS_LINE[answer.status], headers, answer.body)
+        self._end_refused()
+
+    def _end_refused(self) -> None:
+        """Send the refusal if it is its turn."""
+        if not (self.pipeline or self._is_answering()):
+            self.transport.write(self._refusal)
+            self.transport.close()
+
+    # What the server asks -------------------------------------------------------------------------------------------
 
     def end_if_overdue(self, now: float) -> bool:
-        """Close the connection if it keeps the server waiting; return whether it was closed."""
-        if self._is_unread(now):
-            self.transport.abort()
-            return True
-        silence = now - self._heard_at
-        if self._is_refused or self.transport.is_closing():
-            return False
-        if self.flow.read_paused:
-            if len(self._held_back) + len(self.cycle.body) < _MOST_UNREAD_BYTES:
-                FlowControl.resume_reading(self.flow)  # once, since the client's leaving is behind what it sent
-            return False
-        if self._held_back:
-            if silence > HEAD_SECONDS:
-                self._refuse(408, "invalid_request", f"The head of a request must come within {HEAD_SECONDS:g} s.")
-                return True
-        elif not self._between_requests:
-            if silence > BODY_SECONDS:
-                self.transport.abort()
-                return True
-        elif silence > IDLE_SECONDS and not self.unanswered:
-            self.transport.close()
-            return True
-        return False
-
-    def _is_unread(self, now: float) -> bool:
-        """Whether the client has left its answers unread for too long. A closing connection waits for them as well."""
+        """Close the connection if its client keeps the server waiting; return whether it was closed."""
         unsent_bytes = self.transport.get_write_buffer_size()
         if unsent_bytes != self._unsent_bytes:
             self._unsent_bytes, self._taken_at = unsent_bytes, now
-        return bool(unsent_bytes) and now - self._taken_at > ANSWER_SECONDS
-
-    def data_received(self, data: bytes) -> None:
-        """Take bytes from the transport: heads one by one, since the parser loses the bytes behind some of them."""
-        while data and not self._is_refused and not self.transport.is_closing():
-            if not self._between_requests:
-                data = self._take_body(data)
-            elif len(self.unanswered) < MAXIMUM_WAITING:
-                data = self._take_head(data)
-            else:
-                self._held_back += data
-                self.flow.pause_reading()
-                return
-
-    def _queue(self, cycle: Cycle) -> None:
-        """Let a request be answered, after those before it."""
-        self.unanswered.append(cycle)
-        if len(self.unanswered) == 1:
-            self.server_state.batch.answer(self._answer, cycle)
-
-    def _answer(self, cycle: Cycle) -> None:
-        """Answer a request: at once, or in a task if something has to be waited for.
-
-        Most need no task: making one and running it takes 8 us, a fourth of a small request without the kernel's part.
-        """
-        answering = cycle.run_asgi(cycle.application)
-        try:
-            awaited = answering.send(None)
-        except StopIteration:
-            return
-        task = self.loop.create_task(_finish(answering, awaited))
-        task.add_done_callback(self.tasks.discard)
-        self.tasks.add(task)
-
-    def _take_head(self, data: bytes) -> bytes:
-        """Parse one head, if it is whole, and return what comes after it."""
-        if self._held_back:
-            data = self._held_back + data
+        if unsent_bytes and now - self._taken_at > ANSWER_SECONDS:
+            self.transport.abort()
+            return True
+        if self._refusal or self.transport.is_closing():
+            return False
+        if self._unparsed or self.flow.read_paused:
+            self._heard_at = now  # the server keeps its client waiting
+            if len(self._unparsed) + len(self.cycle.body) < MAX_UNREAD_BYTES:
+                self.flow.resume_reading()  # that the client has left is behind what it sent
+            return False
+        silence = now - self._heard_at
+        if self._awaited == "head" and silence > HEAD_SECONDS:
+            detail = f"The head of a request must come within {HEAD_SECONDS:g} s."
+            self._refuse(Problem("invalid_request", detail, status=408))
+        elif self._awaited == "body" and silence > BODY_SECONDS:
+            self.transport.abort()
         else:
-            self._heard_at = self.loop.time()
-        end = data.find(_END_OF_HEAD)
-        if end > MAXIMUM_HEAD_BYTES or (end < 0 and len(data) > MAXIMUM_HEAD_BYTES):
-            self._refuse(400, "invalid_request", f"The head of a request may have {MAXIMUM_HEAD_BYTES} bytes at most.")
-            return b""
-        if end < 0 and b"\n\n" not in data and _BEGINNING_OF_HEAD.match(data):
-            self._held_back = data
-            return b""
-        self._held_back = b""
-        end = len(data) if end < 0 else end + len(_END_OF_HEAD)  # without an end it is no head: the parser says why
-        head, rest = data[:end], data[end:]
-        known = self.server_state.heads.find(head)
-        if known is not None:
-            self._begin(known)
-            self.cycle.end_body()
-        else:
-            self._parse_head(head)
-        return rest
+            return False
+        return True
 
-    def _parse_head(self, data: bytes) -> None:
-        """Let the parser read a head; it calls the `on_` methods."""
-        head = _UPGRADE.sub(b"", data) if b"upgrade" in data.lower() else data
-        if not head.startswith(_USUAL_BEGINNINGS):
-            head = self._with_known_method(head)
-        before = self._head
-        self._feed(head)
-        if self._head is not None and self._head is not before and self._between_requests:  # no body follows
-            self.server_state.heads.keep(data, self._head)
 
-    def _feed(self, data: bytes) -> None:
-        """Let the parser read bytes. Those that are no request are refused."""
-        try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:  # after CONNECT, which is refused like any other method
-            pass
-        except httptools.HttpParserError as error:  # which hides the one of its helper for addresses behind another
-            self.logger.warning("Invalid HTTP request received.")
-            detail = f"The bytes are no HTTP/1.1 request: {error.__context__ or error}."
-            self._refuse(400, "invalid_request", detail)
+def _problem_of(error: httptools.HttpParserError) -> Problem:
+    """Return how bytes are refused that the parser, or one of the methods that it calls, does not take."""
+    reason = error.__context__  # what such a method raised
+    if isinstance(reason, Problem):
+        return reason
+    return Problem("invalid_request", f"The bytes are no HTTP/1.1 request: {reason or error}.")
 
-    def _with_known_method(self, head: bytes) -> bytes:
-        """Return a head whose method the parser knows, and remember the other (D06)."""
-        beginning = _BEGINNING_OF_HEAD.match(head)
-        if beginning is None:
-            return head
-        self._unusual_method = beginning[1].decode()
-        return _STAND_IN_METHOD + head[beginning.end(1) :]
 
-    def _take_body(self, data: bytes) -> bytes:
-        """Parse bytes of a body, and return those behind it."""
-        self._heard_at = self.loop.time()
-        if self._body_left is None:  # in chunks: only the parser knows where they end
-            if self._framing_bytes > MAXIMUM_FRAMING_BYTES:
-                self._refuse(400, "invalid_request", f"A body came on for {self._framing_bytes} bytes without content.")
-                return b""
-            self._framing_bytes += len(data)
-            self._feed(data)
-            return b""
-        body, rest = data[: self._body_left], data[self._body_left :]
-        self._body_left -= len(body)
-        self._feed(body)
-        return rest
-
-    def on_message_begin(self) -> None:
-        """Called by the parser at the first byte of a request."""
-        self._between_requests = False
-        self._framing_bytes, self._body_left = 0, None
-        self.url, self.headers = b"", []
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Called by the parser with a header, in the head or among the trailers."""
-        self.headers.append((name.lower(), value))
-
-    def on_headers_complete(self) -> None:
-        """Called by the parser at the end of the head of a request: begin to answer it, after those before it."""
-        absolute = None if self.url.startswith(b"/") else _ABSOLUTE_TARGET.match(self.url)
-        expects_continue = False
-        for index, (name, value) in enumerate(self.headers):
-            if name == b"content-length":
-                self._body_left = int(value)
-            elif name == b"expect" and value.lower() == b"100-continue":
-                expects_continue = True
-            elif absolute and name == b"host":  # which the target overrules (RFC 9112)
-                self.headers[index] = (name, absolute[1])
-        self._head = self._found_head(expects_continue)
-        self.headers = []  # of trailers, which are no headers of the request
-        self._begin(self._head)
-
-    def _found_head(self, expects_continue: bool) -> Head:
-        """Return the head that the parser has just read."""
-        method, self._unusual_method = self._unusual_method or self.parser.get_method().decode("ascii"), None
-        url, version = httptools.parse_url(self.url), self.parser.get_http_version()
-        raw_path = url.path or b"/"  # an absolute target needs none
-        path = raw_path.decode("ascii")
-        return Head(
-            method=method,
-            path=unquote(path) if "%" in path else path,
-            raw_path=raw_path,
-            query_string=url.query or b"",
-            headers=self.headers,
-            version=version,
-            keep_alive=version != "1.0" and self.parser.should_keep_alive(),
-            expects_continue=expects_continue,
-        )
-
-    def _begin(self, head: Head) -> None:
-        """Begin to answer a request, after those before it."""
-        self.cycle = Cycle(self, self._scope(head), self.app, head.keep_alive, head.expects_continue)
-        self._queue(self.cycle)
-
-    def _scope(self, head: Head) -> Any:
-        """Return the ASGI scope of a request."""
-        return {
-            "type": "http",
-            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
-            "http_version": head.version,
-            "server": self.server,
-            "client": self.client,
-            "scheme": "http",
-            "root_path": "",
-            "method": head.method,
-            "path": head.path,
-            "raw_path": head.raw_path,
-            "query_string": head.query_string,
-            "headers": head.headers,
-            "extensions": {CONNECTION_EXTENSION: {"connection": self}},
-        }
-
-    def on_body(self, body: bytes) -> None:
-        """Called by the parser with content."""
-        self._framing_bytes = 0
-        cycle = self.cycle
-        if not cycle.response_complete:
-            cycle.take(body)
-            if len(cycle.body) > HIGH_WATER_LIMIT or len(self.unanswered) > 1:
-                self.flow.pause_reading()
-
-    def on_message_complete(self) -> None:
-        """Called by the parser at the last byte of a request."""
-        if not self.cycle.response_complete:
-            self.cycle.end_body()
-        self._between_requests = True
-        self._heard_at = self.loop.time()
-
-    def on_response_complete(self) -> None:
-        """Called when an answer is whole: go on with the request that waits behind it."""
-        self.server_state.total_requests += 1
-        if self.server_state.total_requests % REQUESTS_BETWEEN == 0:
-            collect_new()
-        self.unanswered.popleft()
-        if self.transport.is_closing():
-            return
-        if self.unanswered:
-            self.server_state.batch.answer(self._answer, self.unanswered[0])
-        if self._held_back and self.flow.read_paused:
-            held, self._held_back = self._held_back, b""
-            self.data_received(held)
-        self.flow.resume_reading()
-
-    def reset(self) -> None:
-        """Reset the connection, as a scenario asks."""
-        connection = self.transport.get_extra_info("socket")
-        if connection is not None and not self.transport.is_closing():  # else the client has left by itself
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.transport.abort()
-
-    def close(self) -> None:
-        """Close the connection after the bytes that were sent, though the answer is not whole."""
-        self.transport.close()
-
-    def _refuse(self, status: int, code: str, detail: str) -> None:
-        """Answer bytes that are no request with a problem, after the requests before them, and close the connection."""
-        self._is_refused = True
-        if self.unanswered and self.unanswered[-1].more_body:  # which never comes
-            spoiled = self.unanswered.pop()
-            spoiled.disconnect()
-            if spoiled.response_started:
-                self.transport.close()
-                return
-        problem = Problem(code, detail, status=status)
-        retry_after = _RETRY_SECONDS if status == 503 else None
-        answer = problem_response(problem, self.server_state.next_request_id(), retry_after)
-        message = {"type": "http.response.start", "status": status, "headers": answer.headers, "body": answer.body}
-        self._queue(Cycle(self, {}, lambda _scope, _receive, send: send(message), keep_alive=False))
+def _disconnect(cycle: RequestResponseCycle) -> None:
+    """Tell a request that its client has gone."""
+    cycle.disconnected = True
+    cycle.message_event.set()

@@ -1,35 +1,52 @@
 """One uvicorn server: how it is configured, and what it does with connections that keep it waiting.
 
-Every few seconds it looks at all of them and ends those that are overdue, so that a request costs nothing more. A limit
+Every few seconds it looks at all connections and ends those that are overdue, so that a request costs nothing more. A limit
 that is reached is logged with its remedy, once for each look.
 """
 
 import asyncio
 import logging
 import socket
-from typing import Any, Final, cast
+import sys
+from typing import Any, Final
 
-from emulator.server.connections import (
+from uvicorn.config import Config
+from uvicorn.server import Server
+
+from emulator.server.protocol import (
     ANSWER_SECONDS,
     BODY_SECONDS,
     HEAD_SECONDS,
-    IDLE_SECONDS,
-    MAXIMUM_CONNECTIONS,
-    SPARE_FILES,
     Connections,
+    WatchedProtocol,
 )
-from emulator.server.protocol import PatientHttpProtocol
-from emulator.server.uvicorn_classes import Config, Server
 
+IDLE_SECONDS: Final = 120
+"""How long a connection may be open without a request."""
+MAX_CONNECTIONS: Final = 1_000
+SPARE_FILES: Final = 64
+"""File descriptors for everything else: the log, helpers, files that are read. At most half of what the process may have."""
 _LOOK_SECONDS: Final = 5.0
 _LOGGER = logging.getLogger("emulator.server")
+
+
+def connection_limit() -> int:
+    """Return how many connections this process can hold: fewer where its limit of open files is low."""
+    if sys.platform == "win32":
+        return MAX_CONNECTIONS
+    import resource
+
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return MAX_CONNECTIONS
+    return max(min(MAX_CONNECTIONS, files - min(SPARE_FILES, files // 2)), 1)
 
 
 def server_config(application: Any, grace_seconds: int = 0) -> Config:
     """Return how uvicorn serves an ASGI application."""
     return Config(
         application,
-        http=PatientHttpProtocol,
+        http=WatchedProtocol,
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -38,41 +55,45 @@ def server_config(application: Any, grace_seconds: int = 0) -> Config:
         proxy_headers=False,
         server_header=False,
         date_header=False,
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=grace_seconds,
     )
 
 
 class WatchedServer(Server):
-    """A server that ends connections that are idle or slow for too long."""
+    """A server that ends connections that are slow for too long."""
 
     def __init__(self, application: Any, grace_seconds: int = 0) -> None:
         """`grace_seconds`: how long requests in flight may take to finish when the server is told to stop."""
         super().__init__(server_config(application, grace_seconds))
-        self.server_state: Connections = Connections()
+        self.server_state: Connections = Connections(connection_limit())
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to serve, and to check connections."""
         await super().startup(sockets)
-        self._look_later(asyncio.get_running_loop())
+        asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
 
-    def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.call_later(_LOOK_SECONDS, self._look, loop)
+    def cut_connections(self) -> int:
+        """Break off every connection, and return how many there were: no request is answered any more."""
+        connections = list(self.server_state.connections)
+        for connection in connections:
+            connection.transport.abort()
+        return len(connections)
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        connections, now = self.server_state, loop.time()
-        all_of_them = cast(list[PatientHttpProtocol], list(connections.connections))
-        ended = sum(connection.end_if_overdue(now) for connection in all_of_them)
+    def _look(self) -> None:
+        state, loop = self.server_state, asyncio.get_running_loop()
+        ended = sum(connection.end_if_overdue(loop.time()) for connection in list(state.connections))
         if ended:
             _LOGGER.warning(
                 "closed %d connections that kept the server waiting: a head must come within %d s, a body must go on "
-                "within %d s, an answer must be read on within %d s, an idle connection closes after %d s",
-                *(ended, HEAD_SECONDS, BODY_SECONDS, ANSWER_SECONDS, IDLE_SECONDS),
+                "within %d s, an answer must be read on within %d s",
+                *(ended, HEAD_SECONDS, BODY_SECONDS, ANSWER_SECONDS),
             )
-        if connections.refused:
+        if state.refused:
             _LOGGER.warning(
                 "refused %d connections: there may be %d at most; close idle ones in the client's pool, or "
                 "raise the limit of open files (ulimit -n) if it is lower than %d",
-                *(connections.refused, connections.limit, MAXIMUM_CONNECTIONS + SPARE_FILES),
+                *(state.refused, state.limit, MAX_CONNECTIONS + SPARE_FILES),
             )
-            connections.refused = 0
-        self._look_later(loop)
+            state.refused = 0
+        loop.call_later(_LOOK_SECONDS, self._look)

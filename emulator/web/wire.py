@@ -5,7 +5,6 @@ read to its end and dropped, so that its sender sees the answer instead of a res
 """
 
 import asyncio
-from typing import Any
 
 from emulator.http.connection import Connection
 from emulator.http.requests import Body, Receive, Request, Send, until_gone, watching
@@ -38,13 +37,7 @@ class Wire:
         send, body, is_refused_early = self._send, response.body, self._body.has_more
         if self._request.method == "HEAD":
             body = b""
-        head: dict[str, Any] = {"type": "http.response.start", "status": response.status, "headers": response.headers}
-        is_whole = bytes_per_second is None and len(body) <= PIECE_BYTES and not is_refused_early
-        if is_whole and self._request.connection is not None:
-            head["body"] = body
-            await send(head)
-            return
-        await send(head)
+        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         piece_bytes = PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
         if bytes_per_second is not None or len(body) > piece_bytes:
             for start in range(0, len(body), piece_bytes):

@@ -160,11 +160,3 @@ def test_where_no_emulator_answers_the_status_is_1(command: list[str]) -> None:
     assert outcome.status == 1
     assert url in outcome.complaint
     assert "Connection refused" in outcome.complaint
-
-
-IMPORT = "import emulator.server.uvicorn_classes, uvicorn; print(uvicorn.run.__module__, uvicorn.Config.__module__)"
-
-
-@pytest.mark.parametrize("script", [IMPORT, f"import uvicorn; {IMPORT}"], ids=["afterwards", "before"])
-def test_who_asks_for_the_server_library_has_the_whole_of_it(script: str) -> None:
-    assert run_script(script) == "uvicorn.main uvicorn.config\n"

@@ -13,8 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Seque
 from dataclasses import dataclass, field
 from typing import Any
 
-from emulator.server.connections import Connections
-from emulator.server.protocol import PatientHttpProtocol
+from emulator.server.protocol import Connections, WatchedProtocol
 from emulator.server.server import server_config
 
 TURNS = 60
@@ -55,7 +54,7 @@ class Conversation:
     was_closed: bool = False
     """Whether the server ended it."""
     most_waiting: int = 0
-    """How many requests were unanswered at a time."""
+    """How many requests waited for those before them at a time."""
 
     def responses(self) -> list[Response]:
         """Read what was written, strictly. Raises BrokenAnswerError."""
@@ -68,7 +67,7 @@ class _Transport(asyncio.Transport):
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__({"sockname": ("127.0.0.1", 8038), "peername": ("127.0.0.1", 50000)})
         self._loop = loop
-        self.protocol: PatientHttpProtocol | None = None
+        self.protocol: WatchedProtocol | None = None
         self.written = bytearray()
         self.is_reading_paused = False
         self.unsent_bytes = 0
@@ -99,7 +98,7 @@ class _Transport(asyncio.Transport):
         self.is_reading_paused = False
 
 
-async def converse(application: AsgiApplication, pieces: Iterable[bytes]) -> Conversation:
+async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit: int = 1) -> Conversation:
     """Connect, send pieces one after another, wait until all is answered that can be, and leave.
 
     Raises:
@@ -107,8 +106,8 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes]) -> Con
     """
     conversation = Conversation()
     loop = asyncio.get_running_loop()
-    state = Connections()
-    protocol = PatientHttpProtocol(server_config(_noted(application, conversation)), state, {}, loop)
+    state = Connections(limit)
+    protocol = WatchedProtocol(server_config(_noted(application, conversation)), state, {}, loop)
     transport = _Transport(loop)
     transport.protocol = protocol
     protocol.connection_made(transport)
@@ -117,9 +116,9 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes]) -> Con
         if transport.is_closing() or transport.is_reading_paused:
             break
         protocol.data_received(piece)
-        conversation.most_waiting = max(conversation.most_waiting, len(protocol.unanswered))
+        conversation.most_waiting = max(conversation.most_waiting, len(protocol.pipeline))
         await asyncio.sleep(0)
-    await _turns(lambda: not (state.tasks or protocol.unanswered))
+    await _turns(lambda: not (state.tasks or protocol.pipeline))
     conversation.was_closed = transport.is_closing()
     if not conversation.was_closed:
         protocol.eof_received()
