@@ -127,6 +127,7 @@ class WatchedProtocol(HttpToolsProtocol):
             except httptools.HttpParserUpgrade as stop:
                 self._unparsed = self._head_without_offer() + piece[stop.args[0] :] + self._unparsed
             except httptools.HttpParserError as error:
+                self.logger.warning("Invalid HTTP request received.")
                 self._refuse(_problem_of(error))
             else:
                 if self._framing_bytes > MAX_FRAMING_BYTES:
