@@ -33,11 +33,12 @@ from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.sandboxes import SandboxConflictError, Sandboxes
 from emulator.settings import Settings, UsageError
 from emulator.web.direct_uploads import DirectUploads
-from emulator.web.exchange import Service, Surface
+from emulator.web.exchange import Surface
 from emulator.web.files import Files
 from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from emulator.web.pictures import PictureWorker
-from emulator.web.stray_paths import StrayPaths
+from emulator.web.service import Service
+from emulator.web.unrouted_paths import UnroutedPaths
 from emulator.web.v1 import V1
 from emulator.web.wire import Wire
 
@@ -82,8 +83,8 @@ class Application:
             FILES_PREFIX: Files(self.sandboxes),
             DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
         }
-        strays = StrayPaths(self.sandboxes)
-        service = Service(self.sandboxes, self._pictures, surfaces, strays, settings.public_url, self._stop)
+        unrouted = UnroutedPaths(self.sandboxes)
+        service = Service(self.sandboxes, self._pictures, surfaces, unrouted, settings.public_url, self._stop)
         self._service = (
             Cors(service, settings.cors, CONTROL_PREFIX, self._next_request_id) if settings.cors else service
         )
@@ -154,7 +155,7 @@ class Application:
         """Return what clients did wrong in all sandboxes, those included that are gone; no request comes any more."""
         for sandbox in self.sandboxes.by_id.values():
             engine.enter(sandbox)
-        return self.examiner.conclude_all(self.sandboxes.by_id.values())
+        return self.examiner.conclude_all(sandbox.observed() for sandbox in self.sandboxes.by_id.values())
 
     def coverage(self) -> "Coverage":
         """Return the coverage of the contract by the clients of all sandboxes, deleted ones included."""
@@ -162,7 +163,8 @@ class Application:
         from emulator.scenario.library import shipped_library
 
         closed_by = closing.Closing(self.contract, shipped_library(self.contract).scenarios())
-        return coverage.document(self.contract, closed_by, self.examiner.met(self.sandboxes.by_id.values()))
+        covered = self.examiner.covered_in_all(sandbox.observed() for sandbox in self.sandboxes.by_id.values())
+        return coverage.document(self.contract, closed_by, covered)
 
     def stop(self) -> None:
         """Let the requests in flight come to their end: what only a scenario keeps waiting waits no longer."""

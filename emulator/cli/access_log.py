@@ -19,7 +19,7 @@ from emulator.kernel.timestamps import format_timestamp
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 
 if TYPE_CHECKING:
-    from emulator.service.journal import Entry
+    from emulator.service.record import RequestRecord
     from emulator.service.sandbox import Sandbox
 
 GATHER_SECONDS: Final = 0.1
@@ -41,14 +41,14 @@ class AccessLog:
         self._thread = Thread(target=self._run, name="access-log", daemon=True)
         self._thread.start()
 
-    def note(self, sandbox: "Sandbox", entry: "Entry") -> None:
-        """Take an entry of a sandbox's journal; only one that is complete makes a line."""
-        if not entry.is_complete:
+    def note(self, sandbox: "Sandbox", record: "RequestRecord") -> None:
+        """Take a request of a sandbox's journal; only one that is complete makes a line."""
+        if not record.is_complete:
             return
         if self._waiting_characters >= MAX_WAITING_CHARACTERS:
             self._left_out += 1
             return
-        line = self._line(sandbox.id, entry)
+        line = self._line(sandbox.id, record)
         self._waiting_characters += len(line)
         self._waiting.append(line)
 
@@ -68,22 +68,22 @@ class AccessLog:
             if lines:
                 _write("".join(lines))
 
-    def _line(self, sandbox: str, entry: "Entry") -> str:
-        team = entry.caller.account.team.name if entry.caller else None
-        time = format_timestamp(entry.arrived_at)
-        what = entry.operation or f"{entry.method} {without_signature(entry.path)}"
-        duration_ms = round(entry.duration_ms or 0, 1)
-        remedy = _remedy(entry)
+    def _line(self, sandbox: str, record: "RequestRecord") -> str:
+        team = record.team.name if record.team else None
+        time = format_timestamp(record.arrived_at)
+        what = record.operation or f"{record.method} {without_signature(record.path)}"
+        duration_ms = round(record.duration_ms or 0, 1)
+        remedy = _remedy(record)
         if self._as_json:
             fields = {
                 "level": "info",
                 "logger": "access",
                 "time": time,
-                "status": entry.status,
+                "status": record.status,
                 "operation": what,
-                "code": entry.code,
-                "replayed": entry.replay_of is not None,
-                "lost": entry.loss is not None,
+                "code": record.code,
+                "replayed": record.replay_of is not None,
+                "lost": record.loss is not None,
                 "duration_ms": duration_ms,
                 "team": team,
                 "sandbox": sandbox,
@@ -93,11 +93,11 @@ class AccessLog:
         style = self._style
         parts = (
             style(time, DIM),
-            style.status(str(entry.status or "---"), entry.status),
+            style.status(str(record.status or "---"), record.status),
             printable(what),
-            entry.code,
-            "replayed" if entry.replay_of is not None else None,
-            "answer lost" if entry.loss is not None else None,
+            record.code,
+            "replayed" if record.replay_of is not None else None,
+            "answer lost" if record.loss is not None else None,
             f"{duration_ms} ms",
             printable(team or ""),
             None if sandbox == DEFAULT_SANDBOX_ID else f"({sandbox})",
@@ -106,12 +106,12 @@ class AccessLog:
         return "  ".join(filter(None, parts)) + "\n"
 
 
-def _remedy(entry: "Entry") -> str | None:
-    if entry.code is None:
+def _remedy(record: "RequestRecord") -> str | None:
+    if record.code is None:
         return None
     from emulator.control.explanations import remedy_of
 
-    return remedy_of(entry)
+    return remedy_of(record)
 
 
 def _write(text: str) -> None:

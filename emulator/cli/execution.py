@@ -71,7 +71,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             variables = _variables(environment, address, application, settings)
             application.examiner.keeps_conduct = options.conduct != "off"
             if files.journal is not None:
-                application.sandboxes.observe(recording.note)
+                application.sandboxes.watch(recording.note)
             cell = None if options.cell is None else _cell(options.cell, application)
             if cell is not None:
                 variables |= cell.variables

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from emulator.cli.report import Report
-from emulator.service.record import Finding
+from emulator.examiner.conduct import Finding
 
 SUITE = "image-workflow-emulator.conduct"
 

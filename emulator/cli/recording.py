@@ -8,7 +8,7 @@ import orjson
 from emulator.cli.har import as_har
 
 if TYPE_CHECKING:
-    from emulator.service.journal import Entry
+    from emulator.service.record import RequestRecord
     from emulator.service.sandbox import Sandbox
 
 MOST_BYTES_IN_MEMORY: Final = 4 * 2**20
@@ -20,18 +20,19 @@ class Recording:
     def __init__(self) -> None:
         self._lines = tempfile.SpooledTemporaryFile(MOST_BYTES_IN_MEMORY)  # noqa: SIM115 (it outlives any block)
 
-    def note(self, sandbox: "Sandbox", entry: "Entry") -> None:
-        """Take an entry of a sandbox's journal, once it is complete."""
-        if entry.is_complete:
-            from emulator.control.entries import Masks, describe_entry
+    def note(self, sandbox: "Sandbox", record: "RequestRecord") -> None:
+        """Take an record of a sandbox's journal, once it is complete."""
+        if record.is_complete:
+            from emulator.control.describing import describe_request
+            from emulator.control.masks import Masks
 
-            described = {"sandbox": sandbox.id, **describe_entry(entry, Masks(sandbox))}
+            described = {"sandbox": sandbox.id, **describe_request(record, Masks(sandbox))}
             self._lines.write(orjson.dumps(described, option=orjson.OPT_APPEND_NEWLINE))
 
     def content(self, suffix: str, url: str) -> bytes:
         """Return all entries in the order of their arrival: as HAR for a file with the suffix `.har`, else as JSON."""
         self._lines.seek(0)
         with self._lines:
-            entries = sorted(map(orjson.loads, self._lines), key=lambda entry: entry["arrived_at"])
+            entries = sorted(map(orjson.loads, self._lines), key=lambda record: record["arrived_at"])
         content = as_har(entries, url) if suffix == ".har" else {"data": entries}
         return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -31,7 +31,7 @@ from emulator.examiner.examiner import Totals
 from emulator.kernel.wording import count_of
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.scenario.playbook import RuleCounts
-from emulator.service.journal import Outcome
+from emulator.service.record import RequestCount
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally, TeamTally
 from emulator.testing.records import Rule, request_numbers
@@ -116,9 +116,9 @@ class Report:
             lines += conduct_lines(self.conduct)
         return "\n".join(lines) + "\n"
 
-    def _requests(self) -> Iterator[tuple[str, Iterable[tuple[int | None, Counter[Outcome]]]]]:
+    def _requests(self) -> Iterator[tuple[str, Iterable[tuple[int | None, Counter[RequestCount]]]]]:
         """Go through the operations and byte surfaces that were asked for, in their order, each with its statuses."""
-        found: dict[str, dict[int | None, Counter[Outcome]]] = {}
+        found: dict[str, dict[int | None, Counter[RequestCount]]] = {}
         for outcome, count in self.tally.requests.items():
             statuses = found.setdefault(outcome.operation or outcome.byte_surface or _NO_OPERATION, {})
             statuses.setdefault(outcome.status, Counter())[outcome] += count
@@ -135,7 +135,7 @@ class Report:
         ]
 
 
-def _fates(counts: Counter[Outcome]) -> dict[str, int]:
+def _fates(counts: Counter[RequestCount]) -> dict[str, int]:
     """Count the answers that were sent again, and those that were lost on the wire."""
     return {
         "replayed": sum(count for outcome, count in counts.items() if outcome.is_replayed),
@@ -143,7 +143,7 @@ def _fates(counts: Counter[Outcome]) -> dict[str, int]:
     }
 
 
-def _status_words(status: int | None, counts: Counter[Outcome]) -> str:
+def _status_words(status: int | None, counts: Counter[RequestCount]) -> str:
     fates = ", ".join(f"{count} {fate}" for fate, count in _fates(counts).items() if count)
     return f"{status or _NO_ANSWER}: {counts.total()}" + (f" ({fates})" if fates else "")
 

@@ -84,7 +84,7 @@ def access_log(
     from emulator.cli.output import Style
 
     log = AccessLog(Style(sys.stderr, environment), as_json=settings.log_format == "json")
-    application.sandboxes.observe(log.note)
+    application.sandboxes.watch(log.note)
     try:
         yield
     finally:

@@ -10,10 +10,10 @@ from typing import Final
 from urllib.parse import quote
 
 from emulator.contract import BASE_PATH
-from emulator.control.entries import Masks
+from emulator.control.masks import Masks
 from emulator.http.requests import encoded_path
 from emulator.kernel.wording import count_of
-from emulator.service.journal import MAXIMUM_BODY_BYTES, Entry
+from emulator.service.record import MAX_BODY_BYTES, RequestRecord
 
 _AUTHORIZATION: Final = '--header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"'
 _KEPT_IN_QUERIES: Final = "".join(map(chr, range(0x21, 0x7F)))
@@ -23,20 +23,20 @@ _GLOBS: Final = frozenset("[]{}")
 """What curl would take for several addresses in one."""
 
 
-def as_curl(entry: Entry, masks: Masks, origin: str) -> str:
+def as_curl(record: RequestRecord, masks: Masks, origin: str) -> str:
     """Return the command, after its comments; `origin` is the address of the emulator."""
-    path = encoded_path(masks.of_text(entry.path))
-    query = quote(masks.of_bytes(entry.query), safe=_KEPT_IN_QUERIES)
+    path = encoded_path(masks.of_text(record.path))
+    query = quote(masks.of_bytes(record.query), safe=_KEPT_IN_QUERIES)
     address = f"{origin}{path}?{query}" if query else origin + path
-    body = list(_body(entry, masks))
-    words = ["curl", "--include", *_method(entry.method, has_body=bool(body))]
+    body = list(_body(record, masks))
+    words = ["curl", "--include", *_method(record.method, has_body=bool(body))]
     words += ["--path-as-is"] if not _DOTS.isdisjoint(path.split("/")) else []
     words += ["--globoff"] if not _GLOBS.isdisjoint(query) else []
-    headers = [f"--header {_word(name + masks.of_bytes(value))}" for name, value in _headers(entry)]
-    if entry.caller is not None and entry.path.startswith(BASE_PATH):
+    headers = [f"--header {_word(name + masks.of_bytes(value))}" for name, value in _headers(record)]
+    if record.credential is not None and record.path.startswith(BASE_PATH):
         headers.insert(0, _AUTHORIZATION)
     lines = [" ".join(words), *headers, *body, _word(address.encode())]
-    return "".join(f"# {comment}\n" for comment in _comments(entry, masks)) + " \\\n  ".join(lines)
+    return "".join(f"# {comment}\n" for comment in _comments(record, masks)) + " \\\n  ".join(lines)
 
 
 def _method(method: str, *, has_body: bool) -> list[str]:
@@ -45,55 +45,55 @@ def _method(method: str, *, has_body: bool) -> list[str]:
     return [] if method == "GET" and not has_body else ["--request", _word(method.encode())]
 
 
-def _headers(entry: Entry) -> Iterator[tuple[bytes, bytes]]:
+def _headers(record: RequestRecord) -> Iterator[tuple[bytes, bytes]]:
     """Go through the headers that the journal keeps, each as the beginning of its line and its value."""
-    if entry.idempotency_key is not None:
-        yield b"Idempotency-Key: ", entry.idempotency_key.encode("latin-1")
-    if entry.fault_header is not None:
-        yield b"Emulator-Fault: ", entry.fault_header
-    if entry.content_type:
-        yield b"Content-Type: ", entry.content_type
-    elif _had_body(entry):
+    if record.idempotency_key is not None:
+        yield b"Idempotency-Key: ", record.idempotency_key.encode("latin-1")
+    if record.fault_header is not None:
+        yield b"Emulator-Fault: ", record.fault_header
+    if record.content_type_header:
+        yield b"Content-Type: ", record.content_type_header
+    elif _had_body(record):
         yield b"Content-Type:", b""  # without which curl would send one
 
 
-def _body(entry: Entry, masks: Masks) -> Iterator[str]:
-    if _is_kept(entry):
-        yield f"--data-raw {_word(masks.of_bytes(entry.request_body or b''))}"
-    elif _had_body(entry):
+def _body(record: RequestRecord, masks: Masks) -> Iterator[str]:
+    if _is_kept(record):
+        yield f"--data-raw {_word(masks.of_bytes(record.request_body or b''))}"
+    elif _had_body(record):
         yield "--data-binary @FILE"
 
 
-def _had_body(entry: Entry) -> bool:
-    return entry.content_type is not None and entry.request_body != b""
+def _had_body(record: RequestRecord) -> bool:
+    return record.content_type_header is not None and record.request_body != b""
 
 
-def _is_kept(entry: Entry) -> bool:
+def _is_kept(record: RequestRecord) -> bool:
     """Whether there is a body that can be an argument of a command, which ends at a NUL."""
-    return bool(entry.request_body) and b"\0" not in (entry.request_body or b"")
+    return bool(record.request_body) and b"\0" not in (record.request_body or b"")
 
 
-def _comments(entry: Entry, masks: Masks) -> Iterator[str]:
+def _comments(record: RequestRecord, masks: Masks) -> Iterator[str]:
     """Say what the command cannot repeat, and why."""
-    if entry.caller is None and entry.path.startswith(BASE_PATH):
+    if record.credential is None and record.path.startswith(BASE_PATH):
         yield "without a key: none came, or one that belongs to no Team, which the journal does not keep"
-    sent = (entry.path.encode(), entry.query, entry.request_body or b"", *(value for _, value in _headers(entry)))
+    sent = (record.path.encode(), record.query, record.request_body or b"", *(value for _, value in _headers(record)))
     if any(masks.of_bytes(text) != text for text in sent):
         yield "where the request held a key, only its beginning stands here: the journal shows no keys"
-    if _had_body(entry) and not _is_kept(entry):
-        size_bytes = len(entry.request_body or b"") or entry.request_body_bytes
+    if _had_body(record) and not _is_kept(record):
+        size_bytes = len(record.request_body or b"") or record.request_body_bytes
         size = f" of {count_of(size_bytes, 'byte')}" if size_bytes else ""
-        yield f"FILE stands for the body{size}: {_reason(entry)}"
+        yield f"FILE stands for the body{size}: {_reason(record)}"
 
 
-def _reason(entry: Entry) -> str:
+def _reason(record: RequestRecord) -> str:
     """Say why a body is not in the command."""
-    if entry.request_body:
+    if record.request_body:
         return "it holds a NUL, which no argument of a command can"
-    if entry.byte_surface is not None:
+    if record.byte_surface is not None:
         return "the journal keeps no image bytes"
-    if entry.request_body_bytes > MAXIMUM_BODY_BYTES:
-        return f"the journal keeps bodies up to {MAXIMUM_BODY_BYTES} bytes"
+    if record.request_body_bytes > MAX_BODY_BYTES:
+        return f"the journal keeps bodies up to {MAX_BODY_BYTES} bytes"
     return "it was not read"
 
 

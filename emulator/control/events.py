@@ -16,8 +16,9 @@ from starlette.responses import Response
 
 from emulator.control.calls import Call, ControlPlane
 from emulator.control.clock import describe_clock
-from emulator.control.entries import Masks, describe_arrival, describe_entry
+from emulator.control.describing import describe_request
 from emulator.control.fields import number_in, unfit
+from emulator.control.masks import Masks
 from emulator.control.scenarios import describe_scenario
 from emulator.control.streams import Stream
 from emulator.control.teams import describe_owner, describe_team
@@ -25,7 +26,7 @@ from emulator.documents.values import LARGEST_INTEGER
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.service import engine
 from emulator.service.feed import Change, Feed, Kind
-from emulator.service.journal import Entry
+from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
 
 BATCH: Final = 100
@@ -148,30 +149,31 @@ def _event_id(number: int) -> bytes:
 Report = Callable[[Sandbox, Any, Masks], Mapping[str, Any] | None]
 
 
-def _arrived(_sandbox: Sandbox, entry: Entry, masks: Masks) -> Mapping[str, Any]:
-    return describe_arrival(entry, masks)
+def _arrived(sandbox: Sandbox, sequence: int, masks: Masks) -> Mapping[str, Any] | None:
+    record = sandbox.journal.at_sequence(sequence)
+    return None if record is None else describe_request(record.as_arrived, masks)
 
 
-def _left(_sandbox: Sandbox, entry: Entry, masks: Masks) -> Mapping[str, Any]:
-    return describe_entry(entry, masks)
+def _left(_sandbox: Sandbox, record: RequestRecord, masks: Masks) -> Mapping[str, Any]:
+    return describe_request(record, masks)
 
 
 def _work(sandbox: Sandbox, subject: tuple[str, str], _masks: Masks) -> Mapping[str, Any]:
     work_id, status = subject
     store = sandbox.store
     operation, generation = store.operations.items.get(work_id), store.generations.items.get(work_id)
-    told = {"id": work_id, "status": status}
+    reported = {"id": work_id, "status": status}
     if operation is not None:
         return {
-            **told,
+            **reported,
             "object": "operation",
             "type": operation.type,
             "team": describe_owner(sandbox, operation.team_id),
         }
     if generation is not None:
         owner = describe_owner(sandbox, generation.team_id)
-        return {**told, "object": "generation", "workflow": generation.workflow, "team": owner}
-    return told
+        return {**reported, "object": "generation", "workflow": generation.workflow, "team": owner}
+    return reported
 
 
 def _clock(sandbox: Sandbox, instant: int, _masks: Masks) -> Mapping[str, Any]:

@@ -5,9 +5,9 @@ from typing import Any
 import orjson
 
 from emulator.control.calls import Call
-from emulator.control.entries import Masks
 from emulator.control.fields import unfit
-from emulator.examiner import conduct, coverage, points
+from emulator.control.masks import Masks
+from emulator.examiner import coverage
 
 CONDUCT_QUERY = ("ended", "whole")
 COVERAGE_QUERY = ("whole",)
@@ -16,17 +16,16 @@ _WORDS = {"true": True, "false": False}
 
 def show_conduct(call: Call) -> orjson.Fragment:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
-    ended, whole = _switch(call, "ended"), _switch(call, "whole")
-    examine = call.plane.examiner.whole_conduct if whole else conduct.examine
-    found = examine(call.sandbox, ended)
-    return orjson.Fragment(Masks(call.sandbox).of_bytes(orjson.dumps(found.as_json())))
+    has_ended, is_whole = _switch(call, "ended"), _switch(call, "whole")
+    conduct = call.plane.examiner.conduct(call.sandbox.observed(), has_ended=has_ended, is_whole=is_whole)
+    return orjson.Fragment(Masks(call.sandbox).of_bytes(orjson.dumps(conduct.as_json())))
 
 
 def show_coverage(call: Call) -> dict[str, Any]:
     """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
-    plane, whole = call.plane, _switch(call, "whole")
-    met = plane.examiner.whole_met(call.sandbox) if whole else points.met(call.sandbox)
-    return coverage.document(plane.contract, plane.closing, met)
+    plane = call.plane
+    covered = plane.examiner.covered(call.sandbox.observed(), is_whole=_switch(call, "whole"))
+    return coverage.document(plane.contract, plane.closing, covered)
 
 
 def _switch(call: Call, name: str) -> bool:

@@ -1,34 +1,33 @@
 """Why a request ended as it did: its checks in order, what decided, and the remedy.
 
-Words what the exchange noted in an entry of the journal, and finds the other entry that its Idempotency-Key belongs to.
+Words what the exchange noted in an record of the journal, and finds the other record that its Idempotency-Key belongs to.
 Decides nothing.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from emulator.documents.complaints import sentence
 from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, Source, source_of
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of
 from emulator.scenario.rules import Rule
-from emulator.service.journal import Entry, Journal
+from emulator.service.journal import Journal
+from emulator.service.record import RequestRecord
 
 
-def explain(journal: Journal, entry: Entry) -> dict[str, Any]:
-    """Return the explanation of an entry, as JSON."""
-    related = _related_entry(journal, entry)
+def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
+    """Return the explanation of an record, as JSON."""
+    related = _related_request(journal, record)
     return {
-        "outcome": entry.outcome,
-        "summary": _summary(entry, related),
-        "checks": [_describe_check(check, entry) for check in _checks(entry)],
-        "decided_by": _decided_by(entry),
-        "remedy": remedy_of(entry),
-        "recovery": CATALOGUE[entry.code].recovery if entry.code else None,
-        "effects": list(_effects(entry)),
-        "rules": [describe_rule(rule) | {"did": did} for rule, did in _what_rules_did(entry)],
+        "outcome": record.outcome,
+        "summary": _summary(record, related),
+        "checks": [_describe_check(check, record) for check in _checks(record)],
+        "decided_by": _decided_by(record),
+        "remedy": remedy_of(record),
+        "recovery": CATALOGUE[record.code].recovery if record.code else None,
+        "effects": list(_effects(record)),
+        "rules": [describe_rule(rule) | {"did": did} for rule, did in _what_rules_did(record)],
         "related": related,
     }
 
@@ -36,29 +35,29 @@ def explain(journal: Journal, entry: Entry) -> dict[str, Any]:
 # The checks -----------------------------------------------------------------------------------------------------------
 
 
-def _decided(entry: Entry) -> Check | None:
+def _decided(record: RequestRecord) -> Check | None:
     """Return the check that decided how the request ended; None where every check was passed, or none decided."""
-    if entry.outcome == "replayed":
+    if record.outcome == "replayed":
         return Check.IDEMPOTENCY
-    if entry.outcome != "refused" or entry.problem is None or entry.problem.code == "internal_error":
+    if record.outcome != "refused" or record.problem is None or record.problem.code == "internal_error":
         return None
-    return entry.problem.check
+    return record.problem.check
 
 
-def _checks(entry: Entry) -> list[Check]:
+def _checks(record: RequestRecord) -> list[Check]:
     """Return the checks of the operation, with the one that decided where a scenario brought it in, in their order."""
-    decided = _decided(entry)
-    if decided is None or decided in entry.checks:
-        return list(entry.checks)
+    decided = _decided(record)
+    if decided is None or decided in record.checks:
+        return list(record.checks)
     order = list(Check)
-    return sorted((*entry.checks, decided), key=order.index)
+    return sorted((*record.checks, decided), key=order.index)
 
 
-def _describe_check(check: Check, entry: Entry) -> dict[str, Any]:
+def _describe_check(check: Check, record: RequestRecord) -> dict[str, Any]:
     result, detail, code = "not reached", None, None
-    if check is _decided(entry):
-        result, detail, code = "decided", _detail(entry), entry.problem.code if entry.problem else None
-    elif check in entry.passed:
+    if check is _decided(record):
+        result, detail, code = "decided", _detail(record), record.problem.code if record.problem else None
+    elif check in record.passed:
         result = "passed"
     return {
         "check": check.value,
@@ -72,31 +71,31 @@ def _describe_source(source: Source) -> dict[str, Any]:
     return {"section": source.section, "decisions": source.decisions}
 
 
-def _detail(entry: Entry) -> str | None:
-    if entry.problem is not None:
-        return entry.problem.detail
-    return None if entry.replay_of is None else "Idempotency-Key: found the same intent that this key is bound to"
+def _detail(record: RequestRecord) -> str | None:
+    if record.problem is not None:
+        return record.problem.detail
+    return None if record.replay_of is None else "Idempotency-Key: found the same intent that this key is bound to"
 
 
-def _decided_by(entry: Entry) -> dict[str, Any] | None:
+def _decided_by(record: RequestRecord) -> dict[str, Any] | None:
     """Return what decided, at which check, what was found and why it is checked; None where nothing was refused."""
-    check = _decided(entry)
-    if check is None and entry.problem is None:
+    check = _decided(record)
+    if check is None and record.problem is None:
         return None
-    source = source_of(check or Check.ROUTE, entry.problem.code if entry.problem else None)
-    who = "the service" if not entry.is_injected else "a scenario" if entry.rule else "the header Emulator-Fault"
+    source = source_of(check or Check.ROUTE, record.problem.code if record.problem else None)
+    who = "the service" if not record.is_injected else "a scenario" if record.rule else "the header Emulator-Fault"
     return {
         "check": check.value if check else None,
         "who": who,
-        "detail": _detail(entry),
+        "detail": _detail(record),
         "source": _describe_source(source),
-        "timeline": _describe_cause(entry),
+        "timeline": _describe_cause(record),
     }
 
 
-def _describe_cause(entry: Entry) -> dict[str, Any] | None:
+def _describe_cause(record: RequestRecord) -> dict[str, Any] | None:
     """Return where the change of a timeline stands that the refusal comes from, and when it was made."""
-    cause = entry.problem.cause if entry.problem else None
+    cause = record.problem.cause if record.problem else None
     if cause is None:
         return None
     return _describe_place(cause) | {"at": format_timestamp(cause.at)}
@@ -105,26 +104,26 @@ def _describe_cause(entry: Entry) -> dict[str, Any] | None:
 # What would have helped, and what happened ----------------------------------------------------------------------------
 
 
-def remedy_of(entry: Entry) -> str | None:
+def remedy_of(record: RequestRecord) -> str | None:
     """Return the remedy; None for a request that was not refused."""
-    problem = entry.problem
+    problem = record.problem
     if problem is None:
-        return "remove the cause, and send it with a new Idempotency-Key" if entry.code else None
-    if not entry.is_injected:
+        return "remove the cause, and send it with a new Idempotency-Key" if record.code else None
+    if not record.is_injected:
         return problem.remedy or problem.kind.recovery
-    if entry.rule is None:
+    if record.rule is None:
         return "remove the header Emulator-Fault"
-    return f"send it when the rule {entry.rule.name!r} is not due, or end the scenario"
+    return f"send it when the rule {record.rule.name!r} is not due, or end the scenario"
 
 
-def _summary(entry: Entry, related: Mapping[str, Any] | None) -> str:
-    is_lost = entry.is_complete and entry.outcome != "lost" and entry.loss is not None
-    return _verdict(entry, related) + (" A scenario lost the answer on the wire." if is_lost else "")
+def _summary(record: RequestRecord, related: Mapping[str, Any] | None) -> str:
+    is_lost = record.is_complete and record.outcome != "lost" and record.loss is not None
+    return _verdict(record, related) + (" A scenario lost the answer on the wire." if is_lost else "")
 
 
-def _verdict(entry: Entry, related: Mapping[str, Any] | None) -> str:
-    problem = entry.problem
-    match entry.outcome:
+def _verdict(record: RequestRecord, related: Mapping[str, Any] | None) -> str:
+    problem = record.problem
+    match record.outcome:
         case "in flight":
             return "It has no answer yet."
         case "abandoned":
@@ -133,19 +132,19 @@ def _verdict(entry: Entry, related: Mapping[str, Any] | None) -> str:
             return "A scenario lost it on the wire before anything was done; it has no answer."
         case "replayed":
             first = f"request {related['sequence']}" if related and related["sequence"] else "an earlier request"
-            return f"{entry.status}: the stored answer of {first} was sent again."
+            return f"{record.status}: the stored answer of {first} was sent again."
         case "answered":
-            return f"{entry.status}: it passed every check."
+            return f"{record.status}: it passed every check."
         case "replaced" if problem is None:
-            return f"{entry.status}: a scenario answered in place of the service, before anything was done."
+            return f"{record.status}: a scenario answered in place of the service, before anything was done."
     assert problem is not None, "what was refused has its problem"
-    answer = f"{entry.status} {problem.code}"
-    if entry.outcome == "failed":
+    answer = f"{record.status} {problem.code}"
+    if record.outcome == "failed":
         return f"{answer}: {sentence(problem.detail)}"
-    if not entry.is_injected:
+    if not record.is_injected:
         return f"{answer}: refused by the {problem.check} check: {sentence(problem.detail)}{_caused_by(problem.cause)}"
-    asked = "the header Emulator-Fault" if entry.rule is None else f"the scenario's rule {_place_of(entry.rule)}"
-    when = "after the request had been carried out" if entry.outcome == "replaced" else "before anything was done"
+    asked = "the header Emulator-Fault" if record.rule is None else f"the scenario's rule {_place_of(record.rule)}"
+    when = "after the request had been carried out" if record.outcome == "replaced" else "before anything was done"
     return f"{answer}: injected by {asked}, {when}."
 
 
@@ -160,34 +159,37 @@ def _place_of(rule: Rule) -> str:
     return f"{rule.name!r} ({rule.file}, line {rule.line})" if rule.line else repr(rule.name)
 
 
-def _effects(entry: Entry) -> Iterator[str]:
+def _effects(record: RequestRecord) -> Iterator[str]:
     """Return what the request did in the sandbox, in words."""
-    problem = entry.problem
-    if entry.outcome == "answered":
-        yield from _effects_of_answer(entry)
-    elif entry.outcome == "replaced" and entry.is_committed:
+    problem = record.problem
+    if record.outcome == "answered":
+        yield from _effects_of_answer(record)
+    elif record.outcome == "replaced" and record.is_committed:
         yield "the request was carried out, though its answer says otherwise"
-    elif entry.outcome == "refused" and (entry.operation, problem and problem.check) == ("completeUpload", Check.RULES):
+    elif record.outcome == "refused" and (record.operation, problem and problem.check) == (
+        "completeUpload",
+        Check.RULES,
+    ):
         yield "the Upload Session has failed"
-    elif entry.outcome in ("refused", "replayed", "replaced", "lost", "abandoned"):
+    elif record.outcome in ("refused", "replayed", "replaced", "lost", "abandoned"):
         yield "nothing was changed"
-    if entry.idempotency_key is None or entry.status is None:
+    if record.idempotency_key is None or record.status is None:
         return
-    if _binds(entry):
+    if _binds(record):
         yield "the Idempotency-Key is bound to this request for 24 hours"
     elif problem is not None and problem.check is not Check.IDEMPOTENCY:
         yield "the Idempotency-Key is unchanged: the request may be sent again with it"
 
 
-def _effects_of_answer(entry: Entry) -> Iterator[str]:
-    if entry.byte_surface == "upload":
+def _effects_of_answer(record: RequestRecord) -> Iterator[str]:
+    if record.byte_surface == "upload":
         yield "the bytes were accepted"
         return
-    if entry.operation is None or entry.method == "GET":
+    if record.operation is None or record.method == "GET":
         yield "nothing was changed"
         return
-    body = _answer_of(entry)
-    if entry.status == 202:
+    body: dict[str, Any] = record.answer
+    if record.status == 202:
         reserved = body.get("credits", {}).get("reserved", 0)
         yield f"the {str(body.get('object')).capitalize()} {body.get('id')} was admitted"
         yield (
@@ -195,25 +197,19 @@ def _effects_of_answer(entry: Entry) -> Iterator[str]:
         )
         if "outputs" in body:
             yield f"{count_of(len(body['outputs']), 'output slot')} allocated"
-    elif entry.status == 204 or body.get("object") == "asset_deletion":
-        yield f"{entry.path.rpartition('/')[2]} was deleted"
+    elif record.status == 204 or body.get("object") == "asset_deletion":
+        yield f"{record.path.rpartition('/')[2]} was deleted"
     else:
-        yield f"{body.get('id', 'it')} was {'created' if entry.status == 201 else 'changed'}"
-
-
-def _answer_of(entry: Entry) -> dict[str, Any]:
-    """Return the JSON object that was answered; an empty one if nothing was, or it is not kept."""
-    answer: dict[str, Any] = orjson.loads(entry.response_body or b"{}")
-    return answer
+        yield f"{body.get('id', 'it')} was {'created' if record.status == 201 else 'changed'}"
 
 
 # Scenarios ------------------------------------------------------------------------------------------------------------
 
 
-def rules_that_acted(entry: Entry) -> list[Rule]:
+def rules_that_acted(record: RequestRecord) -> list[Rule]:
     """Return the rules that fired: for the request itself, and for the work that it admitted."""
-    rules: list[Rule] = [] if entry.rule is None or not entry.has_rule_acted else [entry.rule]
-    return rules if entry.work_rule is None else [*rules, entry.work_rule]
+    rules: list[Rule] = [] if record.rule is None or not record.has_rule_acted else [record.rule]
+    return rules if record.work_rule is None else [*rules, record.work_rule]
 
 
 def describe_rule(rule: Rule) -> dict[str, Any]:
@@ -226,51 +222,51 @@ def _describe_place(part: Rule | Cause) -> dict[str, Any]:
     return {"file": part.file, "line": part.line} if part.line else {"file": None, "line": None}
 
 
-def _what_rules_did(entry: Entry) -> Iterator[tuple[Rule, str]]:
-    if entry.rule is not None:
-        yield entry.rule, entry.rule.fault.did(entry)
-    if entry.work_rule is not None:
-        yield entry.work_rule, entry.work_rule.outcome.did()
+def _what_rules_did(record: RequestRecord) -> Iterator[tuple[Rule, str]]:
+    if record.rule is not None:
+        yield record.rule, record.rule.fault.did(record)
+    if record.work_rule is not None:
+        yield record.work_rule, record.work_rule.outcome.did()
 
 
 # Other requests -------------------------------------------------------------------------------------------------------
 
 
-def _related_entry(journal: Journal, entry: Entry) -> dict[str, Any] | None:
+def _related_request(journal: Journal, record: RequestRecord) -> dict[str, Any] | None:
     """Name the request that this one's Idempotency-Key belongs to."""
-    if entry.replay_of is not None:
-        return _describe_related(journal.original_of(entry), entry.replay_of, "its answer was stored, and sent again")
-    code = entry.problem.code if entry.problem and not entry.is_injected else None
+    if record.replay_of is not None:
+        return _describe_related(journal.original_of(record), record.replay_of, "its answer was stored, and sent again")
+    code = record.problem.code if record.problem and not record.is_injected else None
     if code == "idempotency_key_reused":
-        found = next((other for other in _same_key(journal, entry) if _binds(other)), None)
+        found = next((other for other in _same_key(journal, record) if _binds(other)), None)
         return _describe_related(found, None, "its intent is what the key is bound to")
     if code == "idempotency_in_progress":
-        found = next((other for other in _same_key(journal, entry) if _was_in_flight(other, entry)), None)
+        found = next((other for other in _same_key(journal, record) if _was_in_flight(other, record)), None)
         return _describe_related(found, None, "it was being admitted with this key")
     return None
 
 
-def _describe_related(entry: Entry | None, request_id: str | None, why: str) -> dict[str, Any] | None:
-    if entry is None:
+def _describe_related(record: RequestRecord | None, request_id: str | None, why: str) -> dict[str, Any] | None:
+    if record is None:
         return None if request_id is None else {"sequence": None, "request_id": request_id, "why": why}
-    return {"sequence": entry.sequence, "request_id": entry.answered_id, "why": why}
+    return {"sequence": record.sequence, "request_id": record.answered_id, "why": why}
 
 
-def _same_key(journal: Journal, entry: Entry) -> Iterator[Entry]:
+def _same_key(journal: Journal, record: RequestRecord) -> Iterator[RequestRecord]:
     """Iterate over the earlier requests with the same scope and key, from the newest on."""
     for other in journal.newest_first():
-        if other.sequence < entry.sequence and _key_scope(other) == _key_scope(entry):
+        if other.sequence < record.sequence and _key_scope(other) == _key_scope(record):
             yield other
 
 
-def _key_scope(entry: Entry) -> tuple[object, ...]:
-    credential_id = entry.caller.credential.id if entry.caller else None
-    return credential_id, entry.method, entry.path, entry.idempotency_key
+def _key_scope(record: RequestRecord) -> tuple[object, ...]:
+    credential_id = record.credential.id if record.credential else None
+    return credential_id, record.method, record.path, record.idempotency_key
 
 
-def _binds(entry: Entry) -> bool:
-    return entry.is_committed or (entry.problem is not None and entry.problem.code in KEY_BINDING_CODES)
+def _binds(record: RequestRecord) -> bool:
+    return record.is_committed or (record.problem is not None and record.problem.code in KEY_BINDING_CODES)
 
 
-def _was_in_flight(entry: Entry, later: Entry) -> bool:
-    return entry.duration_ms is None or entry.arrived_ms + entry.duration_ms > later.arrived_ms
+def _was_in_flight(record: RequestRecord, later: RequestRecord) -> bool:
+    return not record.is_complete or record.left_ms > later.arrived_ms

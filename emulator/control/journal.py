@@ -1,7 +1,7 @@
 """The journal as people read it: requests listed, filtered, waited for, counted and explained.
 
-Owns the filters and the wait. What happened is recorded by the service's journal; `entries` describes it, and
-`explanations` says why. A wait blocks nothing: an entry wakes it, and it continues in its own turn of the event loop.
+Owns the filters and the wait. What happened is recorded by the service's journal; `describing` words it, and
+`explanations` says why. A wait blocks nothing: a request wakes it, and it continues in its own turn of the event loop.
 """
 
 import asyncio
@@ -15,9 +15,10 @@ from msgspec import Struct
 
 from emulator.control.calls import Call
 from emulator.control.curl import as_curl
-from emulator.control.entries import Masks, describe_entry
+from emulator.control.describing import describe_request
 from emulator.control.explanations import explain
 from emulator.control.fields import number_in, unfit, whole_number
+from emulator.control.masks import Masks
 from emulator.control.teams import no_such_team
 from emulator.documents.complaints import nearest
 from emulator.documents.values import LARGEST_INTEGER
@@ -25,21 +26,22 @@ from emulator.domain.problems import CATALOGUE, Problem
 from emulator.http.requests import ClientDisconnectedError, watching
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.kernel.wording import excerpt
-from emulator.service.journal import Entry, Journal
+from emulator.service.journal import Journal
+from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
 
 FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since", "before")
 LIST_QUERY: Final = (*FILTERS, "limit", "wait_ms")
 DEFAULT_LIMIT: Final = 100
-MAXIMUM_LIMIT: Final = 1_000
-MAXIMUM_WAIT_MS: Final = 60_000
+MAX_LIMIT: Final = 1_000
+MAX_WAIT_MS: Final = 60_000
 NONE: Final = "none"
-"""Stands for the operation, status or code that an entry does not have: in filters, and where it is counted."""
+"""Stands for the operation, status or code that a request does not have: in filters, and where it is counted."""
 
 _STATUS_CLASSES: Final = ("1xx", "2xx", "3xx", "4xx", "5xx")
 _NO_STATUS: Final = range(1)
 """Selects the status 0, which stands for none."""
-_LOOK_AGAIN_SECONDS: Final = 0.25
+_REFRESH_SECONDS: Final = 0.25
 """How often a wait checks whether its sandbox, and so the journal, was reset."""
 
 
@@ -49,36 +51,34 @@ _LOOK_AGAIN_SECONDS: Final = 0.25
 async def list_requests(call: Call) -> dict[str, Any]:
     """GET /requests: newest first; with `wait_ms`, as soon as one that the filters select is complete."""
     wanted = _read_filter(call)
-    limit = whole_number(call.query, "limit", 1, MAXIMUM_LIMIT, DEFAULT_LIMIT)
-    wait_ms = whole_number(call.query, "wait_ms", 0, MAXIMUM_WAIT_MS, 0)
+    limit = whole_number(call.query, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT)
+    wait_ms = whole_number(call.query, "wait_ms", 0, MAX_WAIT_MS, 0)
     if wait_ms:
         await _wait(call, wanted, wait_ms)
     sandbox = _sandbox(call)
     journal, masks = sandbox.journal, Masks(sandbox)
-    found = [entry for entry in journal.newest_first(wanted.since) if wanted.selects(entry)]
+    found = [record for record in journal.newest_first(wanted.since) if wanted.selects(record)]
     return {
-        "data": [describe_entry(entry, masks) for entry in found[:limit]],
+        "data": [describe_request(record, masks) for record in found[:limit]],
         "last_sequence": journal.last_sequence,
         "dropped": journal.dropped,
-        "counts": _describe_counts(Counter((entry.operation, entry.status) for entry in found)),
+        "counts": _describe_counts(Counter((record.operation, record.status) for record in found)),
     }
 
 
 def count_requests(call: Call) -> dict[str, Any]:
     """GET /requests/counts: all complete requests since the journal was last cleared, dropped entries included."""
     journal = call.sandbox.journal
-    outcomes = journal.outcomes_since_clearing()
     counts: Counter[tuple[str | None, int | None]] = Counter()
     by_code: Counter[tuple[str | None, int | None, str | None]] = Counter()
-    for outcome, number in outcomes.items():
+    for outcome, number in journal.counts_since_clearing().items():
         counts[outcome.operation, outcome.status] += number
         by_code[outcome.operation, outcome.status, outcome.code] += number
     rows = [
         {"operation": operation, "status": status, "code": code, "count": number}
         for (operation, status, code), number in sorted(by_code.items(), key=repr)
     ]
-    in_flight = sum(not entry.is_complete for entry in journal.entries)
-    totals = {"in_flight": in_flight, "last_sequence": journal.last_sequence, "dropped": journal.dropped}
+    totals = {"in_flight": journal.in_flight(), "last_sequence": journal.last_sequence, "dropped": journal.dropped}
     return {"data": rows, **totals, "counts": _describe_counts(counts)}
 
 
@@ -86,15 +86,15 @@ def show_request(call: Call) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
     sequence = number_in(identifier, LARGEST_INTEGER)
-    entry = journal.find(identifier) if sequence is None else journal.at_sequence(sequence)
-    if entry is None:
+    record = journal.find(identifier) if sequence is None else journal.at_sequence(sequence)
+    if record is None:
         gone = f" ({journal.dropped} dropped so far)" if journal.dropped else ""
         expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox)
-    explanation = masks.of_bytes(orjson.dumps(explain(journal, entry)))
-    curl = as_curl(entry, masks, call.origin)
-    return {**describe_entry(entry, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
+    explanation = masks.of_bytes(orjson.dumps(explain(journal, record)))
+    curl = as_curl(record, masks, call.origin)
+    return {**describe_request(record, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
 
 
 def clear_requests(call: Call) -> None:
@@ -129,25 +129,25 @@ class Filter(Struct, frozen=True):
     since: int
     before: int | None
 
-    def selects(self, entry: Entry) -> bool:
-        """Whether an entry is one that is asked for."""
+    def selects(self, record: RequestRecord) -> bool:
+        """Whether a request is one that is asked for."""
         return (
-            entry.sequence > self.since
-            and (self.before is None or entry.sequence < self.before)
-            and (self.operation is None or self.operation == (entry.operation or ""))
-            and (self.statuses is None or (entry.status or 0) in self.statuses)
-            and (self.idempotency_key is None or self.idempotency_key == entry.idempotency_key)
-            and (self.team_ids is None or (entry.caller is not None and entry.caller.account.team.id in self.team_ids))
-            and (self.code is None or self.code == (entry.code or ""))
+            record.sequence > self.since
+            and (self.before is None or record.sequence < self.before)
+            and (self.operation is None or self.operation == (record.operation or ""))
+            and (self.statuses is None or (record.status or 0) in self.statuses)
+            and (self.idempotency_key is None or self.idempotency_key == record.idempotency_key)
+            and (self.team_ids is None or (record.team is not None and record.team.id in self.team_ids))
+            and (self.code is None or self.code == (record.code or ""))
         )
 
-    def is_met_by(self, entry: Entry) -> bool:
-        """Whether an entry ends a wait: it is complete, or asked for without an answer."""
-        return (entry.is_complete or self.statuses == _NO_STATUS) and self.selects(entry)
+    def ends_wait(self, record: RequestRecord) -> bool:
+        """Whether a request ends a wait: it is complete, or asked for without an answer."""
+        return (record.is_complete or self.statuses == _NO_STATUS) and self.selects(record)
 
 
 def _read_filter(call: Call) -> Filter:
-    """Read the filters. Raises Problem invalid_request for a word that no entry could ever have."""
+    """Read the filters. Raises Problem invalid_request for a word that no request could ever have."""
     query = call.query
     return Filter(
         operation=_word(query, "operation", call.plane.contract.operations, "an operation id of the contract"),
@@ -199,7 +199,7 @@ def _team_ids(call: Call) -> frozenset[str] | None:
 
 
 async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
-    """Wait until there is an entry that is asked for, for a span of real time, or until the emulator stops.
+    """Wait until there is a request that is asked for, for a span of real time, or until the emulator stops.
 
     Raises:
         ClientDisconnectedError: the client has gone.
@@ -210,9 +210,9 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
     known: Journal | None = None
     with watching(call.request.receive) as gone:
         while (left := ends_at - loop.time()) > 0:
-            pause, journal = min(left, _LOOK_AGAIN_SECONDS), _sandbox(call).journal
+            pause, journal = min(left, _REFRESH_SECONDS), _sandbox(call).journal
             with _waiter(journal, wanted) as arrived:
-                if journal is not known and any(map(wanted.is_met_by, journal.newest_first(wanted.since))):
+                if journal is not known and any(map(wanted.ends_wait, journal.newest_first(wanted.since))):
                     return
                 known = journal  # from now on it is enough to listen: nothing happens between two turns
                 either = asyncio.wait((arrived, gone), timeout=pause, return_when=asyncio.FIRST_COMPLETED)
@@ -225,11 +225,11 @@ async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
 
 @contextmanager
 def _waiter(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
-    """Listen to a journal: the future is done as soon as an entry that is asked for is complete."""
+    """Listen to a journal: the future is done as soon as a request that is asked for is complete."""
     arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def watch(entry: Entry) -> None:
-        if not arrived.done() and wanted.is_met_by(entry):
+    def watch(record: RequestRecord) -> None:
+        if not arrived.done() and wanted.ends_wait(record):
             arrived.set_result(None)
 
     journal.watchers.append(watch)

@@ -15,7 +15,7 @@ from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.service import admission, generations
 from emulator.service.callers import full_keys
 from emulator.service.calls import Call as ServiceCall
-from emulator.service.journal import Entry
+from emulator.service.record import RequestData
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import TeamAccount
 
@@ -30,7 +30,7 @@ def list_work(call: Call) -> dict[str, Any]:
     store = call.sandbox.store
     all_work: list[Operation | Generation] = [*store.operations.items.values(), *store.generations.items.values()]
     newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[:limit]
-    admissions = {entry.work_id: entry for entry in call.sandbox.journal.entries if entry.work_id}
+    admissions = {request.work_id: request for request in call.sandbox.journal.requests if request.work_id}
     return {"data": [_describe_work(call, work, admissions.get(work.id)) for work in newest]}
 
 
@@ -60,8 +60,8 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     return JsonResponse(_describe_work(call, generation, None), 201)
 
 
-def _describe_work(call: Call, work: Operation | Generation, admitted: Entry | None) -> dict[str, Any]:
-    """Return a piece of work as JSON; `admitted` is the journal's entry of the request that was admitted with it."""
+def _describe_work(call: Call, work: Operation | Generation, admitted: RequestData | None) -> dict[str, Any]:
+    """Return a piece of work as JSON; `admitted` is the request that admitted it."""
     sandbox = call.sandbox
     photoshoot_rules = call.plane.photoshoot_rules.get(sandbox.store, {})
     rule = admitted.work_rule if admitted else photoshoot_rules.get(work.id)

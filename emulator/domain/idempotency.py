@@ -59,7 +59,7 @@ class IdempotencyRecords:
         """Mark the key while its request waits in admission."""
         self._held.add(scope)
 
-    def let_go(self, scope: Scope) -> None:
+    def release(self, scope: Scope) -> None:
         """End the hold; without a record the key is as new (D10)."""
         self._held.discard(scope)
 

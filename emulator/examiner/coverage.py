@@ -8,19 +8,19 @@ from typing import Any, Final
 
 from emulator.contract import Contract
 from emulator.examiner.closing import Closing
-from emulator.examiner.points import all_points
+from emulator.examiner.points import Point, all_points
 
 Coverage = dict[str, Any]
 """`percent`, and `operations`: by operation id (and `upload`, `download`) its `points`."""
 _MAXIMUM_MET: Final = 2**53
 
 
-def document(contract: Contract, closing: Closing, met: Mapping[str, int]) -> Coverage:
+def document(contract: Contract, closing: Closing, covered: Mapping[Point, int]) -> Coverage:
     """Return the coverage document of some counts."""
     operations = {
         name: {
             "points": [
-                {"point": point, "met": met.get(f"{name} {point}", 0), "closed_by": dict(closing.of(name, point))}
+                {"point": point, "met": covered.get((name, point), 0), "closed_by": dict(closing.of(name, point))}
                 for point in points
             ]
         }

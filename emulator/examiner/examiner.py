@@ -1,132 +1,158 @@
-"""The examiner of a process: takes a note of each request, and keeps what was found before a sandbox forgot it.
+"""The examiner of a process: judges the records of requests when somebody asks, and keeps what must outlive a journal.
 
-A sandbox forgets everything when it is reset, loaded or deleted.
+Records that a journal drops are handed over once. The newest of them are kept as they are, since later requests may show
+what they meant; the rest are judged for the last time. A reset or a load begins anew; what was found before is kept for
+the whole, and what was found in deleted sandboxes for the totals of the process.
 
-Registered with the sandboxes when the emulator starts. Must not know any rule, nor what reads the results.
+Must not know any rule, nor what reads the results.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, structs
 
-from emulator.domain.lifecycles import TERMINAL
 from emulator.examiner import points
-from emulator.examiner.noting import LOOKS, note_of
-from emulator.service.journal import Entry
-from emulator.service.record import KEPT_NOTES, MAXIMUM_NOTES, Finding
-from emulator.service.sandbox import Sandbox
+from emulator.service.record import Observed, RequestRecord
 
 if TYPE_CHECKING:
-    from emulator.examiner.conduct import Conduct
+    from emulator.examiner.conduct import Conduct, Finding
 
-_PLAIN_READS = frozenset(
-    {"getTeam", "getAsset", "getProduct", "getPhotographyStyle", "getBackground", "getPose", "getFashionModel"}
-)
-"""Reads whose success is of no use to any rule by itself."""
-MAXIMUM_KEPT = 1_000
-"""Limit of the findings kept of one sandbox, and of all deleted ones together."""
+MAX_DROPPED = 1_000
+"""The most dropped records that are kept. With one more, all but the newest are judged for the last time."""
+MAX_DROPPED_BYTES = 16 * 1024 * 1024
+KEPT_DROPPED = 500
+"""How many of the newest are kept then."""
 
 
 @dataclass(slots=True, eq=False)
-class _Past:
-    """What was found in a sandbox before it was last reset or loaded."""
+class _Found:
+    """What was found in records that are gone."""
 
-    findings: Sequence[Finding] = ()
-    checked: Counter[str] = field(default_factory=Counter)
-    met: Counter[str] = field(default_factory=Counter)
+    conduct: "Conduct"
+    covered: Counter[points.Point] = field(default_factory=Counter)
+
+    def add(self, conduct: "Conduct", covered: Counter[points.Point]) -> None:
+        self.conduct += conduct
+        self.covered += covered
+
+
+def _nothing() -> _Found:
+    from emulator.examiner.conduct import Conduct  # the rules are imported when somebody asks for the first time
+
+    return _Found(Conduct())
+
+
+@dataclass(slots=True, eq=False)
+class _Memory:
+    """What is known of a sandbox beyond its journal."""
+
+    dropped: list[RequestRecord] = field(default_factory=list)
+    dropped_bytes: int = 0
+    judged: _Found = field(default_factory=_nothing)
+    """What was found in records that were judged for the last time, since the sandbox was last reset or loaded."""
+    before: _Found = field(default_factory=_nothing)
+    """What was found before that."""
+
+    def all_of(self, observed: Observed) -> Observed:
+        """Return what is observed with the dropped records before it."""
+        return structs.replace(observed, records=[*self.dropped, *observed.records])
 
 
 @dataclass(slots=True, eq=False)
 class Examiner:
-    """Takes notes. With `keeps_conduct`, sandboxes are examined to their end before they are deleted."""
+    """Judges records. With `keeps_conduct`, sandboxes are examined to their end before they are deleted."""
 
     keeps_conduct: bool = False
-    _pasts: dict[str, _Past] = field(default_factory=dict)
+    _memories: defaultdict[str, _Memory] = field(default_factory=lambda: defaultdict(_Memory))
     """By the ids of the sandboxes that exist."""
-    _found: list[tuple[str, Finding]] = field(default_factory=list)
+    _findings: list[tuple[str, "Finding"]] = field(default_factory=list)
     """In deleted sandboxes, with their ids; the same holds of the other two."""
     _checked: Counter[str] = field(default_factory=Counter)
-    _met: Counter[str] = field(default_factory=Counter)
+    _covered: Counter[points.Point] = field(default_factory=Counter)
 
-    def note(self, sandbox: Sandbox, entry: Entry) -> None:
-        """Record a completed request."""
-        record, operation = sandbox.record, entry.operation
-        if entry.is_plain:
-            if operation in _PLAIN_READS and not record.has_failed:
-                return  # only what follows a failure can be its repetition
-        else:
-            points.count(sandbox, entry)
-            record.has_failed = record.has_failed or entry.outcome != "answered"
-        note = note_of(sandbox, entry)
-        if note.work_status in TERMINAL and operation in LOOKS and note.loss is None:
-            points.count_end(sandbox, note)
-        record.notes.append(note)
-        if len(record.notes) > MAXIMUM_NOTES:
-            from emulator.examiner.conduct import condensed
+    # What leaves the journals: an Observer ----------------------------------------------------------------------------
 
-            kept = record.notes[-KEPT_NOTES:]
-            sandbox.record = condensed(record, sandbox.store, sandbox.clock.now(), kept)
+    def take(self, observed: Observed) -> None:
+        """Take records that a journal dropped."""
+        memory = self._memories[observed.sandbox_id]
+        memory.dropped += observed.records
+        memory.dropped_bytes += sum(record.held_bytes for record in observed.records)
+        if len(memory.dropped) > MAX_DROPPED or memory.dropped_bytes > MAX_DROPPED_BYTES:
+            self._judge_oldest(memory, observed)
 
-    def conclude(self, sandbox: Sandbox) -> None:
+    def conclude(self, observed: Observed) -> None:
         """Keep what was found in a sandbox that is about to be reset, or replaced by a loaded one."""
-        conduct = self.whole_conduct(sandbox)
-        self._pasts[sandbox.id] = _Past(conduct.findings, Counter(conduct.checked), self.whole_met(sandbox))
+        found = _Found(self.conduct(observed, has_ended=True, is_whole=True), self.covered(observed, is_whole=True))
+        self._memories[observed.sandbox_id] = _Memory(before=found)
 
-    def dismiss(self, sandbox: Sandbox) -> None:
+    def dismiss(self, observed: Observed) -> None:
         """Keep what was found in a sandbox that is about to be deleted, for the totals of the process."""
-        self._met.update(self.whole_met(sandbox))
+        self._covered += self.covered(observed, is_whole=True)
         if self.keeps_conduct:
-            self._found, self._checked = self._totals([sandbox])
-        self._pasts.pop(sandbox.id, None)
+            self._findings, self._checked = self._totals([observed])
+        self._memories.pop(observed.sandbox_id, None)
 
-    def whole_conduct(self, sandbox: Sandbox, has_ended: bool = True) -> "Conduct":
-        """Return the conduct in a sandbox since its creation, before resets and loads too. `has_ended`: as in `examine`."""
-        past, conduct = self._pasts.get(sandbox.id, _Past()), _examined(sandbox, has_ended)
-        findings = [*past.findings, *conduct.findings]
-        checked = {rule: past.checked[rule] + number for rule, number in conduct.checked.items()}
-        return structs.replace(conduct, findings=tuple(findings[:MAXIMUM_KEPT]), checked=checked)
+    def _judge_oldest(self, memory: _Memory, observed: Observed) -> None:
+        """Judge the oldest of the dropped records for the last time, in the light of the newest."""
+        from emulator.examiner.conduct import Conduct, examine
 
-    def whole_met(self, sandbox: Sandbox) -> Counter[str]:
-        """Return how often each point of the coverage was reached in a sandbox since its creation."""
-        met = self._pasts.get(sandbox.id, _Past()).met.copy()
-        met.update(points.met(sandbox))
-        return met
+        kept = min(KEPT_DROPPED, len(memory.dropped) // 2)
+        oldest, newest = memory.dropped[:-kept], memory.dropped[-kept:]
+        whole = examine(structs.replace(observed, records=memory.dropped))
+        rest = examine(structs.replace(observed, records=newest))
+        checked = Counter(whole.checked) - Counter(rest.checked)
+        memory.judged.add(Conduct(whole.findings, checked), points.cover(oldest, observed.works))
+        memory.dropped, memory.dropped_bytes = newest, sum(record.held_bytes for record in newest)
 
-    def conclude_all(self, sandboxes: Iterable[Sandbox]) -> "Totals":
+    # What is known ----------------------------------------------------------------------------------------------------
+
+    def conduct(self, observed: Observed, *, has_ended: bool, is_whole: bool) -> "Conduct":
+        """Return the conduct in a sandbox. `has_ended`: no more requests will come. `is_whole`: before resets and loads too."""
+        from emulator.examiner.conduct import examine
+
+        memory = self._memories[observed.sandbox_id]
+        conduct = memory.judged.conduct + examine(memory.all_of(observed), has_ended)
+        return memory.before.conduct + conduct if is_whole else conduct
+
+    def covered(self, observed: Observed, *, is_whole: bool) -> Counter[points.Point]:
+        """Return how often each point of the coverage was reached in a sandbox. `is_whole`: before resets and loads too."""
+        memory = self._memories[observed.sandbox_id]
+        covered = memory.judged.covered + points.cover(memory.all_of(observed).records, observed.works)
+        return memory.before.covered + covered if is_whole else covered
+
+    def conclude_all(self, sandboxes: Iterable[Observed]) -> "Totals":
         """Return the findings of all sandboxes, deleted ones included; no more requests will come."""
         findings, checked = self._totals(sandboxes)
-        return Totals(tuple(findings), checked)
+        from emulator.examiner.rules.registry import RULES
 
-    def met(self, sandboxes: Iterable[Sandbox]) -> Counter[str]:
+        return Totals(tuple(findings), {rule.name: checked[rule.name] for rule in RULES})
+
+    def covered_in_all(self, sandboxes: Iterable[Observed]) -> Counter[points.Point]:
         """Return how often each point of the coverage was reached, in all sandboxes, deleted ones included."""
-        met = self._met.copy()
-        for sandbox in sandboxes:
-            met.update(self.whole_met(sandbox))
-        return met
+        covered = self._covered.copy()
+        for observed in sandboxes:
+            covered += self.covered(observed, is_whole=True)
+        return covered
 
-    def _totals(self, sandboxes: Iterable[Sandbox]) -> tuple[list[tuple[str, Finding]], Counter[str]]:
+    def _totals(self, sandboxes: Iterable[Observed]) -> tuple[list[tuple[str, "Finding"]], Counter[str]]:
         """Return what was found in deleted sandboxes and in some others, and how often rules were checked there."""
-        findings, checked = self._found.copy(), self._checked.copy()
-        for sandbox in sandboxes:
-            conduct = self.whole_conduct(sandbox)
-            findings += [(sandbox.id, finding) for finding in conduct.findings]
+        from emulator.examiner.conduct import MAX_FINDINGS
+
+        findings, checked = self._findings.copy(), self._checked.copy()
+        for observed in sandboxes:
+            conduct = self.conduct(observed, has_ended=True, is_whole=True)
+            findings += [(observed.sandbox_id, finding) for finding in conduct.findings]
             checked.update(conduct.checked)
-        return findings[:MAXIMUM_KEPT], checked
-
-
-def _examined(sandbox: Sandbox, has_ended: bool = True) -> "Conduct":
-    from emulator.examiner.conduct import examine  # the rules are imported when somebody asks for the first time
-
-    return examine(sandbox, has_ended)
+        return findings[:MAX_FINDINGS], checked
 
 
 class Totals(Struct, frozen=True):
     """The findings of all sandboxes, each with the sandbox's id, and how often each rule could have been broken."""
 
-    findings: tuple[tuple[str, Finding], ...]
+    findings: tuple[tuple[str, "Finding"], ...]
     checked: dict[str, int]
 
     @property
@@ -143,7 +169,5 @@ class Totals(Struct, frozen=True):
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON: as in the control plane, with the `sandbox` of each finding."""
-        from emulator.examiner.conduct import describe
-
-        findings = [{"sandbox": sandbox, **describe(finding)} for sandbox, finding in self.findings]
+        findings = [{"sandbox": sandbox, **finding.as_json()} for sandbox, finding in self.findings]
         return {"findings": findings, "checked": self.checked}

@@ -1,23 +1,24 @@
 """The points of the coverage: what a client can cover of the contract, and which points a request covers.
 
 A point belongs to an operation, or to `upload` or `download`. It is a status of success, a status with its code, `replay`, a
-loss on the wire, or, for work, an end or the outcome of an output slot that a read showed. Counting most requests costs
-nothing here: the journal counts plain answers.
+loss on the wire, or, for work, an end or the outcome of an output slot that a read showed.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from emulator.contract import Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, Generation, Operation, operation_admitting
+from emulator.examiner.reading import LOOKS, shows_end, work_id_of
 from emulator.scenario.outcomes import FAILURE_CODES
-from emulator.service.journal import Entry
-from emulator.service.record import Note
-from emulator.service.sandbox import Sandbox
+from emulator.service.record import RequestRecord, Works
 
+Point: TypeAlias = tuple[str, str]
+"""The name of an operation or byte surface, and a point of it."""
 REPLAY: Final = "replay"
 LOST: Final = "lost"
 LOST_BEFORE: Final = "lost before commit"
@@ -74,51 +75,36 @@ def _points(operation: OperationContract) -> Iterator[str]:
     yield from (LOST,) if operation.method == "GET" else (LOST_BEFORE, LOST_AFTER)
 
 
-def met(sandbox: Sandbox) -> dict[str, int]:
-    """Return how often each point was covered in a sandbox."""
-    counts = sandbox.record.met.copy()
-    for (operation, byte_surface, status), number in sandbox.journal.answered.items():
-        point = f"{operation or byte_surface} {status}"
-        counts[point] = counts.get(point, 0) + number
-    return dict(sorted(counts.items()))
+def cover(records: Iterable[RequestRecord], works: Works) -> Counter[Point]:
+    """Return how often requests covered each point. A replay also covers the status and code that it was answered with."""
+    covered: Counter[Point] = Counter()
+    for record in records:
+        name = record.operation or record.byte_surface
+        if name is None or record.outcome in ("abandoned", "in flight", "failed"):
+            continue
+        for point in _points_of(record):
+            covered[name, point] += 1
+        if record.operation in LOOKS and shows_end(record):
+            work = works.find_work(work_id_of(record) or "")
+            if work is not None and work.status in TERMINAL:
+                covered.update(_ends(work))
+    return covered
 
 
-def count(sandbox: Sandbox, entry: Entry) -> None:
-    """Count the point that a request covers whose answer is not plain: those of plain answers the journal counts."""
-    name = entry.operation or entry.byte_surface
-    if name is not None and entry.outcome not in ("abandoned", "in flight", "failed"):
-        _count(sandbox, [f"{name} {_point(entry)}"])
+def _points_of(record: RequestRecord) -> Sequence[str]:
+    if record.loss is not None:
+        if record.method in ("GET", "HEAD"):
+            return [LOST]
+        return [LOST_AFTER if record.is_committed or record.replay_of else LOST_BEFORE]
+    code = record.code
+    answer = f"{record.status} {code}" if code else str(record.status)
+    return [REPLAY, answer] if record.outcome == "replayed" else [answer]
 
 
-def count_end(sandbox: Sandbox, look: Note) -> None:
-    """Count the points that a look covers which showed that a piece of work has ended."""
-    store, identifier = sandbox.store, look.subject or ""
-    work = store.generations.items.get(identifier) or store.operations.items.get(identifier)
-    if work is not None and work.status in TERMINAL:
-        _count(sandbox, _ends(work))
-
-
-def _count(sandbox: Sandbox, points: Iterable[str]) -> None:
-    met = sandbox.record.met
-    for point in points:
-        met[point] = met.get(point, 0) + 1
-
-
-def _point(entry: Entry) -> str:
-    if entry.loss is not None:
-        if entry.method in ("GET", "HEAD"):
-            return LOST
-        return LOST_AFTER if entry.is_committed or entry.replay_of else LOST_BEFORE
-    if entry.outcome == "replayed":
-        return REPLAY
-    code = entry.code
-    return f"{entry.status} {code}" if code else str(entry.status)
-
-
-def _ends(work: Operation | Generation) -> Sequence[str]:
+def _ends(work: Operation | Generation) -> Sequence[Point]:
     if isinstance(work, Operation):
         end = f"failed with {work.error.code}" if work.error else work.status
-        return [f"{operation_admitting(work.type)} work {end}"]
+        return [(operation_admitting(work.type), f"work {end}")]
     operation = operation_admitting(work.workflow)
     ends = [f"failed with {output.error.code}" if output.error else output.status for output in work.outputs]
-    return [f"{operation} work {work.status}", *[f"{operation} output {end}" for end in ends]]
+    return [(operation, f"work {work.status}"), *[(operation, f"output {end}") for end in ends]]

@@ -1,99 +1,285 @@
-"""The examiner's record of a sandbox: a note of each request, the findings made so far, and the counts of the coverage.
+"""The record of a request: who sent what, which checks it passed, what decided, and what was answered.
 
-Plain data, part of a sandbox's state, and bounded. Must not know what notes are used for: emulator/examiner writes and
-reads them.
+The one description of a request. The exchange fills a builder while a request is on its way; when the request leaves, one
+frozen record is made of it, for the journal, the control plane, the examiner and every report. A record keeps references,
+not copies: headers and bodies are decoded when somebody asks. Never holds image bytes, nor the header Authorization.
 """
 
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
-from msgspec import Struct
+import orjson
+from msgspec import Struct, field, structs
 
-MAXIMUM_NOTES = 2_000
-"""The most notes that are kept. With one more, all but the newest are examined for the last time and dropped, which takes
-3 ms, or up to 30 if every request was refused and none was repeated."""
-KEPT_NOTES = 500
-"""How many of the newest are not dropped."""
-MAXIMUM_FINDINGS = 1_000
+from emulator.domain.problems import Check, Problem
+from emulator.domain.resources import Credential, Generation, Operation, Team, UploadSession
+from emulator.scenario.matching import ByteSurface
+from emulator.scenario.rules import RequestRule, WorkRule
+
+MAX_BODY_BYTES = 64 * 1024
+"""A longer body is left out of a record; its size is kept."""
+_KEPT_END_BYTES = 512
+"""How much is kept of the end of a long answer, where a list has its cursor."""
+
+RequestOutcome = Literal["in flight", "answered", "replayed", "refused", "replaced", "failed", "lost", "abandoned"]
+"""How a request ended. `replaced`: a scenario hid what was done behind a problem. `lost`: a scenario lost it before
+anything was done. `failed`: by a defect of the emulator. `abandoned`: its client left before it was whole."""
 
 
-@dataclass(slots=True, eq=False)
-class Note:
-    """One request, as the rules of conduct need it. Instants are in milliseconds; those of the host are not kept in state files."""
+class RequestCount(NamedTuple):
+    """What is counted of a request: where it came, and how it ended. `status` is None where it was never answered."""
 
-    sequence: int
-    left_before: int
-    """The number of the last request that had arrived when this one was answered: later ones may know its answer."""
-    at: int
-    left_at: int
-    is_timed: bool
-    """Whether it tells how long its client waited: on an auto clock it does not, since the clock skips the wait."""
-    host_ms: float | None
-    """When it arrived, by the host's clock; None in a note of another process."""
-    host_left_ms: float | None
-    connected_ms: float | None
-    """When its connection was made; None where that is not known."""
-    connection: str | None
-    credential: str | None
-    """The id of its credential; for an unknown one, a digest of the header Authorization."""
-    user_agent: str | None
-    is_authorized: bool
-    """Whether it had the header Authorization."""
     operation: str | None
-    surface: str | None
-    method: str
-    path: str
-    query: str
-    intent: str
-    """A digest of its body; empty while `body` is kept."""
-    key: str | None
-    """Its Idempotency-Key."""
     status: int | None
     code: str | None
-    is_injected: bool
-    """Whether a scenario or the header Emulator-Fault asked for its problem, which is then no mistake of the client."""
-    loss: str | None
-    """How its answer was lost on the wire; None for one that arrived."""
-    retry_after: int | None
-    is_committed: bool
-    subject: str | None
-    """The id of the work or Upload Session that it is about."""
-    work_status: str | None
-    """The status of the work that its answer shows."""
-    due: int | None
-    """When the window of the Upload Session ends."""
-    credits: int | None
+    byte_surface: ByteSurface | None = None
+    is_replayed: bool = False
+    is_lost: bool = False
+
+
+class RequestData(Struct, eq=False):
+    """What is known of one request; what is not known yet, or does not apply, is None. Instants and spans are in milliseconds."""
+
+    # When it arrived:
+    at: int
+    """The emulator's time."""
+    request_id: str
+    """The id that it was given when it arrived; a replay is answered with another, `replay_of`."""
+    method: str
+    path: str
+    sequence: int = 0
+    """Its number in the journal, which is used once."""
+    query: bytes = b""
+    credential: Credential | None = None
+    team: Team | None = None
+    unknown_credential: str | None = None
+    """A digest of the header Authorization that names no credential."""
+    has_authorization: bool = False
+    """Whether it had the header Authorization."""
+    key_header: bytes | None = None
+    user_agent_header: bytes | None = None
+    content_type_header: bytes | None = None
+    """The header Content-Type of a request that announced a body, empty if it had none; None for one without a body."""
+    fault_header: bytes | None = None
+    """The header Emulator-Fault, of a request to an operation."""
+    connection: str | None = None
+    """The client's end of the connection that it came on; None where the server does not tell."""
+    connected_ms: float | None = None
+    """When that connection was made, as `arrived_ms`."""
+    operation: str | None = None
+    byte_surface: ByteSurface | None = None
+    """Which of the byte surfaces it came to; None for an operation."""
+    checks: tuple[Check, ...] = ()
+    """The checks that its operation has, in their order."""
+    arrived_at: int = 0
+    """The host's time as an instant."""
+    arrived_ms: float = 0.0
+    """The host's monotonic time."""
+
+    # On its way:
+    passed: list[Check] = field(default_factory=list)
+    """The checks that it has passed."""
+    is_committed: bool = False
+    """Whether it was carried out."""
+    rule: RequestRule | None = None
+    """The rule that was due."""
+    has_rule_acted: bool = False
+    """Whether the rule fired."""
+    work_id: str | None = None
+    """The Operation or Generation that it admitted."""
+    work_rule: WorkRule | None = None
+    """The rule that decided what becomes of the work that it admitted."""
+    request_body: bytes | None = None
+    request_body_bytes: int = 0
+    """The size of a request's body that is not kept: it is long, or not JSON."""
+    request_digest: str = ""
+    """The digest of a body that was left out because it is long."""
+
+    # When it left:
+    outcome: RequestOutcome = "in flight"
+    status: int | None = None
+    problem: Problem | None = None
+    replay_of: str | None = None
+    """The id of the request whose stored answer was sent again (D11)."""
+    available_credits: int | None = None
     """The Team's available Credits, if they were too few for it."""
-    sunset: int | None
-    cursor: str | None
-    """The cursor to the next page that its answer gave."""
-    body: bytes = field(default=b"", init=False)
-    """Its body, if that is short, until a rule asks for the digest. Never in a state file."""
+    response_headers: tuple[tuple[bytes, bytes], ...] | None = None
+    response_body: bytes | None = None
+    response_body_bytes: int = 0
+    """The size of an answer's body that is not kept."""
+    response_end: bytes = b""
+    """The end of an answer's body that was left out because it is long."""
+    left_at: int = 0
+    """The emulator's time."""
+    is_timed: bool = True
+    """Whether its time tells how long its client waited: an auto clock skips the waits that it asks for."""
+    last_arrival: int = 0
+    """The number of the last request that had arrived when this one left: later ones may know its answer."""
+    duration_ms: float | None = None
+    """How long the answer took, by the host's clock; None while the request is in flight."""
+    change: int = 0
+    """The number of its arrival among the changes of its sandbox."""
+    held_bytes: int = 0
+    """What it counts for in the journal, once it is complete."""
+
+    # What is read when somebody asks ----------------------------------------------------------------------------------
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The Idempotency-Key that it came with, whatever became of it."""
+        return None if self.key_header is None else self.key_header.strip().decode("latin-1")
+
+    @property
+    def user_agent(self) -> str | None:
+        """The header User-Agent."""
+        return _text(self.user_agent_header)
+
+    @property
+    def content_type(self) -> str | None:
+        """The header Content-Type of a request with a body."""
+        return _text(self.content_type_header) or None
+
+    @property
+    def emulator_fault(self) -> str | None:
+        """The header Emulator-Fault."""
+        return _text(self.fault_header)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the request has left: answered, or given up by its client."""
+        return self.duration_ms is not None
+
+    @property
+    def left_ms(self) -> float:
+        """When it left, by the host's monotonic time."""
+        return self.arrived_ms + (self.duration_ms or 0)
+
+    @property
+    def is_injected(self) -> bool:
+        """Whether its problem was asked for, by a scenario or the header Emulator-Fault: not the service's own."""
+        return self.problem is not None and self.problem.is_injected
+
+    @property
+    def loss(self) -> str | None:
+        """How a scenario lost its answer on the wire, whatever was done; None if it did not."""
+        return self.rule.fault.loss if self.rule is not None and self.has_rule_acted else None
+
+    @property
+    def answered_id(self) -> str:
+        """The Request-Id that its answer carries: on a replay, the first answer's own."""
+        return self.replay_of or self.request_id
+
+    @property
+    def code(self) -> str | None:
+        """The code of the problem that was answered with, if one was."""
+        if self.problem is not None:
+            return self.problem.code
+        if self.replay_of is None or self.status is None or self.status < 400:
+            return None
+        code: str | None = self.answer.get("code")
+        return code
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """The JSON object that was answered; an empty one if there was none, or it is not kept."""
+        answer = orjson.loads(self.response_body or b"{}")
+        return answer if isinstance(answer, dict) else {}
+
+    @property
+    def counted(self) -> RequestCount:
+        """What is counted of it."""
+        is_replayed, is_lost = self.replay_of is not None, self.loss is not None
+        return RequestCount(self.operation, self.status, self.code, self.byte_surface, is_replayed, is_lost)
 
 
-class Finding(Struct, frozen=True):
-    """A breach of a rule of conduct. All breaches of one rule about one subject are one finding."""
+class RequestBuilder(RequestData, eq=False):
+    """A request on its way, which the exchange fills."""
 
-    rule: str
-    subject: str
-    severity: str
-    message: str
-    source: str
-    requests: tuple[int, ...]
-    remedy: str
-    credential: str | None
-    """As in a note; of its first request, as the next."""
-    user_agent: str | None
+    @property
+    def record(self) -> "RequestRecord":
+        """The record of the request as it is now."""
+        return RequestRecord(*structs.astuple(self))
+
+    def complete(self) -> "RequestRecord":
+        """Return the record of the request, which has left. Long bodies are left out."""
+        if self.problem is not None:  # the frames of its traceback would keep all local values alive
+            self.problem.__traceback__ = self.problem.__context__ = self.problem.__cause__ = None
+        self.held_bytes = self._size_bytes()
+        if self.held_bytes > MAX_BODY_BYTES:
+            self._leave_out_long_bodies()
+            self.held_bytes = self._size_bytes()
+        return self.record
+
+    def _size_bytes(self) -> int:
+        """Return the size of what a client can make long."""
+        return (
+            len(self.path)
+            + len(self.query)
+            + len(self.request_body or b"")
+            + len(self.response_body or b"")
+            + len(self.key_header or b"")
+            + len(self.user_agent_header or b"")
+            + len(self.content_type_header or b"")
+        )
+
+    def _leave_out_long_bodies(self) -> None:
+        request, response = self.request_body, self.response_body
+        if request is not None and len(request) > MAX_BODY_BYTES:
+            self.request_body, self.request_body_bytes, self.request_digest = None, len(request), digest(request)
+        if response is not None and len(response) > MAX_BODY_BYTES:
+            self.response_body, self.response_body_bytes = None, len(response)
+            self.response_end = response[-_KEPT_END_BYTES:]
 
 
-@dataclass(slots=True, eq=False)
-class Record:
-    """The notes, in the order in which their requests were answered, and the findings of those that were dropped."""
+class RequestRecord(RequestData, frozen=True, eq=False):  # type: ignore[misc]  # of Structs, a frozen one may inherit
+    """One request: frozen, as it was when it left, or at some moment before."""
 
-    notes: list[Note] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    checked: dict[str, int] = field(default_factory=dict)
-    """By rule: how often it was checked."""
-    met: dict[str, int] = field(default_factory=dict)
-    """By operation and point of the coverage: how often it was reached."""
-    has_failed: bool = False
-    """Whether any request was refused or lost, so that a later one may be its repetition."""
+    @property
+    def as_arrived(self) -> "RequestRecord":
+        """The record as it was when the request arrived."""
+        return RequestRecord(*structs.astuple(self)[:_FIELDS_OF_ARRIVAL])
+
+
+_FIELDS_OF_ARRIVAL = RequestRecord.__struct_fields__.index("passed")
+
+
+class Works(Protocol):
+    """What has become of the work and the uploads that requests were about."""
+
+    def find_work(self, identifier: str) -> Operation | Generation | None:
+        """Return a piece of work as it is now."""
+
+    def find_upload(self, identifier: str) -> UploadSession | None:
+        """Return an Upload Session as it is now."""
+
+
+class Observed(Struct, frozen=True):
+    """What observers see of a sandbox: complete requests in the order of their arrival, the works, and the time."""
+
+    sandbox_id: str
+    records: Sequence[RequestRecord]
+    works: Works
+    now: int
+
+
+class Observer(Protocol):
+    """Keeps what must outlive a journal. Called when records leave it, and with none of them twice."""
+
+    def take(self, observed: Observed) -> None:
+        """Take records that a journal dropped; its sandbox goes on."""
+
+    def conclude(self, observed: Observed) -> None:
+        """Take all that is left of a journal, whose sandbox is reset or replaced by a loaded one."""
+
+    def dismiss(self, observed: Observed) -> None:
+        """Take all that is left of a journal, whose sandbox is deleted."""
+
+
+def digest(data: bytes) -> str:
+    """Return a short name for some bytes."""
+    return hashlib.blake2b(data, digest_size=9).hexdigest()
+
+
+def _text(header: bytes | None) -> str | None:
+    return None if header is None else header.decode("latin-1")

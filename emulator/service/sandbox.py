@@ -4,7 +4,7 @@ Owns what exists in it and how it begins. The other files of this room change it
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Protocol
@@ -28,7 +28,7 @@ from emulator.service.feed import Feed
 from emulator.service.images import ImageStore, MemoryBudget
 from emulator.service.journal import Journal
 from emulator.service.premade import add_premade_ingredients
-from emulator.service.record import Record
+from emulator.service.record import Observed, RequestRecord
 from emulator.service.store import Store
 from emulator.service.teams import CredentialAccount, TeamAccount
 
@@ -148,10 +148,8 @@ class Sandbox(SandboxState):
         self.held_admissions: dict[str, HeldAdmission] = {}
         self.causes: dict[tuple[str, str], Cause] = {}
         """By field (such as `credits`) and id: the timeline change that set it last."""
-        self.record = Record()
-        """What the examiner has noted since then."""
         self.strike: Playbook | None = None
-        """The one fault of a sweep's run, which starts again whenever the sandbox does (`Sandboxes.strike_with`)."""
+        """The one fault of a sweep's run, which starts again whenever the sandbox does (`Sandboxes.inject`)."""
         self.past_rules: dict[tuple[str, str], RuleCounts] = {}
         """By the names of scenario and rule: the counts of scenarios that have ended."""
 
@@ -169,13 +167,17 @@ class Sandbox(SandboxState):
         Nothing that a request does from now on leads from here back to here: the memory of an ended sandbox is then free
         with its last request, and not only when the garbage collector comes by.
         """
-        self.journal.feed, self.journal.examine = Feed(), None
+        self.journal.feed, self.journal.hand_over = Feed(), None
         self.journal.feed.close()
-        self.journal.entries.clear()  # each knows its caller, who knows the sandbox
+        self.journal.requests.clear()
         for held in self.held_admissions.values():
             held.end()
         self.held_admissions = {}
         self.images.close()
+
+    def observed(self, records: Sequence[RequestRecord] | None = None) -> Observed:
+        """Return what observers see of it: its complete requests, or some records that its journal drops."""
+        return Observed(self.id, self.journal.completed() if records is None else records, self.store, self.clock.now())
 
     def contents(self) -> list[object]:
         """Return everything that may be numerous, to be freed in parts."""
@@ -187,8 +189,7 @@ class Sandbox(SandboxState):
             *chain.from_iterable(self.idempotency.records()),
             *images.pictures.values(),
             *self.timeline.pending(),
-            *self.journal.entries,
-            *self.record.notes,
+            *self.journal.requests,
         ]
 
     def _add_world(self, world: WorldFile) -> None:

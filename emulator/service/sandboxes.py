@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 from weakref import ref
 
 from emulator.scenario.playbook import Playbook
@@ -12,28 +11,16 @@ from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service import scenarios
 from emulator.service.callers import Caller
 from emulator.service.images import MemoryBudget
-from emulator.service.journal import Entry, Watcher
+from emulator.service.journal import Watcher
+from emulator.service.record import Observer, RequestRecord
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.tally import Tally
 
 MAXIMUM_SANDBOXES = 1_000
 _FREED_AT_ONCE = 2_000
 
-Observer: TypeAlias = Callable[[Sandbox, Entry], None]
-"""Called with the entries of every sandbox's journal, as a journal's watchers are."""
-
-
-class Examiner(Protocol):
-    """Keeps the record of what clients do."""
-
-    def note(self, sandbox: Sandbox, entry: Entry) -> None:
-        """Take note of a request that has left."""
-
-    def conclude(self, sandbox: Sandbox) -> None:
-        """Called before a sandbox is reset, or replaced by one from a state file."""
-
-    def dismiss(self, sandbox: Sandbox) -> None:
-        """Called before a sandbox is deleted."""
+RequestWatcher: TypeAlias = Callable[[Sandbox, RequestRecord], None]
+"""Called with the requests to every sandbox, as a journal's watchers are."""
 
 
 class SandboxConflictError(Exception):
@@ -45,7 +32,7 @@ class Sandboxes:
     """The sandboxes by id, and every credential of all of them by key."""
 
     memory: MemoryBudget
-    examiner: Examiner
+    observer: Observer
     by_id: dict[str, Sandbox] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     """What was counted in sandboxes until they were reset, loaded or deleted."""
@@ -54,7 +41,7 @@ class Sandboxes:
     _strike: Scenario | None = None
     """The scenario of one cell of a sweep, which acts in every sandbox beside its own scenario."""
     _callers: dict[str, Caller] = field(default_factory=dict)
-    _observers: list[Observer] = field(default_factory=list)
+    _watchers: list[RequestWatcher] = field(default_factory=list)
 
     @property
     def callers(self) -> Mapping[str, Caller]:
@@ -74,27 +61,27 @@ class Sandboxes:
         """Whether a caller that was found before is still the one that its key gives."""
         return self._callers.get(caller.credential_account.credential.key) is caller
 
-    def observe(self, observer: Observer) -> None:
-        """Let an observer watch the requests to all sandboxes, future ones included."""
-        self._observers.append(observer)
+    def watch(self, watcher: RequestWatcher) -> None:
+        """Let a watcher know of the requests to all sandboxes, future ones included."""
+        self._watchers.append(watcher)
         for sandbox in self.by_id.values():
-            sandbox.journal.watchers.append(_watcher(observer, sandbox))
+            sandbox.journal.watchers.append(_of_sandbox(watcher, sandbox))
 
-    def strike_with(self, strike: Scenario) -> None:
+    def inject(self, strike: Scenario) -> None:
         """Let the rules of a scenario act in every sandbox, future ones included."""
         self._strike = strike
         for sandbox in self.by_id.values():
-            self._begin_to_strike(sandbox)
+            self._begin_strike(sandbox)
 
-    def _begin_to_strike(self, sandbox: Sandbox) -> None:
+    def _begin_strike(self, sandbox: Sandbox) -> None:
         if self._strike is not None:
             sandbox.strike = Playbook(self._strike, sandbox.began_at, sandbox.seed)
 
-    def _take_in(self, sandbox: Sandbox) -> None:
-        """Attach to a sandbox that has begun what every sandbox has: the strike, observers, the examiner, and its keys."""
-        self._begin_to_strike(sandbox)
-        sandbox.journal.watchers.extend(_watcher(observer, sandbox) for observer in self._observers)
-        sandbox.journal.examine = partial(self.examiner.note, sandbox)
+    def _accept(self, sandbox: Sandbox) -> None:
+        """Attach to a sandbox that has begun what every sandbox has: the strike, watchers, the observer, and its keys."""
+        self._begin_strike(sandbox)
+        sandbox.journal.watchers.extend(_of_sandbox(watcher, sandbox) for watcher in self._watchers)
+        sandbox.journal.hand_over = lambda records: self.observer.take(sandbox.observed(records))
         self.register(sandbox)
 
     def create(self, identifier: str, options: SandboxOptions) -> Sandbox:
@@ -110,7 +97,7 @@ class Sandboxes:
             sandbox.images.close()
             raise SandboxConflictError(f"the key {min(taken)!r} belongs to another sandbox")
         self.by_id[identifier] = sandbox
-        self._take_in(sandbox)
+        self._accept(sandbox)
         return sandbox
 
     def reset(self, sandbox: Sandbox) -> None:
@@ -121,7 +108,7 @@ class Sandboxes:
         sandbox.begin(sandbox.options)
         _begin_scenario(sandbox)
         sandbox.feed.restart()
-        self._take_in(sandbox)
+        self._accept(sandbox)
 
     def replace(self, sandbox: Sandbox) -> None:
         """Put a sandbox, as loaded from a state file, in the place of the one with its id. Raises SandboxConflictError."""
@@ -138,12 +125,12 @@ class Sandboxes:
         self._end(old)
         self.by_id[sandbox.id] = sandbox
         sandbox.take_place_of(old)
-        self._take_in(sandbox)
+        self._accept(sandbox)
 
     def delete(self, sandbox: Sandbox) -> None:
         """Delete a sandbox and free its memory."""
         self.tally.add(sandbox)
-        self.examiner.dismiss(sandbox)
+        self.observer.dismiss(sandbox.observed())
         self._forget_keys(sandbox)
         self._end(sandbox)
         del self.by_id[sandbox.id]
@@ -168,23 +155,23 @@ class Sandboxes:
     def _count(self, sandbox: Sandbox) -> None:
         """Keep the counts of a sandbox before it is reset or replaced."""
         self.tally.add(sandbox)
-        self.examiner.conclude(sandbox)
+        self.observer.conclude(sandbox.observed())
 
     def _forget_keys(self, sandbox: Sandbox) -> None:
         for key in sandbox.credentials:
             self._callers.pop(key, None)
 
 
-def _watcher(observer: Observer, sandbox: Sandbox) -> Watcher:
-    """Return what tells an observer of the entries of a sandbox, and does not keep the sandbox alive."""
+def _of_sandbox(watcher: RequestWatcher, sandbox: Sandbox) -> Watcher:
+    """Return what tells a watcher of the requests to a sandbox, and does not keep the sandbox alive."""
     reference = ref(sandbox)
 
-    def tell(entry: Entry) -> None:
+    def report(record: RequestRecord) -> None:
         watched = reference()
         if watched is not None:
-            observer(watched, entry)
+            watcher(watched, record)
 
-    return tell
+    return report
 
 
 def _begin_scenario(sandbox: Sandbox) -> None:

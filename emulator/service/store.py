@@ -97,6 +97,14 @@ class Store:
     operations_on_source: dict[str, dict[str, None]] = field(default_factory=dict)
     """By Asset: the unfinished Operations that use it as a source (D23)."""
 
+    def find_work(self, identifier: str) -> Operation | Generation | None:
+        """Return a piece of work; None if there is none of this id."""
+        return self.generations.items.get(identifier) or self.operations.items.get(identifier)
+
+    def find_upload(self, identifier: str) -> UploadSession | None:
+        """Return an Upload Session; None if there is none of this id (any more)."""
+        return self.uploads.items.get(identifier)
+
     def retire_upload(self, session_id: str, now: int) -> int:
         """Note that a session is finished; return how many were dropped for it: the oldest, if past their window (D58)."""
         finished, dropped = self.finished_uploads, 0

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from emulator.scenario.playbook import Playbook, RuleCounts
-from emulator.service.journal import Outcome
+from emulator.service.record import RequestCount
 from emulator.service.sandbox import Sandbox
 
 MAX_NAMES = 1_000
@@ -50,9 +50,9 @@ class TeamTally:
 class Tally:
     """The totals. `emulator_ms` is the time that passed on the clocks of all sandboxes together."""
 
-    requests: Counter[Outcome] = field(default_factory=Counter)
+    requests: Counter[RequestCount] = field(default_factory=Counter)
     dropped: int = 0
-    """Entries that a journal could not keep; their requests are counted all the same."""
+    """Requests that a journal could not keep; they are counted all the same."""
     rules: RuleTallies = field(default_factory=dict)
     teams: dict[str, TeamTally] = field(default_factory=dict)
     """By name."""
@@ -61,10 +61,8 @@ class Tally:
     def add(self, sandbox: Sandbox) -> None:
         """Add the counts of a sandbox before it is reset or deleted."""
         self._count(sandbox, 1)
-        self.requests.update(sandbox.journal.outcomes)
-        for entry in sandbox.journal.entries:
-            if not entry.is_complete:
-                self.requests[entry.counted] += 1
+        self.requests.update(sandbox.journal.counts())
+        self.requests.update(request.counted for request in sandbox.journal.requests if not request.is_complete)
         self.dropped += sandbox.journal.dropped
         for key, past in sandbox.past_rules.items():
             _count_rule(self.rules, key, past.matched, past.fired)

@@ -11,10 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from emulator.control.recorded_request import RecordedRequest
     from emulator.testing.application import EmulatorApplication, create_app
     from emulator.testing.emulator import Emulator
     from emulator.testing.errors import EmulatorError
-    from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequest, Rule
+    from emulator.testing.records import Conduct, Explanation, Finding, Rule
     from emulator.testing.sandbox import Clock, Sandbox, Team
 
 __all__ = [

@@ -11,14 +11,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import convert
+
 from emulator.contract import BASE_PATH
+from emulator.control.recorded_request import RecordedRequest
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.scenario.named_files import scenario_file
 from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
 from emulator.testing.errors import EmulatorError, UnusableFileError, is_refusal, unwritable
 from emulator.testing.files import opened, put_in_place, read_document_file
 from emulator.testing.options import timestamp_text
-from emulator.testing.records import Conduct, Explanation, Finding, RecordedRequest, Rule, record
+from emulator.testing.records import Conduct, Explanation, Rule
 
 if TYPE_CHECKING:
     from typing import Self
@@ -99,7 +102,7 @@ class Sandbox:
     @property
     def rules(self) -> list[Rule]:
         """The rules of the running scenario, each with how often it `matched` and `fired`."""
-        return [record(Rule, rule) for rule in self._plane.call("GET", "scenario")["rules"]]
+        return convert(self._plane.call("GET", "scenario")["rules"], list[Rule])
 
     # Teams ----------------------------------------------------------------------------------------------------------
 
@@ -136,17 +139,17 @@ class Sandbox:
             "idempotency_key": idempotency_key,
             "since": since,
         }
-        return [record(RecordedRequest, entry) for entry in recorded(self._plane, query)]
+        return convert(recorded(self._plane, query), list[RecordedRequest])
 
     def conduct(self, *, ended: bool = True, whole: bool = False) -> Conduct:
         """Return what the clients of this sandbox did wrong.
 
         With `ended`, what was left undone (work that was never read, a refused request that was never repeated) counts,
         as if no more requests would come; else only what was left for ten minutes of emulator time. With `whole`, what they
-        did before a reset or a load counts too, and what a state file brought does not.
+        did before a reset or a load counts too.
         """
-        told = self._plane.call("GET", "conduct", query={"ended": _word(ended), "whole": _word(whole)})
-        return Conduct(findings=[record(Finding, finding) for finding in told["findings"]], checked=told["checked"])
+        query = {"ended": _word(ended), "whole": _word(whole)}
+        return convert(self._plane.call("GET", "conduct", query=query), Conduct)
 
     def coverage(self, *, whole: bool = False) -> dict[str, Any]:
         """Return the coverage of the contract by the clients of this sandbox, as the control plane answers it.
@@ -159,7 +162,7 @@ class Sandbox:
         """Explain a recorded request: `last`, a Request-Id, a sequence number, or one of `requests()`."""
         identifier = which.sequence if isinstance(which, RecordedRequest) else which
         found = explained(self._plane, str(identifier))
-        return record(Explanation, found["explanation"], request=record(RecordedRequest, found))
+        return convert({**found["explanation"], "request": found}, Explanation)
 
     # All of it ------------------------------------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ def _check_idempotency(exchange: Exchange) -> None:
     scope, records = exchange.key_scope, exchange.sandbox.idempotency
     assert scope is not None
     if records.is_held(scope):
-        holding.release(exchange.sandbox, scope)
+        holding.end_hold(exchange.sandbox, scope)
         raise Problem(
             "idempotency_in_progress",
             "Idempotency-Key: found one whose request is still being admitted; expected a wait for its answer",
@@ -102,5 +102,4 @@ def _check_idempotency(exchange: Exchange) -> None:
             "Idempotency-Key: found another intent than this key was used for; expected the same intent, or a new key",
             remedy="send a new Idempotency-Key, or the body that this key was first used with",
         )
-    exchange.entry.replay_of = dict(record.headers)[b"request-id"].decode()
-    exchange.stored = Response(record.status, record.headers, record.body)
+    exchange.replay(Response(record.status, record.headers, record.body))

@@ -14,7 +14,7 @@ from emulator.http.requests import Body, Request
 from emulator.http.responses import JSON_TYPE, NOSNIFF, Response
 from emulator.kernel.json_bytes import json_bytes
 from emulator.kernel.wording import count_of, excerpt
-from emulator.service import engine, uploads
+from emulator.service import uploads
 from emulator.service.callers import Caller
 from emulator.service.calls import Commit
 from emulator.service.sandbox import Sandbox
@@ -36,17 +36,13 @@ class DirectUploads:
         """Find the sandbox by the address."""
         return self._sandboxes.by_id.get(_parts(request)[0]), None
 
-    def find_route(self, exchange: Exchange) -> Route:
-        """Note that bytes are sent; they are read when everything about their head is checked."""
-        exchange.entry.byte_surface, exchange.entry.checks = "upload", _UPLOAD.checks
-        sandbox_id, exchange.resource_id, _ = _parts(exchange.request)
-        if sandbox_id not in self._sandboxes.by_id or exchange.request.query_string:
-            uploads.find_signed(None, "", "")  # raises: nothing was signed there
-        return _UPLOAD
+    def find_route(self, request: Request) -> tuple[Route, str]:
+        """Return the one route: bytes are read when everything about their head is checked."""
+        return _UPLOAD, _parts(request)[1]
 
-    def find_caller(self, exchange: Exchange) -> None:
+    def enter(self, exchange: Exchange) -> None:
         """Settle the sandbox; no caller is needed."""
-        exchange.now = engine.enter(exchange.sandbox)
+        exchange.enter(None)
 
 
 def _parts(request: Request) -> tuple[str, str, str]:
@@ -57,7 +53,8 @@ def _parts(request: Request) -> tuple[str, str, str]:
 
 def _check_address(exchange: Exchange) -> None:
     """404: the address is one that a session gave out."""
-    uploads.find_signed(exchange.sandbox, exchange.resource_id, _parts(exchange.request)[2])
+    home = None if exchange.request.query_string else exchange.home
+    uploads.find_signed(home, exchange.resource_id, _parts(exchange.request)[2])
 
 
 def _check_method(exchange: Exchange) -> None:
@@ -128,7 +125,7 @@ _UPLOAD = Route(
 
 
 def _session(exchange: Exchange) -> UploadSession:
-    return uploads.find_present(exchange.sandbox if exchange.has_sandbox else None, exchange.resource_id)
+    return uploads.find_present(exchange.home, exchange.resource_id)
 
 
 def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -> None:

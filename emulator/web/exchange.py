@@ -1,17 +1,10 @@
-"""The way of every request but the control plane's: one straight coroutine, from its arrival to the last byte out.
+"""One request on its way: what is known of it so far, what its surface needs, and what a fault may do to it.
 
-    arrive -> route -> body read (the last wait) -> clock read, sandbox settled -> checks, each noted as it is passed
-    -> commit -> render once -> bind the Idempotency-Key -> journal -> wire
-
-A scenario's fault is called at fixed moments between these (emulator/scenario/faults/base.py). Up to the read body
-no state is read that can change; from there to the answer nothing waits, so an admission is atomic without a lock.
-The one exception is a wait *in* admission (image work, a held request): the key is in progress meanwhile (D13), and
-everything is read again after it.
-
-Must not know what an operation does, nor any single fault or surface.
+`pipeline` leads it from its arrival to its answer, and `service` in and out. Must not know what an operation does, nor any
+single fault or surface.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 from urllib.parse import parse_qsl, quote
 
@@ -19,14 +12,12 @@ import orjson
 from msgspec import Struct
 
 from emulator.domain.idempotency import Scope as KeyScope
-from emulator.domain.idempotency import StoredAnswer
-from emulator.domain.problems import KEY_BINDING_CODES, Check, Problem
-from emulator.http.problems import internal_error, problem_response
-from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, Receive, Request, Scope, Send
+from emulator.domain.problems import Check, Problem
+from emulator.http.problems import problem_response
+from emulator.http.requests import Body, Request
 from emulator.http.responses import JSON_TYPE, Header, Response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
-from emulator.kernel.wording import excerpt
 from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.matching import ByteSurface, RequestFacts
 from emulator.scenario.playbook import NOTHING_HAPPENS, RequestDecision
@@ -34,15 +25,17 @@ from emulator.service import admission, engine, scenarios
 from emulator.service.callers import Caller
 from emulator.service.calls import Call, Commit
 from emulator.service.injection import injected_problem
-from emulator.service.journal import Entry
+from emulator.service.record import RequestBuilder
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web import holding
 from emulator.web.pictures import PictureWorker
-from emulator.web.wire import Wire
 
-FAULT_HEADER = b"emulator-fault"
 _HEADER_SAFE = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
+
+
+class SandboxReplacedError(Exception):
+    """The sandbox of a request was reset, replaced by a loaded one or deleted while the request waited (D77)."""
 
 
 class Step(NamedTuple):
@@ -76,34 +69,62 @@ class Route(Struct, frozen=True):
     """Returns the id of the resource in the path."""
 
 
+def unrouted(refuse: Callable[["Exchange"], None]) -> Route:
+    """Return the route of what is no operation and no file; `refuse` raises the Problem that says so."""
+
+    def check(exchange: "Exchange") -> Commit[object]:
+        raise AssertionError("what has no route is refused")
+
+    async def render(exchange: "Exchange", result: object) -> Response:
+        raise AssertionError("what has no route is refused")
+
+    return Route(
+        operation=None,
+        byte_surface=None,
+        is_read=True,
+        success=200,
+        codes=frozenset(),
+        checks=(),
+        entrance=(Step(Check.ROUTE, refuse),),
+        before_admission=(),
+        prepare=None,
+        after_admission=(),
+        check=check,
+        render=render,
+    )
+
+
 class Surface(Protocol):
     """A part of the emulator's paths, with its own way to find sandbox, caller and route."""
 
     def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Return the sandbox and the caller of a request; None if unknown."""
 
-    def find_route(self, exchange: "Exchange") -> Route:
-        """Find the route. Raises Problem."""
+    def find_route(self, request: Request) -> tuple[Route, str]:
+        """Return the route, and the id of the resource in the path. What has no route gets one that refuses it."""
 
-    def find_caller(self, exchange: "Exchange") -> None:
-        """Find the caller again, and settle the sandbox, now that nothing waits any more. Raises Problem."""
+    def enter(self, exchange: "Exchange") -> None:
+        """Find the caller as it is now, and settle the sandbox. Raises Problem."""
 
 
 class Exchange:
-    """One request on its way: what is known so far, and what a fault can do."""
+    """One request on its way."""
 
     __slots__ = (
+        "_call",
         "_decision",
-        "_service",
+        "_has_home",
+        "_sandboxes",
+        "_stop",
         "body",
-        "call",
+        "builder",
         "caller",
         "content",
-        "entry",
         "fault",
         "fingerprint",
         "key_scope",
         "now",
+        "pictures",
         "request",
         "request_id",
         "resource_id",
@@ -112,116 +133,97 @@ class Exchange:
         "stored",
     )
 
-    call: Call
-    """The operation being called; byte surfaces have none."""
-    route: Route
-
     def __init__(
-        self, service: "Service", request: Request, body: Body, sandbox: Sandbox, caller: Caller | None, entry: Entry
+        self,
+        sandboxes: Sandboxes,
+        pictures: PictureWorker,
+        stop: Stop,
+        request: Request,
+        body: Body,
+        home: Sandbox | None,
+        caller: Caller | None,
+        route: Route,
+        resource_id: str,
+        builder: RequestBuilder,
     ) -> None:
-        self._service = service
+        """`home`: the sandbox that it belongs to; None if that is unknown, and the default one answers."""
+        self._sandboxes = sandboxes
+        self.pictures = pictures
+        self._stop = stop
         self.request = request
         self.body = body
-        self.sandbox = sandbox
+        self._has_home = home is not None
+        self.sandbox = home or sandboxes.default
         self.caller = caller
-        self.entry = entry
-        self.request_id = entry.request_id
-        self.now = entry.at
-        self.resource_id = ""
+        self.route = route
+        self.resource_id = resource_id
+        self.builder = builder
+        self.request_id = builder.request_id
+        self.now = builder.at
         self.content: bytes | None = b""
+        self.start_over()
+
+    def start_over(self) -> None:
+        """Begin with the checks: nothing is decided yet."""
+        self._call: Call | None = None
         self.key_scope: KeyScope | None = None
         self.fingerprint = b""
         self.stored: Response | None = None
         """The answer to be replayed."""
         self.fault: Fault = NO_FAULT
         self._decision = NOTHING_HAPPENS
+        self.builder.passed = [Check.ROUTE] if self.route.operation is not None else []
 
-    # The way --------------------------------------------------------------------------------------------------------
+    # What surfaces use ----------------------------------------------------------------------------------------------
 
-    async def answer(self, surface: Surface) -> Response:
-        """Turn the request into a response; whatever goes wrong on the way becomes one here."""
-        try:
-            self.route = route = surface.find_route(self)
-            if self.body.has_more and route.operation is not None:
-                await self._read_body()
-            surface.find_caller(self)
-            self._pass(route.entrance)
-            if self.sandbox.playbooks or self.sandbox.strike is not None or FAULT_HEADER in self.request.headers:
-                lost = await self._ask_scenario()
-                if lost is not None:
-                    return lost
-            self._pass(route.before_admission)
-            if self.stored is not None:
-                self.entry.outcome = "replayed"
-                return self.fault.answer(self, self.stored)
-            if route.prepare is not None or self.fault is not NO_FAULT:
-                await self._wait_in_admission()
-            self._pass(route.after_admission)
-            self.fault.before_operation(self)
-            return await self._carry_out(route.check(self))
-        except Problem as problem:
-            response = self.refuse(problem)
-            return self._bind(response) if problem.code in KEY_BINDING_CODES else response
-        except ClientDisconnectedError:
-            raise
-        except Exception as error:
-            response = self.refuse(internal_error(error, self.request, self.request_id))
-            self.entry.outcome = "failed"
-            return response
+    @property
+    def call(self) -> Call:
+        """The operation being called; byte surfaces have none."""
+        assert self._call is not None
+        return self._call
 
-    async def _carry_out(self, commit: Commit[object]) -> Response:
-        """Commit, and answer with the result, unless the fault answers in place of the commit."""
-        answer = self.fault.before_commit(self)
-        if answer is not None:
-            if self.entry.problem is None:  # else it is a refusal, and noted as one
-                self.entry.outcome = "replaced"
-            return answer
-        result = commit()
-        if isinstance(result, Problem):
-            return self.refuse(result)
-        self.entry.is_committed, self.entry.outcome = True, "answered"
-        response = self._evolved(await self.route.render(self, result))
-        return self.fault.answer(self, self._bind(response))
+    def enter(self, caller: Caller | None) -> None:
+        """Settle the sandbox, which is the caller's where there is one, now that nothing waits any more."""
+        if caller is None:
+            self.now = engine.enter(self.sandbox)
+            return
+        self.caller, self.sandbox = caller, caller.sandbox
+        self.now = engine.enter(caller.sandbox)
+        operation = self.route.operation or ""
+        self._call = Call(caller.sandbox, caller, self.now, self.builder.passed, self.resource_id, operation)
 
-    def _evolved(self, response: Response) -> Response:
-        """Add what v1 may add, where that is asked for (D68)."""
-        if not self.sandbox.options.evolution:
-            return response
-        from emulator.web.evolution import evolved
+    @property
+    def home(self) -> Sandbox | None:
+        """The sandbox that the request belongs to, if it is still there: it may be deleted or replaced while a request waits."""
+        is_there = self._has_home and self._sandboxes.by_id.get(self.sandbox.id) is self.sandbox
+        return self.sandbox if is_there else None
 
-        return evolved(response)
+    def refresh(self) -> None:
+        """Read the clock after a wait, and see that the sandbox is still the one that the request came to.
 
-    async def _read_body(self) -> None:
-        """Read the body of an operation: the last wait. One that is too large is not read."""
-        announced = self.request.announced_bytes()
-        self.content = self.entry.request_body = None if announced > MAXIMUM_BODY_BYTES else await self.body.read()
-        if self.content is None:
-            self.entry.request_body_bytes = announced or self.body.size_bytes
+        Raises:
+            SandboxReplacedError: it was reset, replaced or deleted meanwhile.
+        """
+        if self._call is not None and not self._sandboxes.is_current(self._call.caller):
+            raise SandboxReplacedError
+        self.now = engine.enter(self.sandbox)
+        if self._call is not None:
+            self._call.now = self.now
 
-    def _pass(self, steps: tuple[Step, ...]) -> None:
-        passed, fault = self.entry.passed, self.fault
-        for check, run in steps:
-            run(self)
-            if self.stored is not None:  # a replay: this check decided
-                return
-            passed.append(check)
-            if fault is not NO_FAULT:
-                fault.after_check(self, check)
+    def replay(self, answer: Response) -> None:
+        """Let the stored answer to an earlier request be sent again (D11)."""
+        self.stored = answer
+        self.builder.replay_of = dict(answer.headers)[b"request-id"].decode()
 
-    async def _ask_scenario(self) -> Response | None:
-        """Ask the scenario once for a fault. A response ends the request here: its answer is lost."""
-        header = self.request.headers.get(FAULT_HEADER)
-        if header is not None and self.route.operation is not None:
-            self.entry.fault_header = header
-            self._decision = RequestDecision(_requested_fault(header, self.route.codes))
-        else:
-            self._decision = scenarios.decide_request(self.sandbox, self.request_facts(), self.now)
-        self.fault, self.entry.rule = self._decision.fault, self._decision.rule
-        return await self.fault.entrance(self)
+    # What scenarios match -------------------------------------------------------------------------------------------
+
+    def decide(self, decision: RequestDecision) -> None:
+        """Attach the fault that a scenario, or the header Emulator-Fault, asks for."""
+        self._decision, self.fault, self.builder.rule = decision, decision.fault, decision.rule
 
     def request_facts(self) -> RequestFacts:
         """Return what a scenario can match of this request; on a byte surface, the Team is the owner of the resource."""
-        caller, headers, sandbox = self.caller, self.request.headers, self.sandbox
+        caller, sandbox = self.caller, self.sandbox
         identifier = self.route.resource_of(self.resource_id)
         team = caller.account.team if caller is not None else scenarios.owner_of(sandbox, identifier)
         key = "" if caller is None else caller.credential.key
@@ -235,74 +237,25 @@ class Exchange:
             resource_id=identifier,
             resource_place=scenarios.place_of(sandbox, identifier),
             query=dict(parse_qsl(self.request.query_string.decode("latin-1"), keep_blank_values=True)),
-            idempotency_key=headers.get(b"idempotency-key", b"").decode("latin-1").strip(),
+            idempotency_key=self.builder.idempotency_key or "",
             bytes=self.route.byte_surface,
         )
 
-    async def _wait_in_admission(self) -> None:
-        """Let the key be in progress during the wait (D13); then look at time and state again."""
-        records, scope = self.sandbox.idempotency, self.key_scope
-        if scope is not None:
-            records.hold(scope)
-        try:
-            await self.fault.admission(self)
-            if self.route.prepare is not None:
-                await self.route.prepare(self)
-        finally:
-            if scope is not None:
-                records.let_go(scope)
-        self.look_again()
-
-    def _bind(self, response: Response) -> Response:
-        """Bind the key, where there is one, to the answer (D10)."""
-        if self.key_scope is not None:
-            record = StoredAnswer(self.now, self.fingerprint, response.status, response.headers, response.body)
-            self.sandbox.idempotency.bind(self.key_scope, record)
-        return response
-
-    # What surfaces use ----------------------------------------------------------------------------------------------
-
-    @property
-    def pictures(self) -> PictureWorker:
-        """Who does image work."""
-        return self._service.pictures
-
-    @property
-    def has_sandbox(self) -> bool:
-        """Whether the sandbox is still there: it may be deleted, or replaced by a loaded state, while a request waits."""
-        return self._service.sandboxes.by_id.get(self.sandbox.id) is self.sandbox
-
-    def look_again(self) -> None:
-        """Read the clock after a wait, and see that the sandbox is still the one that the request came to.
-
-        Raises:
-            Problem: internal_error, it was reset or deleted meanwhile.
-        """
-        if self.caller is not None and not self._service.sandboxes.is_current(self.caller):
-            raise Problem("internal_error", "the sandbox was reset while this request was being answered")
-        self.now = engine.enter(self.sandbox)
-        if self.caller is not None:
-            self.call.now = self.now
-
-    def complete(self, response: Response) -> None:
-        """Write down how the request ended."""
-        entry = self.entry
-        if entry.outcome != "lost":
-            entry.status, entry.response_headers = response.status, response.headers
-            if entry.byte_surface == "download" and entry.problem is None:
-                entry.response_body_bytes = len(response.body)
-            else:
-                entry.response_body = response.body
-        if entry.byte_surface == "upload":
-            entry.request_body_bytes = self.body.size_bytes
-
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""
-        is_routed = hasattr(self, "route")  # what was refused before, such as a link to no sandbox, matches nothing
-        if is_routed and scenarios.awaits_answer(self.sandbox):
+        is_known = self.route.operation is not None or (self.route.byte_surface is not None and self._has_home)
+        if is_known and scenarios.awaits_answer(self.sandbox):
             scenarios.note_answer(self.sandbox, self.request_facts(), engine.enter(self.sandbox))
 
-    # What a fault can do (emulator.scenario.faults.base.FaultContext) ----------------------------------------------------
+    def evolved(self, response: Response) -> Response:
+        """Add what v1 may add, where that is asked for (D68)."""
+        if not self.sandbox.options.evolution:
+            return response
+        from emulator.web.evolution import evolved
+
+        return evolved(response)
+
+    # What a fault can do (emulator.scenario.faults.base.FaultContext) -----------------------------------------------
 
     @property
     def is_read(self) -> bool:
@@ -328,7 +281,7 @@ class Exchange:
     def fire(self) -> None:
         """Count that the rule fired."""
         self._decision.mark_fired()
-        self.entry.has_rule_acted = self._decision.rule is not None
+        self.builder.has_rule_acted = self._decision.rule is not None
 
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""
@@ -341,16 +294,18 @@ class Exchange:
 
     def refuse(self, problem: Problem) -> Response:
         """Render a problem; an auto clock then skips the wait that it asks of the client."""
-        entry, retry_after = self.entry, problem.retry_after
+        builder, retry_after = self.builder, problem.retry_after
         skips_wait = retry_after is not None and self.sandbox.clock.skips_waits
-        if problem.is_injected and (entry.is_committed or entry.replay_of is not None):
-            entry.outcome = "replaced"
+        if problem.is_injected and (builder.is_committed or builder.replay_of is not None):
+            builder.outcome = "replaced"
         else:
-            entry.outcome = "refused"
-        entry.problem = problem
+            builder.outcome = "refused"
+        builder.problem = problem
+        if problem.status == 402 and self.caller is not None:
+            builder.available_credits = self.caller.account.ledger.available
         headers = self.rule_header if problem.is_injected else self.fault.headers(self, is_refusal=True)
         shown_retry_after = 0 if skips_wait else retry_after
-        response = self._evolved(problem_response(problem, self.request_id, shown_retry_after, headers))
+        response = self.evolved(problem_response(problem, self.request_id, shown_retry_after, headers))
         if skips_wait and retry_after is not None:
             wait_ms = problem.retry_wait_ms or retry_after * SECOND_MS
             engine.advance(self.sandbox, self.sandbox.clock.now() + wait_ms)
@@ -358,7 +313,7 @@ class Exchange:
 
     def unanswered(self) -> Response:
         """End the request before anything is done; return the beginning of the answer that is lost."""
-        self.entry.outcome = "lost"
+        self.builder.outcome = "lost"
         request_id = (b"request-id", self.request_id.encode())
         if self.route.success == 204:
             return Response(204, (request_id,), b"")
@@ -367,100 +322,20 @@ class Exchange:
 
     def slow_down(self, bytes_per_second: int) -> None:
         """Receive the rest of the body at this speed."""
-        self.body.slow_down(bytes_per_second, self._service.stop.pause)
+        self.body.slow_down(bytes_per_second, self._stop.pause)
 
     async def pause(self, span_ms: int) -> None:
-        """Wait for a span of real time, then look again."""
-        await self._service.stop.pause(span_ms)
-        self.look_again()
+        """Wait for a span of real time, then refresh."""
+        await self._stop.pause(span_ms)
+        self.refresh()
 
     async def hold(self, span_ms: int) -> None:
-        """Keep the request in admission for a span of emulator time, then look again."""
-        if not self._service.stop.has_begun:
+        """Keep the request in admission for a span of emulator time, then refresh."""
+        if not self._stop.has_begun:
             self.fire()
-            self.sandbox.journal.tell(self.entry)
+            self.sandbox.journal.report(self.builder.record)
             await holding.hold(self.sandbox, self.key_scope, self.now, span_ms)
-            self.look_again()
-
-
-class Service:
-    """The ASGI application of the service: every path but the control plane's."""
-
-    def __init__(
-        self,
-        sandboxes: Sandboxes,
-        pictures: PictureWorker,
-        surfaces: Mapping[str, Surface],
-        strays: Surface,
-        public_url: str | None,
-        stop: Stop,
-    ) -> None:
-        """`surfaces` are found by how a path begins, such as `/v1/`; `strays` takes what belongs to none of them."""
-        self.sandboxes = sandboxes
-        self.pictures = pictures
-        self.stop = stop
-        self._surfaces = surfaces
-        self._strays = strays
-        self._public_url = public_url
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        request = Request(scope, self._public_url)
-        surface = self._surfaces.get(request.path[: request.path.find("/", 1) + 1], self._strays)
-        body = Body(receive, request.has_body())
-        exchange = self._arrive(surface, request, body)
-        entry, journal = exchange.entry, exchange.sandbox.journal
-        try:
-            response = await exchange.answer(surface)
-        except ClientDisconnectedError:
-            entry.outcome = "abandoned"
-            if entry.byte_surface is not None:
-                entry.request_body_bytes = body.size_bytes
-            journal.leave(entry)
-            return
-        exchange.complete(response)
-        journal.leave(entry)
-        if exchange.sandbox.playbooks:
-            exchange.note_answer()
-        await exchange.fault.wire(exchange, response, Wire(request, receive, send, body, self.stop))
-
-    def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:
-        """Note the arrival. Unknown callers have Request-Ids of another sequence, so that those of a test stay the same."""
-        home, caller = surface.find_home(request)
-        sandbox = home or self.sandboxes.default
-        request_id = sandbox.identifiers.next("req") if home is not None else _stray_id(sandbox)
-        entry = sandbox.journal.arrive(sandbox.clock.now(), request_id, request.method, request.path, caller)
-        headers = request.headers
-        if b"idempotency-key" in headers:
-            entry.idempotency_key = headers[b"idempotency-key"].decode("latin-1").strip()
-        if b"user-agent" in headers:
-            entry.user_agent = headers[b"user-agent"].decode("latin-1")
-        entry.query, entry.authorization = request.query_string, headers.get(b"authorization")
-        if body.has_more:
-            entry.content_type = headers.get(b"content-type", b"")
-        connection = request.connection
-        if connection is not None and connection.peer is not None:
-            entry.connection, entry.connected_ms = connection.peer, connection.made_ms
-        return Exchange(self, request, body, sandbox, caller, entry)
-
-
-def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
-    """Read the header Emulator-Fault. Raises Problem invalid_request for a code that the operation cannot return."""
-    from emulator.scenario.faults.problem import ProblemFault
-
-    code = header.decode("latin-1").strip()
-    if code not in codes:
-        raise Problem(
-            "invalid_request",
-            f"Emulator-Fault: found {excerpt(code)}; expected one of {', '.join(sorted(codes))}",
-            remedy="ask for a code that this operation can return",
-        )
-    return ProblemFault(code)
-
-
-def _stray_id(sandbox: Sandbox) -> str:
-    """Return the Request-Id of a request that belongs to no sandbox."""
-    return "req" + sandbox.identifiers.next("stray").removeprefix("stray")
+            self.refresh()
 
 
 def _json_or_none(body: bytes | None) -> object:

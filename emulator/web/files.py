@@ -8,7 +8,6 @@ from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
 from emulator.http.responses import NOSNIFF, Header, Response
 from emulator.kernel.wording import excerpt
-from emulator.service import engine
 from emulator.service.callers import Caller
 from emulator.service.calls import Commit
 from emulator.service.sandbox import Sandbox
@@ -33,22 +32,18 @@ class Files:
         sandbox_id = request.path.removeprefix(FILES_PREFIX).partition("/")[0]
         return self._sandboxes.by_id.get(sandbox_id), None
 
-    def find_route(self, exchange: Exchange) -> Route:
-        """Note that bytes are asked for."""
-        sandbox_id, _, exchange.resource_id = exchange.request.path.removeprefix(FILES_PREFIX).partition("/")
-        exchange.entry.byte_surface, exchange.entry.checks = "download", _DOWNLOAD.checks
-        if sandbox_id not in self._sandboxes.by_id:
-            raise _no_such_file(exchange.resource_id)
-        return _DOWNLOAD
+    def find_route(self, request: Request) -> tuple[Route, str]:
+        """Return the one route, and the name of the file."""
+        return _DOWNLOAD, request.path.removeprefix(FILES_PREFIX).partition("/")[2]
 
-    def find_caller(self, exchange: Exchange) -> None:
+    def enter(self, exchange: Exchange) -> None:
         """Settle the sandbox; no caller is needed."""
-        exchange.now = engine.enter(exchange.sandbox)
+        exchange.enter(None)
 
 
 def _check_link(exchange: Exchange) -> None:
     """404: the link was handed out, and its picture is alive."""
-    _find_picture(exchange.sandbox, exchange.resource_id)
+    _find_picture(exchange.home, exchange.resource_id)
 
 
 def _check_method(exchange: Exchange) -> None:
@@ -58,7 +53,7 @@ def _check_method(exchange: Exchange) -> None:
 
 
 def _check(exchange: Exchange) -> Commit[str]:
-    key = _find_picture(exchange.sandbox, exchange.resource_id)
+    key = _find_picture(exchange.home, exchange.resource_id)
     return lambda: key
 
 
@@ -97,8 +92,10 @@ _DOWNLOAD = Route(
 )
 
 
-def _find_picture(sandbox: Sandbox, name: str) -> str:
+def _find_picture(sandbox: Sandbox | None, name: str) -> str:
     """Return the key of a link's picture. Raises Problem not_found for anything but a link that is alive."""
+    if sandbox is None:
+        raise _no_such_file(name)
     stem, _, extension = name.rpartition(".")
     key, _, secret = stem.rpartition("-")
     picture = sandbox.images.public(key)

@@ -8,7 +8,7 @@ from emulator.domain.idempotency import Scope
 from emulator.service import engine
 from emulator.service.sandbox import Sandbox
 
-_LOOK_AGAIN_SECONDS = 0.25
+_REFRESH_SECONDS = 0.25
 """How often a held request checks its clock: its mode may have changed."""
 _AUTO_SECONDS = 1.0
 """How long in real time an auto clock holds a request that is not repeated."""
@@ -38,7 +38,7 @@ class Hold:
         loop = asyncio.get_running_loop()
         gives_up_at = loop.time() + _AUTO_SECONDS
         while not self._ended.is_set():
-            setting, seconds = sandbox.clock.setting, _LOOK_AGAIN_SECONDS
+            setting, seconds = sandbox.clock.setting, _REFRESH_SECONDS
             if setting.mode == "real":
                 seconds = min(max(self.due - sandbox.clock.now(), 1) / 1000 / setting.rate, seconds)
             elif setting.mode == "auto":
@@ -59,7 +59,7 @@ async def hold(sandbox: Sandbox, scope: Scope | None, now: int, duration_ms: int
     await held.wait(sandbox)
 
 
-def release(sandbox: Sandbox, scope: Scope) -> None:
+def end_hold(sandbox: Sandbox, scope: Scope) -> None:
     """A second request with the key was answered: on an auto clock, this ends the hold."""
     if sandbox.clock.skips_waits:
         for held in list(sandbox.held_admissions.values()):

@@ -8,13 +8,11 @@ from emulator.http.problems import not_allowed
 from emulator.http.requests import Request
 from emulator.http.responses import Response
 from emulator.kernel.wording import excerpt
-from emulator.service import engine
 from emulator.service.callers import Caller
-from emulator.service.calls import Call
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.checks import build_steps
-from emulator.web.exchange import Exchange, Route
+from emulator.web.exchange import Exchange, Route, unrouted
 from emulator.web.links import Links
 from emulator.web.operations import OPERATIONS, PREPARATIONS, Reply, own_checks
 from emulator.web.rendering import json_response
@@ -30,69 +28,62 @@ class V1:
     def __init__(self, contract: Contract, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
         self._routes = build_routes(contract)
+        self._unrouted = unrouted(self._refuse_unrouted)
 
     def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Find the sandbox by the key."""
         caller = self._sandboxes.find_caller(request.bearer_key())
         return (None, None) if caller is None else (caller.sandbox, caller)
 
-    def find_route(self, exchange: Exchange) -> Route:
-        """Find the operation."""
-        entry = exchange.entry
-        route, exchange.resource_id = self._find_operation(exchange.request)
-        entry.operation, entry.checks = route.operation, route.checks
-        entry.passed.append(Check.ROUTE)
-        return route
+    def find_route(self, request: Request) -> tuple[Route, str]:
+        """Return the operation of a method and path, and the id in the path (D06)."""
+        methods, resource_id = self._find_path(request.path)
+        return methods.get(request.method, self._unrouted), resource_id
 
-    def find_caller(self, exchange: Exchange) -> None:
-        """Find the caller; only now, since reading the body took its time. Raises Problem authentication_required."""
+    def enter(self, exchange: Exchange) -> None:
+        """Find the caller as it is now, and settle the sandbox. Raises Problem authentication_required."""
+        if exchange.route is self._unrouted:
+            return
         caller = exchange.caller
         if caller is None or not self._sandboxes.is_current(caller):
             _, caller = self.find_home(exchange.request)
+        exchange.enter(caller)
         if caller is None:
-            exchange.now = engine.enter(exchange.sandbox)
             raise Problem(
                 "authentication_required",
                 "Authorization: found no valid key; expected `Bearer` and an API key of this emulator",
                 remedy=_remedy_for_key(exchange.request),
             )
-        exchange.caller, exchange.sandbox = caller, caller.sandbox
-        exchange.now = engine.enter(caller.sandbox)
-        operation = exchange.route.operation or ""
-        exchange.call = Call(
-            caller.sandbox, caller, exchange.now, exchange.entry.passed, exchange.resource_id, operation
+
+    def _find_path(self, path: str) -> tuple[Mapping[str, Route], str]:
+        """Return the routes of a path by method, and the id in it; no routes if there is no such path."""
+        methods = self._routes.get(path)
+        if methods is not None:
+            return methods, ""
+        collection, _, last_step = path.rpartition("/")
+        methods = self._routes.get(f"{collection}/{{}}") if last_step else None
+        if methods is not None:
+            return methods, last_step
+        steps = path.split("/")  # "", "v1", collection, id, act
+        if len(steps) != 5 or not steps[3]:
+            return {}, ""
+        resource_id, steps[3] = steps[3], "{}"
+        return self._routes.get("/".join(steps), {}), resource_id
+
+    def _refuse_unrouted(self, exchange: Exchange) -> None:
+        """404 or 405: no operation has this path, or this method of it (D06)."""
+        path = exchange.request.path
+        methods, _ = self._find_path(path)
+        if methods:
+            raise not_allowed(exchange.request.method, sorted(methods))
+        raise Problem(
+            "not_found",
+            f"{excerpt(path)}: there is no such path",
+            check=Check.ROUTE,
+            remedy="remove the slash at the end of the path"
+            if path.rstrip("/") in self._routes
+            else "use a path of the contract, which GET /_emulator/contract shows",
         )
-
-    def _find_operation(self, request: Request) -> tuple[Route, str]:
-        """Find the operation of a method and path, and the id in the path (D06).
-
-        Raises:
-            Problem: not_found; invalid_request with status 405.
-        """
-        methods = self._routes.get(request.path)
-        resource_id = ""
-        if methods is None:
-            collection, _, last_step = request.path.rpartition("/")
-            methods = self._routes.get(f"{collection}/{{}}") if last_step else None
-            resource_id = last_step
-        if methods is None:
-            steps = request.path.split("/")  # "", "v1", collection, id, act
-            if len(steps) == 5 and steps[3]:
-                resource_id, steps[3] = steps[3], "{}"
-                methods = self._routes.get("/".join(steps))
-        if methods is None:
-            raise Problem(
-                "not_found",
-                f"{excerpt(request.path)}: there is no such path",
-                check=Check.ROUTE,
-                remedy="remove the slash at the end of the path"
-                if request.path.rstrip("/") in self._routes
-                else "use a path of the contract, which GET /_emulator/contract shows",
-            )
-        route = methods.get(request.method)
-        if route is None:
-            raise not_allowed(request.method, sorted(methods))
-        return route, resource_id
 
 
 def _remedy_for_key(request: Request) -> str:
@@ -143,14 +134,14 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
 def _renderer(reply_of: Callable[[object], Reply]) -> Callable[[Exchange, object], Awaitable[Response]]:
     async def render(exchange: Exchange, result: object) -> Response:
         reply, images = reply_of(result), exchange.sandbox.images
-        exchange.entry.work_id, exchange.entry.work_rule = exchange.call.work_id, exchange.call.work_rule
+        exchange.builder.work_id, exchange.builder.work_rule = exchange.call.work_id, exchange.call.work_rule
         keys = reply.asset_ids()
         if not keys or not images.undeveloped(keys):
             return _render(exchange, reply)
         images.hold(keys)
         try:
             await exchange.pictures.develop(images, keys)
-            exchange.look_again()
+            exchange.refresh()
             return _render(exchange, reply)
         finally:
             images.release(keys)

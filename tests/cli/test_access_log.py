@@ -10,7 +10,7 @@ import pytest
 
 from emulator.cli import access_log
 from emulator.cli.output import Style
-from emulator.service.journal import Entry
+from emulator.service.record import RequestRecord
 from tests.cli.command import ask, run_command
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import PATIENCE_SECONDS, serving
@@ -93,8 +93,8 @@ def test_lines_that_are_not_read_in_time_are_counted(
     sandbox = emulator.application.sandboxes.default
     for _ in range(5):
         emulator.get("/team")
-        log.note(sandbox, sandbox.journal.entries[-1])
-    log.note(sandbox, Entry(6, 0, "req_x", "GET", "/v1/team"))  # which is not answered yet
+        log.note(sandbox, sandbox.journal.completed()[-1])
+    log.note(sandbox, RequestRecord(0, "req_x", "GET", "/v1/team"))  # which is not answered yet
     log.close()
     first, second, left_out = capfd.readouterr().err.splitlines()
     assert "getTeam" in first

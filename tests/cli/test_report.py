@@ -9,21 +9,21 @@ import pytest
 from emulator import __version__
 from emulator.cli.report import Report
 from emulator.scenario.playbook import RuleCounts
-from emulator.service.journal import Outcome
+from emulator.service.record import RequestCount
 from emulator.service.tally import Tally, TeamTally
 
 OPERATIONS = ("getTeam", "createUpload", "createProductPhotographyGeneration")
 TALLY = Tally(
     requests=Counter(
         {
-            Outcome("createProductPhotographyGeneration", 402, "insufficient_credits"): 1,
-            Outcome("createProductPhotographyGeneration", 202, None, is_replayed=True): 1,
-            Outcome("createProductPhotographyGeneration", 202, None, is_lost=True): 2,
-            Outcome("createProductPhotographyGeneration", 202, None): 2,
-            Outcome("createProductPhotographyGeneration", None, None, is_lost=True): 1,
-            Outcome("getTeam", 200, None): 4,
-            Outcome(None, 200, None, "upload"): 1,
-            Outcome(None, 404, "not_found"): 3,
+            RequestCount("createProductPhotographyGeneration", 402, "insufficient_credits"): 1,
+            RequestCount("createProductPhotographyGeneration", 202, None, is_replayed=True): 1,
+            RequestCount("createProductPhotographyGeneration", 202, None, is_lost=True): 2,
+            RequestCount("createProductPhotographyGeneration", 202, None): 2,
+            RequestCount("createProductPhotographyGeneration", None, None, is_lost=True): 1,
+            RequestCount("getTeam", 200, None): 4,
+            RequestCount(None, 200, None, "upload"): 1,
+            RequestCount(None, 404, "not_found"): 3,
         }
     ),
     dropped=2,

@@ -1,8 +1,11 @@
 """Conduct as the control plane shows it: what it outlives, what empties it, and when nothing is judged."""
 
+import pytest
+
+from emulator.examiner import examiner
 from emulator.examiner.rules import credential_sent_to_bytes, poll_before_retry_after, retry_before_retry_after
 from emulator.examiner.rules.registry import RULES
-from emulator.service import record
+from emulator.service import journal
 from tests.examiner.examples import ExampleClient, rules_found
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
@@ -96,13 +99,18 @@ def test_a_loop_is_one_finding_and_counted_with_each_turn(service: EmulatorUnder
     assert {3} == {shown["checked"][rule] for rule in named}
 
 
-def test_notes_are_bounded_and_what_they_gave_is_kept(service: EmulatorUnderTest) -> None:
+def test_findings_outlive_the_bound_of_the_journal(service: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "MAX_REQUESTS", 1)
+    for name in ("MAX_DROPPED", "KEPT_DROPPED"):
+        monkeypatch.setattr(examiner, name, 10)
     ExampleClient(service).play(BREAKS)
-    before = conduct(service)["findings"]
-    for _ in range(record.MAXIMUM_NOTES + 1):
-        service.sandbox.journal.examine(next(service.sandbox.journal.newest_first()))  # type: ignore[misc]
-    assert len(service.sandbox.record.notes) <= record.MAXIMUM_NOTES
-    assert before == conduct(service)["findings"][: len(before)]
+    before, covered = conduct(service), service.told("GET", "/coverage")
+    for _ in range(30):
+        service.get("/products")
+    after = conduct(service)
+    assert (1, before["findings"]) == (len(service.sandbox.journal.requests), after["findings"])
+    assert before["checked"] == after["checked"]
+    assert covered["percent"] < service.told("GET", "/coverage")["percent"]
 
 
 def test_totals_of_all_sandboxes_are_the_same_however_often_they_are_asked_for(service: EmulatorUnderTest) -> None:

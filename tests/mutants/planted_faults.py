@@ -41,10 +41,11 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.service.state.tables import Loading
 from emulator.service.store import Collection, Store
-from emulator.web.exchange import FAULT_HEADER, Exchange
+from emulator.web.exchange import Exchange
 from emulator.web.operations import OPERATIONS
 from emulator.web.queries import parse_query
 from emulator.web.rendering import json_response
+from emulator.web.service import FAULT_HEADER
 from emulator.web.v1 import build_routes
 from tests.mutants.planting import (
     PLANTED_FAULTS,

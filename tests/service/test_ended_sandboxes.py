@@ -10,6 +10,7 @@ from emulator.app import sandbox_options
 from emulator.contract import load_contract
 from emulator.examiner.examiner import Examiner
 from emulator.service.images import MemoryBudget
+from emulator.service.record import RequestBuilder
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from tests.support.emulator_client import (
@@ -31,7 +32,7 @@ def test_a_large_sandbox_is_freed_part_by_part(tmp_path: Path) -> None:
     for name, end in (("reset", sandboxes.reset), ("deleted", sandboxes.delete)):
         sandbox = sandboxes.create(name, options)
         for number in range(MANY):
-            sandbox.journal.arrive(0, f"req_{number}", "GET", "/", None)
+            sandbox.journal.arrive(RequestBuilder(0, f"req_{number}", "GET", "/"))
         end(sandbox)
         assert len(list(sandboxes.free())) > 2
         assert list(sandboxes.free()) == []
@@ -50,7 +51,7 @@ def without_collector() -> Iterator[None]:
 
 def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
     sandboxes = emulator.application.sandboxes
-    sandboxes.observe(lambda _sandbox, _entry: None)
+    sandboxes.watch(lambda _sandbox, _entry: None)
     key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"]["IMAGE_WORKFLOW_API_KEY"]
     emulator.photograph(key)
     content = emulator.ask("GET", "/state", sandbox="other").body

@@ -4,76 +4,82 @@ import gc
 import weakref
 
 from emulator.domain.problems import Problem
-from emulator.service.journal import MAXIMUM_BODY_BYTES, MAXIMUM_BYTES, MAXIMUM_ENTRIES, Entry, Journal
+from emulator.service.journal import MAX_BYTES, MAX_REQUESTS, Journal
+from emulator.service.record import MAX_BODY_BYTES, RequestBuilder, RequestRecord
 
 AT = 1_767_225_600_000
 
 
-def _arrive(journal: Journal, path: str = "/v1/team") -> Entry:
-    return journal.arrive(AT, f"req_{journal.last_sequence + 1}", "GET", path, None)
+def _arrive(journal: Journal, path: str = "/v1/team") -> RequestBuilder:
+    request = RequestBuilder(AT, f"req_{journal.last_sequence + 1}", "GET", path)
+    journal.arrive(request)
+    return request
 
 
-def _pass(journal: Journal, size_bytes: int = 0) -> Entry:
-    entry = _arrive(journal)
-    entry.operation, entry.status, entry.response_body = "getTeam", 200, b"x" * size_bytes
-    journal.leave(entry)
-    return entry
+def _leave(journal: Journal, request: RequestBuilder) -> None:
+    journal.leave(request, AT, is_timed=True)
 
 
-def test_the_oldest_entries_are_dropped_and_counted() -> None:
+def _pass(journal: Journal, size_bytes: int = 0) -> None:
+    request = _arrive(journal)
+    request.operation, request.status, request.response_body = "getTeam", 200, b"x" * size_bytes
+    _leave(journal, request)
+
+
+def test_the_oldest_requests_are_dropped_and_counted() -> None:
     journal = Journal()
-    for _ in range(MAXIMUM_ENTRIES + 5):
+    for _ in range(MAX_REQUESTS + 5):
         _pass(journal)
-    assert (MAXIMUM_ENTRIES, 5, 6) == (len(journal.entries), journal.dropped, journal.entries[0].sequence)
-    assert MAXIMUM_ENTRIES + 5 == journal.outcomes.total()
+    assert (MAX_REQUESTS, 5, 6) == (len(journal.requests), journal.dropped, journal.requests[0].sequence)
+    assert MAX_REQUESTS + 5 == journal.counts().total()
 
 
-def test_entries_are_dropped_when_their_bodies_are_too_many_bytes() -> None:
+def test_requests_are_dropped_when_their_bodies_are_too_many_bytes() -> None:
     journal = Journal()
-    fitting = MAXIMUM_BYTES // (MAXIMUM_BODY_BYTES + len("/v1/team"))
+    fitting = MAX_BYTES // (MAX_BODY_BYTES + len("/v1/team"))
     for _ in range(fitting + 3):
-        _pass(journal, MAXIMUM_BODY_BYTES)
-    assert (fitting, 3) == (len(journal.entries), journal.dropped)
-    assert journal.held_bytes <= MAXIMUM_BYTES
+        _pass(journal, MAX_BODY_BYTES)
+    assert (fitting, 3) == (len(journal.requests), journal.dropped)
+    assert journal.held_bytes <= MAX_BYTES
 
 
 def test_long_paths_queries_and_headers_count_as_bytes() -> None:
     journal = Journal()
-    journal.leave(_arrive(journal, "/" + "p" * 999))
-    entry = _arrive(journal, "/v1")
-    entry.idempotency_key, entry.query, entry.content_type = "k" * 500, b"q" * 70, b"c" * 9
-    journal.leave(entry)
+    _leave(journal, _arrive(journal, "/" + "p" * 999))
+    request = _arrive(journal, "/v1")
+    request.key_header, request.query, request.content_type_header = b"k" * 500, b"q" * 70, b"c" * 9
+    _leave(journal, request)
     assert 1000 + 3 + 500 + 70 + 9 == journal.held_bytes
 
 
-def test_an_entry_dropped_in_flight_holds_no_bytes_when_it_leaves() -> None:
+def test_an_request_dropped_in_flight_holds_no_bytes_when_it_leaves() -> None:
     journal = Journal()
     slow = _arrive(journal)
-    for _ in range(MAXIMUM_ENTRIES):
+    for _ in range(MAX_REQUESTS):
         _pass(journal)
     before = journal.held_bytes
     slow.response_body = b"late"
-    journal.leave(slow)
-    assert (before, MAXIMUM_ENTRIES + 1) == (journal.held_bytes, journal.outcomes.total())
+    _leave(journal, slow)
+    assert (before, MAX_REQUESTS + 1) == (journal.held_bytes, journal.counts().total())
 
 
-def test_an_entry_in_flight_when_the_journal_is_cleared_leaves_no_trace() -> None:
+def test_an_request_in_flight_when_the_journal_is_cleared_leaves_no_trace() -> None:
     journal = Journal()
     _pass(journal, 10)
-    heard: list[Entry] = []
+    heard: list[RequestRecord] = []
     journal.watchers.append(heard.append)
     slow = _arrive(journal)
     journal.clear()
     slow.response_body = b"late"
-    journal.leave(slow)
-    assert (0, [], []) == (journal.held_bytes, list(journal.entries), heard)
+    _leave(journal, slow)
+    assert (0, [], []) == (journal.held_bytes, list(journal.requests), heard)
 
 
 class _Frame:
     """Something that was looked at where a problem was raised."""
 
 
-def _refused(entry: Entry) -> weakref.ref[_Frame]:
+def _refused(request: RequestBuilder) -> weakref.ref[_Frame]:
     looked_at = _Frame()
     try:
         try:
@@ -81,15 +87,15 @@ def _refused(entry: Entry) -> weakref.ref[_Frame]:
         except KeyError:
             raise Problem("invalid_input", "no") from None
     except Problem as problem:
-        entry.problem = problem
+        request.problem = problem
     return weakref.ref(looked_at)
 
 
 def test_a_problem_keeps_nothing_alive_of_where_it_was_raised() -> None:
     journal = Journal()
-    entry = _arrive(journal)
-    looked_at = _refused(entry)
-    journal.leave(entry)
+    request = _arrive(journal)
+    looked_at = _refused(request)
+    _leave(journal, request)
     gc.collect()
     assert looked_at() is None
-    assert "invalid_input" == entry.code
+    assert "invalid_input" == journal.completed()[0].code

@@ -7,7 +7,7 @@ from emulator.kernel.seed import Seed
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.playbook import Playbook, RuleCounts
 from emulator.service import state
-from emulator.service.journal import Outcome
+from emulator.service.record import RequestBuilder, RequestCount
 from emulator.service.tally import MAX_NAMES, RuleTallies, Tally, count_rules
 from tests.support.emulator_client import FULL, OTHER, EmulatorUnderTest
 
@@ -59,9 +59,9 @@ def test_what_a_state_file_brings_along_did_not_happen_here(emulator: EmulatorUn
 
 
 def test_a_request_that_is_still_on_its_way_has_no_status(emulator: EmulatorUnderTest) -> None:
-    journal = emulator.sandbox.journal
-    journal.arrive(emulator.now(), "req_1", "GET", "/v1/team", None).operation = "getTeam"
-    assert tally_of(emulator).requests == {Outcome("getTeam", None, None): 1}
+    request = RequestBuilder(emulator.now(), "req_1", "GET", "/v1/team", operation="getTeam")
+    emulator.sandbox.journal.arrive(request)
+    assert tally_of(emulator).requests == {RequestCount("getTeam", None, None): 1}
 
 
 def test_only_so_many_names_are_told_apart() -> None:

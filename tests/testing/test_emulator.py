@@ -2,12 +2,12 @@
 
 import socket
 import threading
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
+from msgspec import structs
 
 from emulator.testing import Emulator, EmulatorError, Finding, Sandbox
 from tests.support.emulator_client import UPLOAD
@@ -242,7 +242,7 @@ def test_a_state_file_that_cannot_be_written_is_told_by_its_name(sandbox: Sandbo
 def test_a_finding_names_one_request_or_several() -> None:
     finding = Finding(rule="r", severity="note", message="m", source="s", requests=[2], client={}, remedy="do better")
     assert "note: r: m (request 2); remedy: do better" == str(finding)
-    assert "note: r: m (requests 2, 5); remedy: do better" == str(replace(finding, requests=[2, 5]))
+    assert "note: r: m (requests 2, 5); remedy: do better" == str(structs.replace(finding, requests=[2, 5]))
 
 
 def test_a_sandbox_is_saved_loaded_and_reset(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -57,6 +57,43 @@ def test_a_request_that_waits_holds_up_nobody(emulator: EmulatorUnderTest) -> No
     assert first < second < third
 
 
+RESET = control_call("POST", "/reset")
+
+
+def test_a_write_whose_sandbox_is_reset_meanwhile_is_to_be_sent_again(emulator: EmulatorUnderTest) -> None:
+    call = completion(emulator)
+    answer, reset = emulator.together(call, RESET)
+    assert (answer.outcome, reset.status) == ((409, "idempotency_in_progress"), 200)
+    assert emulator.send(call).outcome == (404, "upload_not_found")
+    assert emulator.items("/assets") == []
+
+
+def test_a_read_whose_sandbox_is_reset_meanwhile_shows_what_is_there_now(emulator: EmulatorUnderTest) -> None:
+    asset = output(emulator)
+    one, listed, reset = emulator.together(Call("GET", f"/assets/{asset}"), Call("GET", "/assets"), RESET)
+    assert (one.outcome, reset.status) == ((404, "asset_not_found"), 200)
+    assert listed.json["data"] == []
+
+
+def test_a_read_whose_sandbox_is_replaced_meanwhile_shows_what_was_loaded(emulator: EmulatorUnderTest) -> None:
+    asset = output(emulator)
+    saved = emulator.ask("GET", "/state").body
+    one, loaded = emulator.together(Call("GET", f"/assets/{asset}"), control_call("PUT", "/state", content=saved))
+    assert (one.status, loaded.status) == (200, 200)
+
+
+def test_the_key_of_a_sandbox_that_is_deleted_meanwhile_is_unknown(emulator: EmulatorUnderTest) -> None:
+    key = emulator.told("POST", "/sandboxes", {"id": "other"})["env"]["IMAGE_WORKFLOW_API_KEY"]
+    work = emulator.photograph(key)
+    emulator.ask("POST", "/clock/advance", {"seconds": 60}, sandbox="other")
+    done = emulator.get(f"/generations/{work.json['id']}", key)
+    read = Call("GET", f"/assets/{done.json['outputs'][0]['asset']['id']}", key=key)
+    write = completion_call(*emulator.ready_upload(key=key), idempotency_key="k", key=key)
+    answers = emulator.together(read, write, control_call("DELETE", "/sandboxes/other"))
+    assert [answer.status for answer in answers] == [401, 401, 204]
+    assert {answer.outcome[1] for answer in answers[:2]} == {"authentication_required"}
+
+
 def test_twenty_places_are_never_taken_by_more(emulator: EmulatorUnderTest) -> None:
     asset = output(emulator)
     body = ingredient_body("background", [asset])

@@ -8,16 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import convert
+
 from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
+from emulator.control.recorded_request import RecordedRequest, request_line
 from emulator.kernel.printable import printable, printable_lines
 from emulator.kernel.signing import without_signature
 from emulator.kernel.wording import count_of
 from emulator.settings import UsageError
 from emulator.testing.control import ControlClient
-from emulator.testing.records import RecordedRequest, record, request_line
 from emulator.testing.sandbox import MOST_REQUESTS, explained, recorded
 
 LOOK_AGAIN_SECONDS: Final = 0.2
@@ -82,7 +84,7 @@ def _list(control: ControlClient, options: Namespace, style: Style) -> None:
     elif options.format == "har":
         print_json(as_har(entries, control.transport.url))
     else:
-        print_table(_HEADERS, (_cells(record(RecordedRequest, entry)) for entry in entries), style)
+        print_table(_HEADERS, map(_cells, convert(entries, list[RecordedRequest])), style)
         left_out = answer["counts"]["total"] - len(entries)
         if left_out:
             more = f" (--limit N, up to {MOST_REQUESTS})" if len(entries) < MOST_REQUESTS else ""
@@ -102,7 +104,7 @@ def _follow(control: ControlClient, options: Namespace, style: Style) -> None:
     for entry in _answered(control, query):
         if not _is_wanted(entry, query):
             continue
-        request = record(RecordedRequest, entry)
+        request = convert(entry, RecordedRequest)
         line = (
             printable(json.dumps(entry, ensure_ascii=False))
             if options.format == "json"
@@ -202,7 +204,7 @@ def _show(found: Mapping[str, Any], form: str, style: Style) -> None:
 
 
 def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:
-    request, why = record(RecordedRequest, found), found["explanation"]
+    request, why = convert(found, RecordedRequest), found["explanation"]
     yield style.status(f"{request.sequence}  {request_line(request)}", request.status)
     yield printable(why["summary"])
     if why["remedy"]:

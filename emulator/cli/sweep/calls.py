@@ -12,7 +12,8 @@ from typing import Any
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, OPERATION_CHECKS, Check
 from emulator.scenario.matching import BYTE_SURFACES
-from emulator.service.journal import Entry, Journal
+from emulator.service.journal import Journal
+from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
 from emulator.web.files import BYTE_CODES
 
@@ -73,25 +74,25 @@ class Calls:
         self.struck = 0
         """How often the fault of a sweep fired."""
 
-    def note(self, sandbox: Sandbox, entry: Entry) -> None:
+    def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
         """Count a completed request."""
-        if not entry.is_complete:
+        if not record.is_complete:
             return
         strike = sandbox.strike
         if strike is not None:
             rules = strike.scenario.rules
-            self.struck += (entry.rule in rules and entry.has_rule_acted) or entry.work_rule in rules
-        name = entry.operation or entry.byte_surface
-        is_asked_for_by_header = entry.is_injected and entry.rule is None
-        if name is None or _ASKED[entry.byte_surface] not in entry.passed or is_asked_for_by_header:
+            self.struck += (record.rule in rules and record.has_rule_acted) or record.work_rule in rules
+        name = record.operation or record.byte_surface
+        is_asked_for_by_header = record.is_injected and record.rule is None
+        if name is None or _ASKED[record.byte_surface] not in record.passed or is_asked_for_by_header:
             return
         counts = self._counts_of(sandbox)
         counts.calls[name] += 1
-        self._note_call(sandbox, entry, name, counts)
-        if entry.work_id is not None and entry.replay_of is None:
+        self._note_call(sandbox, record, name, counts)
+        if record.work_id is not None and record.replay_of is None:
             counts.works[name] += 1
             number = counts.works[name]
-            generation = sandbox.store.generations.items.get(entry.work_id)
+            generation = sandbox.store.generations.items.get(record.work_id)
             work = self._works.setdefault((name, number), Work(name, number))
             work.sandboxes.add(sandbox.id)
             work.outputs = max(work.outputs, 0 if generation is None else len(generation.outputs))
@@ -124,16 +125,16 @@ class Calls:
             self._counts[sandbox.id] = sandbox.journal, counts
         return counts
 
-    def _note_call(self, sandbox: Sandbox, entry: Entry, name: str, counts: _Counts) -> None:
+    def _note_call(self, sandbox: Sandbox, record: RequestRecord, name: str, counts: _Counts) -> None:
         number = counts.calls[name]
         operation = self._contract.operations.get(name)
         is_read = name == "download" if operation is None else operation.method == "GET"
         call = self._calls.setdefault((name, number), Call(name, number, is_read))
         call.sandboxes.add(sandbox.id)
         codes = BYTE_CODES if operation is None else operation.all_codes
-        call.codes |= set(_possible(entry, is_read, codes))
-        client = "" if entry.caller is None else entry.caller.credential.key
-        request, last = (entry.method, entry.path), counts.last.get(client)
+        call.codes |= set(_possible(record, is_read, codes))
+        client = "" if record.credential is None else record.credential.key
+        request, last = (record.method, record.path), counts.last.get(client)
         is_poll = operation is not None and operation.method == "GET" and not operation.query
         if last is None or last[0] != request or not is_poll:
             call.is_repetition = False
@@ -142,16 +143,16 @@ class Calls:
         counts.last[client] = request, call
 
 
-def _possible(entry: Entry, is_read: bool, codes: Iterable[str]) -> Iterable[str]:
+def _possible(record: RequestRecord, is_read: bool, codes: Iterable[str]) -> Iterable[str]:
     """Iterate over the problems that a scenario could have caused: an earlier refusal still comes first."""
-    was_refused = entry.problem is not None and entry.problem.check in OPERATION_CHECKS
-    reaches_operation = entry.is_committed or was_refused
+    was_refused = record.problem is not None and record.problem.check in OPERATION_CHECKS
+    reaches_operation = record.is_committed or was_refused
     for code in codes:
         check = CATALOGUE[code].check
-        is_passed = check in entry.passed and check not in OPERATION_CHECKS
+        is_passed = check in record.passed and check not in OPERATION_CHECKS
         is_due_at_operation = reaches_operation and (is_read or code == "internal_error")
         if (
-            entry.is_committed
+            record.is_committed
             or check in ENTRANCE_CHECKS
             or (is_passed and code != "internal_error")
             or is_due_at_operation

@@ -71,9 +71,9 @@ class CellRun:
         self.task = Task.read(file)
         self._file = file
         self._calls = Calls(application.contract)
-        application.sandboxes.observe(self._calls.note)
+        application.sandboxes.watch(self._calls.note)
         if self.task.cell is not None:
-            application.sandboxes.strike_with(self.task.cell.strike())
+            application.sandboxes.inject(self.task.cell.strike())
 
     @property
     def variables(self) -> Mapping[str, str]:

@@ -8,20 +8,27 @@ of clients whose last request failed, are not abandoned. One that came too late 
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_success
+from emulator.examiner.history import History
+from emulator.examiner.reading import is_answered, is_success
 from emulator.examiner.rules.base import COMPLETE_UPLOAD, KEPT, OPEN_UPLOAD, SEND_BYTES, Breach, Example, Rule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    sessions = [note for note in history.by_operation.get("createUpload", ()) if is_answered(note, 201)]
-    for opened, notes in history.about(sessions):
-        tried = [note for note in notes if note.operation == "completeUpload" or note.surface == "upload"]
-        if any(note.operation == "completeUpload" or not is_success(note) for note in tried):
+    sessions = [record for record in history.by_operation.get("createUpload", ()) if is_answered(record, 201)]
+    for session_id, opened, records in history.about(sessions):
+        tried = [
+            record for record in records if record.operation == "completeUpload" or record.byte_surface == "upload"
+        ]
+        if any(record.operation == "completeUpload" or not is_success(record) for record in tried):
             yield KEPT
-        elif history.is_over(opened.due or opened.at) and not history.ended_in_failure(opened):
+        elif history.is_over(_window_end(history, session_id, opened.at)) and not history.ended_in_failure(opened):
             done = "its bytes were sent, but it was not completed" if tried else "nothing was sent to it"
-            subject = str(opened.subject)
-            yield Breach(subject, (opened.sequence,), f"{subject} was opened and left: {done}")
+            yield Breach(session_id, (opened.sequence,), f"{session_id} was opened and left: {done}")
+
+
+def _window_end(history: History, session_id: str, opened_at: int) -> int:
+    session = history.works.find_upload(session_id)
+    return opened_at if session is None else session.expires_at
 
 
 RULE: Final = Rule(

@@ -11,30 +11,33 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_success
+from emulator.examiner.history import History
+from emulator.examiner.reading import is_answered, is_success
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
-from emulator.service.record import Note
+from emulator.service.record import RequestRecord
 
 _LISTS: Final = ("listOperations", "listGenerations")
 
 
 def _examine(history: History) -> Iterator[Verdict]:
     lists = chain.from_iterable(history.by_operation.get(name, ()) for name in _LISTS)
-    listed_at = max((note.left_at for note in lists if is_success(note)), default=0)
-    admissions = [note for note in history.with_key if note.status == 202 and is_answered(note, 202)]
-    for admitted, notes in history.about(admissions):
-        verdict = _judge(history, str(admitted.subject), notes, admitted, listed_at)
+    listed_at = max((record.left_at for record in lists if is_success(record)), default=0)
+    admissions = [record for record in history.with_key if record.status == 202 and is_answered(record, 202)]
+    for work_id, admitted, records in history.about(admissions):
+        verdict = _judge(history, work_id, records, admitted, listed_at)
         if verdict is not None:
             yield verdict
-        elif admitted.subject in history.seen_to_end:
+        elif work_id in history.seen_to_end:
             yield KEPT
 
 
-def _judge(history: History, subject: str, notes: Sequence[Note], admitted: Note, listed_at: int) -> Verdict:
+def _judge(
+    history: History, subject: str, records: Sequence[RequestRecord], admitted: RequestRecord, listed_at: int
+) -> Verdict:
     work = history.work(subject)
     if work is None or subject in history.seen_to_end:
         return KEPT
-    looks = [note for note in notes if note.method == "GET"]
+    looks = [record for record in records if record.method == "GET"]
     if work.finished_at is None:
         is_left = history.has_ended and not looks
     else:
@@ -50,10 +53,10 @@ def _judge(history: History, subject: str, notes: Sequence[Note], admitted: Note
     return Breach(subject, (admitted.sequence,), f"{subject} was admitted, and its end was never read")
 
 
-def _was_asked_again(history: History, admitted: Note) -> bool:
+def _was_asked_again(history: History, admitted: RequestRecord) -> bool:
     """Whether the same request had come again when its admission was answered: its client had hung up."""
     same = history.same_request(admitted)
-    return any(admitted.sequence < note.sequence <= admitted.left_before for note in same)
+    return any(admitted.sequence < record.sequence <= admitted.last_arrival for record in same)
 
 
 RULE: Final = Rule(

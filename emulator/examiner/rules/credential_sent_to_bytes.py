@@ -8,16 +8,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.examiner.history import History
+from emulator.examiner.reading import shortened
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for note in history.by_operation.get(None, ()):
-        if note.surface is None:
+    for record in history.by_operation.get(None, ()):
+        if record.byte_surface is None:
             continue
-        if note.is_authorized:
-            where = "upload.url" if note.surface == "upload" else "the url of a file"
-            yield Breach(f"{note.user_agent}|{note.surface}", (note.sequence,), f"the credential was sent to {where}")
+        if record.has_authorization:
+            where = "upload.url" if record.byte_surface == "upload" else "the url of a file"
+            yield Breach(
+                f"{shortened(record.user_agent)}|{record.byte_surface}",
+                (record.sequence,),
+                f"the credential was sent to {where}",
+            )
         else:
             yield KEPT
 

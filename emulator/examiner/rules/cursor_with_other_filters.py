@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 from urllib.parse import parse_qsl
 
-from emulator.examiner.history import History, title_of
+from emulator.examiner.history import History
+from emulator.examiner.reading import client_text, cursor_of, query_of, title_of
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict
-from emulator.service.record import Note
+from emulator.service.record import RequestRecord
 
 _PAGING: Final = ("limit", "after")
 
@@ -20,23 +21,24 @@ def _filters(query: str) -> list[tuple[str, str]]:
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for operation, notes in history.by_operation.items():
+    for operation, records in history.by_operation.items():
         if operation is not None and operation.startswith("list"):
-            yield from _judge(notes)
+            yield from _judge(records)
 
 
-def _judge(notes: Sequence[Note]) -> Iterator[Verdict]:
+def _judge(records: Sequence[RequestRecord]) -> Iterator[Verdict]:
     given: dict[str, str] = {}
-    for note in notes:
-        if note.cursor is not None:
-            given[note.cursor] = note.query
-        after = dict(parse_qsl(note.query)).get("after") if note.query else None
+    for record in records:
+        cursor, query = cursor_of(record), query_of(record)
+        if cursor is not None:
+            given[cursor] = query
+        after = dict(parse_qsl(query)).get("after") if b"after=" in record.query else None
         if after is None or after not in given:
             continue
-        is_earned = note.code == "invalid_cursor" and not note.is_injected
-        if is_earned and _filters(note.query) != _filters(given[after]):
-            message = f"{title_of(note)} was sent with a cursor that it gave for other filters"
-            yield Breach(f"{note.credential}|{note.user_agent}|{note.operation}|{after}", (note.sequence,), message)
+        is_earned = record.code == "invalid_cursor" and not record.is_injected
+        if is_earned and _filters(query) != _filters(given[after]):
+            message = f"{title_of(record)} was sent with a cursor that it gave for other filters"
+            yield Breach(f"{client_text(record)}|{record.operation}|{after}", (record.sequence,), message)
         else:
             yield KEPT
 

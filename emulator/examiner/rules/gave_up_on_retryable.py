@@ -9,7 +9,8 @@ after its Retry-After, or at the end of the run.
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.examiner.history import History, is_answered, is_success, subject_of, title_of
+from emulator.examiner.history import History
+from emulator.examiner.reading import is_answered, is_success, retry_after_of, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
 from emulator.kernel.timestamps import SECOND_MS
 
@@ -17,20 +18,21 @@ LONG_WAIT_SECONDS: Final = 60
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in history.by_intent.values():
-        refused = [is_answered(note, 429, 503) for note in notes]
+    for records in history.by_intent.values():
+        refused = [is_answered(record, 429, 503) for record in records]
         yield from [KEPT] * sum(refused[:-1])
-        note = notes[-1]
-        if refused[-1] and history.is_over(note.left_at + (note.retry_after or 0) * SECOND_MS):
+        record = records[-1]
+        wait_seconds = retry_after_of(record) or 0
+        if refused[-1] and history.is_over(record.left_at + wait_seconds * SECOND_MS):
             is_excused = (
                 refused[-2:] == [True, True]
-                or any(map(is_success, history.same_request(note)) if note.key else ())
-                or (note.retry_after or 0) > LONG_WAIT_SECONDS
-                or history.was_shut_out(note)
-                or (note.method == "GET" and history.asked_again(note))
+                or any(map(is_success, history.same_request(record)) if record.idempotency_key else ())
+                or wait_seconds > LONG_WAIT_SECONDS
+                or history.was_shut_out(record)
+                or (record.method == "GET" and history.asked_again(record))
             )
-            message = f"{title_of(note)} was refused with {note.status} {note.code} and never sent again"
-            yield KEPT if is_excused else Breach(subject_of(note), (note.sequence,), message)
+            message = f"{title_of(record)} was refused with {record.status} {record.code} and never sent again"
+            yield KEPT if is_excused else Breach(subject_of(record), (record.sequence,), message)
 
 
 _PAUSED = {

@@ -9,22 +9,24 @@ or at the end.
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.examiner.history import History, is_unknown, subject_of, title_of
+from emulator.examiner.history import History
+from emulator.examiner.reading import is_unknown, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, upscale
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in history.requests:
-        note = notes[0]
-        if note.key is None or note.operation is None or note.method == "GET" or not is_unknown(note):
+    for records in history.requests:
+        record = records[0]
+        is_write = record.operation is not None and record.method != "GET"
+        if record.idempotency_key is None or not is_write or not is_unknown(record):
             continue
-        if history.was_sent_again(note):
+        if history.was_sent_again(record):
             yield KEPT
-        elif history.is_over(note.left_at) and not history.was_shut_out(note) and not history.has_other_key(note):
+        elif history.is_over(record.left_at) and not history.was_shut_out(record) and not history.has_other_key(record):
             message = (
-                f"the answer to {title_of(note)} left open if it was carried out, and its key was never sent again"
+                f"the answer to {title_of(record)} left open if it was carried out, and its key was never sent again"
             )
-            yield Breach(f"{subject_of(note)}|{note.key}", (note.sequence,), message)
+            yield Breach(f"{subject_of(record)}|{record.idempotency_key}", (record.sequence,), message)
 
 
 _LOST = {

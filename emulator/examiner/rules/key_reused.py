@@ -7,17 +7,19 @@ count.
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.examiner.history import History, title_of
+from emulator.examiner.history import History
+from emulator.examiner.reading import credential_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, UPSCALE, Ask, Breach, Example, Rule, Verdict, upscale
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for note in history.with_key:
-        if note.code != "idempotency_key_reused" or note.is_injected:
+    for record in history.with_key:
+        if record.code != "idempotency_key_reused" or record.is_injected:
             yield KEPT
         else:
-            message = f"{title_of(note)} came with an Idempotency-Key that belongs to another intent"
-            yield Breach(f"{note.credential}|{note.method}|{note.path}|{note.key}", (note.sequence,), message)
+            subject = f"{credential_of(record)}|{record.method}|{record.path}|{record.idempotency_key}"
+            message = f"{title_of(record)} came with an Idempotency-Key that belongs to another intent"
+            yield Breach(subject, (record.sequence,), message)
 
 
 def _other(key: str) -> Ask:

@@ -15,9 +15,10 @@ from itertools import pairwise
 from typing import Final
 
 from emulator.domain.problems import MENDED_BY_TIME
-from emulator.examiner.history import History, is_wait_measured, pauses_ms, subject_of, title_of
+from emulator.examiner.history import History, is_wait_measured, pauses_ms
+from emulator.examiner.reading import loss_of, retry_after_of, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
-from emulator.service.record import Note
+from emulator.service.record import RequestRecord
 
 ROW: Final = 4
 _EQUAL: Final = 1.25
@@ -28,48 +29,51 @@ _NOTHING_MS: Final = ((3, 20), (4, 40), (5, 60), (7, 100))
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in _requests(history):
-        if len(notes) >= ROW:
-            for row in _rows(history, notes):
+    for records in _requests(history):
+        if len(records) >= ROW:
+            for row in _rows(history, records):
                 yield _breach(row) if _is_even(row) else KEPT
 
 
-def _requests(history: History) -> Iterator[Sequence[Note]]:
+def _requests(history: History) -> Iterator[Sequence[RequestRecord]]:
     """Iterate over the requests with their repetitions, those with a new key after an Operation in the way too (D10)."""
-    blocked = [notes for notes in history.by_intent.values() if any(map(_is_blocked, notes))]
+    blocked = [records for records in history.by_intent.values() if any(map(_is_blocked, records))]
     yield from blocked
-    told = {note.sequence for notes in blocked for note in notes}
-    yield from (notes for notes in history.requests if notes[0].sequence not in told)
+    known = {record.sequence for records in blocked for record in records}
+    yield from (records for records in history.requests if records[0].sequence not in known)
 
 
-def _is_blocked(note: Note) -> bool:
-    return note.code == "resource_operation_in_progress"
+def _is_blocked(record: RequestRecord) -> bool:
+    return record.code == "resource_operation_in_progress"
 
 
-def _rows(history: History, notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
-    row: list[Note] = []
-    for note in notes:
-        if not _is_failure(note) or (row and not (history.knows(note, row[-1]) and is_wait_measured(row[-1], note))):
+def _rows(history: History, records: Sequence[RequestRecord]) -> Iterator[Sequence[RequestRecord]]:
+    row: list[RequestRecord] = []
+    for record in records:
+        if not _is_failure(record) or (
+            row and not (history.knows(record, row[-1]) and is_wait_measured(row[-1], record))
+        ):
             if len(row) >= ROW:
                 yield row
             row = []
-        if _is_failure(note):
-            row.append(note)
+        if _is_failure(record):
+            row.append(record)
     if len(row) >= ROW:
         yield row
 
 
-def _is_failure(note: Note) -> bool:
-    if note.loss is not None:
-        return note.loss not in ("stall", "abandoned")
-    return note.code in MENDED_BY_TIME and note.retry_after is None
+def _is_failure(record: RequestRecord) -> bool:
+    loss = loss_of(record)
+    if loss is not None:
+        return loss not in ("stall", "abandoned")
+    return record.code in MENDED_BY_TIME and retry_after_of(record) is None
 
 
-def _is_even(row: Sequence[Note]) -> bool:
+def _is_even(row: Sequence[RequestRecord]) -> bool:
     pauses = [max(pauses_ms(*pair)) for pair in pairwise(row)]
     first = pauses[: ROW - 1]
     are_equal = max(first) <= min(first) * _EQUAL + _UNEVENNESS_MS
-    has_conflict = any(note.status == 409 for note in row)
+    has_conflict = any(record.status == 409 for record in row)
     return (are_equal and not has_conflict) or any(_has_nothing(pauses, *least) for least in _NOTHING_MS)
 
 
@@ -78,9 +82,9 @@ def _has_nothing(pauses: Sequence[float], length: int, limit_ms: int) -> bool:
     return any(max(pauses[start : start + length]) <= limit_ms for start in range(len(pauses) - length + 1))
 
 
-def _breach(row: Sequence[Note]) -> Breach:
+def _breach(row: Sequence[RequestRecord]) -> Breach:
     message = f"{title_of(row[0])} failed {len(row)} times in a row, and the pauses between did not grow"
-    return Breach(subject_of(row[0]), tuple(note.sequence for note in row), message)
+    return Breach(subject_of(row[0]), tuple(record.sequence for record in row), message)
 
 
 _BROKEN = {

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from emulator.examiner.history import PATIENCE_MS, History, shows_end
+from emulator.examiner.history import PATIENCE_MS, History
+from emulator.examiner.reading import shown_status, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
 
 HARMLESS: Final = 2
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for (credential, user_agent, work), looks in history.looks.items():
+    for ((credential, user_agent), work), looks in history.looks.items():
         if work not in history.seen_to_end:
             continue
         ends = [look for look in looks if shows_end(look)]
@@ -28,7 +29,8 @@ def _examine(history: History) -> Iterator[Verdict]:
             else:
                 needless.append(look.sequence)
         if needless:
-            message = f"{work} was read on after request {ends[0].sequence} had shown that it is {ends[0].work_status}"
+            end = f"request {ends[0].sequence} had shown that it is {shown_status(ends[0])}"
+            message = f"{work} was read on after {end}"
             yield Breach(f"{credential}|{user_agent}|{work}", tuple(needless), message, times=len(needless))
 
 

@@ -8,29 +8,31 @@ either clock moved that far. A read whose answer was lost is ignored.
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.examiner.history import History, has_waited, is_answered, shows_end
+from emulator.examiner.history import History, has_waited
+from emulator.examiner.reading import is_answered, retry_after_of, shows_end
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
-from emulator.service.record import Note
+from emulator.service.record import RequestRecord
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for (credential, user_agent, work), looks in history.looks.items():
+    for ((credential, user_agent), work), looks in history.looks.items():
         for worker in history.by_worker(looks):
-            early: list[tuple[Note, Note]] = []
+            early: list[tuple[RequestRecord, RequestRecord, int]] = []
             for index, look in enumerate(worker, start=1):
-                if not look.retry_after or shows_end(look) or not is_answered(look, 200):
+                wait_seconds = retry_after_of(look)
+                if not wait_seconds or shows_end(look) or not is_answered(look, 200):
                     continue
                 again = history.next_knowing(worker, look, index)
                 if again is None:
                     continue
-                has_kept = has_waited(look, again, look.retry_after)
+                has_kept = has_waited(look, again, wait_seconds)
                 if has_kept:
                     yield KEPT
                 elif has_kept is not None:
-                    early.append((look, again))
+                    early.append((look, again, wait_seconds))
             if early:  # a client that never waits gives thousands
-                message = f"{work} was read again before the Retry-After of {early[0][0].retry_after} s was over"
-                requests = tuple(note.sequence for pair in early for note in pair)
+                message = f"{work} was read again before the Retry-After of {early[0][2]} s was over"
+                requests = tuple(record.sequence for look, again, _ in early for record in (look, again))
                 yield Breach(f"{credential}|{user_agent}|{work}", requests, message, times=len(early))
 
 

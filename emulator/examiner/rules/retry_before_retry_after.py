@@ -11,51 +11,46 @@ Operation that a 409 named.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from emulator.examiner.history import (
-    History,
-    has_waited,
-    is_answered,
-    subject_of,
-    title_of,
-)
+from emulator.examiner.history import History, has_waited
+from emulator.examiner.reading import is_answered, retry_after_of, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
-from emulator.service.record import Note
+from emulator.service.record import RequestRecord
 
 _FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in history.by_intent.values():
-        for worker in history.by_worker(notes):
-            for note in worker:
-                if note.retry_after is not None and is_answered(note, 409, 429, 503):
-                    yield from _judge(history, note, worker)
+    for records in history.by_intent.values():
+        for worker in history.by_worker(records):
+            for record in worker:
+                if is_answered(record, 409, 429, 503) and retry_after_of(record) is not None:
+                    yield from _judge(history, record, worker)
 
 
-def _judge(history: History, note: Note, notes: Sequence[Note]) -> Iterator[Verdict]:
-    again = _repetition(history, note, notes)
+def _judge(history: History, record: RequestRecord, records: Sequence[RequestRecord]) -> Iterator[Verdict]:
+    again = _repetition(history, record, records)
     if again is None:
         return
-    has_kept = has_waited(note, again, note.retry_after or 0)
+    has_kept = has_waited(record, again, retry_after_of(record) or 0)
     if has_kept is not None:
-        is_freed = note.code in _FREED_BY_WORK and history.saw_work_end(note, again)
-        yield KEPT if is_freed or has_kept else _breach(note, again)
+        is_freed = record.code in _FREED_BY_WORK and history.saw_work_end(record, again)
+        yield KEPT if is_freed or has_kept else _breach(record, again)
 
 
-def _repetition(history: History, note: Note, notes: Sequence[Note]) -> Note | None:
-    same_key = history.same_request(note)
-    if note.key is not None and len(same_key) > 1:
-        return history.next_knowing(same_key, note)
-    return history.next_knowing(notes, note) if note.status == 429 or note.key is None else None
+def _repetition(history: History, record: RequestRecord, records: Sequence[RequestRecord]) -> RequestRecord | None:
+    same_key = history.same_request(record)
+    if record.idempotency_key is not None and len(same_key) > 1:
+        return history.next_knowing(same_key, record)
+    return history.next_knowing(records, record) if record.status == 429 or record.idempotency_key is None else None
 
 
-def _breach(note: Note, again: Note) -> Breach:
-    asked = f"the Retry-After of {note.retry_after} s of the {note.status} {note.code}"
+def _breach(record: RequestRecord, again: RequestRecord) -> Breach:
+    asked = f"the Retry-After of {retry_after_of(record)} s of the {record.status} {record.code}"
     return Breach(
-        subject_of(note),
-        (note.sequence, again.sequence),
-        f"{title_of(note)} was sent again before {asked} was over",
-        severity="error" if note.status == 429 else None,
+        subject_of(record),
+        (record.sequence, again.sequence),
+        f"{title_of(record)} was sent again before {asked} was over",
+        severity="error" if record.status == 429 else None,
     )
 
 

@@ -10,60 +10,52 @@ emulator time is a new attempt.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from emulator.examiner.history import (
-    PATIENCE_MS,
-    History,
-    client_of,
-    have_same_intent,
-    is_answered,
-    is_success,
-    subject_of,
-    title_of,
-)
+from emulator.examiner.history import PATIENCE_MS, History
+from emulator.examiner.reading import client_of, is_answered, is_success, subject_of, title_of
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict
-from emulator.service.record import Note
+from emulator.service.record import RequestRecord
 
 HARMLESS: Final = 1
 _HOPELESS: Final = (401, 402, 403, 404, 410, 422)
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    clients = {client_of(note) for note in history.failures if is_answered(note, *_HOPELESS)}
-    for client, notes in history.by_client.items() if clients else ():
+    clients = {client_of(record) for record in history.failures if is_answered(record, *_HOPELESS)}
+    for client, records in history.by_client.items() if clients else ():
         if client not in clients:
             continue
-        for row in _rows(history, notes):
+        for row in _rows(history, records):
             yield from [KEPT] * min(len(row) - 1, HARMLESS)
             if len(row) > HARMLESS + 1:
                 yield _breach(row)
 
 
-def _rows(history: History, notes: Sequence[Note]) -> Iterator[Sequence[Note]]:
+def _rows(history: History, records: Sequence[RequestRecord]) -> Iterator[Sequence[RequestRecord]]:
     """Iterate over the requests that cannot succeed, each with its repetitions."""
-    row: list[Note] = []
-    for note in notes:
-        if row and _repeats(history, note, row[-1]):
-            row.append(note)
-        elif not (row and row[0].method != "GET" and note.method == "GET" and is_success(note)):
+    row: list[RequestRecord] = []
+    for record in records:
+        if row and _repeats(history, record, row[-1]):
+            row.append(record)
+        elif not (row and row[0].method != "GET" and record.method == "GET" and is_success(record)):
             yield row
-            row = [note] if is_answered(note, *_HOPELESS) else []
+            row = [record] if is_answered(record, *_HOPELESS) else []
     yield row
 
 
-def _repeats(history: History, note: Note, last: Note) -> bool:
+def _repeats(history: History, record: RequestRecord, last: RequestRecord) -> bool:
     return (
-        is_answered(note, *_HOPELESS)
-        and (note.status, note.credits) == (last.status, last.credits)
-        and have_same_intent(note, last)
-        and history.knows(note, last)
-        and note.at - last.left_at < PATIENCE_MS
+        is_answered(record, *_HOPELESS)
+        and (record.status, record.available_credits) == (last.status, last.available_credits)
+        and history.have_same_intent(record, last)
+        and history.knows(record, last)
+        and record.at - last.left_at < PATIENCE_MS
     )
 
 
-def _breach(row: Sequence[Note]) -> Breach:
+def _breach(row: Sequence[RequestRecord]) -> Breach:
     first, repetitions = row[0], row[HARMLESS + 1 :]
     message = f"{title_of(first)} was repeated though {first.status} {first.code} cannot change by itself"
-    requests = (first.sequence, *(note.sequence for note in repetitions))
+    requests = (first.sequence, *(record.sequence for record in repetitions))
     return Breach(f"{subject_of(first)}|{first.sequence}", requests, message, times=len(repetitions))
 
 

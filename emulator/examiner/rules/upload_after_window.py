@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Final
 
 from emulator.examiner.history import History
+from emulator.examiner.reading import upload_id_of
 from emulator.examiner.rules.base import (
     COMPLETE_UPLOAD,
     KEPT,
@@ -21,26 +22,28 @@ from emulator.examiner.rules.base import (
     Verdict,
     Wait,
 )
-from emulator.service.record import Note
+from emulator.service.record import RequestRecord
 
 
-def _is_late(note: Note) -> bool:
+def _is_late(record: RequestRecord, window_end: int) -> bool:
     """Whether a request came after the window of its Upload Session, and was refused for it."""
-    return note.code == "upload_expired" and not note.is_injected and note.due is not None and note.at >= note.due
+    return record.code == "upload_expired" and not record.is_injected and record.at >= window_end
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    bytes_sent = [note for note in history.by_operation.get(None, ()) if note.surface == "upload"]
+    bytes_sent = [record for record in history.by_operation.get(None, ()) if record.byte_surface == "upload"]
     completions = history.by_operation.get("completeUpload", ())
     in_time: set[tuple[str, str | None]] = set()
-    for note in sorted([*bytes_sent, *completions], key=attrgetter("sequence")):
-        if note.subject is None:
+    for record in sorted([*bytes_sent, *completions], key=attrgetter("sequence")):
+        session = history.works.find_upload(upload_id_of(record) or "")
+        if session is None:
             continue
-        attempts = (note.subject, note.operation)
-        if not _is_late(note):
+        attempts = (session.id, record.operation)
+        if not _is_late(record, session.expires_at):
             in_time.add(attempts)
-        message = f"the window of {note.subject} had passed when its {'bytes' if note.surface else 'completion'} came"
-        yield Breach(note.subject, (note.sequence,), message) if attempts not in in_time else KEPT
+        late = "bytes" if record.byte_surface else "completion"
+        message = f"the window of {session.id} had passed when its {late} came"
+        yield Breach(session.id, (record.sequence,), message) if attempts not in in_time else KEPT
 
 
 RULE: Final = Rule(

@@ -5,22 +5,32 @@ breaks the rule, since the date was announced before.
 """
 
 from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
 from typing import Final
 
-from emulator.examiner.history import History, title_of
+from emulator.examiner.history import History
+from emulator.examiner.reading import client_text, sunset_of, title_of
 from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait
-from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for note in history.notes:
-        if note.sunset is None:
+    for record in history.records:
+        is_plain = record.rule is None and record.outcome == "answered"
+        date = None if is_plain else sunset_of(record)
+        if date is None:
             continue
-        if note.at > note.sunset:
-            message = f"{title_of(note)} was called after its Sunset, {format_timestamp(note.sunset)}"
-            yield Breach(f"{note.credential}|{note.user_agent}|{title_of(note)}", (note.sequence,), message)
+        sunset = _instant(date)
+        if record.at > sunset:
+            message = f"{title_of(record)} was called after its Sunset, {format_timestamp(sunset)}"
+            yield Breach(f"{client_text(record)}|{title_of(record)}", (record.sequence,), message)
         else:
             yield KEPT
+
+
+def _instant(date: bytes) -> int:
+    """Read an HTTP date."""
+    return int(parsedate_to_datetime(date.decode("latin-1")).timestamp()) * SECOND_MS
 
 
 _DEPRECATED = {

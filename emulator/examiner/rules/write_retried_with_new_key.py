@@ -8,26 +8,38 @@ keys admitted work whose Credits were not given back, it was done twice and paid
 `double-spend`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import Final
 
-from emulator.examiner.history import History, client_of, is_answered, is_success, is_unknown, subject_of, title_of
+from emulator.examiner.history import History
+from emulator.examiner.reading import (
+    client_of,
+    is_answered,
+    is_success,
+    is_unknown,
+    loss_of,
+    subject_of,
+    title_of,
+    work_id_of,
+)
 from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, upscale
-from emulator.service.record import Note
+from emulator.service.record import RequestRecord
 
 DOUBLE_SPEND: Final = "double-spend"
 GIVEN_UP_AFTER: Final = 3
-Attempts = Sequence[Note]
+Attempts = Sequence[RequestRecord]
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    for notes in history.by_intent.values():
-        if notes[0].method == "GET" or len({note.key for note in notes}) < 2:
+    for records in history.by_intent.values():
+        if records[0].method == "GET":
             continue
-        keyed = sorted((note for note in notes if note.key is not None), key=lambda note: str(note.key))
-        by_key = [list(group) for _, group in groupby(keyed, key=lambda note: note.key)]
-        by_key.sort(key=lambda attempts: attempts[0].sequence)
+        attempts_by_key: defaultdict[str, list[RequestRecord]] = defaultdict(list)
+        for record in records:
+            if record.idempotency_key is not None:
+                attempts_by_key[record.idempotency_key].append(record)
+        by_key = list(attempts_by_key.values())
         for chain in _chains(history, by_key):
             yield KEPT if len(chain) == 1 else _breach(history, chain)
 
@@ -46,43 +58,43 @@ def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[A
             chain = []
 
 
-def _is_left_open(history: History, attempts: Attempts, following: Note) -> bool:
+def _is_left_open(history: History, attempts: Attempts, following: RequestRecord) -> bool:
     """Whether a key was left without an answer to rely on, when the next one was sent."""
     if len(attempts) >= GIVEN_UP_AFTER:
         return False
     last = attempts[-1]
     is_open = is_unknown(last) or is_answered(last, 503) or last.code == "idempotency_in_progress"
-    successes = [note for note in attempts[:-1] if is_success(note)]
-    is_unheard = all(note.left_before >= following.sequence for note in successes)
+    successes = [record for record in attempts[:-1] if is_success(record)]
+    is_unheard = all(record.last_arrival >= following.sequence for record in successes)
     return is_open and (not successes or (is_unheard and _follows(history, last, following)))
 
 
-def _follows(history: History, last: Note, following: Note) -> bool:
+def _follows(history: History, last: RequestRecord, following: RequestRecord) -> bool:
     """Whether the client sent no other write in between: else what follows may be a new wish for the same."""
     between = (
-        note for note in history.by_client[client_of(last)] if last.sequence < note.sequence < following.sequence
+        record for record in history.by_client[client_of(last)] if last.sequence < record.sequence < following.sequence
     )
-    return not any(note.method != "GET" for note in between)
+    return not any(record.method != "GET" for record in between)
 
 
 def _breach(history: History, chain: Sequence[Attempts]) -> Breach:
-    notes = [attempts[-1] for attempts in chain]
+    records = [attempts[-1] for attempts in chain]
     spent = [attempts for attempts in chain if _spent(history, attempts)]
-    first = notes[0]
-    how = "lost" if first.loss else f"{first.status} {first.code}"
+    first = records[0]
+    how = "lost" if loss_of(first) else f"{first.status} {first.code}"
     message = f"{title_of(first)} was sent again under another key, though the answer under the first was {how}"
     if len(spent) > 1:
         return Breach(
             subject_of(first),
-            tuple(note.sequence for note in notes),
+            tuple(record.sequence for record in records),
             f"{message}: it was carried out {len(spent)} times, and each time reserved Credits",
             rule=DOUBLE_SPEND,
         )
-    return Breach(subject_of(first), tuple(note.sequence for note in notes), message)
+    return Breach(subject_of(first), tuple(record.sequence for record in records), message)
 
 
 def _spent(history: History, attempts: Attempts) -> bool:
-    return any(note.is_committed and history.standing_credits(note.subject) for note in attempts)
+    return any(record.is_committed and history.standing_credits(work_id_of(record)) for record in attempts)
 
 
 def _lost(at: str) -> dict[str, object]:

@@ -1,0 +1,109 @@
+"""The service as an ASGI application: a request arrives, is answered, enters the journal, and its answer goes out."""
+
+from collections.abc import Mapping
+
+from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send
+from emulator.http.responses import Response
+from emulator.http.stopping import Stop
+from emulator.service.journal import Journal
+from emulator.service.record import RequestBuilder, digest
+from emulator.service.sandbox import Sandbox
+from emulator.service.sandboxes import Sandboxes
+from emulator.web import pipeline
+from emulator.web.exchange import Exchange, Surface
+from emulator.web.pictures import PictureWorker
+from emulator.web.wire import Wire
+
+FAULT_HEADER = b"emulator-fault"
+
+
+class Service:
+    """Every path but the control plane's."""
+
+    def __init__(
+        self,
+        sandboxes: Sandboxes,
+        pictures: PictureWorker,
+        surfaces: Mapping[str, Surface],
+        unrouted: Surface,
+        public_url: str | None,
+        stop: Stop,
+    ) -> None:
+        """`surfaces` are found by how a path begins, such as `/v1/`; `unrouted` takes what belongs to none of them."""
+        self._sandboxes = sandboxes
+        self._pictures = pictures
+        self._stop = stop
+        self._surfaces = surfaces
+        self._unrouted = unrouted
+        self._public_url = public_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = Request(scope, self._public_url)
+        surface = self._surfaces.get(request.path[: request.path.find("/", 1) + 1], self._unrouted)
+        body = Body(receive, request.has_body())
+        exchange = self._arrive(surface, request, body)
+        journal = exchange.sandbox.journal
+        try:
+            response = await pipeline.answer(exchange, surface)
+        except ClientDisconnectedError:
+            exchange.builder.outcome = "abandoned"
+            _leave(exchange, journal)
+            return
+        _note_response(exchange.builder, response)
+        _leave(exchange, journal)
+        if exchange.sandbox.playbooks:
+            exchange.note_answer()
+        await exchange.fault.wire(exchange, response, Wire(request, receive, send, body, self._stop))
+
+    def _arrive(self, surface: Surface, request: Request, body: Body) -> Exchange:
+        """Note the arrival. Unknown callers have Request-Ids of another sequence, so that those of a test stay the same."""
+        home, caller = surface.find_home(request)
+        route, resource_id = surface.find_route(request)
+        sandbox = home or self._sandboxes.default
+        request_id = _unrouted_id(sandbox) if home is None else sandbox.identifiers.next("req")
+        builder = RequestBuilder(sandbox.clock.now(), request_id, request.method, request.path)
+        headers, connection = request.headers, request.connection
+        builder.query = request.query_string
+        builder.operation, builder.byte_surface, builder.checks = route.operation, route.byte_surface, route.checks
+        builder.has_authorization = b"authorization" in headers
+        if caller is not None:
+            builder.credential, builder.team = caller.credential, caller.account.team
+        elif builder.has_authorization:
+            builder.unknown_credential = digest(headers[b"authorization"])
+        builder.key_header = headers.get(b"idempotency-key")
+        builder.user_agent_header = headers.get(b"user-agent")
+        if body.has_more:
+            builder.content_type_header = headers.get(b"content-type", b"")
+        if route.operation is not None:
+            builder.fault_header = headers.get(FAULT_HEADER)
+        if connection is not None and connection.peer is not None:
+            builder.connection, builder.connected_ms = connection.peer, connection.made_ms
+        sandbox.journal.arrive(builder)
+        return Exchange(
+            self._sandboxes, self._pictures, self._stop, request, body, home, caller, route, resource_id, builder
+        )
+
+
+def _note_response(builder: RequestBuilder, response: Response) -> None:
+    """Write down what was answered; of a file, its size."""
+    if builder.outcome == "lost":
+        return
+    builder.status, builder.response_headers = response.status, response.headers
+    if builder.byte_surface == "download" and builder.problem is None:
+        builder.response_body_bytes = len(response.body)
+    else:
+        builder.response_body = response.body
+
+
+def _leave(exchange: Exchange, journal: Journal) -> None:
+    """Complete the record in the journal of its arrival: a reset gives the sandbox another one."""
+    builder, clock = exchange.builder, exchange.sandbox.clock
+    if builder.byte_surface == "upload":
+        builder.request_body_bytes = exchange.body.size_bytes
+    journal.leave(builder, clock.now(), is_timed=not clock.skips_waits)
+
+
+def _unrouted_id(sandbox: Sandbox) -> str:
+    """Return the Request-Id of a request that belongs to no sandbox."""
+    return "req" + sandbox.identifiers.next("stray").removeprefix("stray")
