@@ -67,7 +67,11 @@ async def _carry_out(exchange: Exchange) -> Response:
     _pass(exchange, route.after_admission)
     exchange.fault.before_operation(exchange)
     commit = route.check(exchange)
-    exchange.fault.before_commit(exchange)
+    answer_in_place = exchange.fault.before_commit(exchange)
+    if answer_in_place is not None:
+        if builder.problem is None:  # else it is a refusal, and noted as one
+            builder.outcome = "replaced"
+        return answer_in_place
     result = commit()
     if isinstance(result, Problem):
         return exchange.refuse(result)

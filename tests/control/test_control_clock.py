@@ -153,7 +153,7 @@ def test_a_reset_during_a_move_ends_the_move(emulator: EmulatorUnderTest) -> Non
     held = Call("POST", "/uploads", UPLOAD)
     upload, moved, reset = emulator.together(held, advance_call(60), control_call("POST", "/reset"))
     assert (moved.outcome, reset.status) == ((409, "invalid_request"), 200)
-    assert upload.outcome == (500, "internal_error")
+    assert upload.outcome == (409, "idempotency_in_progress")
     assert emulator.clock_now() == START
 
 

@@ -30,12 +30,12 @@ def test_a_record_is_found_for_24_hours_to_the_millisecond() -> None:
     assert records.find(scope("0"), RETENTION_MS) is None
 
 
-def test_a_held_key_is_as_new_once_it_is_let_go() -> None:
+def test_a_held_key_is_as_new_once_it_is_release() -> None:
     """D10, D13."""
     records = IdempotencyRecords()
     records.hold(scope("k"))
     assert [True, False] == [records.is_held(scope(key)) for key in ("k", "K")]
-    records.let_go(scope("k"))
+    records.release(scope("k"))
     assert (False, None) == (records.is_held(scope("k")), records.find(scope("k"), 0))
 
 
