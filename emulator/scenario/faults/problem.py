@@ -1,7 +1,7 @@
 """`problem: CODE`: the answer is a problem of the service, with the consequences that it has there.
 
-Before the commit it is raised at the very check that would raise it, so that it binds or frees the Idempotency-Key as
-the real one does. After the commit it takes the place of the answer: everything has happened.
+Before the commit it is raised at the very check that would raise it (D54), so that it binds or frees the
+Idempotency-Key as the real one does. After the commit it takes the place of the answer: everything has happened.
 """
 
 from collections.abc import Sequence
