@@ -34,3 +34,8 @@ def upscale_call(asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
 def advance_call(seconds: float) -> Call:
     """Return a request that moves the clock, to be sent together with others."""
     return control_call("POST", "/clock/advance", {"seconds": seconds})
+
+
+def errors_of(generation: Json) -> list[str | None]:
+    """Return the code of each output's error, None where there is none."""
+    return [output["error"] and output["error"]["code"] for output in generation["outputs"]]
