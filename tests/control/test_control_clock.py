@@ -113,14 +113,6 @@ def test_idle_is_when_all_work_is_finished_but_for_stalled_work(emulator: Emulat
     assert emulator.told("POST", "/clock/advance", {"until_idle": True})["fired"] == 0
 
 
-def test_work_that_stalls_alone_goes_as_far_as_it_does(emulator: EmulatorUnderTest) -> None:
-    emulator.rule({"work": "upscale"}, {"stall": True})
-    stalled = emulator.admitted_upscale()
-    moved = emulator.told("POST", "/clock/advance", {"until_idle": True})
-    assert (moved["fired"], moved["stalled"], moved["pending"]) == (1, 1, 0)
-    assert emulator.get(f"/generations/{stalled['id']}").json["status"] == "processing"
-
-
 @pytest.mark.emulator(clock="x0.001")
 def test_a_real_clock_can_be_moved_forward_too(emulator: EmulatorUnderTest) -> None:
     work = emulator.admitted_upscale()

@@ -117,7 +117,7 @@ def test_a_replay_can_be_lost_or_replaced_as_well(service: EmulatorUnderTest) ->
     service.rule({"operation": "createUpscaleGeneration"}, then, {"nth": "1-2"})
     assert [500, 500, 202] == [service.send(call).status for _ in range(3)]
     assert {"the rule": (3, 2)} == service.rules()
-    assert (99, 1) == (service.credits(), service.count("/generations"))
+    assert (1, 1) == (service.spent(), service.count("/generations"))
 
 
 def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: EmulatorUnderTest, asset_id: str) -> None:
@@ -125,7 +125,7 @@ def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: EmulatorUnderTe
     service.pause()
     _send_lost(service, upscale_call(asset_id, "k"))
     service.resume()
-    assert (100, 202) == (service.credits(), service.send(upscale_call(asset_id, "k")).status)
+    assert (0, 202) == (service.spent(), service.send(upscale_call(asset_id, "k")).status)
 
 
 def test_a_real_402_that_is_lost_has_bound_its_key(service: EmulatorUnderTest, asset_id: str) -> None:

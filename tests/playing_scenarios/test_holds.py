@@ -27,7 +27,7 @@ def test_a_hold_ends_when_the_clock_has_been_moved_past_it(service: EmulatorUnde
     assert [IN_PROGRESS, IN_PROGRESS] == [early.outcome, late.outcome]
     assert (202, "2026-01-01T00:00:10.000Z") == (first.status, first.json["created_at"])
     assert [200, 200] == [moved.status, end.status]
-    assert (99, 1) == (service.credits(), service.count("/generations"))
+    assert (1, 1) == (service.spent(), service.count("/generations"))
 
 
 def test_a_refusal_that_comes_before_admission_is_not_held(service: EmulatorUnderTest) -> None:
@@ -52,22 +52,11 @@ def test_requests_without_a_key_can_be_held_too(service: EmulatorUnderTest, asse
 def test_a_reset_lets_the_held_request_go_without_leaving_anything(service: EmulatorUnderTest) -> None:
     first, reset = service.together(_held(service), control_call("POST", "/reset"))
     assert [IN_PROGRESS, 200] == [first.outcome, reset.status]
-    assert (100, 0) == (service.credits(), service.count("/generations"))
+    assert (0, 0) == (service.spent(), service.count("/generations"))
     assert [] == service.items("/assets")
 
 
 # Auto ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.emulator(clock="auto")
-def test_on_an_auto_clock_a_hold_ends_with_the_answer_to_a_second_request(
-    service: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(holding, "_AUTO_SECONDS", 3600.0)
-    call = _held(service, "10m")
-    first, second = service.together(call, call)
-    assert [(202, "generation"), IN_PROGRESS] == [first.outcome, second.outcome]
-    assert ("2026-01-01T00:10:00.000Z", 1) == (first.json["created_at"], service.count("/generations"))
 
 
 @pytest.mark.emulator(clock="auto")

@@ -74,18 +74,18 @@ def test_a_rule_about_outputs_fails_those_that_there_are_and_leaves_other_work_t
 def test_a_failure_goes_before_the_price_of_a_scene(service: EmulatorUnderTest) -> None:
     service.rule({"work": "background.create"}, {"scene": "foreground", "fail": "timed_out"})
     failed = service.wait_for(service.post("/backgrounds", ingredient_body("background", service.assets(1))).json)
-    assert ("failed", 0, 100) == (failed["status"], failed["credits"]["charged"], service.credits())
+    assert ("failed", 0, 0) == (failed["status"], failed["credits"]["charged"], service.spent())
 
 
 def test_stalled_work_keeps_its_credits_and_its_place_and_blocks_what_it_works_on(service: EmulatorUnderTest) -> None:
-    pose, (asset_id,) = service.author("pose"), service.assets(1)
+    pose, (asset_id,), before = service.author("pose"), service.assets(1), service.spent()
     service.rule({"work": ["pose.update", "product_photography"]}, {"stall": True})
     operation = service.patch(f"/poses/{pose['id']}", {"asset_id": asset_id}).json
     service.photograph(asset_ids=[asset_id], image_count=4)
     service.advance(365 * 24 * 3600)
     service.set_credential("iwe_demo_full", expires_at=service.now() + 1000)
-    team = service.get("/team").json
-    assert (94, 2) == (team["credits"], team["capabilities"]["api_concurrency"]["used"])
+    used = service.get("/team").json["capabilities"]["api_concurrency"]["used"]
+    assert (1 + 4, 2) == (service.spent() - before, used)
     refused = service.delete(f"/poses/{pose['id']}")
     assert operation["id"] == refused.json["active_operation_id"]
     assert (409, "resource_operation_in_progress") == service.delete(f"/assets/{asset_id}").outcome

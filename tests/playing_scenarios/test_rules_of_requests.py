@@ -65,12 +65,6 @@ def test_chance_follows_from_the_seed(service: EmulatorUnderTest) -> None:
     assert 30 <= len(first) <= 70
 
 
-@pytest.mark.parametrize(("failing", "probability"), [([], 0), ([1, 2, 3, 4], 1), ([1, 2, 3, 4], "1.0")])
-def test_chance_can_be_certainty(service: EmulatorUnderTest, failing: list[int], probability: Any) -> None:
-    service.rule(TEAM, FAILS, {"probability": probability})
-    assert failing == _failures(service, 4)
-
-
 def test_other_requests_do_not_change_what_chance_has_in_mind(service: EmulatorUnderTest) -> None:
     rules = [
         {"name": "reads", "match": TEAM, "when": {"probability": 0.5}, "then": FAILS},

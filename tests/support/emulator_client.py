@@ -536,6 +536,11 @@ class EmulatorUnderTest(Client):
         (account,) = self.sandbox.find_accounts(name)
         return account
 
+    def spent(self, name: str = "Demo") -> int:
+        """Return how many Credits of a Team are charged or reserved."""
+        ledger = self.account(name).ledger
+        return ledger.charged + ledger.reserved
+
     # The wire -------------------------------------------------------------------------------------------------------
 
     def scope_of(self, call: Call) -> MutableMapping[str, Any]:
