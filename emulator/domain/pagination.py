@@ -69,13 +69,13 @@ def _position(signer: Signer, request: PageRequest) -> str | None:
 
 
 def paginate(
-    sections: Sequence[Sequence[str]], load: Callable[[str], Item | None], request: PageRequest, signer: Signer
+    sections: Sequence[Sequence[str]], load: Callable[[str], Item], request: PageRequest, signer: Signer
 ) -> Page[Item]:
     """Cut a page out of a collection.
 
     Args:
         sections: ascending ids; every id of a later section is above all of an earlier one (global, then the Team's).
-        load: returns the item of an id, or None if the filters leave it out.
+        load: returns the item of an id.
         request: what the client asked for.
         signer: signs and checks cursors.
 
@@ -84,13 +84,10 @@ def paginate(
     """
     last_id = _position(signer, request)
     items: list[Item] = []
-    size = request.limit + 1  # one more tells whether another page follows
     for section in reversed(sections):
         end = len(section) if last_id is None else bisect_left(section, last_id)
-        while end > 0 and len(items) <= request.limit:
-            begin = max(end - size, 0)
-            items += [item for item in map(load, section[begin:end][::-1]) if item is not None]
-            end, size = begin, size * 2  # filters leave many out
+        begin = max(end - (request.limit + 1 - len(items)), 0)  # one more tells whether another page follows
+        items += map(load, section[begin:end][::-1])
     if len(items) <= request.limit:
         return Page(items, "")
     del items[request.limit :]

@@ -52,6 +52,6 @@ def _active_operation_id(sandbox: Sandbox, caller: Caller | None) -> str:
     operations = sandbox.store.operations
     found = [] if caller is None else [work for work in caller.account.budget.finishes_at if work in operations.items]
     if not found and caller is not None:
-        found = operations.ids(caller.team_id)
+        found = list(operations.ids(caller.team_id)[-1:])
     # An id of a kind of its own, so that those of Operations to come stay what they are (D09).
     return found[-1] if found else "op" + sandbox.identifiers.next("fault").removeprefix("fault")

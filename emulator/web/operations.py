@@ -127,11 +127,11 @@ def _get_team(call: Call) -> Commit[object]:
 # Lists ----------------------------------------------------------------------------------------------------------------
 
 
-def _list(name: str, selected: Callable[[Call, Any], bool] | None = None) -> Callable[[Call], Commit[Page[Any]]]:
-    """Return the check of a list of one of the store's collections; `selected` None: all of it."""
+def _list(name: str) -> Callable[[Call], Commit[Page[Any]]]:
+    """Return the check of a list of one of the store's collections."""
 
     def check(call: Call) -> Commit[Page[Any]]:
-        page = _page(call, name, getattr(call.sandbox.store, name), [call.team_id], selected)
+        page = _page(call, name, getattr(call.sandbox.store, name), [call.team_id])
         return lambda: page
 
     return check
@@ -141,61 +141,31 @@ def _list_ingredients(kind: str) -> Callable[[Call], Commit[Page[Any]]]:
     def check(call: Call) -> Commit[Page[Any]]:
         scope = call.query.get("scope", "all")
         owners = [owner for owner in (None, call.team_id) if scope == "all" or (owner is None) == (scope == "global")]
-        page = _page(call, kind, call.sandbox.store.ingredients[kind], owners, None)
+        page = _page(call, kind, call.sandbox.store.ingredients[kind], owners)
         return lambda: page
 
     return check
 
 
-def _page(
-    call: Call,
-    name: str,
-    collection: Collection[Any],
-    owners: list[str | None],
-    selected: Callable[[Call, Any], bool] | None,
-) -> Page[Any]:
-    """Return a page of a selection; a cursor is not bound to `limit` (D02)."""
-    query, items, shown = call.query, collection.items, collection.shown
+def _page(call: Call, name: str, collection: Collection[Any], owners: list[str | None]) -> Page[Any]:
+    """Return a page of what the query selects; a cursor is not bound to `limit` (D02)."""
+    query, shown = call.query, collection.shown
     asked = call.team_id, *query.items()
     page: Page[Any] | None = shown.get(asked)
     if page is not None:
         return page
-    filters = sorted(
-        [
-            f"{key}={value}"
-            for key, value in query.items()
-            if key not in ("limit", "after") and (key, value) != ("scope", "all")  # the meaning of an absent scope
-        ]
-    )
-    request = PageRequest(int(query.get("limit", DEFAULT_LIMIT)), query.get("after"), (call.team_id, name, *filters))
-
-    def load(identifier: str) -> Any:
-        item = items[identifier]
-        return item if selected is None or selected(call, item) else None
-
-    sections = [collection.ids(owner) for owner in owners]
-    page = paginate(sections, load if selected and filters else items.get, request, call.sandbox.signer)
+    filters = {key: value for key, value in query.items() if key not in ("limit", "after")}
+    if filters.get("scope") == "all":
+        del filters["scope"]  # the meaning of an absent scope
+    words = sorted(f"{key}={value}" for key, value in filters.items())
+    request = PageRequest(int(query.get("limit", DEFAULT_LIMIT)), query.get("after"), (call.team_id, name, *words))
+    filters.pop("scope", None)  # it has selected the owners
+    sections = [collection.ids(owner, filters) for owner in owners]
+    page = paginate(sections, collection.items.__getitem__, request, call.sandbox.signer)
     if len(shown) >= _MAX_KEPT_PAGES:
         shown.clear()
     shown[asked] = page
     return page
-
-
-def _has(call: Call, **values: str | None) -> bool:
-    """Whether a resource has every value that the query filters by."""
-    return all(call.query.get(name, value) == value for name, value in values.items())
-
-
-def _is_asset_asked_for(call: Call, asset: Asset) -> bool:
-    return _has(call, source=asset.source)
-
-
-def _is_operation_asked_for(call: Call, operation: Operation) -> bool:
-    return _has(call, status=operation.status, type=operation.type, target_id=operation.target_id)
-
-
-def _is_generation_asked_for(call: Call, generation: Generation) -> bool:
-    return _has(call, workflow=generation.workflow, status=generation.status)
 
 
 # The operations -------------------------------------------------------------------------------------------------------
@@ -219,7 +189,7 @@ OPERATIONS: Mapping[str, Row] = {
     "getTeam": Row(_get_team, _ok),
     "createUpload": Row(uploads.create, _opened),
     "completeUpload": Row(uploads.complete, _created("assets")),
-    "listAssets": Row(_list("assets", _is_asset_asked_for), _ok),
+    "listAssets": Row(_list("assets"), _ok),
     "getAsset": Row(_read(lookups.ASSET), _ok),
     "deleteAsset": Row(library.delete_asset, _ok),
     "listProducts": Row(_list("products"), _ok),
@@ -228,9 +198,9 @@ OPERATIONS: Mapping[str, Row] = {
     "updateProduct": Row(library.update_product, _ok),
     "deleteProduct": Row(library.delete_product, _deleted),
     **{name: row for kind in INGREDIENT_KINDS for name, row in _ingredient_rows(kind).items()},
-    "listOperations": Row(_list("operations", _is_operation_asked_for), _ok),
+    "listOperations": Row(_list("operations"), _ok),
     "getOperation": Row(_poll(lookups.OPERATION), _polled),
-    "listGenerations": Row(_list("generations", _is_generation_asked_for), _ok),
+    "listGenerations": Row(_list("generations"), _ok),
     "getGeneration": Row(_poll(lookups.GENERATION), _polled),
     "createProductPhotographyGeneration": _generation_row("product_photography"),
     "createEditImagesGeneration": _generation_row("edit_images"),
