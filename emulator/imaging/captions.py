@@ -1,7 +1,5 @@
 """The plaque that says what a picture is: its look, and its place below or beside everything else."""
 
-from collections.abc import Callable
-
 from msgspec import Struct
 from PIL import Image, ImageDraw, ImageFont
 
@@ -46,7 +44,7 @@ class Plaque(Struct, frozen=True):
             pen = _Pen(width, most_height, max(8, round(size * shrinking)))
             if pen.write(self):
                 break
-        return pen.drawn()
+        return pen.written()
 
 
 def captioned(width: int, height: int, plaque: Plaque, size: float = 1 / 24) -> tuple[Box, list[Layer]]:
@@ -71,7 +69,7 @@ def captioned(width: int, height: int, plaque: Plaque, size: float = 1 / 24) -> 
 
 
 class _Pen:
-    """Lays out the words of a plaque, from the top; nothing is drawn before `drawn`."""
+    """Writes a plaque from the top, on an image that is as high as it may be."""
 
     def __init__(self, width: int, most_height: int, size: int) -> None:
         self._width, self._most_height, self._size = width, most_height, size
@@ -79,14 +77,15 @@ class _Pen:
         self._room = width - 2 * self._left
         self._font = ImageFont.load_default(size)
         self._small = ImageFont.load_default(max(8, round(size * 0.84)))
-        self._marks: list[Callable[[Image.Image, ImageDraw.ImageDraw], None]] = []
+        self._image = Image.new("RGB", (width, max(1, most_height)), INK)
+        self._draw = ImageDraw.Draw(self._image)
 
     @property
     def _height(self) -> int:
         return self._y + self._left
 
     def write(self, plaque: Plaque) -> bool:
-        """Place everything; return whether it fits, with two lines of the words or all of them."""
+        """Write everything; return whether it fits, with two lines of the words or all of them."""
         indent, below_badge = self._badge(plaque) if plaque.badge else (0, self._y)
         longest_word = max((self._font.getlength(word) for word in plain_text(plaque.title).split()), default=0)
         if longest_word > self._room - indent:  # a narrow plaque: the badge has lines of its own
@@ -99,13 +98,9 @@ class _Pen:
         is_said = self._words(plaque.words) if plaque.words else True
         return is_said and self._height <= self._most_height
 
-    def drawn(self) -> Image.Image:
-        """The plaque, no higher than it may be."""
-        image = Image.new("RGB", (self._width, max(1, min(self._height, self._most_height))), INK)
-        draw = ImageDraw.Draw(image)
-        for mark in self._marks:
-            mark(image, draw)
-        return image
+    def written(self) -> Image.Image:
+        """The plaque, as high as it is needed."""
+        return self._image.crop((0, 0, self._width, min(self._height, self._image.height)))
 
     def _badge(self, plaque: Plaque) -> tuple[int, int]:
         """Place the badge; return the width that it takes from the lines beside it, and its lower end."""
@@ -149,25 +144,20 @@ class _Pen:
         return free >= min(2, len(wrap(quoted, self._small, self._room, 2)))
 
     def _text(self, x: float, y: float, text: str, font: Font, color: Color, anchor: str = "lm") -> None:
-        self._marks.append(lambda _, draw: draw.text((x, y), text, fill=color, font=font, anchor=anchor))
+        self._draw.text((x, y), text, fill=color, font=font, anchor=anchor)
 
     def _rounded(self, left: float, top: float, width: float, height: float, radius: float, color: Color) -> None:
-        box = (left, top, left + width, top + height)
-        self._marks.append(lambda _, draw: draw.rounded_rectangle(box, radius, fill=color))
+        self._draw.rounded_rectangle((left, top, left + width, top + height), radius, fill=color)
 
     def _swatch(self, swatch: Image.Image | Color | None, left: int, top: int, edge: int) -> None:
         """A round swatch with a white rim."""
         rim = max(1, edge // 16)
         inner = max(1, edge - 2 * rim)
+        mask = rounded_mask(edge, edge, edge / 2)
+        self._image.paste(WHITE, (left, top, left + mask.width, top + mask.height), mask)
         fill = cover(swatch, 1).resize((inner, inner)) if isinstance(swatch, Image.Image) else swatch or _PILL
-
-        def mark(image: Image.Image, _: ImageDraw.ImageDraw) -> None:
-            mask = rounded_mask(edge, edge, edge / 2)
-            image.paste(WHITE, (left, top), mask)
-            box = (left + rim, top + rim, left + rim + inner, top + rim + inner)
-            image.paste(fill, box, mask.resize((inner, inner)))
-
-        self._marks.append(mark)
+        box = (left + rim, top + rim, left + rim + inner, top + rim + inner)
+        self._image.paste(fill, box, mask.resize((inner, inner)))
 
 
 def _line_height(font: Font) -> int:

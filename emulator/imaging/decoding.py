@@ -5,20 +5,24 @@ Formats are opened by their own readers: `Image.open` compares every picture wit
 
 import io
 from collections.abc import Callable, Mapping
-from types import ModuleType
 from typing import Literal
 
 from PIL import GifImagePlugin, Image, ImageFile, JpegImagePlugin, PngImagePlugin, WebPImagePlugin
+
+try:
+    from pillow_avif import AvifImagePlugin
+except ImportError:  # no wheel for this platform: Pillow's own reader serves
+    from PIL import AvifImagePlugin
 
 SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 
 MAX_EDGE = 65_500
 """Pixels of the longer edge, in every format: as many as JPEG's decoder takes (D57)."""
 
-_AVIF_THREADS = 2
 _STAND_IN_COLOR = "#808080"
 _WEBP_SIZE_MASK = 0x3FFF
 
+AvifImagePlugin.DEFAULT_MAX_THREADS = 2  # one for each of the machine's cores would take address space of its own
 Image.MAX_IMAGE_PIXELS = None  # what is opened here has limits of its own, and GIF's reader would warn nevertheless
 
 
@@ -42,31 +46,13 @@ def open_as(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:
     return _READERS[source](io.BytesIO(data))
 
 
-def _open_avif(file: io.BytesIO) -> ImageFile.ImageFile:
-    opened: ImageFile.ImageFile = _avif_plugin().AvifImageFile(file)
-    return opened
-
-
 _READERS: Mapping[SourceFormat, Callable[[io.BytesIO], ImageFile.ImageFile]] = {
     "jpeg": JpegImagePlugin.JpegImageFile,
     "png": PngImagePlugin.PngImageFile,
     "gif": GifImagePlugin.GifImageFile,
     "webp": WebPImagePlugin.WebPImageFile,
-    "avif": _open_avif,
+    "avif": AvifImagePlugin.AvifImageFile,
 }
-
-
-def _avif_plugin() -> ModuleType:
-    try:
-        from pillow_avif import AvifImagePlugin
-    except ImportError:  # no wheel for this platform: Pillow's own reader serves
-        from PIL import AvifImagePlugin
-    return AvifImagePlugin  # type: ignore[no-any-return]
-
-
-def limit_decoders() -> None:
-    """Let no decoder start a thread for each of the machine's cores: each of them reserves address space of its own."""
-    _avif_plugin().DEFAULT_MAX_THREADS = _AVIF_THREADS  # type: ignore[attr-defined]
 
 
 def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import product
 
 from msgspec import Struct
-from PIL import ExifTags, Image, ImageChops, ImageCms
+from PIL import Image, ImageChops, ImageCms, ImageOps
 
 from emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from emulator.domain.recipes import PictureFormat
@@ -33,17 +33,6 @@ MAX_SCANS = 12
 """Of a progressive JPEG with as many pixels as it may have; one with fewer may have more. Encoders make about 10."""
 MAX_FILL_BYTES = 2 << 20
 """Of a JPEG, whose decoder reads them more than once."""
-
-_TRANSPOSITIONS: Mapping[int, Image.Transpose] = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-"""By EXIF orientation, the operations that undo it."""
 
 _SRGB_TOLERANCE = 2  # levels of a channel: a profile that changes colours by no more is sRGB
 _START_OF_SCAN = b"\xff\xda"
@@ -104,11 +93,10 @@ def _normalized(data: bytes, source: SourceFormat, max_pixels: int) -> Normalize
     if source == "jpeg":
         _check_jpeg(data, opened, max_pixels)
     opened.load()
-    orientation, profile = _orientation(opened), opened.info.get("icc_profile")
-    image = _to_srgb(_to_eight_bits(opened), profile)
+    with contextlib.suppress(Exception):  # broken metadata raises several of them
+        ImageOps.exif_transpose(opened, in_place=True)
+    image = _to_srgb(_to_eight_bits(opened), opened.info.get("icc_profile"))
     del opened  # and with it what the decoder holds, which is more than the picture
-    if orientation in _TRANSPOSITIONS:
-        image = image.transpose(_TRANSPOSITIONS[orientation])
     target = _target_format(source, image)
     return NormalizedImage(target, image.width, image.height, encode(image, target), examine_scene(image))
 
@@ -120,13 +108,6 @@ def _check_jpeg(data: bytes, opened: Image.Image, max_pixels: int) -> None:
         raise UnusableImage(f"The image has {scans} scans; expected about ten, as encoders make.")
     if len(_FILLING) * data.count(_FILLING) > MAX_FILL_BYTES:
         raise UnusableImage(f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; expected hardly any.")
-
-
-def _orientation(image: Image.Image) -> int:
-    """The EXIF orientation; 0 where there is none, or the metadata is broken."""
-    with contextlib.suppress(Exception):
-        return int(image.getexif().get(ExifTags.Base.Orientation, 0))
-    return 0
 
 
 def _to_eight_bits(image: Image.Image) -> Image.Image:
@@ -154,7 +135,7 @@ def _from_sixteen_bits(image: Image.Image) -> Image.Image:
 def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     """The picture in sRGB. A profile that is broken, or of another colour space, is ignored."""
     if profile:
-        with contextlib.suppress(Exception):  # lcms raises several of them
+        with contextlib.suppress(Exception):  # so do broken profiles
             image = _apply_profile(image, profile)
     return image.convert("RGB") if image.mode == "CMYK" else image
 

@@ -26,8 +26,6 @@ _STANCES: Mapping[str, tuple[Point, ...]] = {
     "turn": ((-0.10, 0.34), (-0.04, 0.47), (0.14, 0.33), (0.12, 0.49), (-0.045, 0.71), (-0.03, 0.96), (0.085, 0.70), (0.14, 0.94)),
     "walk": ((-0.15, 0.32), (-0.20, 0.45), (0.13, 0.34), (0.19, 0.45), (-0.09, 0.70), (-0.19, 0.93), (0.09, 0.69), (0.13, 0.96)),
     "hip": ((-0.135, 0.34), (-0.15, 0.50), (0.205, 0.34), (0.085, 0.45), (-0.06, 0.71), (-0.05, 0.96), (0.085, 0.70), (0.12, 0.95)),
-    "rais": ((-0.175, 0.14), (-0.13, 0.03), (0.175, 0.14), (0.14, 0.03), (-0.06, 0.71), (-0.08, 0.96), (0.06, 0.71), (0.08, 0.96)),
-    "lean": ((-0.17, 0.31), (-0.20, 0.45), (0.11, 0.36), (0.03, 0.45), (-0.03, 0.71), (-0.02, 0.96), (0.10, 0.69), (0.05, 0.95)),
 }  # fmt: skip
 """By a part of a Pose's name: elbow and wrist of each arm, knee and ankle of each leg, x from the middle line."""
 
@@ -60,10 +58,9 @@ def draw_portrait(gender: str, age_range: str, index: int, edge: int) -> Image.I
     return image.reduce(_SMOOTHING)
 
 
-def draw_figure(name: str, index: int) -> Image.Image:
-    """The mask of a figure in the stance that the name of a Pose contains, else in the one at `index`."""
-    known = [joints for word, joints in _STANCES.items() if word in name.casefold()]
-    joints = known[0] if known else list(_STANCES.values())[index % len(_STANCES)]
+def draw_figure(name: str) -> Image.Image:
+    """The mask of a figure in the stance that the name of a Pose contains; else it stands."""
+    joints = next((joints for word, joints in _STANCES.items() if word in name.casefold()), _STANCES["stand"])
     height = _FIGURE_HEIGHT * _SMOOTHING
     mask = Image.new("L", (round(height * FIGURE_ASPECT), height), 0)
     draw = ImageDraw.Draw(mask)

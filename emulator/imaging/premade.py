@@ -1,6 +1,6 @@
 """Pictures of premade global ingredients, drawn from their names and attributes alone.
 
-Owns which word selects which drawing; an ingredient with other words still gets a drawing of its kind.
+Owns which word of a name selects which drawing; without one of them it is the first of its kind.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ _HORIZON = 0.62
 def premade(recipe: PremadeRecipe) -> Image.Image:
     """The picture of a premade ingredient of the recipe's kind."""
     if recipe.kind == "background":  # it appears behind subjects, so it has no caption
-        return compose(recipe.width, recipe.height, _background(recipe), ())
+        return compose(recipe.width, recipe.height, _background(recipe.name), ())
     facts = (recipe.kind.replace("_", " ").capitalize(), *recipe.attributes)
     plaque = Plaque(recipe.name, " · ".join(facts))
     room, words = captioned(recipe.width, recipe.height, plaque, CARD_LETTERS)
@@ -50,28 +50,15 @@ def premade(recipe: PremadeRecipe) -> Image.Image:
 # ---------------------------------------------------------------------------------------------------------- backgrounds
 
 
-def _background(recipe: PremadeRecipe) -> Image.Image:
-    name = recipe.name.casefold()
-    places: Mapping[str, Callable[[], Image.Image]] = {"beach": _beach, "street": _street, "room": _room}
-    for word, draw in places.items():
-        if word in name:
+def _background(name: str) -> Image.Image:
+    for word, draw in _PLACES.items():
+        if word in name.casefold():
             return draw()
-    if "location" in recipe.attributes:
-        return tuple(places.values())[recipe.index % len(places)]()
-    color = _backdrop_color(name, recipe.index)
-    if "gradient" in name:
-        return ImageOps.colorize(Image.radial_gradient("L"), mix(color, WHITE, 0.4), mix(color, BLACK, 0.4))
-    return gradient_column(
-        ((0, mix(color, BLACK, 0.05)), (0.55, mix(color, WHITE, 0.35)), (1, mix(color, BLACK, 0.08)))
-    )
+    return gradient_column(((0, (234, 234, 232)), (0.55, (249, 249, 248)), (1, (226, 226, 224))))
 
 
-def _backdrop_color(name: str, index: int) -> Color:
-    known: Mapping[str, Color] = {
-        "white": (246, 246, 244), "warm grey": (186, 178, 170), "grey": (176, 178, 180), "black": (44, 44, 48),
-    }  # fmt: skip
-    hue = chance("backdrop", name, index)
-    return next((color for word, color in known.items() if word in name), color_of_hue(hue, 0.2, 0.9))
+def _vignette() -> Image.Image:
+    return ImageOps.colorize(Image.radial_gradient("L"), (214, 209, 204), (112, 107, 102))
 
 
 def _beach() -> Image.Image:
@@ -80,14 +67,6 @@ def _beach() -> Image.Image:
         ((0.0, (116, 178, 222)), (0.45, (236, 238, 226)), (0.45, (44, 128, 150)), (0.60, (150, 214, 204)),
          (0.60, (250, 252, 250)), (0.62, (250, 252, 250)), (0.62, (206, 178, 138)), (0.68, (222, 196, 154)),
          (0.70, (236, 214, 174)), (1.0, (214, 184, 138))), 1024,
-    )  # fmt: skip
-
-
-def _room() -> Image.Image:
-    """A bright wall, a skirting board, a wooden floor."""
-    return gradient_column(
-        ((0.0, (206, 212, 204)), (0.70, (224, 229, 223)), (0.70, (244, 243, 238)), (0.745, (244, 243, 238)),
-         (0.745, (168, 124, 84)), (1.0, (202, 158, 112))), 1024,
     )  # fmt: skip
 
 
@@ -104,6 +83,8 @@ def _street() -> Image.Image:
     return image
 
 
+_PLACES: Mapping[str, Callable[[], Image.Image]] = {"gradient": _vignette, "beach": _beach, "street": _street}
+
 # --------------------------------------------------------------------------------------------------- photography styles
 
 
@@ -117,8 +98,8 @@ class _Mood(Struct, frozen=True):
     shade: float
 
 
+_DAYLIGHT = _Mood((228, 231, 230), (186, 204, 190), (255, 255, 252), -1, 0.42)
 _MOODS: Mapping[str, _Mood] = {
-    "daylight": _Mood((228, 231, 230), (186, 204, 190), (255, 255, 252), -1, 0.42),
     "flash": _Mood((202, 205, 214), (206, 84, 70), WHITE, 1, 0.75),
     "golden": _Mood((236, 184, 122), (226, 132, 74), (255, 236, 190), 1, 0.6),
     "low key": _Mood((44, 46, 56), (110, 104, 130), (250, 226, 190), -1, 0.92),
@@ -127,7 +108,7 @@ _MOODS: Mapping[str, _Mood] = {
 
 def _still_life(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
     """One to three balls under the style's light, by `index`."""
-    mood = _mood_of(recipe.name)
+    mood = next((mood for word, mood in _MOODS.items() if word in recipe.name.casefold()), _DAYLIGHT)
     floor = mix(mood.wall, BLACK, 0.12)
     ground = gradient_column(
         ((0.0, mix(mood.wall, BLACK, 0.08)), (_HORIZON, mix(mood.wall, mood.light, 0.4)),
@@ -143,20 +124,6 @@ def _still_life(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Lay
         layers += _ball(mood, box, mix(mood.body, mood.light, (1 - size) * 0.8))
         left += edge * size + gap
     return ground, layers
-
-
-def _mood_of(name: str) -> _Mood:
-    for word, mood in _MOODS.items():
-        if word in name.casefold():
-            return mood
-    hue = chance("mood", name)
-    return _Mood(
-        color_of_hue(hue, 0.15, 0.9),
-        color_of_hue(hue + 0.45, 0.5, 0.8),
-        (255, 252, 244),
-        -1,
-        0.3 + chance("shade", name) / 2,
-    )
 
 
 def _ball(mood: _Mood, box: Box, color: Color) -> list[Layer]:
@@ -179,7 +146,7 @@ def _ball(mood: _Mood, box: Box, color: Color) -> list[Layer]:
 def _pose(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[Layer]]:
     hue = chance("pose", recipe.name)
     [box] = arrange([FIGURE_ASPECT], room, 0)
-    figure = place(color_of_hue(hue, 0.5, 0.56), box.part(0.94), draw_figure(recipe.name, recipe.index))
+    figure = place(color_of_hue(hue, 0.5, 0.56), box.part(0.94), draw_figure(recipe.name))
     return pale_wall(hue), [figure]
 
 

@@ -36,7 +36,7 @@ def examine_scene(image: Image.Image) -> Scene:
     patch = _patch(pixels)
     if len(patch) < _LEAST_PATCH * _EDGE * _EDGE:
         return "clean"
-    outline = [_step(pixels, place, patch) for place in patch if _is_at_outline(place, patch)]
+    outline = [max(steps) for place in patch if (steps := _steps(pixels, place, patch))]
     needed = max(_LEAST_STEP, _STEP_SHARE * _contrast(pixels, patch))
     sharp = sum(step >= needed for step in outline)
     return "foreground" if sharp >= max(1, _SHARP_SHARE * len(outline)) else "clean"
@@ -111,20 +111,7 @@ def _contrast(pixels: list[Rgb], patch: set[int]) -> int:
     )
 
 
-def _neighbours(place: int) -> tuple[int, int, int, int]:
-    """Patches never reach the picture's edge, so there always are four."""
-    return place - 1, place + 1, place - _EDGE, place + _EDGE
-
-
-def _is_at_outline(place: int, patch: set[int]) -> bool:
-    return any(neighbour not in patch for neighbour in _neighbours(place))
-
-
-def _step(pixels: list[Rgb], place: int, patch: set[int]) -> int:
-    """The largest step of a channel from a patch's outline to what lies two pixels outside of it."""
-    steps = [0]
-    for direction in (-1, 1, -_EDGE, _EDGE):
-        outside = place + direction * 2
-        if place + direction not in patch:
-            steps += [abs(a - b) for a, b in zip(pixels[place], pixels[outside], strict=True)]
-    return max(steps)
+def _steps(pixels: list[Rgb], place: int, patch: set[int]) -> list[int]:
+    """The steps of each channel from a place at a patch's outline to what lies two pixels outside of it."""
+    outside = [place + 2 * step for step in (-1, 1, -_EDGE, _EDGE) if place + step not in patch]
+    return [abs(pixels[place][channel] - pixels[other][channel]) for other in outside for channel in range(3)]

@@ -17,7 +17,7 @@ from typing import IO
 import msgspec
 
 from emulator.domain.recipes import Recipe
-from emulator.imaging.decoding import limit_decoders, pixels_of
+from emulator.imaging.decoding import pixels_of
 from emulator.imaging.memory import give_back_large_blocks
 from emulator.imaging.messages import (
     IS_LARGE,
@@ -44,7 +44,6 @@ def main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing but answers goes to the output
     give_back_large_blocks()
-    limit_decoders()
     jobs: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_read_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()
     while True:

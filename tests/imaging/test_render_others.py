@@ -84,21 +84,15 @@ def premade(kind: IngredientKind, name: str, *attributes: str, index: int = 0) -
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
-        ("photography_style", ["Soft daylight", "Soft daylight", "Golden hour", "Moody low key", "Another"]),
-        ("background", ["Seamless white", "Warm grey gradient", "Sandy beach", "Brick street", "Another"]),
-        ("pose", ["Standing front", "Three-quarter turn", "Walking", "Hand on hip", "Leaning"]),
+        ("photography_style", ["Soft daylight", "Hard studio flash", "Golden hour", "Moody low key"]),
+        ("background", ["Seamless white", "Warm grey gradient", "Sandy beach", "Brick street"]),
+        ("pose", ["Standing front", "Three-quarter turn", "Walking", "Hand on hip"]),
         ("fashion_model", ["Ava", "Ben", "Cleo", "Dora"]),
     ],
 )
 def test_premade_pictures_of_one_kind_differ(kind: IngredientKind, names: list[str]) -> None:
     pictures = [premade(kind, name, index=index) for index, name in enumerate(names)]
     assert all(difference(first, second) > 1.5 for first, second in combinations(pictures, 2))
-
-
-def test_a_location_without_a_telling_name_is_one_of_three() -> None:
-    pictures = [premade("background", "Another", "location", index=index) for index in range(4)]
-    assert all(difference(pictures[a], pictures[b]) > 1.5 for a, b in ((0, 1), (0, 2), (1, 2)))
-    assert difference(pictures[0], pictures[3]) == 0
 
 
 def test_a_premade_fashion_model_shows_its_words() -> None:

@@ -40,7 +40,6 @@ CLEAN = {
     "a vignette": premade("Warm grey gradient"),
     "a beach": premade("Sandy beach"),
     "a brick wall": premade("Brick street"),
-    "a room": premade("Bright room"),
 }
 FOREGROUND = {
     "a product on white": product(),
