@@ -27,7 +27,7 @@ from emulator.service.sandboxes import SandboxConflictError
 _DESCRIBED_AT_ONCE: Final = 50
 
 
-def create_sandbox(call: Call) -> JsonResponse:
+async def create_sandbox(call: Call) -> JsonResponse:
     """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
     fields, plane = call.fields("SandboxWrite"), call.plane
     asked = {
@@ -41,7 +41,9 @@ def create_sandbox(call: Call) -> JsonResponse:
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     names = world_names(given.get("world", plane.options.world))
     file = file_name(call)
-    scenario = optional(fields, "scenario", lambda value: read_scenario(plane, value, names, file)) or NO_SCENARIO
+    scenario = NO_SCENARIO
+    if fields.get("scenario") is not None:
+        scenario = await asyncio.to_thread(read_scenario, plane, fields["scenario"], names, file)
     options = structs.replace(with_scenario(plane.options, scenario), **given)
     identifier = fields.get("id") or _free_identifier(call)
     try:

@@ -3,6 +3,7 @@
 Owns how a request names a scenario, and which part takes effect when. Must not know what a scenario does.
 """
 
+import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,7 +19,7 @@ from emulator.documents.yaml_nodes import MappingNode, json_value, read_document
 from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import excerpt
-from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
+from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of, scenario_of_node
 from emulator.scenario.reach import warnings_of
 from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames
@@ -42,10 +43,14 @@ def show_scenario(call: Call) -> dict[str, Any]:
     return {**describe_scenario(sandbox, _team_id(call), call.now), "team_scenarios": own}
 
 
-def put_scenario(call: Call) -> dict[str, Any]:
+async def put_scenario(call: Call) -> dict[str, Any]:
     """PUT /scenario: from the library or whole, in place of what ran for the same Teams; a bad one changes nothing."""
     sandbox, team_id = call.sandbox, _team_id(call)
-    scenario = _read_body(call)
+    names, named = _names(sandbox, team_id), file_name(call)
+    if not call.body.strip() and named is None:
+        raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
+    scenario = await asyncio.to_thread(_read_body, call.plane, call.body, named or _TEXT, names)
+    call.check_unchanged()
     _check_keys(call, scenario)
     scenarios.change_world(sandbox, scenario.world, call.now, team_id)
     call.plane.sandboxes.register(sandbox)
@@ -120,17 +125,13 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
         raise _refusal(error) from None
 
 
-def _read_body(call: Call) -> Scenario:
-    """Read the body of a PUT: YAML or JSON, whatever its media type says."""
-    names, named = _names(call.sandbox, _team_id(call)), file_name(call)
-    if not call.body.strip() and named is None:
-        raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    file = named or _TEXT
+def _read_body(plane: ControlPlane, body: bytes, file: str, names: WorldNames) -> Scenario:
+    """Read the body of a PUT, in a thread: YAML or JSON, whatever its media type says. Raises Problem invalid_scenario."""
     try:
-        node = read_document(call.body, file)
+        node = read_document(body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
-            return _from_library(call.plane, json_value(node), names)
-        return parse_scenario(call.body, file, call.plane.contract, names)
+            return _from_library(plane, json_value(node), names)
+        return scenario_of_node(node, body, file, plane.contract, names)
     except DocumentError as error:
         raise _refusal(error) from None
 

@@ -45,9 +45,16 @@ def parse_scenario(text: str | bytes, file: str, contract: Contract, world: Worl
         ScenarioError: with every complaint about the file.
     """
     try:
-        scenario = _read(read_document(text, file), file, Vocabulary(contract, world))
+        return scenario_of_node(read_document(text, file), text, file, contract, world)
     except DocumentError as error:
         raise ScenarioError(error.complaints) from None
+
+
+def scenario_of_node(
+    node: Node, text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None
+) -> Scenario:
+    """Read a scenario from a document that was read already, and its text. Raises ScenarioError."""
+    scenario = _read(node, file, Vocabulary(contract, world))
     return replace(scenario, text=text if isinstance(text, str) else text.decode())
 
 

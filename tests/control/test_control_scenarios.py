@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from emulator.domain.problems import CATALOGUE
-from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest, Json
+from tests.support.emulator_client import FULL, OTHER, UPLOAD, EmulatorUnderTest, Json, control_call
 
 NOTHING: Json = {
     "scenario": None, "description": None, "team": None, "began_at": None,
@@ -324,3 +324,11 @@ def test_the_scenario_of_the_process_runs_in_the_default_sandbox_alone(emulator:
 def test_a_scenario_that_cannot_have_its_effect_is_used_with_a_warning(emulator: EmulatorUnderTest) -> None:
     (warning,) = emulator.use({"use": "rate-limited"})["warnings"]
     assert warning == "the scenario rate-limited limits requests per minute, but rate limits are off here"
+
+
+def test_a_scenario_that_is_read_while_the_sandbox_is_reset_does_not_run(emulator: EmulatorUnderTest) -> None:
+    put, _ = emulator.together(
+        control_call("PUT", "/scenario", {"scenario": "late", "rules": []}), control_call("POST", "/reset")
+    )
+    assert (409, "invalid_request") == put.outcome
+    assert emulator.told("GET", "/scenario")["scenario"] is None
