@@ -3,11 +3,10 @@
 import json
 from argparse import ArgumentTypeError
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from emulator.cli.errors import unreadable
 from emulator.settings import UsageError
+from emulator.testing.files import read_file
 
 if TYPE_CHECKING:
     from emulator.examiner.coverage import Coverage
@@ -18,9 +17,7 @@ def read_coverage(name: str) -> "Coverage":
     from emulator.examiner.coverage import read
 
     try:
-        return read(json.loads(Path(name).read_bytes()))
-    except OSError as error:
-        raise unreadable(error) from None
+        return read(json.loads(read_file(name)))
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{name}: {error}") from None
 

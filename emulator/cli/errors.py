@@ -30,11 +30,6 @@ def naming_scenario(scenario: str | None) -> Iterator[None]:
         raise
 
 
-def unreadable(error: OSError) -> UsageError:
-    """The complaint about a file that was named and cannot be read."""
-    return UsageError(errors.unreadable(error))
-
-
 def writable_file(flag: str, name: str | None) -> Path | None:
     """Make sure that a file can be written before anything else is done. Raises SettingError."""
     if name is None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 _PORT_OF_OTHERS = "; this one is that of EMULATOR_PORT"
 """Why a port is in use that no option gives: the variable leads other commands to a running emulator."""
+_FILES = ("report", "journal", "save_state", "coverage", "junit")
+"""The options that name a file to be written when the command has ended."""
 _TIMED_OUT = 124
 """The status of a command that took too long, as in timeout(1)."""
 _UNWIND_SECONDS = 0.1
@@ -59,7 +61,8 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     _die_by_signals()
     settings = _settings(options, environment)
-    ignored, files = _ignored_rules(options.ignore), _Files.of(options)
+    ignored = _ignored_rules(options.ignore)
+    files = {name: writable_file(f"--{name.replace('_', '-')}", vars(options)[name]) for name in _FILES}
     configure_logging(settings.log_format, settings.log_level)
     warn_of_unknown_variables(environment)
     recording, guard = Recording(), Guard()
@@ -70,13 +73,15 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             address = address_of(listener)
             variables = _variables(environment, address, application, settings)
             application.examiner.keeps_conduct = options.conduct != "off"
-            if files.journal is not None:
+            if files["journal"] is not None:
                 application.sandboxes.watch(recording.note)
             cell = None if options.cell is None else _cell(options.cell, application)
             if cell is not None:
                 variables |= cell.variables
             timeout_seconds = None if cell is None else cell.task.timeout_seconds
-            run = _Run(application, options.words, variables, guard, timeout_seconds, keeps_state=bool(files.state))
+            run = _Run(
+                application, options.words, variables, guard, timeout_seconds, keeps_state=bool(files["save_state"])
+            )
             try:
                 with access_log(application, settings, environment, is_usual=False):
                     run.run(sockets=[listener])
@@ -91,30 +96,9 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     return _report(options, files, application, run, conduct, lambda suffix: recording.content(suffix, address))
 
 
-class _Files(NamedTuple):
-    """The files to write when the command has ended; None where no option asks for one."""
-
-    report: Path | None
-    journal: Path | None
-    state: Path | None
-    junit: Path | None
-    coverage: Path | None
-
-    @classmethod
-    def of(cls, options: Namespace) -> Self:
-        """Find the files that options name. Raises SettingError for one that cannot be written."""
-        return cls(
-            writable_file("--report", options.report),
-            writable_file("--journal", options.journal),
-            writable_file("--save-state", options.save_state),
-            writable_file("--junit", options.junit),
-            writable_file("--coverage", options.coverage),
-        )
-
-
 def _report(
     options: Namespace,
-    files: _Files,
+    files: Mapping[str, Path | None],
     application: "Application",
     run: "_Run",
     conduct: "Totals | None",
@@ -126,7 +110,7 @@ def _report(
     is_idle = not run.tally.requests.total()
     is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or is_idle)
     least = options.coverage_fail_under
-    coverage = None if files.coverage is None and least is None else application.coverage()
+    coverage = None if files["coverage"] is None and least is None else application.coverage()
     is_low = coverage is not None and least is not None and coverage["percent"] < least
     coverage_lines = [] if coverage is None else [_coverage_words(coverage["percent"], least if is_low else None)]
     status = run.status or int(is_bad or is_low)
@@ -137,14 +121,14 @@ def _report(
         reasons = [*([NO_REQUEST] if is_idle else []), *conduct_lines(conduct)] if conduct and is_bad else []
         for line in (*reasons, *(coverage_lines if is_low else ())):
             _say(f"{PROGRAM}: {line.removeprefix('  ')}")
-    contents: list[tuple[Path | None, Callable[[Path], bytes]]] = [
-        (files.report, lambda _: report.as_json().encode()),
-        (files.journal, lambda file: journal(file.suffix)),
-        (files.state, lambda _: run.state),
-        (files.coverage, lambda file: coverage_text(coverage or {}, file.suffix).encode()),
-        (files.junit, lambda _: _junit_text(report, options.conduct == "fail").encode()),
-    ]
-    statuses = [_write(file, content) for file, content in contents if file is not None]
+    contents: Mapping[str, Callable[[Path], bytes]] = {
+        "report": lambda _: report.as_json().encode(),
+        "journal": lambda file: journal(file.suffix),
+        "save_state": lambda _: run.state,
+        "coverage": lambda file: coverage_text(coverage or {}, file.suffix).encode(),
+        "junit": lambda _: _junit_text(report, options.conduct == "fail").encode(),
+    }
+    statuses = [_write(file, contents[name]) for name, file in files.items() if file is not None]
     return status or max(statuses, default=0)
 
 

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from emulator.cli.addresses import local_url
-from emulator.cli.errors import CommandError, unreadable
+from emulator.cli.errors import CommandError
 from emulator.documents.complaints import did_you_mean, nearest
-from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, unknown_variables
+from emulator.settings import OPTIONS, VARIABLE_PREFIX, Settings, UsageError, unknown_variables
+from emulator.testing.errors import unreadable
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -69,7 +70,7 @@ def load_application(settings: Settings) -> "Application":
     try:
         return Application(settings)
     except OSError as error:
-        raise unreadable(error) from error
+        raise UsageError(unreadable(error)) from error
 
 
 @contextmanager

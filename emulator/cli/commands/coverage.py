@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from emulator.cli.coverage_files import least_percent, read_coverage
 from emulator.cli.errors import writable_file, writing
-from emulator.cli.output import add_format, out, print_json, print_table
+from emulator.cli.output import add_format, show
 
 _MOST_GAPS = 3
 
@@ -30,11 +30,9 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     if page is not None:
         with writing(page):
             page.write_text(coverage_page(coverage), encoding="utf-8")
-    if options.format == "json":
-        print_json(coverage)
-    else:
-        shown = [(name, f"{met}/{of}", _gap_words(gaps)) for name, met, of, gaps in rows(coverage)]
-        print_table(("OPERATION", "MET", "GAPS"), shown, out(environment))
+    shown = [(name, f"{met}/{of}", _gap_words(gaps)) for name, met, of, gaps in rows(coverage)]
+    show(options, environment, coverage, ("OPERATION", "MET", "GAPS"), shown)
+    if options.format == "table":
         print(f"\n{coverage['percent']:g} % of all points")
     return int(options.fail_under is not None and coverage["percent"] < options.fail_under)
 

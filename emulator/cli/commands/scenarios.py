@@ -3,14 +3,14 @@
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from emulator.cli.arguments import add_verbs
-from emulator.cli.errors import unreadable
 from emulator.cli.output import add_format, print_bytes, print_json
 from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError
+from emulator.testing.errors import UnusableFileError
+from emulator.testing.files import read_file
 
 if TYPE_CHECKING:
     from emulator.scenario.library import ScenarioLibrary
@@ -67,12 +67,12 @@ def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
     from emulator.scenario.world_format import parse_world
 
     contract = load_contract()
-    world = BUILT_IN_WORLD if world_file is None else parse_world(_read(world_file), world_file)
+    world = BUILT_IN_WORLD if world_file is None else parse_world(read_file(world_file), world_file)
     mistakes: list[str] = []
     for file in files:
         try:
-            scenario = parse_scenario(_read(file), file, contract, world_names(world))
-        except (DocumentError, UsageError) as error:
+            scenario = parse_scenario(read_file(file), file, contract, world_names(world))
+        except (DocumentError, UnusableFileError) as error:
             mistakes.append(str(error))
         else:
             warnings = [f"warning: {warning}" for warning in warnings_of(scenario)]
@@ -86,10 +86,3 @@ def _library() -> "ScenarioLibrary":
     from emulator.scenario.library import shipped_library
 
     return shipped_library(load_contract())
-
-
-def _read(file: str) -> bytes:
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise unreadable(error) from error

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 from typing import Final
 
 from emulator.cli.sweep.matrix import LEFT_OUT, NOT_RUN, SIGNS, Sweep
@@ -16,53 +17,7 @@ _MEANINGS: Final = {
     "hung": "it did not end in time, twice",
     "damaged": "it did what costs money or leaks a key",
 }
-_STYLE: Final = """
-:root { color-scheme: light dark; --ground: light-dark(#f6f7f9, #0e1015); --card: light-dark(#fff, #161920);
-  --sunken: light-dark(#f1f3f6, #1d212a); --line: light-dark(#e3e6eb, #272c37); --text: light-dark(#161a22, #eceef3);
-  --quiet: light-dark(#626b7c, #949cac); --survived: light-dark(#0b6b3a, #63d795); --survived-soft: light-dark(#d8f2e2, #12301f);
-  --failed: light-dark(#8f4a00, #f5b95f); --failed-soft: light-dark(#ffe9c7, #3a290f); --hung: light-dark(#6d28d9, #b79bff);
-  --hung-soft: light-dark(#e9ddff, #2c1f4a); --damaged: light-dark(#fff, #2a0b0d); --damaged-soft: light-dark(#c8271b, #ff8b80);
-  --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, Consolas, monospace; }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 84rem; padding: 2.5rem 1.5rem 4rem; font: 15px/1.5 system-ui, sans-serif; color: var(--text);
-  background: var(--ground); }
-h1 { font-size: 1.5rem; line-height: 1.2; letter-spacing: -.01em; margin: 0 0 .35rem; }
-h2 { font-size: 1.05rem; margin: 2.5rem 0 .75rem; }
-code { font: 13px/1.5 var(--mono); overflow-wrap: anywhere; } .quiet, small { color: var(--quiet); font-weight: 400; } p { margin: 0; }
-.survived { --ink: var(--survived); --soft: var(--survived-soft); } .failed { --ink: var(--failed); --soft: var(--failed-soft); }
-.hung { --ink: var(--hung); --soft: var(--hung-soft); } .damaged { --ink: var(--damaged); --soft: var(--damaged-soft); }
-.bar { display: flex; gap: 3px; height: 10px; margin: 1.75rem 0 1rem; border-radius: 5px; overflow: hidden; }
-.bar i { background: var(--soft); flex: var(--n) 0 4px; } .bar .survived, .bar .hung { background: var(--ink); }
-.bar .failed { background: light-dark(#e0972f, #f5b95f); }
-.counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr)); gap: .75rem; margin: 0; padding: 0;
-  list-style: none; }
-.counts li { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: .75rem 1rem; }
-.counts b { display: block; font-size: 1.75rem; line-height: 1.25; font-variant-numeric: tabular-nums; }
-.counts small { display: block; line-height: 1.35; }
-.panel { background: var(--card); border: 1px solid var(--line); border-radius: 12px; margin-top: .75rem; padding: 1rem; overflow-x: auto; }
-table { border-collapse: separate; border-spacing: 2px; } td, th { padding: 0; }
-thead .heading { text-align: left; font-size: .8rem; font-weight: 600; color: var(--quiet); padding: 0 .25rem .35rem;
-  white-space: nowrap; }
-thead .fault { vertical-align: bottom; height: 12.5rem; width: 1.65rem; }
-.fault span { writing-mode: vertical-rl; transform: rotate(180deg); font: 12px/1.65rem var(--mono); white-space: nowrap; }
-tbody th { text-align: right; padding-right: .75rem; font-weight: 400; white-space: nowrap; position: sticky; left: 0;
-  background: var(--card); }
-tbody td { width: 1.65rem; height: 1.65rem; text-align: center; border-radius: 5px; font-size: 12px; }
-td.gap { width: .75rem; min-width: .75rem; } td.none { background: var(--sunken); opacity: .55; } td.left { color: var(--quiet); }
-td.ran { background: var(--soft); color: var(--ink); font-weight: 700; }
-td.ran:hover { outline: 2px solid var(--quiet); } tr:hover th code { text-decoration: underline; }
-td a { display: block; color: inherit; text-decoration: none; line-height: 1.65rem; }
-article, details { background: var(--card); border: 1px solid var(--line); border-radius: 12px; margin: .5rem 0; }
-article { padding: .9rem 1.1rem; } article h3 { margin: 0 0 .35rem; font-size: 1rem; } article h3 code { font-size: 14px; }
-.tag { display: inline-block; background: var(--soft); color: var(--ink); border-radius: 5px; padding: 0 .5rem; margin-right: .5rem;
-  font-size: .8rem; font-weight: 600; line-height: 1.5rem; }
-article :is(p, pre) { margin: .5rem 0 0; } summary { padding: .6rem 1.1rem; cursor: pointer; }
-details > :not(summary) { margin: 0; padding: 0 1.1rem .8rem 2rem; }
-pre { overflow-x: auto; } pre code { display: block; background: var(--sunken); border-radius: 6px; padding: .5rem .75rem;
-  white-space: pre-wrap; }
-:target { outline: 2px solid var(--quiet); } li { margin: .15rem 0; }
-@media print { details > * { display: block; } body { background: none; } }
-"""
+_STYLE: Final = Path(__file__).with_suffix(".css")
 
 
 def as_page(sweep: Sweep) -> str:
@@ -73,7 +28,7 @@ def as_page(sweep: Sweep) -> str:
             "<!doctype html>",
             '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
             f"<title>Sweep: {command}</title>",
-            f"<style>{_STYLE}</style></head><body>",
+            f"<style>{_STYLE.read_text('utf-8')}</style></head><body>",
             "<h1>What does it survive?</h1>",
             f'<p class="quiet"><code>{command}</code>, {sweep.clean.seconds:.1f} s without a fault</p>',
             *(["<p>Incomplete: the sweep was stopped before all runs had ended.</p>"] if sweep.not_run else []),

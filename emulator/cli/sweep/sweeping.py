@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any, Final
 
 from emulator.cli.child import signalled_status
-from emulator.cli.errors import unreadable, writable_file, writing
+from emulator.cli.errors import writable_file, writing
 from emulator.cli.output import out
 from emulator.cli.sweep.calls import Call, Work, calls_of
 from emulator.cli.sweep.cells import GROUPS, Cell, LeftOut, plan, sandboxes_of
@@ -33,6 +33,7 @@ from emulator.documents.complaints import did_you_mean, nearest
 from emulator.domain.problems import CATALOGUE
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.settings import OPTIONS, SettingError, UsageError, read_settings
+from emulator.testing.files import read_file
 from emulator.web.files import BYTE_CODES
 
 _RESUME_FORMAT: Final = "image-workflow-emulator sweep"
@@ -227,11 +228,7 @@ class _ResumeFile:
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    try:
-        lines = file.read_bytes().splitlines()
-    except OSError as error:
-        raise unreadable(error) from None
-    for line in lines:
+    for line in read_file(file).splitlines():
         try:
             row = json.loads(line)
         except ValueError:
