@@ -6,8 +6,9 @@ once it was admitted. Must not know which faults are tried.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from msgspec import Struct, convert, field, to_builtins
 
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, OPERATION_CHECKS, Check
@@ -21,8 +22,7 @@ _ASKED = {"upload": Check.CREDENTIAL, "download": Check.ROUTE, None: Check.RATE}
 """The check after which a request is asked about, by byte surface; None stands for operations."""
 
 
-@dataclass(slots=True, eq=False)
-class Call:
+class Call(Struct, eq=False):
     """The Nth call of an operation, in all sandboxes that had so many; a byte surface stands for an operation.
 
     `codes` are the problems that could have happened there. `is_repetition`: the same read was sent right before and
@@ -37,8 +37,7 @@ class Call:
     sandboxes: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True, eq=False)
-class Work:
+class Work(Struct, eq=False):
     """The Nth work that an operation admitted, with the most outputs that it had; an Operation has none."""
 
     operation: str
@@ -47,8 +46,7 @@ class Work:
     sandboxes: set[str] = field(default_factory=set)
 
 
-@dataclass(slots=True, eq=False)
-class _Counts:
+class _Counts(Struct, eq=False):
     """The counts of one sandbox since it began."""
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -102,20 +100,9 @@ class Calls:
         for _, counts in self._counts.values():
             counts.end()
         order = order_of(self._contract)
-        return {
-            "calls": [
-                {
-                    **asdict(call),
-                    "codes": sorted(call.codes, key=list(CATALOGUE).index),
-                    "sandboxes": sorted(call.sandboxes),
-                }
-                for call in sorted(self._calls.values(), key=lambda call: (order[call.operation], call.number))
-            ],
-            "works": [
-                {**asdict(work), "sandboxes": sorted(work.sandboxes)}
-                for work in sorted(self._works.values(), key=lambda work: (order[work.operation], work.number))
-            ],
-        }
+        calls = sorted(self._calls.values(), key=lambda call: (order[call.operation], call.number))
+        works = sorted(self._works.values(), key=lambda work: (order[work.operation], work.number))
+        return {"calls": to_builtins(calls, order="sorted"), "works": to_builtins(works, order="sorted")}
 
     def _counts_of(self, sandbox: Sandbox) -> _Counts:
         journal, counts = self._counts.get(sandbox.id, (None, _Counts()))
@@ -167,7 +154,4 @@ def order_of(contract: Contract) -> dict[str, int]:
 
 def calls_of(noted: Mapping[str, Any]) -> tuple[list[Call], list[Work]]:
     """Read what `Calls.as_json` returned."""
-    calls = [
-        Call(**{**call, "codes": set(call["codes"]), "sandboxes": set(call["sandboxes"])}) for call in noted["calls"]
-    ]
-    return calls, [Work(**{**work, "sandboxes": set(work["sandboxes"])}) for work in noted["works"]]
+    return convert(noted["calls"], list[Call]), convert(noted["works"], list[Work])

@@ -24,6 +24,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from msgspec import Struct
+from msgspec.structs import asdict
+
 from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
 from emulator.cli.sweep.calls import Calls
@@ -87,8 +90,7 @@ class CellRun:
         self._file.write_text(json.dumps(result), encoding="utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """How a run ended. `status` is None where it did not end by itself; `struck` says whether the fault fired."""
 
     cell: str
@@ -107,14 +109,7 @@ class Run:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a row of the report."""
-        return {
-            "cell": self.cell,
-            "outcome": self.outcome,
-            "status": self.status,
-            "seconds": self.seconds,
-            "findings": list(self.findings),
-            "struck": self.struck,
-        }
+        return asdict(self)
 
 
 def _process_context() -> "ProcessContext":
