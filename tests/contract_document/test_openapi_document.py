@@ -160,7 +160,7 @@ class TestDocument:
 
 class TestOperations:
     def test_are_those_that_the_tests_call_and_succeed_as_there(self) -> None:
-        assert len(operations()) == 38
+        assert len(operations()) >= 38, "those of the specification"
         for name, (_, _, operation) in operations().items():
             *statuses, default = operation["responses"]
             later = {"202"} if name in AUTHORING_CHANGES else set()

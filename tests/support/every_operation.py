@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from emulator.contract import load_contract
 from tests.support.emulator_client import (
     INGREDIENT_PATHS,
     KINDS,
@@ -104,25 +105,20 @@ CALLS: Final[Mapping[str, Build]] = {
     ),
 }
 
-SUCCESSES: Final[Mapping[str, int]] = {
-    **dict.fromkeys(CALLS, 200),
-    **dict.fromkeys(("createUpload", "completeUpload", "createProduct"), 201),
-    **{name: 202 for name in CALLS if name.startswith("create") and name not in ("createUpload", "createProduct")},
-    **{name: 204 for name in CALLS if name.startswith("delete") and name != "deleteAsset"},
-}
+_OPERATIONS: Final = load_contract().operations
+SUCCESSES: Final[Mapping[str, int]] = {name: _OPERATIONS[name].success for name in CALLS}
 """The status with which each of the calls succeeds."""
 
-WRITES: Final = tuple(name for name in CALLS if name.startswith(("create", "complete", "update", "delete")))
-KEYED: Final = tuple(name for name in WRITES if not name.startswith("delete"))
-"""The operations that take an Idempotency-Key: every POST and PATCH."""
-READS: Final = tuple(name for name in CALLS if name not in WRITES)
-LISTS: Final = tuple(name for name in READS if name.startswith("list"))
+WRITES: Final = tuple(name for name in CALLS if _OPERATIONS[name].is_write)
+KEYED: Final = tuple(name for name in CALLS if _OPERATIONS[name].takes_key)
+READS: Final = tuple(name for name in CALLS if not _OPERATIONS[name].is_write)
+LISTS: Final = tuple(name for name in CALLS if _OPERATIONS[name].kind == "list")
 
 
 def take_tour(emulator: Client) -> dict[str, Answer]:
     """Call every operation once, and the deletions last, when no work is unfinished; each must succeed. Return the answers."""
     things = prepare(emulator)
-    deletions = [name for name in CALLS if name.startswith("delete")]
+    deletions = [name for name in WRITES if name not in KEYED]
     answers = {name: emulator.send(build(things)) for name, build in CALLS.items() if name not in deletions}
     for work in [*emulator.items("/operations"), *emulator.items("/generations")]:
         emulator.wait_for(work)
