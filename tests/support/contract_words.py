@@ -16,7 +16,7 @@ from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from emulator.kernel.wording import count_of
 from emulator.scenario.faults.base import FaultSpelling
 from emulator.scenario.faults.registry import FAULTS
-from emulator.scenario.outcomes import OUTCOME_WORDS
+from emulator.scenario.outcomes import FAILURE_CODES, OUTCOME_WORDS
 from tests.support.contract_check import ROOT, read_contract
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"
@@ -114,6 +114,7 @@ def scenario_schema(document: dict[str, Any]) -> str:
     _compose_faults(definitions)
     definitions["code"]["enum"] = list(CATALOGUE)
     definitions["work"]["enum"] = [*WORKFLOWS, *OPERATION_TYPES]
+    definitions["failure"]["enum"] = [*FAILURE_CODES]
     return json.dumps(schema, indent=2) + "\n"
 
 
