@@ -126,7 +126,10 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, n
     """
     check_window(session, now)
     if session.digest is not None:
-        _check_same_bytes(session, digest)
+        if session.digest != digest:
+            raise bytes_conflict(
+                session, f"found bytes other than those that {session.id} accepted; expected the same, or a new session"
+            )
         _check_present(session)
         return lambda: token(sandbox, session, digest)
 
@@ -140,14 +143,12 @@ def accept(sandbox: Sandbox, session: UploadSession, digest: str, data: bytes, n
     return commit
 
 
-def _check_same_bytes(session: UploadSession, digest: str) -> None:
-    """Refuse bytes other than those accepted, of whatever length (D16). Raises Problem upload_bytes_conflict."""
-    if session.digest != digest:
-        raise Problem(
-            "upload_bytes_conflict",
-            f"the body: found bytes other than those that {session.id} accepted; expected the same, or a new session",
-            remedy="send the bytes that were accepted, or create a new session for these",
-        )
+def bytes_conflict(session: UploadSession, mistake: str) -> Problem:
+    """Return the refusal of bytes other than those that a session accepted, of whatever length (D16, D45)."""
+    new_session = "create a new session for these"
+    is_finished = session.status in lifecycles.TERMINAL
+    remedy = new_session if is_finished else f"send the bytes that were accepted, or {new_session}"
+    return Problem("upload_bytes_conflict", f"the body: {mistake}", remedy=remedy)
 
 
 def to_decode(call: Call) -> tuple[bytes, str] | None:

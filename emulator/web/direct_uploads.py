@@ -152,10 +152,8 @@ def _check_announced_size(request: Request, session: UploadSession) -> None:
 
 def _wrong_size(session: UploadSession, found: str) -> Problem:
     if session.digest is not None:
-        return Problem(
-            "upload_bytes_conflict",
-            f"the body: found {found}; expected those that {session.id} accepted already, or a new session",
-            remedy="send the bytes that were accepted, or create a new session for these",
+        return uploads.bytes_conflict(
+            session, f"found {found}; expected those that {session.id} accepted already, or a new session"
         )
     return Problem(
         "invalid_request",

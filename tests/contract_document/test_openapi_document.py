@@ -138,7 +138,7 @@ def codes_of(schema: dict[str, Any]) -> list[str]:
 
 def bounds_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """What the fields of a schema may be, without what is said of them."""
-    said = {"description", "default", "x-decision"}
+    said = {"description", "default", "x-decision", "x-emulator-only"}
     return {
         name: {keyword: value for keyword, value in field.items() if keyword not in said}
         for name, field in schema["properties"].items()
@@ -383,7 +383,7 @@ class TestSchemas:
 
     def test_of_requests_say_which_limits_the_specification_does_not_have(self) -> None:
         limits = {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum"}
-        limits |= {"minProperties", "x-unique-items"}
+        limits |= {"minProperties", "x-unique-items", "default"}
         requests = [found for name in reachable(bodies()) for found in schema_nodes(SCHEMAS[name], name)]
         requests += [(name, part["schema"]) for name, part in COMPONENTS["parameters"].items() if part["in"] != "path"]
         specified = set()
@@ -394,7 +394,8 @@ class TestSchemas:
         counted = {"asset_ids", "fashion_model_ids"}
         assert specified == {
             *{f"{name} {limit}" for name in counted for limit in ("minItems", "maxItems")},
-            *("image_count minimum", "image_count maximum", "size_bytes maximum", "Limit maximum", "hex pattern"),
+            *("image_count minimum", "image_count maximum", "size_bytes maximum", "hex pattern"),
+            *("Limit maximum", "Limit default"),
             *("supported_camera_distances maxItems", "IdempotencyKey minLength"),
         }
 

@@ -24,7 +24,7 @@ from tests.support.emulator_client import (
     ingredient_body,
 )
 from tests.support.every_problem import CAUSES
-from tests.support.pictures import picture_with_subject
+from tests.support.pictures import picture, picture_with_subject
 
 PHOTOGRAPHY = "/generations/product-photography"
 SHOOT: Json = {"output_mode": "photoshoot", "asset_ids": ["a"]}
@@ -193,6 +193,24 @@ def test_the_remedy_names_what_would_have_been_right(
     emulator: EmulatorUnderTest, expected: str, send: Callable[[EmulatorUnderTest], Answer]
 ) -> None:
     assert expected == _why(emulator, send(emulator))["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("expected", "is_completed"),
+    [
+        ("send the bytes that were accepted, or create a new session for these", False),
+        ("create a new session for these", True),
+    ],
+)
+def test_the_remedy_of_other_bytes_is_what_the_session_still_takes(
+    emulator: EmulatorUnderTest, expected: str, is_completed: bool
+) -> None:
+    data = picture()
+    session, token = emulator.ready_upload(data)
+    if is_completed:
+        emulator.complete(session, token)
+    answers = [emulator.send_bytes(session, other) for other in (b"x", data[::-1])]
+    assert [expected] * 2 == [_why(emulator, answer)["remedy"] for answer in answers]
 
 
 def test_the_remedy_of_work_in_the_way_is_the_instant_of_its_end(emulator: EmulatorUnderTest) -> None:

@@ -116,9 +116,9 @@ def test_bytes_that_are_not_all_there_when_the_window_closes_come_too_late(
     assert (answer.outcome, held_bytes(emulator)) == ((410, "upload_expired"), before)
 
 
-@pytest.mark.emulator(max_memory=len(DATA))
 def test_a_process_that_is_full_takes_no_new_uploads(emulator: EmulatorUnderTest) -> None:
     asset = emulator.upload(DATA)
+    emulator.sandbox.memory.limit_bytes = held_bytes(emulator)
     refused = emulator.post("/uploads", UPLOAD)
     assert (refused.outcome, refused.retry_after) == ((503, "service_unavailable"), 60)
     assert emulator.photograph(asset_ids=[asset["id"]]).outcome == (503, "service_unavailable")
