@@ -20,10 +20,10 @@ from emulator.service.record import Observed, RequestRecord
 if TYPE_CHECKING:
     from emulator.examiner.conduct import Conduct, Finding
 
-MAX_DROPPED = 1_000
+MAX_DROPPED = 500
 """The most dropped records that are kept. With one more, all but the newest are judged for the last time."""
 MAX_DROPPED_BYTES = 16 * 1024 * 1024
-KEPT_DROPPED = 500
+KEPT_DROPPED = 250
 """How many of the newest are kept then."""
 
 

@@ -109,8 +109,7 @@ def upload_id_of(record: RequestRecord) -> str | None:
 
 def shown_status(record: RequestRecord) -> str | None:
     """Return the status of the work that an answer shows: the first in it."""
-    is_shown = (record.operation in LOOKS and record.status == 200) or record.status == 202
-    if not is_shown or not record.response_body:
+    if not (record.operation in LOOKS or record.status == 202) or not record.response_body:
         return None
     return record.response_body.partition(_STATUS)[2].partition(b'"')[0].decode() or None
 
@@ -147,7 +146,7 @@ def is_unknown(record: RequestRecord) -> bool:
 
 def shows_end(record: RequestRecord) -> bool:
     """Whether the answer showed that some work is finished."""
-    return is_answered(record, 200, 202) and shown_status(record) in TERMINAL
+    return shown_status(record) in TERMINAL and is_answered(record, 200, 202)
 
 
 def retry_after_of(record: RequestRecord) -> int | None:

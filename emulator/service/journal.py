@@ -15,6 +15,10 @@ from emulator.service.record import RequestBuilder, RequestCount, RequestRecord
 
 MAX_REQUESTS = 10_000
 MAX_BYTES = 64 * 1024 * 1024
+_MAX_LEAVING = 250
+"""How many records are handed over at once."""
+_LARGE_BYTES = 4 * 1024
+"""A record that holds more is handed over at once, so that few bytes are held beyond the bound."""
 
 Watcher: TypeAlias = Callable[[RequestRecord], None]
 
@@ -27,7 +31,7 @@ class Journal:
     watchers: list[Watcher] = field(default_factory=list)
     """Called with each request that has left, or that stays in admission. They must be quick, and must not raise."""
     hand_over: Callable[[list[RequestRecord]], None] | None = None
-    """Called once with each record of a complete request that the journal keeps no longer."""
+    """Called once with each record of a complete request that the journal keeps no longer, many at a time."""
     requests: deque[RequestBuilder | RequestRecord] = field(default_factory=deque)
     last_sequence: int = 0
     dropped: int = 0
@@ -36,6 +40,8 @@ class Journal:
     """Since the journal was last cleared; before that, the next."""
     _counts_of_cleared: Counter[RequestCount] = field(default_factory=Counter)
     _cleared_up_to: int = 0
+    _leaving: list[RequestRecord] = field(default_factory=list)
+    """Dropped, and not handed over yet."""
 
     def arrive(self, request: RequestBuilder) -> None:
         """Write down a request that has arrived; its number is never used again, whatever is dropped or cleared."""
@@ -59,7 +65,7 @@ class Journal:
             while self.held_bytes > MAX_BYTES:
                 self._drop_oldest()
         else:
-            self._release([record])
+            self._leaving.append(record)
         if record.sequence > self._cleared_up_to:
             self.feed.note("left", record)
             self.report(record)
@@ -71,7 +77,8 @@ class Journal:
 
     def clear(self) -> None:
         """Forget every request; one still in flight leaves no trace either."""
-        self._release(self.completed())
+        self._leaving += self.completed()
+        self._release()
         self._counts_of_cleared += self._counts_of_dropped
         self._counts_of_dropped.clear()
         self.requests.clear()
@@ -87,13 +94,17 @@ class Journal:
         """Return the records of the requests that have left."""
         return [request for request in self.requests if isinstance(request, RequestRecord)]
 
+    def remaining(self) -> list[RequestRecord]:
+        """Return the records that were not handed over: of those that were dropped, the last, and of all that are kept."""
+        return [*self._leaving, *self.completed()]
+
     def in_flight(self) -> int:
         """Count the requests that have not left."""
         return sum(not request.is_complete for request in self.requests)
 
     def counts_since_clearing(self) -> Counter[RequestCount]:
         """Count the complete requests since the journal was last cleared, those included that were dropped."""
-        return self._counts_of_dropped + Counter(record.counted for record in self.completed())
+        return self._counts_of_dropped + Counter(record.counted for record in self.remaining())
 
     def counts(self) -> Counter[RequestCount]:
         """Count the complete requests since the sandbox began."""
@@ -136,10 +147,13 @@ class Journal:
         self.feed.forget_before(request.change + 1)
         if isinstance(request, RequestRecord):
             self.held_bytes -= request.held_bytes
-            self._release([request])
+            self._leaving.append(request)
+            if len(self._leaving) >= _MAX_LEAVING or request.held_bytes > _LARGE_BYTES:
+                self._release()
 
-    def _release(self, records: list[RequestRecord]) -> None:
-        """Count records, and hand them over: they are kept no longer."""
+    def _release(self) -> None:
+        """Count the records that are kept no longer, and hand them over."""
+        records, self._leaving = self._leaving, []
         self._counts_of_dropped.update(record.counted for record in records)
         if self.hand_over is not None and records:
             self.hand_over(records)

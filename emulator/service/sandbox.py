@@ -176,8 +176,8 @@ class Sandbox(SandboxState):
         self.images.close()
 
     def observed(self, records: Sequence[RequestRecord] | None = None) -> Observed:
-        """Return what observers see of it: its complete requests, or some records that its journal drops."""
-        return Observed(self.id, self.journal.completed() if records is None else records, self.store, self.clock.now())
+        """Return what observers see of it: all records that were not handed over yet, or those that are."""
+        return Observed(self.id, self.journal.remaining() if records is None else records, self.store, self.clock.now())
 
     def contents(self) -> list[object]:
         """Return everything that may be numerous, to be freed in parts."""

@@ -16,8 +16,8 @@ from emulator.service.record import RequestRecord
 _PAGING: Final = ("limit", "after")
 
 
-def _filters(query: str) -> list[tuple[str, str]]:
-    return [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in _PAGING]
+def _filters(record: RequestRecord) -> list[tuple[str, str]]:
+    return [pair for pair in parse_qsl(query_of(record), keep_blank_values=True) if pair[0] not in _PAGING]
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -27,16 +27,16 @@ def _examine(history: History) -> Iterator[Verdict]:
 
 
 def _judge(records: Sequence[RequestRecord]) -> Iterator[Verdict]:
-    given: dict[str, str] = {}
+    given: dict[str, RequestRecord] = {}
     for record in records:
-        cursor, query = cursor_of(record), query_of(record)
+        cursor = cursor_of(record)
         if cursor is not None:
-            given[cursor] = query
-        after = dict(parse_qsl(query)).get("after") if b"after=" in record.query else None
+            given[cursor] = record
+        after = dict(parse_qsl(query_of(record))).get("after") if b"after=" in record.query else None
         if after is None or after not in given:
             continue
         is_earned = record.code == "invalid_cursor" and not record.is_injected
-        if is_earned and _filters(query) != _filters(given[after]):
+        if is_earned and _filters(record) != _filters(given[after]):
             message = f"{title_of(record)} was sent with a cursor that it gave for other filters"
             yield Breach(f"{client_text(record)}|{record.operation}|{after}", (record.sequence,), message)
         else:
