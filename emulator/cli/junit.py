@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from emulator.cli.report import Report
 from emulator.examiner.conduct import Finding
+from emulator.examiner.examiner import Totals
 
 SUITE = "image-workflow-emulator.conduct"
 
@@ -18,7 +19,9 @@ def junit_text(report: Report, fails: bool) -> str:
     conduct = report.conduct
     checked = conduct.checked if conduct is not None else {}
     found = [finding for _, finding in conduct.findings] if conduct is not None else []
-    cases = [_case(rule, number, [one for one in found if one.rule == rule], fails) for rule, number in checked.items()]
+    cases = [
+        _case(rule, _why_skipped(conduct, rule), [one for one in found if one.rule == rule], fails) for rule in checked
+    ]
     failures = sum("<failure" in case for case in cases)
     skipped = sum("<skipped" in case for case in cases)
     totals = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
@@ -27,7 +30,16 @@ def junit_text(report: Report, fails: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _case(rule: str, checked: int, findings: Sequence[Finding], fails: bool) -> str:
+def _why_skipped(conduct: Totals | None, rule: str) -> str | None:
+    """Say why a rule was never checked; None if it was."""
+    if conduct is None or conduct.checked[rule]:
+        return None
+    if rule in conduct.off:
+        return "not checked on an auto clock"
+    return "nothing that this rule is about has happened"
+
+
+def _case(rule: str, skipped: str | None, findings: Sequence[Finding], fails: bool) -> str:
     failures = [finding for finding in findings if fails and finding.severity == "error"]
     others = [finding for finding in findings if finding not in failures]
     inner = "".join(
@@ -36,8 +48,8 @@ def _case(rule: str, checked: int, findings: Sequence[Finding], fails: bool) -> 
     )
     if others:
         inner += f"<system-out>{escape(''.join(map(_text, others)))}</system-out>"
-    if not inner and not checked:
-        inner = '<skipped message="nothing that this rule is about has happened"/>'
+    if not inner and skipped is not None:
+        inner = f"<skipped message={quoteattr(skipped)}/>"
     return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(rule)}>{inner}</testcase>"
 
 

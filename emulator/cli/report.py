@@ -196,6 +196,8 @@ def conduct_lines(conduct: Totals) -> Iterator[str]:
     severities = Counter(finding.severity for _, finding in conduct.findings)
     if conduct.findings:
         yield f"  conduct: {', '.join(count_of(severities[word], word) for word in _SEVERITIES if severities[word])}"
+    if conduct.off:
+        yield f"  not checked on an auto clock: {', '.join(rule for rule in conduct.checked if rule in conduct.off)}"
     for sandbox, finding in conduct.findings:
         where = f", by {finding.user_agent}" if finding.user_agent else ""
         where += "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"

@@ -17,6 +17,7 @@ MAX_FINDINGS = 1_000
 MAX_REQUESTS = 100
 """The most requests that a finding names."""
 _BY_NAME = {rule.name: rule for rule in RULES}
+_TIMED = frozenset(rule.name for rule in RULES if rule.is_timed)
 
 
 class Finding(Struct, frozen=True):
@@ -53,11 +54,15 @@ class Conduct(Struct, frozen=True):
 
     findings: tuple[Finding, ...] = ()
     checked: Mapping[str, int] = {}
+    off: frozenset[str] = frozenset()
+    """The rules that could not be checked of some requests, since an auto clock took every wait."""
 
     def __add__(self, later: "Conduct") -> "Conduct":
         """Return the conduct of both together."""
         findings = _merged([*self.findings, *later.findings])
-        return Conduct(tuple(findings[:MAX_FINDINGS]), Counter(self.checked) + Counter(later.checked))
+        return Conduct(
+            tuple(findings[:MAX_FINDINGS]), Counter(self.checked) + Counter(later.checked), self.off | later.off
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON, as in the answers of the control plane."""
@@ -82,7 +87,8 @@ def examine(observed: Observed, has_ended: bool = False) -> Conduct:
             requests.update(verdict.requests)
     senders = {record.sequence: record for record in history.records} if found else {}
     findings = [_finding(_BY_NAME[name], *breach, senders) for (name, _), breach in found.items()]
-    return Conduct(tuple(_merged(findings)[:MAX_FINDINGS]), checked)
+    off = _TIMED if any(not record.is_timed for record in history.records) else frozenset()
+    return Conduct(tuple(_merged(findings)[:MAX_FINDINGS]), checked, off)
 
 
 def _merged(findings: Iterable[Finding]) -> list[Finding]:

@@ -69,8 +69,9 @@ class Examiner:
     _memories: defaultdict[str, _Memory] = field(default_factory=lambda: defaultdict(_Memory))
     """By the ids of the sandboxes that exist."""
     _findings: list[tuple[str, "Finding"]] = field(default_factory=list)
-    """In deleted sandboxes, with their ids; the same holds of the other two."""
+    """In deleted sandboxes, with their ids; the same holds of the next."""
     _checked: Counter[str] = field(default_factory=Counter)
+    _off: frozenset[str] = frozenset()
     _covered: Counter[points.Point] = field(default_factory=Counter)
 
     # What leaves the journals: an Observer ----------------------------------------------------------------------------
@@ -92,7 +93,8 @@ class Examiner:
         """Keep what was found in a sandbox that is about to be deleted, for the totals of the process."""
         self._covered += self.covered(observed, is_whole=True)
         if self.keeps_conduct:
-            self._findings, self._checked = self._totals([observed])
+            totals = self._totals([observed])
+            self._findings, self._checked, self._off = list(totals.findings), Counter(totals.checked), totals.off
         self._memories.pop(observed.sandbox_id, None)
 
     def _judge_oldest(self, memory: _Memory, observed: Observed) -> None:
@@ -125,10 +127,7 @@ class Examiner:
 
     def conclude_all(self, sandboxes: Iterable[Observed]) -> "Totals":
         """Return the findings of all sandboxes, deleted ones included; no more requests will come."""
-        findings, checked = self._totals(sandboxes)
-        from emulator.examiner.rules.registry import RULES
-
-        return Totals(tuple(findings), {rule.name: checked[rule.name] for rule in RULES})
+        return self._totals(sandboxes)
 
     def covered_in_all(self, sandboxes: Iterable[Observed]) -> Counter[points.Point]:
         """Return how often each point of the coverage was reached, in all sandboxes, deleted ones included."""
@@ -137,16 +136,18 @@ class Examiner:
             covered += self.covered(observed, is_whole=True)
         return covered
 
-    def _totals(self, sandboxes: Iterable[Observed]) -> tuple[list[tuple[str, "Finding"]], Counter[str]]:
-        """Return what was found in deleted sandboxes and in some others, and how often rules were checked there."""
+    def _totals(self, sandboxes: Iterable[Observed]) -> "Totals":
+        """Return what was found in deleted sandboxes and in some others."""
         from emulator.examiner.conduct import MAX_FINDINGS
+        from emulator.examiner.rules.registry import RULES
 
-        findings, checked = self._findings.copy(), self._checked.copy()
+        findings, checked, off = self._findings.copy(), self._checked.copy(), self._off
         for observed in sandboxes:
             conduct = self.conduct(observed, has_ended=True, is_whole=True)
             findings += [(observed.sandbox_id, finding) for finding in conduct.findings]
             checked.update(conduct.checked)
-        return findings[:MAX_FINDINGS], checked
+            off |= conduct.off
+        return Totals(tuple(findings[:MAX_FINDINGS]), {rule.name: checked[rule.name] for rule in RULES}, off)
 
 
 class Totals(Struct, frozen=True):
@@ -154,6 +155,8 @@ class Totals(Struct, frozen=True):
 
     findings: tuple[tuple[str, "Finding"], ...]
     checked: dict[str, int]
+    off: frozenset[str] = frozenset()
+    """The rules that could not be checked of some requests, since an auto clock took every wait."""
 
     @property
     def has_errors(self) -> bool:
@@ -165,6 +168,7 @@ class Totals(Struct, frozen=True):
         return Totals(
             tuple((sandbox, finding) for sandbox, finding in self.findings if finding.rule not in rules),
             {rule: number for rule, number in self.checked.items() if rule not in rules},
+            self.off - rules,
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -51,6 +51,15 @@ def test_a_walk_through_the_service_meets_its_points(service: EmulatorUnderTest)
     assert {"200", "404 asset_not_found"} == met(service, "getAsset")
 
 
+def test_a_status_that_comes_by_replay_is_covered(service: EmulatorUnderTest) -> None:
+    service.rule({"operation": "createUpscaleGeneration"}, {"network": "reset", "at": "after_commit"}, {"nth": 1})
+    call = upscale_call(service.assets(1)[0], "k")
+    with contextlib.suppress(ConnectionError):
+        service.send(call)
+    assert 202 == service.send(call).status
+    assert {"202", "replay", "lost after commit"} == met(service, "createUpscaleGeneration")
+
+
 def test_coverage_outlives_the_journal_and_ends_with_a_reset_or_a_load(service: EmulatorUnderTest) -> None:
     service.get("/team")
     service.ask("DELETE", "/requests")

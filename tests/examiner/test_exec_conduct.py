@@ -59,6 +59,17 @@ def test_what_does_not_fail_the_run_fails_no_case_of_the_junit_file(tmp_path: Pa
     assert ("0", True) == (suite.attrib["failures"], told.startswith("error: getTeam was sent again"))
 
 
+def test_rules_that_an_auto_clock_keeps_from_being_checked_are_named(tmp_path: Path) -> None:
+    outcome = run("--clock", "auto", "--junit", str(tmp_path / "conduct.xml"))
+    assert f"not checked on an auto clock: {RULE}, poll-before-retry-after, no-backoff" in outcome.complaint
+    suite = ET.parse(tmp_path / "conduct.xml").getroot()[0]
+    reasons = {
+        case.attrib["name"]: inner.attrib["message"] for case in suite for inner in case if inner.tag == "skipped"
+    }
+    assert "not checked on an auto clock" == reasons[RULE]
+    assert "nothing that this rule is about has happened" == reasons["key-reused"]
+
+
 def test_a_rule_that_is_not_there_cannot_be_ignored() -> None:
     outcome = run("--ignore", "no-such-rule")
     assert 2 == outcome.status

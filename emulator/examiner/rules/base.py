@@ -77,6 +77,8 @@ class Rule(Struct, frozen=True):
     examine: Callable[[History], Iterator[Verdict]]
     breaks: Example
     keeps: Example
+    is_timed: bool = False
+    """Whether it measures how long a client waited, which an auto clock does not tell."""
     gives_way_to: str | None = None
     """The rule whose finding about the same subject says more, so that it stands alone."""
 

@@ -100,6 +100,7 @@ RULE: Final = Rule(
     source="Section 8: Clients must honor Retry-After on 429 and use exponential backoff with jitter.",
     remedy="double the pause with every failure, add jitter, and stop after a few",
     examine=_examine,
+    is_timed=True,
     breaks=Example((_SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, *SEE), (_BROKEN,)),
     keeps=Example((_SEND, Wait(1), _SEND, Wait(2), _SEND, Wait(4), _SEND, Wait(8), _SEND, *SEE), (_BROKEN,)),
 )

@@ -43,6 +43,7 @@ RULE: Final = Rule(
     "present.",
     remedy="wait as long as the Retry-After of the last look says before the next",
     examine=_examine,
+    is_timed=True,
     breaks=Example(
         (upscale("one"), Wait(2), Ask("GET", "{work}"), Wait(1), Ask("GET", "{work}"), Wait(9), Ask("GET", "{work}"))
     ),

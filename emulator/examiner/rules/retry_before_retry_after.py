@@ -66,6 +66,7 @@ RULE: Final = Rule(
     source="Section 8: Clients must honor Retry-After on 429 and use exponential backoff with jitter.",
     remedy="wait as long as Retry-After says, then send the same request, a write with the same Idempotency-Key",
     examine=_examine,
+    is_timed=True,
     breaks=Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_PAUSED,)),
     keeps=Example((upscale("one"), Wait(10), upscale("one"), *SEE), (_PAUSED,)),
 )
