@@ -64,7 +64,7 @@ class AccessLog:
             lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
             left_out, self._left_out, self._waiting_characters = self._left_out, 0, 0
             if left_out:
-                lines.append(f"({left_out} more requests: their lines were not read in time)\n")
+                lines.append(f"({left_out} more requests are not listed: the log was not read in time)\n")
             if lines:
                 _write("".join(lines))
 

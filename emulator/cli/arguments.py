@@ -29,12 +29,12 @@ class Command(NamedTuple):
 COMMANDS: Mapping[str, Command] = {
     "serve": Command("run the emulator until interrupted"),
     "exec": Command("run a command with an emulator of its own, and exit with its status"),
-    "sweep": Command("run a command again with each fault at each of its calls, and show what it survives"),
+    "sweep": Command("repeat a command with each fault at each of its calls, and show what it survives"),
     "wait": Command("wait until an emulator is ready"),
     "requests": Command("list, follow, explain or clear recorded requests", "list"),
     "scenario": Command("show, change or end the running scenario", "show"),
-    "scenarios": Command("look at the library of scenarios, or check files"),
-    "clock": Command("look at the clock of a running emulator, move it forward, or change how it runs"),
+    "scenarios": Command("list or show the scenarios of the library, or check files"),
+    "clock": Command("show the clock of a running emulator, move it forward, or change its mode"),
     "teams": Command("list or change Teams", "list"),
     "credentials": Command("list, revoke or restore credentials", "list"),
     "sandboxes": Command("list, create or delete sandboxes", "list"),
@@ -118,26 +118,13 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, clause(f'"{value}"', one_of(words), nearest(value, words)))
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Asks for the width of the terminal when help is written: argparse makes a formatter for each option (2 ms)."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=80)
-
-    def format_help(self) -> str:
-        import shutil
-
-        self._width = shutil.get_terminal_size().columns - 2
-        return super().format_help()
-
-
 def build_parser(typed: str | None = None) -> argparse.ArgumentParser:
     """Build the parser with the arguments of one command, or of all for None: only what is typed has to be imported."""
     parser = _Parser(
         prog=PROGRAM,
         description="A local, deterministic emulator of the Image Workflow Service API v1.",
         allow_abbrev=False,
-        formatter_class=_Formatter,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -157,7 +144,7 @@ def _add(parsers: "_Parsers[Any]", name: str, summary: str) -> argparse.Argument
         help=summary,
         description=summary[0].upper() + summary[1:] + ".",
         allow_abbrev=False,
-        formatter_class=_Formatter,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(parser=parser)
     return parser

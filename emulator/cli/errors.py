@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from emulator.settings import SettingError, UsageError
+from emulator.settings import UsageError
 from emulator.testing import errors
 
 REFUSED_VALUES: Final = (400, 413, 422)
@@ -31,7 +31,7 @@ def naming_scenario(scenario: str | None) -> Iterator[None]:
 
 
 def writable_file(flag: str, name: str | None) -> Path | None:
-    """Make sure that a file can be written before anything else is done. Raises SettingError."""
+    """Make sure that a file can be written before anything else is done. Raises UsageError."""
     if name is None:
         return None
     file = Path(name)
@@ -40,10 +40,12 @@ def writable_file(flag: str, name: str | None) -> Path | None:
             target = file.resolve()  # which a link may already name
             target.touch(exist_ok=False)  # no permission tells it of every place, such as /proc
             target.unlink()
-        elif file.is_dir() or not os.access(file, os.W_OK):
-            raise PermissionError
-    except (OSError, ValueError, RuntimeError):  # the last for links that lead to each other
-        raise SettingError(flag, name, "a file that can be written") from None
+        elif file.is_dir():
+            raise OSError("it is a folder")
+        elif not os.access(file, os.W_OK):
+            raise OSError("permission denied")
+    except (OSError, ValueError, RuntimeError) as error:  # the last for links that lead to each other
+        raise UsageError(f"{flag}: {errors.unwritable(name, error)}") from None
     return file
 
 
@@ -53,4 +55,4 @@ def writing(file: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}") from error
+        raise UsageError(errors.unwritable(file, error)) from error

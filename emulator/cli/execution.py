@@ -37,6 +37,7 @@ from emulator.kernel.printable import printable_lines
 from emulator.server.server import WatchedServer
 from emulator.service.callers import key_for_clients
 from emulator.settings import CLIENT_VARIABLES, SettingError, Settings, read_settings
+from emulator.testing.errors import unwritable
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -224,7 +225,7 @@ def _ignored_rules(names: Sequence[str]) -> frozenset[str]:
     known = [rule.name for rule in RULES]
     for name in names:
         if name not in known:
-            raise SettingError("--ignore", name, f"one of {', '.join(known)}")
+            raise SettingError("--ignore", name, f"one of {', '.join(known)}", known)
     return frozenset(names)
 
 
@@ -254,7 +255,7 @@ def _write(file: Path, content: Callable[[Path], bytes]) -> int:
     try:
         file.write_bytes(content(file))
     except OSError as error:
-        _say(f"{PROGRAM}: {file}: {error.strerror}")
+        _say(f"{PROGRAM}: {unwritable(file, error)}")
         return 2
     return 0
 

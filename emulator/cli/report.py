@@ -110,7 +110,7 @@ class Report:
             lines.append(f"  problems: {', '.join(f'{code} {count}' for code, count in problems)}")
         lines += [f"  {_team_words(name, team)}" for name, team in tally.teams.items() if _did_anything(team)]
         if tally.dropped:
-            lines.append(f"  the journal could not keep {tally.dropped} of them; they are counted all the same")
+            lines.append(f"  {tally.dropped} of them are no longer in the journal, but counted here")
         lines += [_warning(*key, rule) for key, rule in tally.rules.items() if not rule.fired]
         if self.conduct is not None:
             lines += conduct_lines(self.conduct)

@@ -11,9 +11,9 @@ NOT_STARTED = "not_started"
 """The code of an emulator that could not be started: an option or a file that cannot be used, a port that is taken."""
 
 
-def unwritable(file: object, error: OSError) -> str:
+def unwritable(file: object, error: Exception) -> str:
     """Say that a file cannot be written."""
-    return f"cannot write {file}: {(error.strerror or str(error)).lower()}"
+    return f"cannot write {file}: {(getattr(error, 'strerror', None) or str(error)).lower()}"
 
 
 def unreadable(error: OSError) -> str:

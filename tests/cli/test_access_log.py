@@ -99,7 +99,7 @@ def test_lines_that_are_not_read_in_time_are_counted(
     first, second, left_out = capfd.readouterr().err.splitlines()
     assert "getTeam" in first
     assert "getTeam" in second
-    assert "(3 more requests: their lines were not read in time)" == left_out
+    assert "(3 more requests are not listed: the log was not read in time)" == left_out
 
 
 def test_a_variable_that_means_nothing_is_a_warning() -> None:

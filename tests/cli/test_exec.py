@@ -122,10 +122,10 @@ def test_a_command_that_cannot_be_started_is_told_as_a_shell_does(command: str, 
     ("options", "complaint"),
     [
         (["--scenario", "no-such-scenario"], 'found "no-such-scenario"'),
-        (["--report", "no/such/report.json"], "--report: found 'no/such/report.json', expected a file that can be"),
-        (["--journal", "no/such"], "--journal: found 'no/such', expected a file that can be written"),
-        (["--junit", "/proc/none"], "--junit: found '/proc/none', expected a file that can be written"),
-        (["--save-state", "no/such"], "--save-state: found 'no/such', expected a file that can be written"),
+        (["--report", "no/such/report.json"], "--report: cannot write no/such/report.json: no such file or directory"),
+        (["--journal", "no/such"], "--journal: cannot write no/such: no such file or directory"),
+        (["--junit", "/proc/none"], "--junit: cannot write /proc/none: no such file or directory"),
+        (["--save-state", "no/such"], "--save-state: cannot write no/such: no such file or directory"),
         (["--coverage-fail-under", "200"], "found '200', expected a number from 0 to 100"),
         (["--state", "README.md"], "image-workflow-emulator: README.md: the file is not a state file"),
         (["--sed", "1"], 'unrecognized arguments: --sed 1; did you mean "--seed"? (the command comes after --)'),
@@ -346,7 +346,10 @@ def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_b
     file = tmp_path / "reports" / "report.json"
     file.parent.mkdir()
     outcome = run_exec(["--quiet", "--report", str(file)], ["rmdir", str(file.parent)])
-    assert (outcome.status, outcome.complaint) == (2, f"image-workflow-emulator: {file}: No such file or directory\n")
+    assert (outcome.status, outcome.complaint) == (
+        2,
+        f"image-workflow-emulator: cannot write {file}: no such file or directory\n",
+    )
 
 
 def test_the_report_is_about_all_sandboxes_also_those_that_were_reset_or_deleted(half: str, tmp_path: Path) -> None:

@@ -294,7 +294,7 @@ def test_the_clock_is_made_to_run_otherwise(server: Server) -> None:
         ("state load README.md", 2, "README.md: the file is not a state file: it is not a zip file\n"),
         ("state load no/such.zip", 2, "cannot read no/such.zip: no such file or directory\n"),
         ("state load /dev/zero", 2, "/dev/zero: expected a file, not a device or a pipe\n"),
-        ("state save no/such.zip", 2, "no/such.zip: No such file or directory\n"),
+        ("state save no/such.zip", 2, "cannot write no/such.zip: no such file or directory\n"),
         ("teams set Demo credits=lots", 2, '/credits: found "lots"'),
         ("teams set Demo credits=--5", 2, '/credits: found "--5"'),
         ("teams set Demo credits", 2, "teams set: found 'credits', expected NAME=VALUE"),

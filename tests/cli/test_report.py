@@ -53,7 +53,7 @@ Image Workflow Emulator: 15 requests, 4 Credits charged, 1 min 12 s of emulator 
   problems: not_found 3, insufficient_credits 1
   Demo: 3 Credits charged, 1 reserved for unfinished work; highest concurrency 2 of 20
   Other: 1 Credit charged; highest concurrency 1 of 5
-  the journal could not keep 2 of them; they are counted all the same
+  2 of them are no longer in the journal, but counted here
   warning: the rule "never" of the scenario spare never fired (it matched once)
 """
     )

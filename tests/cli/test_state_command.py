@@ -62,7 +62,10 @@ def test_a_full_disk_is_told(server: Server, is_large: bool) -> None:
     if is_large:  # more than is buffered
         ServedClient(server.url).told("POST", "/assets", content=noise(), headers={"Content-Type": "image/png"})
     outcome = run_state(server, "save", "/dev/full")
-    assert (outcome.status, outcome.complaint) == (2, "image-workflow-emulator: /dev/full: No space left on device\n")
+    assert (outcome.status, outcome.complaint) == (
+        2,
+        "image-workflow-emulator: cannot write /dev/full: no space left on device\n",
+    )
 
 
 def test_a_file_that_is_larger_than_any_state_is_not_read(server: Server, tmp_path: Path) -> None:

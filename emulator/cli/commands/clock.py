@@ -22,8 +22,8 @@ actions:
   advance SPAN     move forward by {_VALUES["advance"]}
   to TIMESTAMP     move forward to {_VALUES["to"]}
   next             move forward to the next event
-  idle             move forward until no work is unfinished, but for what a scenario stalls
-  mode MODE        run otherwise from now on: {_VALUES["mode"]}"""
+  idle             move forward until all work has finished, except what a scenario stalls
+  mode MODE        change the mode: {_VALUES["mode"]}"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:

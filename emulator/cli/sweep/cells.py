@@ -109,7 +109,7 @@ def plan(
 
 def _of_calls(calls: Sequence[Call], all_codes: dict[str, list[str]]) -> Iterator[tuple[Cell, str]]:
     for call in calls:
-        poll = "the same read is sent before and after it: it is the poll that the first and the last are"
+        poll = "it repeats a poll, whose first and last calls are run"
         repeated = poll if call.is_repetition else ""
         for code in all_codes[call.operation]:
             decided = "" if code in call.codes else "the clean run was refused at this call before that is checked"
