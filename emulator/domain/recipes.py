@@ -24,7 +24,7 @@ _DrawnEdge: TypeAlias = Annotated[int, Meta(ge=1, le=max(LONGEST_EDGE.values()))
 _Color: TypeAlias = Annotated[str, Meta(pattern="^#?[0-9A-Fa-f]{6}$")]
 
 
-class _Picture(Struct, frozen=True, kw_only=True, tag=True, tag_field="recipe"):
+class _Picture(Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field="recipe"):
     """What every recipe says: exact pixel size, file format, and the keys of its input pictures in drawing order."""
 
     width: _DrawnEdge
@@ -37,7 +37,7 @@ class _Picture(Struct, frozen=True, kw_only=True, tag=True, tag_field="recipe"):
             raise ValueError(f"{len(self.inputs)} inputs: expected {least} to {most}")
 
 
-class PhotographRecipe(_Picture, frozen=True, kw_only=True):
+class PhotographRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """One output slot of a Product Photography.
 
     `inputs` are the packed subject photos, then the background picture if `background_kind` is "picture", then the
@@ -78,7 +78,7 @@ class PhotographRecipe(_Picture, frozen=True, kw_only=True):
             raise ValueError("a color background needs background_hex")
 
 
-class EditRecipe(_Picture, frozen=True, kw_only=True):
+class EditRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """The one output of an Edit Images: 1 to 8 inputs composed together, and the instructions they were given."""
 
     instructions: str
@@ -88,14 +88,14 @@ class EditRecipe(_Picture, frozen=True, kw_only=True):
         self._check_inputs(1, EDIT_INPUT_LIMIT)
 
 
-class UpscaleRecipe(_Picture, frozen=True, kw_only=True):
+class UpscaleRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """The one output of an Upscale: its one input resampled to `width` x `height`."""
 
     def __post_init__(self) -> None:
         self._check_inputs(1, 1)
 
 
-class PremadeRecipe(_Picture, frozen=True, kw_only=True):
+class PremadeRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """A picture of a premade global ingredient, drawn from nothing.
 
     `attributes` are words of the ingredient that show in the picture: a Background's kind, a Fashion Model's gender
@@ -111,7 +111,7 @@ class PremadeRecipe(_Picture, frozen=True, kw_only=True):
         self._check_inputs(0, 0)
 
 
-class CardRecipe(_Picture, frozen=True, kw_only=True):
+class CardRecipe(_Picture, frozen=True, kw_only=True, gc=False):
     """The card or preview picture of a Team-owned ingredient, made from its 1 to 5 source pictures."""
 
     kind: IngredientKind

@@ -338,7 +338,7 @@ TABLES: Mapping[str, Table] = {
     "uploads": _collection(UploadSession, "upl", lambda sandbox: sandbox.store.uploads, _enter_upload),
     "operations": _collection(Operation, "op", lambda sandbox: sandbox.store.operations, _enter_operation),
     "generations": _collection(Generation, "gen", lambda sandbox: sandbox.store.generations, _enter_generation),
-    "records": Table(tuple[Scope, StoredAnswer], lambda sandbox: list(sandbox.idempotency.records()), _add_record),
+    "records": Table(tuple[Scope, StoredAnswer], lambda sandbox: sandbox.idempotency.records(), _add_record),
 }
 """In the order of the file."""
 
