@@ -27,7 +27,7 @@ PLAYS_AT_MOST: Final = 160
 FOUND_LATE: Final = {
     "failed_output_charged", "failed_output_leaves_its_asset", "failure_leaves_ingredient",
     "fault_header_is_counted_by_the_scenario", "fault_header_is_heeded_twice", "fault_header_takes_any_code",
-    "keys_of_the_deleted_are_good", "pause_is_waited_for_too_long",
+    "keys_of_the_deleted_are_good", "pause_is_waited_for_too_long", "pause_of_a_team_stops_all",
     "poll_takes_no_wait", "poll_waits_for_the_end", "poll_waits_too_long", "primary_not_reassigned",
     "refusal_asks_for_a_wait_already_skipped", "refusal_binds_key", "refusal_skips_no_wait",
     "reset_begins_everything_anew", "reset_forgets_the_scenarios_of_teams", "scenario_of_everyone_goes_first",
