@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from tests.fuzzing import json_texts, witness
 from tests.fuzzing.cases import Case, amounts, cases
 from tests.fuzzing.values import changed
@@ -46,16 +45,6 @@ MEDIA_TYPES = ("application/json",) * 6 + (
 
 LATEST = "9000"
 """The year from which a sandbox begins anew."""
-
-
-def test_every_body_that_is_read_is_tried() -> None:
-    routes = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
-    reading = {(method, path) for path in routes for method, action in routes[path].items() if action.body != "none"}
-    tried = {
-        (method, path.replace("Demo", "{team}").replace("CREDENTIAL", "{credential}")) for method, path, _ in BODIES
-    }
-    pictures, no_body = ("POST", "/assets"), ("DELETE", "/scenario")  # pictures have a fuzz test of their own
-    assert reading - {pictures} == tried - {no_body}
 
 
 @pytest.mark.parametrize("amount", amounts(150, 8_000))

@@ -3,14 +3,14 @@
 from typing import Any
 
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
-from tests.model.arithmetic import Json
-from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
+from tests.support.emulator_client import Answer, Call, Client, EmulatorUnderTest
 
 
-class SandboxClient:
+class SandboxClient(Client):
     """A sandbox, by its name; `keys` in calls are those of the world file."""
 
     def __init__(self, emulator: EmulatorUnderTest, name: str) -> None:
+        super().__init__()
         self.emulator = emulator
         self.name = name
 
@@ -47,11 +47,8 @@ class SandboxClient:
             call.key = None if call.key is None else self.key(call.key)
         return self.emulator.together(*calls)
 
-    def items(self, target: str, world_key: str) -> list[Json]:
-        return self.emulator.items(target, self.key(world_key))
-
-    def told(self, method: str, path: str, json: Any = None, content: bytes | None = None) -> Any:
-        return self.emulator.told(method, path, json, sandbox=self.name, content=content)
+    def ask(self, method: str, path: str, json: Any = None, **options: Any) -> Answer:
+        return self.emulator.ask(method, path, json, sandbox=self.name, **options)
 
     def saved(self) -> bytes:
-        return self.emulator.ask("GET", "/state", sandbox=self.name).body
+        return self.ask("GET", "/state").body

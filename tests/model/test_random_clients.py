@@ -4,26 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.model.library_rules import RULES
-from tests.model.meanings import INGREDIENTS, KINDS
 from tests.model.playing import draw_plainly, play
-from tests.support.contract_check import read_contract
 
 
 @pytest.fixture(autouse=True)
 def plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emulator.imaging.helpers.Helpers.run", draw_plainly)
-
-
-def test_the_model_has_a_rule_for_every_write() -> None:
-    operations = read_contract("openapi.yaml")["paths"]
-    writes = {
-        described["operationId"]
-        for path, item in operations.items()
-        for method, described in item.items()
-        if method != "get" and KINDS[path.split("/")[1]] not in (*INGREDIENTS, "generation")  # which share one each
-    }
-    assert writes == RULES.keys()
 
 
 @pytest.mark.slow

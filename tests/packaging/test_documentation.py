@@ -18,7 +18,6 @@ from emulator.control import PREFIX
 from emulator.control.application import PROCESS_ROUTES, SANDBOX_ROUTES
 from emulator.domain.problems import CONTROL_CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
-from emulator.kernel.clock import CLOCK_MODES
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldCredential, world_names
 from emulator.scenario.world_format import parse_world
@@ -96,11 +95,6 @@ SENTENCES = re.findall(r"`(?:.venv/bin/python -m emulator|image-workflow-emulato
 def test_a_command_in_a_sentence_can_be_typed(line: str) -> None:
     words = [re.sub(r"^[A-Z]+$", "1", word) for word in shlex.split(line)]
     assert parse_arguments(words).command == words[0]
-
-
-def test_every_clock_mode_is_in_the_table() -> None:
-    first_cells = {span for row in rows(page("The clock")) for span in CODE.findall(row[0])}
-    assert {*CLOCK_MODES, "x60"} == first_cells
 
 
 def test_a_verb_of_make_that_is_named_exists() -> None:

@@ -33,14 +33,6 @@ NOT_RUN = {
     "openapi-typescript": "run by `make verify`",
 }
 """Commands that are not run here, and why. The first word of a line tells."""
-NOT_RUN_LANGUAGES = {
-    "py": "fragments: bad habits beside good ones, and quotes of examples/python that tests/examiner holds",
-    "ts": "run by `make verify`, with examples/typescript",
-    "yaml": "scenarios and worlds: files beside the commands, and read by test_documentation",
-    "yml": "a workflow of GitHub",
-    "json": "what is printed",
-    "text": "what is printed",
-}
 AS_RUN = {
     DEFAULT_URL: "{url}",
     "requests/REQUEST_ID": "requests/1",
@@ -211,17 +203,6 @@ def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
     assert sum(map(int, waits.read_text().split())) == waited_seconds
     pictures = [decode(file.read_bytes()) for file in folder.glob("*/picture-*")]
     assert [(image.format, image.size) for image in pictures] == [("JPEG", (820, 1024))] * 4
-
-
-def test_what_is_not_run_is_in_the_documentation() -> None:
-    text = "".join(text for page in PAGES.values() for language, text in page if language in ("sh", "bash"))
-    installing = re.findall(r"^\| \w+ \| `(.*)` \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert {"uvx", "pip", "docker"} == {command.split()[0] for command in installing}
-    shown = "\n".join([text, *installing])
-    assert [] == [word for word in NOT_RUN if not re.search(rf"^{word} ", shown, re.MULTILINE)]
-    assert [] == [words for words in AS_RUN if words not in text]
-    languages = {language for page in PAGES.values() for language, _ in page}
-    assert {"sh", "bash", "python"} == languages - NOT_RUN_LANGUAGES.keys()
 
 
 # Python -----------------------------------------------------------------------------------------------------------------

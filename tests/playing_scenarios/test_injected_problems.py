@@ -70,22 +70,6 @@ def test_a_rule_can_give_the_detail_and_the_wait(service: EmulatorUnderTest) -> 
     assert (503, 17, "closed for stocktaking") == (refused.status, refused.retry_after, refused.json["detail"])
 
 
-@pytest.mark.parametrize("works", [0, 1, 2])
-def test_an_injected_full_budget_asks_for_the_wait_that_a_real_one_asks_for(
-    service: EmulatorUnderTest, asset_id: str, works: int
-) -> None:
-    for number in range(works):
-        service.send(upscale_call(asset_id, f"k{number}"))
-        service.advance(1.5)
-    call = upscale_call(asset_id, "k")
-    call.headers = {"Emulator-Fault": "concurrency_limit_reached"}
-    injected = service.send(call)
-    service.set_team(concurrency_limit=works)
-    real = service.send(upscale_call(asset_id, "k"))
-    assert {0: 60, 1: 5, 2: 3}[works] == real.retry_after  # until the first has finished, 6 s after its admission
-    assert (real.status, real.retry_after) == (injected.status, injected.retry_after)
-
-
 @pytest.mark.parametrize("pause", ["of everyone", "of the Team"])
 def test_an_injected_pause_asks_for_the_wait_that_the_real_one_asks_for(service: EmulatorUnderTest, pause: str) -> None:
     path = "/scenario" if pause == "of everyone" else "/scenario?team=Demo"
