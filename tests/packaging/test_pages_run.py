@@ -208,7 +208,8 @@ def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
 # Python -----------------------------------------------------------------------------------------------------------------
 
 PYTHON = [(page, text) for page, found in PAGES.items() for language, text in found if language == "python"]
-SUITES = [(page, text) for page, text in PYTHON if "image_workflow)" in text or "image_workflow," in text]
+SUITES = [(page, text) for page, text in PYTHON if re.search(r"\bimage_workflow(_emulator)?[,)]", text)]
+"""Those that need a fixture of the plugin."""
 PRELUDE = """\
 import pytest
 from image_workflow_client import ImageWorkflow
