@@ -9,7 +9,6 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from emulator.domain import lifecycles
 from emulator.domain.intents import Intent
 from emulator.domain.pricing import AUTHORING_PRICES
 from emulator.domain.problems import Check, Problem
@@ -164,25 +163,17 @@ def _admission(call: Call, kind: str, target: Ingredient | None) -> Commit[Opera
 
 
 def _admit(call: Call, kind: str, target: Ingredient | None, source_ids: tuple[str, ...], price: int) -> Operation:
-    sandbox, now = call.sandbox, call.now
+    sandbox = call.sandbox
     operation_type = f"{kind}.{'create' if target is None else 'update'}"
     outcome = _plan(call, kind, work.decide(call, operation_type), source_ids, price)
     operation = Operation(
         id=sandbox.identifiers.next("op"),
-        team_id=call.team_id,
         type=operation_type,
-        status="queued",
-        request=call.intent,
         target_id=target.id if target else None,
         result_id=None,
         error=None,
-        reserved_credits=price,
-        charged_credits=None,
-        created_at=now,
-        updated_at=now,
-        started_at=None,
-        finished_at=None,
         outcome=outcome,
+        **work.queued(call, price),
     )
     work.admit(call, operation.id, price, outcome.finishes_at)
     sandbox.store.operations.add(operation)
@@ -210,15 +201,8 @@ def _plan(call: Call, kind: str, planned: WorkOutcome, source_ids: tuple[str, ..
 
 def start_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     """Start an Operation: its time in the queue is over."""
-    operation = sandbox.store.operations.items[operation_id]
-    sandbox.store.operations.replace(
-        structs.replace(
-            operation,
-            status=lifecycles.move(lifecycles.WORK, operation.status, "started"),
-            started_at=now,
-            updated_at=now,
-        )
-    )
+    operations = sandbox.store.operations
+    operations.replace(work.started(operations.items[operation_id], now))
 
 
 def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
@@ -227,20 +211,10 @@ def finish_operation(sandbox: Sandbox, operation_id: str, now: int) -> None:
     operation = store.operations.items[operation_id]
     outcome = operation.outcome
     result_id = None if outcome.failure else _write_ingredient(sandbox, operation, now).id
-    store.operations.replace(
-        structs.replace(
-            operation,
-            status=lifecycles.move(lifecycles.WORK, operation.status, "failed" if outcome.failure else "succeeded"),
-            result_id=result_id,
-            error=outcome.failure,
-            charged_credits=outcome.charge,
-            updated_at=now,
-            finished_at=now,
-        )
-    )
+    ended = work.finished(sandbox, operation, "failed" if outcome.failure else "succeeded", outcome.charge, now)
+    store.operations.replace(structs.replace(ended, result_id=result_id, error=outcome.failure))
     store.unindex_operation(operation)
     sandbox.images.release(outcome.source_keys)
-    work.finish(sandbox.accounts[operation.team_id], operation.id, outcome.charge)
 
 
 def _write_ingredient(sandbox: Sandbox, operation: Operation, now: int) -> Ingredient:

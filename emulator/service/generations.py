@@ -182,28 +182,20 @@ BY_WORKFLOW: Mapping[str, Workflow] = {
 
 
 def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:
-    sandbox, now = call.sandbox, call.now
+    sandbox = call.sandbox
     outcome = work.decide(call, workflow, len(plan.recipes))
-    starts_at = now + sandbox.timings.queue_ms
+    starts_at = call.now + sandbox.timings.queue_ms
     slots = _plan_slots(sandbox, plan, call.intent, outcome, starts_at)
     generation = Generation(
         id=sandbox.identifiers.next("gen"),
-        team_id=call.team_id,
         workflow=workflow,
-        status="queued",
         credential_id=call.caller.credential.id,
         credential_name=call.caller.credential.name,
-        request=call.intent,
         resolved_asset_ids=plan.resolved_asset_ids,
         outputs=(Output(),) * len(slots),
-        reserved_credits=price,
-        charged_credits=None,
-        created_at=now,
-        updated_at=now,
-        started_at=None,
-        finished_at=None,
         starts_at=starts_at,
         plan=slots,
+        **work.queued(call, price),
     )
     work.admit(call, generation.id, price, slots[-1].finishes_at)
     sandbox.store.generations.add(generation)
@@ -238,20 +230,13 @@ def _plan_slots(
 
 def start_generation(sandbox: Sandbox, generation_id: str, now: int) -> None:
     """Start a Generation and all its slots: its time in the queue is over."""
-    generation = sandbox.store.generations.items[generation_id]
+    generations = sandbox.store.generations
+    generation = work.started(generations.items[generation_id], now)
     outputs = tuple(
         structs.replace(output, status=lifecycles.move(lifecycles.OUTPUT, output.status, "started"))
         for output in generation.outputs
     )
-    sandbox.store.generations.replace(
-        structs.replace(
-            generation,
-            status=lifecycles.move(lifecycles.WORK, generation.status, "started"),
-            outputs=outputs,
-            started_at=now,
-            updated_at=now,
-        )
-    )
+    generations.replace(structs.replace(generation, outputs=outputs))
 
 
 def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> None:
@@ -290,11 +275,4 @@ def _add_asset(sandbox: Sandbox, generation: Generation, recipe: Recipe, now: in
 def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
     completed = sum(output.status == "completed" for output in generation.outputs)
     charge = generation_charge(generation.reserved_credits, completed, len(generation.outputs))
-    work.finish(sandbox.accounts[generation.team_id], generation.id, charge)
-    event = "succeeded" if completed else "failed"
-    return structs.replace(
-        generation,
-        status=lifecycles.move(lifecycles.WORK, generation.status, event),
-        charged_credits=charge,
-        finished_at=now,
-    )
+    return work.finished(sandbox, generation, "succeeded" if completed else "failed", charge, now)

@@ -1,12 +1,19 @@
-"""What Operations and Generations share: their place in the budget and the ledger, their failures, and their end."""
+"""The life of work, which Operations and Generations share: admitted, started, finished, with its place and its Credits."""
 
 from collections.abc import Mapping
+from typing import Any, Literal, TypeVar
 
-from emulator.domain.resources import WorkError
+from msgspec import structs
+
+from emulator.domain import lifecycles
+from emulator.domain.resources import Generation, Operation, WorkError
 from emulator.scenario.outcomes import FailureCode, WorkOutcome
 from emulator.service import scenarios
 from emulator.service.calls import Call
+from emulator.service.sandbox import Sandbox
 from emulator.service.teams import TeamAccount
+
+Work = TypeVar("Work", Operation, Generation)
 
 _FAILURES: Mapping[FailureCode, tuple[str, bool]] = {
     "processing_failed": ("The work could not be completed.", True),
@@ -29,6 +36,21 @@ def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     return decision.outcome
 
 
+def queued(call: Call, price: int) -> dict[str, Any]:
+    """Return the fields that all work has when it is admitted."""
+    return {
+        "team_id": call.team_id,
+        "status": "queued",
+        "request": call.intent,
+        "reserved_credits": price,
+        "charged_credits": None,
+        "created_at": call.now,
+        "updated_at": call.now,
+        "started_at": None,
+        "finished_at": None,
+    }
+
+
 def admit(call: Call, work_id: str, price: int, finishes_at: int | None) -> None:
     """Reserve the Credits and take the place. `finishes_at` is None for work that never finishes."""
     call.work_id = work_id
@@ -36,6 +58,19 @@ def admit(call: Call, work_id: str, price: int, finishes_at: int | None) -> None
     call.caller.account.budget.take(work_id, finishes_at)
     call.sandbox.feed.note("work", (work_id, "queued"))
     call.sandbox.feed.note("team", call.team_id)
+
+
+def started(work: Work, now: int) -> Work:
+    """Return work whose time in the queue is over."""
+    status = lifecycles.move(lifecycles.WORK, work.status, "started")
+    return structs.replace(work, status=status, started_at=now, updated_at=now)
+
+
+def finished(sandbox: Sandbox, work: Work, event: Literal["succeeded", "failed"], charge: int, now: int) -> Work:
+    """Return work that has ended, when its Credits are settled and its place is free."""
+    status = lifecycles.move(lifecycles.WORK, work.status, event)
+    finish(sandbox.accounts[work.team_id], work.id, charge)
+    return structs.replace(work, status=status, charged_credits=charge, updated_at=now, finished_at=now)
 
 
 def finish(account: TeamAccount, work_id: str, charge: int) -> None:
