@@ -11,7 +11,6 @@ from typing import Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from emulator.domain.problems import Problem
-from emulator.domain.resources import RenderedOnce
 from emulator.kernel.signing import Signer
 from emulator.kernel.wording import excerpt
 
@@ -38,7 +37,7 @@ class PageRequest(Struct, frozen=True):
     """Team, collection and filters: a cursor is good for these alone."""
 
 
-class Page(RenderedOnce, Struct, Generic[Item], frozen=True):
+class Page(Struct, Generic[Item], frozen=True):
     """A page of items; `next_cursor` is empty on the last one (D26)."""
 
     items: list[Item]

@@ -3,13 +3,13 @@
 Identity only; `admission` decides what a caller may do. Also which key a client gets that brings none.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
 
 from emulator.domain.admission import RateWindow
-from emulator.domain.resources import Credential, RenderedOnce, Team
+from emulator.domain.resources import Credential, Team
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import CredentialAccount, TeamAccount
 
@@ -17,7 +17,7 @@ PREFERRED_TEAM: Final = "Demo"
 """The Team whose key a client gets by default."""
 
 
-class Standing(RenderedOnce, Struct, frozen=True):
+class Standing(Struct, frozen=True):
     """What GET /team tells a caller of itself."""
 
     team: Team
@@ -35,7 +35,6 @@ class Caller:
     sandbox: Sandbox
     account: TeamAccount
     credential_account: CredentialAccount
-    _standing: Standing | None = field(default=None, init=False)
 
     @property
     def credential(self) -> Credential:
@@ -53,18 +52,9 @@ class Caller:
         return self.account.team.id
 
     def standing(self) -> Standing:
-        """Return how the caller stands now: the same object as before, as long as nothing has changed."""
-        account, credential, known = self.account, self.credential_account.credential, self._standing
-        team, available, used = account.team, account.ledger.available, account.budget.used
-        if (
-            known is None
-            or known.available != available
-            or known.used != used
-            or known.team is not team
-            or known.credential is not credential
-        ):
-            known = self._standing = Standing(team, credential, available, used)
-        return known
+        """Return how the caller stands now."""
+        account = self.account
+        return Standing(account.team, self.credential, account.ledger.available, account.budget.used)
 
 
 def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:

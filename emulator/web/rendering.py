@@ -55,9 +55,7 @@ def _to_bytes(value: object, links: Links) -> bytes:
 def _page(page: Page[Any], links: Links) -> bytes:
     items = b",".join([_to_bytes(item, links) for item in page.items])
     end = orjson.dumps({"has_more": page.has_more, "next_cursor": page.next_cursor})
-    rendered = b'{"data":[%b],"page":%b}' % (items, end)
-    has_links = bool(page.items) and not isinstance(page.items[0], RenderedOnce)  # they are of one kind
-    return rendered if has_links else page.keep(rendered)
+    return b'{"data":[%b],"page":%b}' % (items, end)
 
 
 def _team(standing: Standing, links: Links) -> dict[str, Any]:
