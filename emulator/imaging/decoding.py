@@ -4,6 +4,7 @@ Formats are opened by their own readers: `Image.open` compares every picture wit
 """
 
 import io
+import re
 from collections.abc import Callable, Mapping
 from typing import Literal
 
@@ -26,19 +27,18 @@ AvifImagePlugin.DEFAULT_MAX_THREADS = 2  # one for each of the machine's cores w
 Image.MAX_IMAGE_PIXELS = None  # what is opened here has limits of its own, and GIF's reader would warn nevertheless
 
 
+_SIGNATURES: Mapping[SourceFormat, re.Pattern[bytes]] = {
+    "jpeg": re.compile(rb"\xff\xd8\xff"),
+    "png": re.compile(rb"\x89PNG\r\n\x1a\n"),
+    "gif": re.compile(rb"GIF8[79]a"),
+    "webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
+    "avif": re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL),
+}
+
+
 def sniff(data: bytes) -> SourceFormat | None:
     """The image format that the first bytes indicate, if it is one of the accepted five."""
-    if data.startswith(b"\xff\xd8\xff"):
-        return "jpeg"
-    if data.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if data.startswith((b"GIF87a", b"GIF89a")):
-        return "gif"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "webp"
-    if data[4:8] == b"ftyp" and any(brand in data[8:64] for brand in (b"avif", b"avis")):
-        return "avif"
-    return None
+    return next((source for source, signature in _SIGNATURES.items() if signature.match(data)), None)
 
 
 def open_as(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:

@@ -27,11 +27,8 @@ def chance(*words: object) -> float:
 
 
 def color_of_hex(text: str) -> Color:
-    """The colour of six hex digits, with or without a leading #. Raises ValueError."""
-    digits = text.removeprefix("#")
-    if len(digits) != 6:
-        raise ValueError(f"colour {text!r}: expected six hex digits")
-    red, green, blue = bytes.fromhex(digits)
+    """The colour of six hex digits, with or without a leading #."""
+    red, green, blue = bytes.fromhex(text.removeprefix("#"))
     return red, green, blue
 
 
@@ -83,11 +80,11 @@ def soft_mask(is_round: bool, opacity: int) -> Image.Image:
     return mask.filter(ImageFilter.GaussianBlur(margin * 3 / 8))
 
 
-def opaque(image: Image.Image) -> Image.Image:
-    """A picture in RGB or RGBA in RGB, on white where it is transparent."""
+def opaque(image: Image.Image, ground_color: Color = WHITE) -> Image.Image:
+    """A picture in RGB or RGBA in RGB, on a colour where it is transparent."""
     if image.mode != "RGBA":
         return image
-    ground = Image.new("RGB", image.size, WHITE)
+    ground = Image.new("RGB", image.size, ground_color)
     ground.paste(image, mask=image)
     return ground
 

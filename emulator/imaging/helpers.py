@@ -68,19 +68,17 @@ class _Helper:
     @property
     def has_run_out_of_time(self) -> bool:
         """Whether a job took too much processor time, and ended it so."""
-        return hasattr(signal, "SIGPROF") and self._process.wait() == -signal.SIGPROF
+        return hasattr(signal, "SIGPROF") and self._process.returncode == -signal.SIGPROF
 
     def kill(self) -> None:
         """End it at once; a call that waits for its answer raises."""
         self._process.kill()
-        self._process.wait()
 
-    def close_pipes(self) -> None:
-        """Close its pipes, which are no longer used."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(OSError):  # a part of the last job was still to be written
-                pipe.close()
+    def end(self) -> None:
+        """End it, and close its pipes, which nobody uses any more."""
+        self.kill()
+        with contextlib.suppress(OSError), self._process:  # a part of the last job may still be to be written
+            pass
 
 
 @dataclass(slots=True, eq=False)
@@ -134,7 +132,7 @@ class Helpers:
         if "_threads" in vars(self):
             self._threads.shutdown()
         for helper in self._idle:
-            helper.close_pipes()
+            helper.end()
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
@@ -207,7 +205,6 @@ class Helpers:
         return helper
 
     def _dismiss(self, helper: _Helper) -> None:
-        helper.kill()
-        helper.close_pipes()
+        helper.end()
         with self._lock:
             self._all.discard(helper)

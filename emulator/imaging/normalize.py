@@ -41,11 +41,7 @@ _MAX_REASON_LENGTH = 200  # characters of a decoder's message
 
 
 class UnusableImage(Exception):
-    """Bytes that cannot become an Asset. `reason` is a sentence: what was found and what was expected."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """Bytes that cannot become an Asset. The text is a sentence: what was found and what was expected."""
 
 
 class NormalizedImage(Struct, frozen=True):

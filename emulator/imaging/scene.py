@@ -14,6 +14,7 @@ from typing import Literal
 from PIL import Image, ImageFilter
 
 from emulator.imaging.decoding import load
+from emulator.imaging.drawing import opaque
 
 Scene = Literal["clean", "foreground"]
 
@@ -50,11 +51,7 @@ def examine_scene_of(data: bytes) -> Scene:
 def _small_pixels(image: Image.Image) -> list[Rgb]:
     factor = max(1, min(image.size) // (_EDGE * 2))
     small = image.reduce(factor) if factor > 1 else image
-    if small.mode == "RGBA":
-        ground = Image.new("RGB", small.size, _HIDDEN)
-        ground.paste(small, mask=small)
-        small = ground
-    small = small.convert("RGB").resize((_EDGE, _EDGE), Image.Resampling.BOX)
+    small = opaque(small, _HIDDEN).convert("RGB").resize((_EDGE, _EDGE), Image.Resampling.BOX)
     data = small.tobytes()
     return list(zip(data[0::3], data[1::3], data[2::3], strict=True))
 

@@ -4,6 +4,7 @@ Never raises for any text.
 """
 
 import unicodedata
+from bisect import bisect_left
 
 from PIL import ImageFont
 
@@ -27,14 +28,8 @@ def shorten(text: str, font: Font, width: float) -> str:
     """As much of one line as fits `width` pixels, with an ellipsis if something is left out."""
     if font.getlength(text) <= width:
         return text
-    fitting, too_long = 0, len(text)
-    while too_long - fitting > 1:
-        middle = (fitting + too_long) // 2
-        if font.getlength(text[:middle].rstrip() + _ELLIPSIS) <= width:
-            fitting = middle
-        else:
-            too_long = middle
-    return text[:fitting].rstrip() + _ELLIPSIS
+    fitting = bisect_left(range(len(text)), width, key=lambda length: font.getlength(text[:length] + _ELLIPSIS)) - 1
+    return text[: max(0, fitting)].rstrip() + _ELLIPSIS
 
 
 def wrap(text: str, font: Font, width: float, most_lines: int) -> list[str]:

@@ -95,7 +95,7 @@ def _normalize(head: Head, parts: Sequence[bytes]) -> Message:
     try:
         image = normalize(parts[0], head["content_type"], head["max_pixels"])
     except UnusableImage as refusal:
-        return {"refusal": refusal.reason}, []
+        return {"refusal": str(refusal)}, []
     found = {"format": image.format, "width": image.width, "height": image.height, "scene": image.scene}
     return found, [image.data]
 

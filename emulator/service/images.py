@@ -147,6 +147,11 @@ class ImageStore:
                 stack.extend((source, False) for source in recipe.inputs)
         return order
 
+    def planned(self, recipe: Recipe) -> str | None:
+        """Return the key of a picture that is to be drawn by a recipe, if there is one."""
+        content = self._contents.get(recipe)
+        return min(content.keys) if content and content.data is None else None
+
     def drawn(self, recipe: Recipe) -> bytes | None:
         """Return the picture of a recipe, if it is here."""
         content = self._contents.get(recipe)

@@ -4,12 +4,14 @@ The event loop never runs Pillow, and no code of the server does. After an await
 """
 
 import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec import structs
 
-from emulator.domain.recipes import Recipe
+from emulator.domain.recipes import PhotographRecipe, Recipe
 from emulator.imaging.helpers import Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message
 from emulator.service.calls import DecodedUpload
@@ -27,6 +29,8 @@ class PictureWorker:
         self._max_pixels = max_pixels
         self._drawing: dict[tuple[int, Recipe], asyncio.Future[bytes]] = {}
         """The drawings in progress, by the identity of the image store and the recipe."""
+        self._ahead: dict[tuple[int, Recipe], asyncio.Future[None]] = {}
+        """Likewise, those that nobody has asked for yet."""
 
     async def develop(self, images: ImageStore, keys: Iterable[str]) -> None:
         """Make sure that the sizes of pictures are known. They must be held by the caller meanwhile."""
@@ -37,7 +41,35 @@ class PictureWorker:
         await asyncio.gather(*(develop(key) for key in images.undeveloped(keys)))
 
     async def data(self, images: ImageStore, key: str) -> bytes:
-        """Return the bytes of a picture. It must be held by the caller meanwhile.
+        """Return the bytes of a picture. It must be held by the caller meanwhile."""
+        recipe = images.pictures[key].recipe
+        if isinstance(recipe, PhotographRecipe):
+            self._draw_other_slots(images, recipe)
+        return await self._data(images, key)
+
+    def _draw_other_slots(self, images: ImageStore, recipe: PhotographRecipe) -> None:
+        """Begin to draw the other pictures of a Generation: who asks for one of them soon asks for the next."""
+        for slot in range(1, recipe.slot_count + 1):
+            other = structs.replace(recipe, slot=slot)
+            key, place = images.planned(other), (id(images), other)
+            if key is not None and other != recipe and place not in self._ahead:
+                self._draw_ahead(images, key, place)
+
+    def _draw_ahead(self, images: ImageStore, key: str, place: tuple[int, Recipe]) -> None:
+        async def draw() -> None:
+            with contextlib.suppress(LostHelperError, RuntimeError):  # whoever asks for it is told
+                await self._data(images, key)
+
+        def finish(_: "asyncio.Future[None]") -> None:
+            del self._ahead[place]
+            images.release([key])
+
+        images.hold([key])
+        self._ahead[place] = asyncio.ensure_future(draw())
+        self._ahead[place].add_done_callback(finish)
+
+    async def _data(self, images: ImageStore, key: str) -> bytes:
+        """Draw a picture, and what it is made from, unless it is here.
 
         What is at hand stays here until nothing needs it, since the images may drop it, if memory is short.
         """

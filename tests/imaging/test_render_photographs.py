@@ -45,12 +45,6 @@ def test_a_colour_background_reaches_the_corners(target: PictureFormat) -> None:
     assert all(is_near((0xD0, 0xE0, 0xF0), pixel(image, x, y), 4) for x, y in ((0, 0), (-1, 0), (0, -1), (-1, -1)))
 
 
-@pytest.mark.parametrize("text", ["", "#12345", "#1234567", "orange"])
-def test_a_colour_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"hex"):
-        photograph(PRODUCT, background_kind="color", background_hex=text)
-
-
 def test_a_background_picture_fills_the_frame() -> None:
     image = photograph(PRODUCT, encoded(four_corners(400, 400), "PNG"), background_kind="picture")
     corners = [pixel(image, x, y) for x, y in ((1, 1), (-2, 1), (1, -2), (-2, -2))]

@@ -115,3 +115,20 @@ def test_identical_recipes_are_drawn_once(
     monkeypatch.setattr(Helpers, "run", counting)
     assert len({item["size_bytes"] for item in emulator.get("/assets?limit=6").json["data"]}) <= 2
     assert len(drawn) == 2
+
+
+def test_with_one_picture_of_a_generation_the_others_are_drawn(
+    emulator: EmulatorUnderTest, asset: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Json] = []
+    run = Helpers.run
+
+    async def noting(helpers: Helpers, head: Head, parts: Sequence[bytes]) -> Message:
+        drawn.append(head["recipe"])
+        return await run(helpers, head, parts)
+
+    done = emulator.wait_for(emulator.photograph(asset_ids=[asset["id"]], image_count=3).json)
+    monkeypatch.setattr(Helpers, "run", noting)
+    for output in done["outputs"]:
+        emulator.get(f"/assets/{output['asset']['id']}")
+        assert [recipe["slot"] for recipe in drawn] == [1, 2, 3]
