@@ -16,10 +16,9 @@ from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.domain.problems import Problem
 from emulator.examiner.examiner import Examiner, Totals
-from emulator.http.cors import Cors
-from emulator.http.hosts import Hosts
+from emulator.http.hosts import OWN_ORIGIN, Hosts, is_loopback
 from emulator.http.problems import problem_response
-from emulator.http.requests import Body, Receive, Request, Scope, Send
+from emulator.http.requests import Body, Message, Receive, Request, Scope, Send
 from emulator.http.responses import Response
 from emulator.http.stopping import Stop
 from emulator.imaging.helpers import Helpers
@@ -64,13 +63,25 @@ class Application:
     Several may share the helper processes of their image work, and the contract, which never changes.
     """
 
-    def __init__(self, settings: Settings, helpers: Helpers | None = None, contract: Contract | None = None) -> None:
-        """Build it from its settings. Raises as `sandbox_options` does, and UsageError for a bad state file."""
+    def __init__(
+        self,
+        settings: Settings,
+        helpers: Helpers | None = None,
+        contract: Contract | None = None,
+        *,
+        is_served: bool = False,
+    ) -> None:
+        """Build it from its settings; `is_served` on the host that they name, where browsers may find it.
+
+        Raises as `sandbox_options` does, and UsageError for a bad state file.
+        """
         self.settings = settings
         self.contract = contract or load_contract()
         self.examiner = Examiner()
         self.sandboxes = Sandboxes(MemoryBudget(settings.max_memory), self.examiner)
-        self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors)
+        # Who listens on the loopback is called by no name of the local network, but a page may be.
+        trusts_network = not (is_served and is_loopback(settings.host))
+        self._hosts = Hosts(settings.public_url, settings.allowed_hosts, settings.cors, trusts_network=trusts_network)
         self._identifiers = Identifiers(-1)
         """The ids of requests that no surface gets, which must not change the Request-Ids of a test."""
         self._options = sandbox_options(settings, self.contract)
@@ -85,9 +96,7 @@ class Application:
         }
         unrouted = UnroutedPaths(self.sandboxes)
         service = Service(self.sandboxes, self._pictures, surfaces, unrouted, settings.public_url, self._stop)
-        self._service = (
-            Cors(service, settings.cors, CONTROL_PREFIX, self._next_request_id) if settings.cors else service
-        )
+        self._service: ASGIApp = _with_cors(service, settings.cors) if settings.cors else service
         if settings.state is not None:
             self._load_state(settings.state)
 
@@ -97,13 +106,20 @@ class Application:
             return
         path: str = scope["path"]
         is_control = path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/")
+        policy = self._hosts.picture_policy(scope) if path.startswith(FILES_PREFIX) else OWN_ORIGIN
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], policy]
+            await send(message)
+
         answer = self._answer_at_door(scope, is_control)
         if answer is not None:
-            await Wire(Request(scope, None), receive, send, Body(receive), self._stop).send(answer)
+            await Wire(Request(scope, None), receive, send_guarded, Body(receive), self._stop).send(answer)
         elif is_control:
-            await self._control(scope, receive, send)
+            await self._control(scope, receive, send_guarded)
         else:
-            await self._service(scope, receive, send)
+            await self._service(scope, receive, send_guarded)
 
     def _answer_at_door(self, scope: Scope, is_control: bool) -> Response | None:
         """Return the answer to a request that no surface gets: one that is not accepted, or one that browsers make by habit."""
@@ -183,12 +199,28 @@ class Application:
         return StartUpSummary([_describe_key(sandbox, key) for key in sandbox.credentials], _describe_clock(sandbox))
 
 
+_EXPOSED_HEADERS: Final = ("Request-Id", "Retry-After", "Location", "Deprecation", "Sunset", "Link", "Emulator-Rule")
+"""The headers that a page of another origin may read beyond those that every page may."""
 _BROWSERS_OWN: Final = {
     "/": b"_emulator",
     "/favicon.ico": b"_emulator/page/icon.svg",
     "/_emulator/": b"../_emulator",
 }
 """The paths that a browser or a person types, and their redirects (relative, so that they stay below a public address)."""
+
+
+def _with_cors(service: "ASGIApp", origins: Sequence[str]) -> "ASGIApp":
+    """Let pages of some origins call the service and read its answers: it decides itself on methods and headers."""
+    from starlette.middleware.cors import CORSMiddleware
+
+    return CORSMiddleware(
+        service,
+        allow_origins=origins,
+        allow_methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+        allow_headers=["*"],
+        allow_private_network=True,
+        expose_headers=_EXPOSED_HEADERS,
+    )
 
 
 def _is_browsers_own(scope: Scope) -> bool:

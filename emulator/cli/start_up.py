@@ -68,7 +68,7 @@ def load_application(settings: Settings) -> "Application":
     from emulator.app import Application
 
     try:
-        return Application(settings)
+        return Application(settings, is_served=True)
     except OSError as error:
         raise UsageError(unreadable(error)) from error
 

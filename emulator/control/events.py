@@ -23,6 +23,7 @@ from emulator.control.scenarios import describe_scenario
 from emulator.control.streams import Stream
 from emulator.control.teams import describe_owner, describe_team
 from emulator.documents.values import LARGEST_INTEGER
+from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.service import engine
 from emulator.service.feed import Change, Feed, Kind
@@ -35,6 +36,10 @@ PAUSE_SECONDS: Final = 0.05
 """The pause between two batches."""
 BURST_PAUSE_SECONDS: Final = 0.15
 """The pause after a full batch: the service goes first, and the stream catches up after the burst."""
+MAX_STREAMS: Final = 64
+"""Limit of the streams of all sandboxes together: each renders every change, so too many would delay all requests."""
+RETRY_SECONDS: Final = 5
+"""The Retry-After of a stream that is refused because there are too many."""
 HEARTBEAT_SECONDS: Final = 15.0
 """How long a stream may be silent: a comment shows whether its reader is still there."""
 _MEDIA_TYPE: Final = "text/event-stream"
@@ -46,11 +51,17 @@ _KINDS: Final[Mapping[Kind, str]] = {"arrived": "request", "left": "request"}
 
 
 async def stream_events(call: Call) -> Response:
-    """GET /events: from now on, or after the change that `Last-Event-ID` names."""
+    """GET /events: from now on, or after the change that `Last-Event-ID` names.
+
+    Raises Problem service_unavailable: there are too many streams.
+    """
     feed = call.sandbox.feed
     number = _last_number(call, feed)
     if call.request.method == "HEAD":
         return Response(headers=_HEADERS, media_type=_MEDIA_TYPE)
+    if sum(len(sandbox.feed.listeners) for sandbox in call.plane.sandboxes.by_id.values()) >= MAX_STREAMS:
+        detail = f"There are {MAX_STREAMS} streams of events already; close one of them."
+        raise Problem("service_unavailable", detail, retry_after=RETRY_SECONDS)
     woken, is_left = asyncio.Event(), asyncio.Event()
 
     def leave() -> None:

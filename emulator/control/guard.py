@@ -50,7 +50,7 @@ def check_token(request: Request, token: str | None) -> None:
 
 def _header(request: Request, name: bytes) -> str | None:
     value = request.headers.get(name)
-    return None if value is None else value.decode("latin-1").strip()
+    return None if value is None else value.strip().decode("latin-1")
 
 
 def _is_own(request: Request, origin: str) -> bool:

@@ -71,7 +71,7 @@ class Request:
         if value is None or b"authorization" in self.repeated:
             return None
         scheme, _, key = value.decode("latin-1").partition(" ")
-        return key.strip() if scheme.lower() == "bearer" else None
+        return key.strip(" \t") if scheme.lower() == "bearer" else None
 
     def idempotency_key(self) -> str:
         """Return the Idempotency-Key (section 4). Raises Problem invalid_request if there is not exactly one (D48), or it is too long (D58)."""

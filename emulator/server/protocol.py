@@ -15,6 +15,7 @@ from uvicorn.server import ServerState
 
 from emulator.domain.problems import Problem
 from emulator.http.connection import CONNECTION_EXTENSION, Connection
+from emulator.http.hosts import OWN_ORIGIN
 from emulator.http.problems import problem_response
 
 HEAD_SECONDS: Final = 30.0
@@ -223,7 +224,7 @@ class WatchedProtocol(HttpToolsProtocol):
             _disconnect(self.cycle)
             if self.pipeline:
                 self.pipeline.popleft()
-        answer = problem_response(problem, self.server_state.next_request_id(), problem.retry_after)
+        answer = problem_response(problem, self.server_state.next_request_id(), problem.retry_after, (OWN_ORIGIN,))
         headers = b"".join(b"%s: %s\r\n" % header for header in answer.headers)
         self._refusal = b"%sconnection: close\r\n%s\r\n%s" % (STATUS_LINE[answer.status], headers, answer.body)
         self._end_refused()

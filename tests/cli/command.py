@@ -48,7 +48,7 @@ rules:
 
 def request_bytes(line: str, body: str = "", *, ends: bool = False) -> bytes:
     """A request of Demo as it is sent over a connection, which it may end."""
-    head = "Host: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n"
+    head = "Host: localhost\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\n"
     head += "Connection: close\r\n" if ends else ""
     return f"{line} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 

@@ -38,7 +38,7 @@ def test_the_lines_are_json_where_the_log_is() -> None:
 
 def test_the_signature_of_a_link_is_not_in_its_line() -> None:
     with serving() as server:
-        head = f"GET /files/default/ast_1-{'0' * 32}.png HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        head = f"GET /files/default/ast_1-{'0' * 32}.png HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         server.converse(head.encode())
         assert "  404  GET /files/default/ast_1-….png  not_found  " in server.stop().complaint
 

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command import run_command, run_writing_to
 from tests.support.served import PATIENCE_SECONDS, Server, read_answer, serving, started, unused_port
 
-TEAM = b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\n"
+TEAM = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n"
 NEEDS_SIGNALS = pytest.mark.skipif(sys.platform == "win32", reason="signals there end a process at once")
 
 
@@ -61,7 +61,7 @@ def test_a_request_in_flight_is_finished_before_it_stops() -> None:
     body = b'{"content_type":"image/png","size_bytes":5}'
     with serving() as server, server.connect() as connection, server.connect() as idle:
         connection.sendall(
-            b"POST /v1/uploads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: last\r\n"
+            b"POST /v1/uploads HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\nIdempotency-Key: last\r\n"
             b"Content-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n" % len(body)
         )
         assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"  # the request is being read

@@ -4,9 +4,10 @@ import json
 import os
 import re
 import sys
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
-from signal import SIGINT, SIGTERM
+from signal import SIGINT, SIGTERM, Signals
 from urllib.parse import urlsplit
 
 import pytest
@@ -89,12 +90,31 @@ def test_what_does_not_come_to_its_end_is_cut_and_told_in_one_line() -> None:
         upload = client.open_upload(1_000_000)["upload"]
         with server.connect() as connection, server.connect() as other:
             lines = "".join(f"{name}: {value}\r\n" for name, value in upload["headers"].items())
-            head = f"POST {urlsplit(upload['url']).path} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n{lines}\r\n"
+            head = f"POST {urlsplit(upload['url']).path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n{lines}\r\n"
             connection.sendall(head.encode() + b"x" * 10)
-            other.sendall(b"POST /v1/products HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+            other.sendall(b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
             client.open_upload(5)  # by then, both have arrived
             outcome = server.stop()
     assert (outcome.status, outcome.complaint.count("\n")) == (0, 1)
     told = re.search(r"cut 2 connections whose requests did not end within (\d+) s", outcome.complaint)
     assert told
     assert int(told[1]) < GRACE_SECONDS < STOP_SECONDS
+
+
+@pytest.mark.parametrize("numbers", [(SIGINT, SIGINT), (SIGTERM, SIGTERM), (SIGINT, SIGTERM)])
+def test_a_second_signal_ends_it_at_once_and_without_a_traceback(numbers: tuple[Signals, Signals]) -> None:
+    with serving("--access-log", "off") as server:
+        client = ServedClient(server.base_url)
+        completion = completion_call(*client.ready_upload(slow_jpeg(9_000), "image/jpeg"))
+        with server.connect() as connection, closing(client.connect()) as decoding:
+            connection.sendall(b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
+            client.start(decoding, completion)
+            client.open_upload(5)  # by then, both have arrived
+            server.process.send_signal(numbers[0])
+            with suppress(ConnectionError):  # once it is stopping
+                while True:
+                    server.connect().close()
+            began = time.monotonic()
+            outcome = server.stop(numbers[1])
+            assert time.monotonic() - began < GRACE_SECONDS - 3
+    assert (outcome.status, outcome.complaint) == (0, "")

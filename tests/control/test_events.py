@@ -251,3 +251,14 @@ def test_watching_a_burst_costs_the_service_little(emulator: EmulatorUnderTest, 
 def test_a_head_of_the_stream_is_answered_at_once(emulator: EmulatorUnderTest) -> None:
     answer = emulator.ask("HEAD", "/events")
     assert (200, b"") == (answer.status, answer.body)
+
+
+def test_there_is_a_limit_of_streams(
+    emulator: EmulatorUnderTest, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MAX_STREAMS", 2)
+    first, _ = watch(), watch()
+    refused = emulator.ask("GET", "/events")
+    assert (refused.outcome, refused.headers["retry-after"]) == ((503, "service_unavailable"), "5")
+    first.leave()
+    assert watch().status == 200

@@ -1,10 +1,14 @@
-"""Who may speak to the emulator: the names it is called by, the sites that browsers come from, on every surface."""
+"""Who may speak to the emulator: the names it is called by, the sites that browsers come from, on every surface.
+
+An emulator in the test's own process answers to names of a network, as one that listens on all addresses does.
+"""
 
 from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import FOLLOWED, FULL, Answer, Call, EmulatorUnderTest, MakeEmulator
+from tests.support.emulator_client import FOLLOWED, FULL, UPLOAD, Answer, Call, EmulatorUnderTest, MakeEmulator
+from tests.support.served import serving
 
 SURFACES = ("/v1/team", "/files/default/x.png", "/direct-uploads/default/x/y", "/_emulator/health", "/nowhere", "/")
 OWN_NAMES = [
@@ -25,6 +29,9 @@ UNSOUND = [
 CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
 
 
+LOCAL_NAMES = ["emulator", "image_workflow:8038", "printer.local", "emulator.svc.cluster.internal:80", "nas.home.arpa"]
+
+
 def ask(
     emulator: EmulatorUnderTest, path: str, headers: Any = (), method: str = "GET", key: str | None = FULL
 ) -> Answer:
@@ -41,6 +48,45 @@ def untouched(emulator: EmulatorUnderTest) -> tuple[int, dict[str, int]]:
 def test_a_name_that_nobody_can_register_is_answered(emulator: EmulatorUnderTest, host: str) -> None:
     assert ask(emulator, "/v1/team", {"Host": host}).status == 200
     assert ask(emulator, "/_emulator/health", {"Host": host}, key=None).status == 200
+
+
+def test_on_the_loopback_a_name_of_the_network_has_to_be_allowed() -> None:
+    with serving("--allowed-host", "emulator") as server:
+        for host in (*LOCAL_NAMES, *STRANGERS, *(name for name in OWN_NAMES if name not in LOCAL_NAMES)):
+            for path in ("/v1/team", "/files/default/x.png", "/direct-uploads/default/x/y", "/_emulator/health", "/"):
+                answer = server.converse(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+                is_refused = host not in OWN_NAMES or host in LOCAL_NAMES[1:]
+                assert is_refused == answer.startswith(b"HTTP/1.1 403"), (host, path)
+                assert is_refused == (b"--allowed-host" in answer)
+
+
+def test_who_listens_on_all_addresses_answers_to_names_of_the_network() -> None:
+    with serving("--host", "0.0.0.0") as server:
+        for host in (*LOCAL_NAMES, "localhost"):
+            sent = f"GET /_emulator/health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
+            assert server.converse(sent).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("path", [*SURFACES, "/_emulator", "/v1/products?limit=0", "/_emulator/page/icon.svg"])
+def test_no_foreign_page_may_embed_an_answer(emulator: EmulatorUnderTest, path: str) -> None:
+    expected = "same-site" if path.startswith("/files/") else "same-origin"
+    for host in ("localhost", "evil.com"):
+        for method in ("GET", "HEAD", "OPTIONS", "PUT"):
+            assert ask(emulator, path, {"Host": host}, method).headers["cross-origin-resource-policy"] == expected
+
+
+def test_pages_of_an_allowed_origin_may_embed_pictures(make_emulator: MakeEmulator) -> None:
+    emulator = make_emulator(cors=("http://localhost:5173",))
+    for referer, policy in (("http://localhost:5173/gallery", "cross-origin"), ("http://evil.com/", "same-site")):
+        answer = ask(emulator, "/files/default/x.png", {"Referer": referer})
+        assert answer.headers["cross-origin-resource-policy"] == policy
+
+
+@pytest.mark.parametrize("space", ["\xa0", "\x85"])
+def test_a_key_ends_with_no_space_but_that_of_ascii(emulator: EmulatorUnderTest, space: str) -> None:
+    assert ask(emulator, "/v1/team", {"Authorization": f"Bearer {FULL}{space}"}, key=None).status == 401
+    emulator.post("/uploads", UPLOAD, idempotency_key=f"k{space}")
+    assert f"k{space}".encode().decode("latin-1") == emulator.told("GET", "/requests")["data"][0]["idempotency_key"]
 
 
 @pytest.mark.parametrize("host", STRANGERS)

@@ -90,7 +90,9 @@ def test_it_names_the_command_and_the_plugin(installation: Path) -> None:
 
 
 def test_it_serves_without_a_checkout(installation: Path) -> None:
-    head = b"GET /v1/team HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer iwe_demo_full\r\nConnection: close\r\n\r\n"
+    head = (
+        b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\nConnection: close\r\n\r\n"
+    )
     with serving("--clock", "manual", folder=installation) as server:
         answer = server.converse(head)
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["name"] == "Demo"

@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import sys
+from http.client import HTTPConnection
 from typing import Any
 from unittest.mock import Mock
 
@@ -13,6 +15,7 @@ from emulator.server.protocol import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS,
 from emulator.server.server import WatchedServer, server_config
 from tests.fuzzing.wire import _Transport, converse
 from tests.support.emulator_client import EmulatorUnderTest
+from tests.support.served import PATIENCE_SECONDS, started
 
 GET = b"GET /v1/team HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer iwe_demo_full\r\n\r\n"
 POST = b"POST /v1/products HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
@@ -264,7 +267,7 @@ def test_a_method_that_would_change_the_protocol_leaves_no_advice_in_the_log(
     emulator: EmulatorUnderTest, caplog: pytest.LogCaptureFixture
 ) -> None:
     asyncio.run(converse(emulator.application, [GET.replace(b"GET", b"CONNECT")]))
-    assert "" == caplog.text
+    assert ["Invalid HTTP request received."] == caplog.messages
 
 
 @pytest.mark.parametrize(
@@ -307,3 +310,19 @@ def test_refused_connections_are_logged_with_their_limit(
     asyncio.run(look())
     (record,) = caplog.records
     assert record.message.startswith("refused 2 connections: there may be 7 at most; close idle ones")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no limit of open files")
+def test_kept_connections_shut_out_nobody_where_files_are_few() -> None:
+    script = f"ulimit -n 64; exec {sys.executable} -m emulator serve --port 0 --access-log off"
+    with started("sh", "-c", script) as process:
+        port = next(int(line.split(":")[2].split("/")[0]) for line in process.stdout or () if line.startswith("ready "))
+        kept = [HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS) for _ in range(60)]
+        for connection in (*kept[:20], *kept[:20], *kept[20:]):
+            connection.request("GET", "/v1/poses", headers={"Authorization": "Bearer iwe_demo_full"})
+            answer = connection.getresponse()
+            assert (200, b"{") == (answer.status, answer.read()[:1])
+        for connection in kept:
+            connection.close()
+        process.terminate()
+        assert process.wait(PATIENCE_SECONDS) == 0
