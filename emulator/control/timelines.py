@@ -59,4 +59,4 @@ def describe_change(change: Change) -> dict[str, Any]:
     values = structs.asdict(change)
     if isinstance(change, CredentialChange):
         values = {"credential": values.pop("key"), **values, "expires_at": timestamp_or_none(change.expires_at)}
-    return {name: value for name, value in values.items() if value is not None}
+    return {name: value for name, value in values.items() if value not in (None, ())}

@@ -61,7 +61,7 @@ class Closing:
             for code in _codes_of_change(timed.change):
                 yield from self._everywhere(code)
         for team in scenario.world.teams:
-            for code in _codes_of_change(team.team):
+            for code in _codes_of_change(team):
                 yield from self._everywhere(code)
 
     def _closed_by_request_rule(self, rule: RequestRule) -> Iterable[tuple[str, str]]:

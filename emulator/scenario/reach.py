@@ -90,5 +90,5 @@ def _is_wider(one: RequestMatch | WorkMatch, other: RequestMatch | WorkMatch, fi
 
 
 def _limits_rates(scenario: Scenario) -> bool:
-    changes = [team.team for team in scenario.world.teams] + [timed.change for timed in scenario.timeline]
+    changes = [*scenario.world.teams, *(timed.change for timed in scenario.timeline)]
     return any(isinstance(change, TeamChange) and change.requests_per_minute is not None for change in changes)

@@ -5,7 +5,7 @@ Owns the defaults. `world_format` reads it from files; the sandbox is made from 
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -86,26 +86,33 @@ BUILT_IN_WORLD: Final = WorldFile(
 
 
 class TeamChange(Struct, frozen=True):
-    """What is set for one Team; None leaves a value unchanged. A unit is one Credit, request, or work in progress."""
+    """What is set for one Team; None leaves a value unchanged. A unit is one Credit, request, or work in progress.
+
+    `credentials` are those that a world adds or changes, by their keys; a new Team needs some.
+    """
 
     team: str
     credits: int | None = None
     subscription: Subscription | None = None
     concurrency_limit: int | None = None
     requests_per_minute: int | None = None
-
-
-class WorldTeamChange(Struct, frozen=True):
-    """A Team in the world of a scenario or file: only the values it sets. A new Team needs credentials."""
-
-    team: TeamChange
     credentials: tuple[WorldCredential, ...] = ()
+
+    def values(self) -> dict[str, Any]:
+        """Return the values that are set, by the names of a Team's fields."""
+        values = {
+            "credits": self.credits,
+            "subscription_active": None if self.subscription is None else self.subscription == "active",
+            "concurrency_limit": self.concurrency_limit,
+            "requests_per_minute": self.requests_per_minute,
+        }
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class WorldChanges(Struct, frozen=True):
     """The world as a file states it, before defaults are filled in."""
 
-    teams: tuple[WorldTeamChange, ...] = ()
+    teams: tuple[TeamChange, ...] = ()
     timings_ms: tuple[tuple[str, int], ...] = ()
     premade: bool | None = None
 
@@ -133,8 +140,9 @@ def changed_world(world: WorldFile, changes: WorldChanges) -> WorldFile:
     """Return the world with the changes made: Teams and credentials that it has are changed, others are added."""
     teams = {team.name: team for team in world.teams}
     for change in changes.teams:
-        name = change.team.team
-        teams[name] = _changed_team(teams.get(name, WorldTeam(name)), change)
+        team = teams.get(change.team, WorldTeam(change.team))
+        credentials = {credential.key: credential for credential in (*team.credentials, *change.credentials)}
+        teams[team.name] = replace(team, **change.values(), credentials=tuple(credentials.values()))
     timings = replace(world.timings, **{f"{name}_ms": span_ms for name, span_ms in changes.timings_ms})
     premade = world.premade if changes.premade is None else changes.premade
     return WorldFile(tuple(teams.values()), timings, premade)
@@ -144,16 +152,3 @@ def world_names(world: WorldFile) -> WorldNames:
     """Return what a scenario can name of a world."""
     keys = {credential.key: team.name for team in world.teams for credential in team.credentials}
     return WorldNames({team.name: team.name for team in world.teams}, keys)
-
-
-def _changed_team(team: WorldTeam, change: WorldTeamChange) -> WorldTeam:
-    new = change.team
-    credentials = {credential.key: credential for credential in (*team.credentials, *change.credentials)}
-    return WorldTeam(
-        team.name,
-        team.credits if new.credits is None else new.credits,
-        team.subscription_active if new.subscription is None else new.subscription == "active",
-        team.concurrency_limit if new.concurrency_limit is None else new.concurrency_limit,
-        team.requests_per_minute if new.requests_per_minute is None else new.requests_per_minute,
-        tuple(credentials.values()),
-    )

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from msgspec.structs import replace
+
 from emulator.documents import shipped_document
 from emulator.documents.complaints import DocumentError, nearest, one_of
 from emulator.documents.reader import Document
@@ -25,7 +27,6 @@ from emulator.scenario.world import (
     WorldCredential,
     WorldFile,
     WorldNames,
-    WorldTeamChange,
     changed_world,
     world_names,
 )
@@ -99,7 +100,7 @@ def world_changes(world: Mapping[str, Any]) -> WorldChanges:
     timings = ((name, parse_span_ms(span)) for name, span in world.get("timings", {}).items())
     return WorldChanges(
         tuple(
-            WorldTeamChange(team_change(name, team), tuple(map(_credential, team.get("credentials", ()))))
+            replace(team_change(name, team), credentials=tuple(map(_credential, team.get("credentials", ()))))
             for name, team in world.get("teams", {}).items()
         ),
         tuple(timings),

@@ -124,14 +124,14 @@ def owner_of(sandbox: Sandbox, identifier: str) -> Team | None:
 def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str = EVERYONE) -> None:
     """Make a scenario's changes to the world at once: Teams it names are changed, others are opened."""
     for change in changes.teams:
-        accounts = _affected(sandbox, team_id, change.team.team)
+        accounts = _affected(sandbox, team_id, change.team)
         for account in accounts:
-            change_team(sandbox, account, change.team)
+            change_team(sandbox, account, change)
             for credential in change.credentials:
                 _add_or_change_credential(sandbox, account, credential, now)
         if not accounts and not team_id and change.credentials:
-            account = sandbox.add_team(WorldTeam(change.team.team, credentials=change.credentials), now)
-            change_team(sandbox, account, change.team)
+            account = sandbox.add_team(WorldTeam(change.team, credentials=change.credentials), now)
+            change_team(sandbox, account, change)
     timings = {f"{name}_ms": span_ms for name, span_ms in changes.timings_ms}
     sandbox.timings = structs.replace(sandbox.timings, **timings)
 
@@ -156,13 +156,8 @@ def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, caus
     if change.credits is not None:
         _note_cause(sandbox, "credits", account.team.id, cause)
         account.ledger.set_available(change.credits)
-    new = {
-        "subscription_active": None if change.subscription is None else change.subscription == "active",
-        "concurrency_limit": change.concurrency_limit,
-        "requests_per_minute": change.requests_per_minute,
-    }
-    given = {name: value for name, value in new.items() if value is not None}
-    account.team = structs.replace(account.team, **given)
+    values = {name: value for name, value in change.values().items() if name != "credits"}
+    account.team = structs.replace(account.team, **values)
     sandbox.feed.note("team", account.team.id)
 
 
