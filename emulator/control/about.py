@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from emulator import __version__
 from emulator.contract import BASE_PATH, DOCUMENT
-from emulator.control.calls import Call
+from emulator.control.calls import ControlCall
 from emulator.documents import shipped_document, shipped_path
 
 SCHEMA_TYPE: Final = "application/schema+json"
@@ -15,36 +15,36 @@ _SERVERS: Final = re.compile(r"^servers:\n(?:[ #-].*\n|\n)+", re.MULTILINE)
 """The list of servers in the contract's YAML."""
 
 
-def health(call: Call) -> dict[str, Any]:
+def health(call: ControlCall) -> dict[str, Any]:
     """GET /health: answered as soon as the service is ready."""
     return {"status": "ok", "version": __version__, "contract_version": call.plane.contract.version}
 
 
-def contract_as_json(call: Call) -> dict[str, Any]:
+def contract_as_json(call: ControlCall) -> dict[str, Any]:
     """GET /contract and /contract.json; its server is the address that was asked."""
     document = call.plane.contract.document
     server = document["servers"][0]
     return {**document, "servers": [{**server, "url": call.origin + BASE_PATH, "description": "This emulator"}]}
 
 
-def contract_as_yaml(call: Call) -> Response:
+def contract_as_yaml(call: ControlCall) -> Response:
     """GET /contract.yaml: the document as it is shipped, but for its server."""
     text = shipped_path(DOCUMENT).read_text(encoding="utf-8")
     servers = f"servers:\n  - url: {call.origin}{BASE_PATH}\n    description: This emulator\n"
     return Response(_SERVERS.sub(lambda _: servers, text, count=1), media_type="application/yaml")
 
 
-def list_decisions(_call: Call) -> dict[str, Any]:
+def list_decisions(_call: ControlCall) -> dict[str, Any]:
     """GET /decisions: the ledger that the contract cites."""
     return {"data": shipped_document("contract/decisions.yaml")["decisions"]}
 
 
-def scenario_schema(_call: Call) -> Response:
+def scenario_schema(_call: ControlCall) -> Response:
     """GET /scenario.schema.json."""
     return _schema("scenario")
 
 
-def world_schema(_call: Call) -> Response:
+def world_schema(_call: ControlCall) -> Response:
     """GET /world.schema.json."""
     return _schema("world")
 

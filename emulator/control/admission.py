@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from emulator.control.calls import Call
+from emulator.control.calls import ControlCall
 from emulator.documents.values import optional, parse_whole_number
 from emulator.scenario.changes import AdmissionChange
 from emulator.service import scenarios
 
 
-def show_admission(call: Call) -> dict[str, Any]:
+def show_admission(call: ControlCall) -> dict[str, Any]:
     """GET /admission."""
     pause = call.sandbox.pause
     return {"state": "paused" if pause.paused else "open", "retry_after": pause.retry_after if pause.paused else None}
 
 
-def set_admission(call: Call) -> dict[str, Any]:
+def set_admission(call: ControlCall) -> dict[str, Any]:
     """PUT /admission: new writes get a 503 with `retry_after`, or are let in again; reads and accepted work go on."""
     fields = call.fields("AdmissionWrite")
     retry_after = optional(fields, "retry_after", parse_whole_number)

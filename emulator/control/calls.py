@@ -111,7 +111,7 @@ class ControlPlane:
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class ControlCall:
     """An endpoint being called: the request as far as it is read, for the handler."""
 
     plane: ControlPlane
@@ -145,7 +145,7 @@ class Call:
         return read_fields(schema, self._json, len(self.body))
 
 
-Handler: TypeAlias = Callable[[Call], Any]
+Handler: TypeAlias = Callable[[ControlCall], Any]
 """Returns (or promises) what is answered: a value for JSON, None for nothing (204), or a response of another kind."""
 BodyKind = Literal["none", "json", "optional", "text", "empty", "image", "file"]
 """The body that an action takes: none; a JSON object; an object or nothing; a text in any notation; nothing or `{}`; a
@@ -201,7 +201,7 @@ async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
         query = read_query(request.scope["query_string"], action.query)
         sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
         now = engine.enter(sandbox) if action.settles else sandbox.began_at
-        value = action.handler(Call(plane, request, sandbox, now, query, body or b"", content, sandbox.store))
+        value = action.handler(ControlCall(plane, request, sandbox, now, query, body or b"", content, sandbox.store))
         return await value if isinstance(value, Awaitable) else value
 
 

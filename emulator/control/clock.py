@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import Any, Final
 
-from emulator.control.calls import Call
+from emulator.control.calls import ControlCall
 from emulator.control.fields import clock_of, unfit
 from emulator.control.timelines import describe_change
 from emulator.domain.problems import Problem
@@ -88,18 +88,18 @@ def _subject(sandbox: Sandbox, event: Event) -> str:
     return event.subject
 
 
-def show_clock(call: Call) -> dict[str, Any]:
+def show_clock(call: ControlCall) -> dict[str, Any]:
     """GET /clock."""
     return _with_events(call.sandbox, call.now)
 
 
-def set_clock(call: Call) -> dict[str, Any]:
+def set_clock(call: ControlCall) -> dict[str, Any]:
     """PUT /clock: another mode from now on, without a jump."""
     engine.set_clock(call.sandbox, clock_of(call.fields("ClockSetting")))
     return _with_events(call.sandbox, call.now)
 
 
-async def advance_clock(call: Call) -> dict[str, Any]:
+async def advance_clock(call: ControlCall) -> dict[str, Any]:
     """POST /clock/advance: move forward by a span, to an instant, to the next event, or until nothing is unfinished."""
     target = _target(call.fields("ClockAdvance"), call.sandbox, call.now)
     fired = await (_move_until_idle(call.sandbox) if target is None else _move(call.sandbox, target))

@@ -14,7 +14,7 @@ from typing import Any, Final
 import orjson
 from starlette.responses import Response
 
-from emulator.control.calls import Call, ControlPlane
+from emulator.control.calls import ControlCall, ControlPlane
 from emulator.control.clock import describe_clock
 from emulator.control.describing import describe_request
 from emulator.control.fields import number_in, unfit
@@ -50,7 +50,7 @@ _KINDS: Final[Mapping[Kind, str]] = {"arrived": "request", "left": "request"}
 """Names of events that differ from the kind of change."""
 
 
-async def stream_events(call: Call) -> Response:
+async def stream_events(call: ControlCall) -> Response:
     """GET /events: from now on, or after the change that `Last-Event-ID` names.
 
     Raises Problem service_unavailable: there are too many streams.
@@ -72,7 +72,7 @@ async def stream_events(call: Call) -> Response:
     return Stream(events, _HEADERS, _MEDIA_TYPE, leave)
 
 
-def _last_number(call: Call, feed: Feed) -> int:
+def _last_number(call: ControlCall, feed: Feed) -> int:
     """Return the number after which to begin. Raises Problem invalid_request."""
     value = call.request.headers.get("last-event-id")
     if value is None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from emulator.control.calls import Call
+from emulator.control.calls import ControlCall
 from emulator.control.fields import unfit
 from emulator.control.masks import Masks
 from emulator.examiner import coverage
@@ -14,21 +14,21 @@ COVERAGE_QUERY = ("whole",)
 _WORDS = {"true": True, "false": False}
 
 
-def show_conduct(call: Call) -> orjson.Fragment:
+def show_conduct(call: ControlCall) -> orjson.Fragment:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
     has_ended, is_whole = _switch(call, "ended"), _switch(call, "whole")
     conduct = call.plane.examiner.conduct(call.sandbox.observed(), has_ended=has_ended, is_whole=is_whole)
     return orjson.Fragment(Masks(call.sandbox).of_bytes(orjson.dumps(conduct.as_json())))
 
 
-def show_coverage(call: Call) -> dict[str, Any]:
+def show_coverage(call: ControlCall) -> dict[str, Any]:
     """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
     plane = call.plane
     covered = plane.examiner.covered(call.sandbox.observed(), is_whole=_switch(call, "whole"))
     return coverage.document(plane.contract, plane.closing, covered)
 
 
-def _switch(call: Call, name: str) -> bool:
+def _switch(call: ControlCall, name: str) -> bool:
     value = call.query.get(name, "false")
     if value not in _WORDS:
         raise unfit(name, value, "true or false")

@@ -8,7 +8,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from emulator.control import PREFIX
-from emulator.control.calls import Call, JsonResponse
+from emulator.control.calls import ControlCall, JsonResponse
 from emulator.control.fields import whole_number
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem
@@ -24,7 +24,7 @@ LIST_QUERY: Final = ("limit",)
 _CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
 
 
-def list_assets(call: Call) -> dict[str, Any]:
+def list_assets(call: ControlCall) -> dict[str, Any]:
     """GET /assets: of all Teams, newest first."""
     limit = whole_number(call.query, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT)
     newest = sorted(
@@ -33,7 +33,7 @@ def list_assets(call: Call) -> dict[str, Any]:
     return {"data": [_describe(call.sandbox, asset) for asset in newest[:limit]]}
 
 
-async def create_asset(call: Call) -> JsonResponse:
+async def create_asset(call: ControlCall) -> JsonResponse:
     """POST /assets: the file in the body becomes an Asset, as an upload does, of the Team that the query names."""
     sandbox, account = call.sandbox, account_of_query(call)
     content_type = (call.request.headers.get("content-type") or "").partition(";")[0].strip().lower()
@@ -49,7 +49,7 @@ async def create_asset(call: Call) -> JsonResponse:
     return JsonResponse(_describe(sandbox, asset), 201)
 
 
-async def show_picture(call: Call) -> Response:
+async def show_picture(call: ControlCall) -> Response:
     """GET /pictures/{picture}: the file of an Asset, or a picture of an ingredient; drawn now if it was not drawn before."""
     key, images = call.parameters["picture"], call.sandbox.images
     picture = images.public(key)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import orjson
 from msgspec import Struct
 
-from emulator.control.calls import Call
+from emulator.control.calls import ControlCall
 from emulator.control.curl import as_curl
 from emulator.control.describing import describe_request
 from emulator.control.explanations import explain
@@ -48,7 +48,7 @@ _REFRESH_SECONDS: Final = 0.25
 # The endpoints --------------------------------------------------------------------------------------------------------
 
 
-async def list_requests(call: Call) -> dict[str, Any]:
+async def list_requests(call: ControlCall) -> dict[str, Any]:
     """GET /requests: newest first; with `wait_ms`, as soon as one that the filters select is complete."""
     wanted = _read_filter(call)
     limit = whole_number(call.query, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT)
@@ -66,7 +66,7 @@ async def list_requests(call: Call) -> dict[str, Any]:
     }
 
 
-def count_requests(call: Call) -> dict[str, Any]:
+def count_requests(call: ControlCall) -> dict[str, Any]:
     """GET /requests/counts: all complete requests since the journal was last cleared, dropped entries included."""
     journal = call.sandbox.journal
     counts: Counter[tuple[str | None, int | None]] = Counter()
@@ -82,7 +82,7 @@ def count_requests(call: Call) -> dict[str, Any]:
     return {"data": rows, **totals, "counts": _describe_counts(counts)}
 
 
-def show_request(call: Call) -> dict[str, Any]:
+def show_request(call: ControlCall) -> dict[str, Any]:
     """GET /requests/{request}: the newest that carries this Request-Id, or the one of a sequence number, explained."""
     identifier, journal = call.parameters["request"], call.sandbox.journal
     sequence = number_in(identifier, LARGEST_INTEGER)
@@ -97,7 +97,7 @@ def show_request(call: Call) -> dict[str, Any]:
     return {**describe_request(record, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
 
 
-def clear_requests(call: Call) -> None:
+def clear_requests(call: ControlCall) -> None:
     """DELETE /requests: forget all entries and counts; sequence numbers go on."""
     call.sandbox.journal.clear()
 
@@ -146,7 +146,7 @@ class Filter(Struct, frozen=True):
         return (record.is_complete or self.statuses == _NO_STATUS) and self.selects(record)
 
 
-def _read_filter(call: Call) -> Filter:
+def _read_filter(call: ControlCall) -> Filter:
     """Read the filters. Raises Problem invalid_request for a word that no request could ever have."""
     query = call.query
     return Filter(
@@ -185,7 +185,7 @@ def _statuses(query: Mapping[str, str]) -> range | None:
     return range(status, status + 1)
 
 
-def _team_ids(call: Call) -> frozenset[str] | None:
+def _team_ids(call: ControlCall) -> frozenset[str] | None:
     value = call.query.get("team")
     if value is None:
         return None
@@ -198,7 +198,7 @@ def _team_ids(call: Call) -> frozenset[str] | None:
 # Waiting --------------------------------------------------------------------------------------------------------------
 
 
-async def _wait(call: Call, wanted: Filter, wait_ms: int) -> None:
+async def _wait(call: ControlCall, wanted: Filter, wait_ms: int) -> None:
     """Wait until there is a request that is asked for, for a span of real time, or until the emulator stops.
 
     Raises:
@@ -239,6 +239,6 @@ def _waiter(journal: Journal, wanted: Filter) -> Iterator[asyncio.Future[None]]:
         journal.watchers.remove(watch)
 
 
-def _sandbox(call: Call) -> Sandbox:
+def _sandbox(call: ControlCall) -> Sandbox:
     """Return the sandbox that the request is about, as it is now: a wait may outlive the one that it began with."""
     return call.plane.find_sandbox(call.parameters.get("sandbox"))

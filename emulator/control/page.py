@@ -11,7 +11,7 @@ from typing import Final
 from starlette.responses import Response
 
 from emulator.control import PREFIX
-from emulator.control.calls import Call
+from emulator.control.calls import ControlCall
 from emulator.domain.problems import Problem
 from emulator.kernel.wording import excerpt
 
@@ -45,17 +45,17 @@ def is_own_file(path: str) -> bool:
     return is_document(path) or path.startswith(f"{PREFIX}/page/")
 
 
-def show_page(call: Call) -> Response:
+def show_page(call: ControlCall) -> Response:
     """GET /_emulator."""
     return _show_document(call, "index.html")
 
 
-def show_reference(call: Call) -> Response:
+def show_reference(call: ControlCall) -> Response:
     """GET /_emulator/reference: the contract, for people."""
     return _show_document(call, "reference.html")
 
 
-def show_file(call: Call) -> Response:
+def show_file(call: ControlCall) -> Response:
     """GET /_emulator/page/{file}: one of the files that the page is made of. Raises Problem not_found."""
     name = call.parameters["file"]
     match = _FILE_NAME.fullmatch(name)
@@ -66,7 +66,7 @@ def show_file(call: Call) -> Response:
     return Response(path.read_bytes(), media_type=media_type, headers=_HEADERS)
 
 
-def _show_document(call: Call, name: str) -> Response:
+def _show_document(call: ControlCall, name: str) -> Response:
     """Return a document, which says whether a token must be asked for before anything else is."""
     content = (_FOLDER / name).read_bytes()
     if call.plane.settings.control_token is not None:

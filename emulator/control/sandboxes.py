@@ -8,7 +8,7 @@ from msgspec import structs
 
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
-from emulator.control.calls import Call, JsonResponse
+from emulator.control.calls import ControlCall, JsonResponse
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_of
 from emulator.control.scenarios import file_name, read_scenario, reset_with_scenarios, with_scenario
@@ -27,7 +27,7 @@ from emulator.service.sandboxes import SandboxConflictError
 _DESCRIBED_AT_ONCE: Final = 50
 
 
-async def create_sandbox(call: Call) -> JsonResponse:
+async def create_sandbox(call: ControlCall) -> JsonResponse:
     """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
     fields, plane = call.fields("SandboxWrite"), call.plane
     asked = {
@@ -54,7 +54,7 @@ async def create_sandbox(call: Call) -> JsonResponse:
     return JsonResponse(describe(call, sandbox), 201, {"Location": f"{PREFIX}/sandboxes/{identifier}"})
 
 
-async def list_sandboxes(call: Call) -> dict[str, Any]:
+async def list_sandboxes(call: ControlCall) -> dict[str, Any]:
     """GET /sandboxes: described some at a time, between which other requests are served."""
     by_id, described = call.plane.sandboxes.by_id, list[orjson.Fragment]()
     for number, identifier in enumerate(list(by_id), start=1):
@@ -65,25 +65,25 @@ async def list_sandboxes(call: Call) -> dict[str, Any]:
     return {"data": described}
 
 
-def show_sandbox(call: Call) -> dict[str, Any]:
+def show_sandbox(call: ControlCall) -> dict[str, Any]:
     """GET /sandboxes/{sandbox}."""
     return describe(call, call.sandbox)
 
 
-def delete_sandbox(call: Call) -> None:
+def delete_sandbox(call: ControlCall) -> None:
     """DELETE /sandboxes/{sandbox}: with all that it holds; its keys are unknown from now on."""
     if call.sandbox.id == DEFAULT_SANDBOX_ID:
         raise Problem("invalid_request", "the default sandbox always exists; expected another, or a reset of it")
     call.plane.sandboxes.delete(call.sandbox)
 
 
-def reset_sandbox(call: Call) -> dict[str, Any]:
+def reset_sandbox(call: ControlCall) -> dict[str, Any]:
     """POST /reset: back to the start."""
     reset_with_scenarios(call)
     return describe(call, call.sandbox)
 
 
-def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
+def describe(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
     """Return a sandbox as the control plane shows it."""
     now = engine.enter(sandbox)
     return {
@@ -96,7 +96,7 @@ def describe(call: Call, sandbox: Sandbox) -> dict[str, Any]:
     }
 
 
-def _environment(call: Call, sandbox: Sandbox, now: int) -> dict[str, str]:
+def _environment(call: ControlCall, sandbox: Sandbox, now: int) -> dict[str, str]:
     """Return the variables for a client of a sandbox."""
     return {
         "IMAGE_WORKFLOW_BASE_URL": call.origin + BASE_PATH,
@@ -106,7 +106,7 @@ def _environment(call: Call, sandbox: Sandbox, now: int) -> dict[str, str]:
     }
 
 
-def _free_identifier(call: Call) -> str:
+def _free_identifier(call: ControlCall) -> str:
     plane = call.plane
     while True:
         plane.sandboxes_named += 1

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from emulator.control.calls import Call, ControlPlane
+from emulator.control.calls import ControlCall, ControlPlane
 from emulator.control.fields import read_fields
 from emulator.control.teams import describe_owner, find_account
 from emulator.control.timelines import describe_timeline
@@ -32,7 +32,7 @@ _TEXT: Final = "scenario"
 """The name, in complaints and explanations, of a scenario that came without the name of a file."""
 
 
-def show_scenario(call: Call) -> dict[str, Any]:
+def show_scenario(call: ControlCall) -> dict[str, Any]:
     """GET /scenario: the running one and how often its rules acted; `scenario` is null where none runs."""
     sandbox = call.sandbox
     own = [
@@ -43,7 +43,7 @@ def show_scenario(call: Call) -> dict[str, Any]:
     return {**describe_scenario(sandbox, _team_id(call), call.now), "team_scenarios": own}
 
 
-async def put_scenario(call: Call) -> dict[str, Any]:
+async def put_scenario(call: ControlCall) -> dict[str, Any]:
     """PUT /scenario: from the library or whole, in place of what ran for the same Teams; a bad one changes nothing."""
     sandbox, team_id = call.sandbox, _team_id(call)
     names, named = _names(sandbox, team_id), file_name(call)
@@ -67,7 +67,7 @@ async def put_scenario(call: Call) -> dict[str, Any]:
     }
 
 
-def delete_scenario(call: Call) -> None:
+def delete_scenario(call: ControlCall) -> None:
     """DELETE /scenario: nothing goes wrong from now on; what the scenario changed stays changed until a reset."""
     sandbox, team_id = call.sandbox, _team_id(call)
     scenarios.end(sandbox, team_id)
@@ -75,7 +75,7 @@ def delete_scenario(call: Call) -> None:
         sandbox.options = with_scenario(call.plane.options_of(sandbox), NO_SCENARIO)
 
 
-def list_library(call: Call) -> dict[str, Any]:
+def list_library(call: ControlCall) -> dict[str, Any]:
     """GET /scenarios."""
     entries = call.plane.library_entries
     return {"data": [{"name": entry.name, "description": entry.description} for entry in entries]}
@@ -93,7 +93,7 @@ def with_scenario(options: SandboxOptions, scenario: Scenario) -> SandboxOptions
     )
 
 
-def reset_with_scenarios(call: Call) -> None:
+def reset_with_scenarios(call: ControlCall) -> None:
     """Reset a sandbox and restart its scenarios: that of all Teams, and those of Teams that still exist."""
     sandbox = call.sandbox
     running = {team_id: playbook.scenario for team_id, playbook in sandbox.playbooks.items()}
@@ -136,7 +136,7 @@ def _read_body(plane: ControlPlane, body: bytes, file: str, names: WorldNames) -
         raise _refusal(error) from None
 
 
-def file_name(call: Call) -> str | None:
+def file_name(call: ControlCall) -> str | None:
     """Return the name of the file that the scenario in the body is from; None if the query names none."""
     query = {name: value for name, value in call.query.items() if name == "file"}
     name: str | None = read_fields("ScenarioQuery", query, 0).get("file")
@@ -174,7 +174,7 @@ def _names(sandbox: Sandbox, team_id: str) -> WorldNames:
     return WorldNames({name: name for name in named.values()} | named, keys, named.get(team_id))
 
 
-def _check_keys(call: Call, scenario: Scenario) -> None:
+def _check_keys(call: ControlCall, scenario: Scenario) -> None:
     """Refuse a scenario whose new credentials have a key that another sandbox has. Raises Problem."""
     sandbox = call.sandbox
     for team in scenario.world.teams:
@@ -186,7 +186,7 @@ def _check_keys(call: Call, scenario: Scenario) -> None:
                 raise Problem("invalid_scenario", detail)
 
 
-def _team_id(call: Call) -> str:
+def _team_id(call: ControlCall) -> str:
     """Return the id of the Team that the query limits the request to; that of everyone if it names none."""
     team = call.query.get("team")
     return scenarios.EVERYONE if team is None else find_account(call.sandbox, team).team.id

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.concurrency import iterate_in_threadpool
 
 from emulator.contract import Contract
-from emulator.control.calls import Call
+from emulator.control.calls import ControlCall
 from emulator.control.sandboxes import describe
 from emulator.control.streams import Stream
 from emulator.domain.problems import Problem
@@ -29,7 +29,7 @@ def _import_state() -> ModuleType:
     return state
 
 
-async def save_state(call: Call) -> Stream:
+async def save_state(call: ControlCall) -> Stream:
     """GET /state: as it is now, whatever happens while the file is on its way."""
     state = await asyncio.to_thread(_import_state)
     call.check_unchanged()
@@ -41,7 +41,7 @@ async def save_state(call: Call) -> Stream:
     return Stream(iterate_in_threadpool(pieces), {"Content-Disposition": name}, _MEDIA_TYPE)
 
 
-async def load_state(call: Call) -> dict[str, Any]:
+async def load_state(call: ControlCall) -> dict[str, Any]:
     """PUT /state: the sandbox becomes the one in the file, as a whole or not at all."""
     plane = call.plane
     state = await asyncio.to_thread(_import_state)

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from emulator.control.calls import Call, JsonResponse
+from emulator.control.calls import ControlCall, JsonResponse
 from emulator.documents.complaints import did_you_mean, nearest
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem
@@ -63,12 +63,12 @@ def _describe_credential(credential: Credential) -> dict[str, Any]:
     }
 
 
-def list_teams(call: Call) -> dict[str, Any]:
+def list_teams(call: ControlCall) -> dict[str, Any]:
     """GET /teams."""
     return {"data": describe_teams(call.sandbox)}
 
 
-def create_team(call: Call) -> JsonResponse:
+def create_team(call: ControlCall) -> JsonResponse:
     """POST /teams: defaults are those of a Team in a world file; with one full and one read_only credential."""
     fields = call.fields("TeamWrite")
     _check_is_free(call.sandbox, fields["name"])
@@ -78,14 +78,14 @@ def create_team(call: Call) -> JsonResponse:
     return JsonResponse(describe_team(account, credentials), 201)
 
 
-def change_team(call: Call) -> dict[str, Any]:
+def change_team(call: ControlCall) -> dict[str, Any]:
     """PATCH /teams/{team}: `credits` is the number that GET /team shows; a limit below what is in use is fine."""
     account = find_account(call.sandbox, call.parameters["team"])
     scenarios.change_team(call.sandbox, account, team_change(account.team.name, call.fields("TeamPatch")))
     return describe_team(account, call.sandbox.credentials_of(account.team.id))
 
 
-def create_credential(call: Call) -> JsonResponse:
+def create_credential(call: ControlCall) -> JsonResponse:
     """POST /teams/{team}/credentials."""
     account = find_account(call.sandbox, call.parameters["team"])
     fields = call.fields("CredentialWrite")
@@ -93,7 +93,7 @@ def create_credential(call: Call) -> JsonResponse:
     return JsonResponse(_describe_credential(added.credential), 201)
 
 
-def change_credential(call: Call) -> dict[str, Any]:
+def change_credential(call: ControlCall) -> dict[str, Any]:
     """PATCH /credentials/{credential}: effective with the next request that brings it."""
     held = _find_credential(call.sandbox, call.parameters["credential"])
     fields = call.fields("CredentialPatch")
@@ -125,7 +125,7 @@ def _check_is_free(sandbox: Sandbox, name: str) -> None:
         raise Problem("invalid_request", f"/name: found {excerpt(name)}; expected {expected}", status=409)
 
 
-def account_of_query(call: Call) -> TeamAccount:
+def account_of_query(call: ControlCall) -> TeamAccount:
     """Return the Team that the query names, the first if it names none. Raises Problem not_found."""
     name = call.query.get("team")
     if name is not None:
@@ -144,7 +144,9 @@ def _find_credential(sandbox: Sandbox, identifier: str) -> CredentialAccount:
     raise Problem("not_found", f"{excerpt(identifier)}: there is no such credential")
 
 
-def _add_credential(call: Call, account: TeamAccount, profile: Profile, expires_at: int | None) -> CredentialAccount:
+def _add_credential(
+    call: ControlCall, account: TeamAccount, profile: Profile, expires_at: int | None
+) -> CredentialAccount:
     """Add a credential with a key made from the Team's name; the first that is free, so the same calls give the same."""
     ending, name = _ENDS_OF_KEYS[profile], CREDENTIAL_NAMES[profile]
     slug = _NOT_IN_KEYS.sub("-", account.team.name.lower()).strip("-")[:_MAX_SLUG_CHARACTERS] or "team"

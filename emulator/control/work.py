@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from emulator.control.calls import Call, JsonResponse
+from emulator.control.calls import ControlCall, JsonResponse
 from emulator.control.explanations import describe_rule
 from emulator.control.fields import whole_number
 from emulator.control.gallery import DEFAULT_LIMIT, MAX_LIMIT, picture_url
@@ -14,7 +14,7 @@ from emulator.domain.resources import Asset, Generation, Operation, WorkError
 from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.service import admission, generations
 from emulator.service.callers import full_keys
-from emulator.service.calls import Call as ServiceCall
+from emulator.service.calls import Call
 from emulator.service.record import RequestData
 from emulator.service.sandbox import Sandbox
 from emulator.service.teams import TeamAccount
@@ -24,7 +24,7 @@ _SAMPLE_EDGE: Final = 1024
 _FIRST_PHOTOSHOOT: Final = {"output_mode": "photoshoot"}
 
 
-def list_work(call: Call) -> dict[str, Any]:
+def list_work(call: ControlCall) -> dict[str, Any]:
     """GET /work: newest first."""
     limit = whole_number(call.query, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT)
     store = call.sandbox.store
@@ -34,7 +34,7 @@ def list_work(call: Call) -> dict[str, Any]:
     return {"data": [_describe_work(call, work, admissions.get(work.id)) for work in newest]}
 
 
-def start_first_photoshoot(call: Call) -> JsonResponse:
+def start_first_photoshoot(call: ControlCall) -> JsonResponse:
     """POST /first-photoshoot: four pictures of the newest Asset of a Team, or of a sample if it has none.
 
     It costs Credits and takes its place in the budget as any work, and a scenario's rules for work apply to it.
@@ -50,7 +50,7 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     asset_ids = sandbox.store.assets.ids(account.team.id)
     asset_id = asset_ids[-1] if asset_ids else _add_sample(sandbox, account, call.now)
     intent = intent_of("ProductPhotography", {**_FIRST_PHOTOSHOOT, "asset_ids": [asset_id]})
-    service_call = ServiceCall(sandbox, caller, call.now, [], intent=intent)
+    service_call = Call(sandbox, caller, call.now, [], intent=intent)
     admission.check_pause(service_call)
     admission.check_subscription(service_call)
     commit = generations.create(service_call, "product_photography")
@@ -60,7 +60,7 @@ def start_first_photoshoot(call: Call) -> JsonResponse:
     return JsonResponse(_describe_work(call, generation, None), 201)
 
 
-def _describe_work(call: Call, work: Operation | Generation, admitted: RequestData | None) -> dict[str, Any]:
+def _describe_work(call: ControlCall, work: Operation | Generation, admitted: RequestData | None) -> dict[str, Any]:
     """Return a piece of work as JSON; `admitted` is the request that admitted it."""
     sandbox = call.sandbox
     photoshoot_rules = call.plane.photoshoot_rules.get(sandbox.store, {})
