@@ -1,20 +1,18 @@
-"""The form of a state file: its members, its first line, and those rows that are not values of the sandbox themselves."""
+"""The form of a state file: its members, and its first line."""
 
+from copy import copy
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct, structs
 
 from emulator.domain.admission import AdmissionPause
-from emulator.domain.recipes import Recipe
-from emulator.domain.resources import Credential, Scene, Team
 from emulator.kernel.clock import ClockSetting
-from emulator.kernel.ranges import Amount, Count, Instant
+from emulator.kernel.ranges import Count, Instant
 from emulator.kernel.seed import LARGEST_SEED
 from emulator.kernel.timestamps import LATEST_INSTANT
-from emulator.scenario.playbook import AwaitedChange, RuleCounts
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.world import Timings, WorldFile
-from emulator.service.sandbox import Sandbox, SandboxOptions
+from emulator.service.sandbox import Sandbox
 
 FORMAT = "image-workflow-emulator state"
 VERSION = 6
@@ -25,8 +23,6 @@ CHUNK_BYTES = 64 * 1024
 """How much is written or read at once."""
 
 _Number: TypeAlias = Annotated[int, Meta(ge=0, le=10**9)]
-_Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-_PictureKey: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z]{1,10}_[0-9a-f]{1,80}(\.[0-9]{1,15}\.[0-9]{1,2})?$")]
 
 
 class StateError(ValueError):
@@ -91,58 +87,21 @@ class Head(Struct, frozen=True):
     dropped_uploads: Count
 
 
+ONCE = ("signing_name", "began_at", "rate_limits", "timings", "pause", "counters", "dropped_uploads")
+"""The fields of a `Head` that are those of a sandbox as they are."""
+
+
 def head_of(sandbox: Sandbox, now: int) -> Head:
     """Return the first line of the state file of a sandbox."""
-    options: SandboxOptions = sandbox.options
+    scenario = saved_scenario(sandbox.options.scenario)
     return Head(
         format=FORMAT,
         version=VERSION,
         sandbox=sandbox.id,
-        options=SavedOptions(**structs.asdict(options) | {"scenario": saved_scenario(options.scenario)}),
-        signing_name=sandbox.signing_name,
+        options=SavedOptions(**structs.asdict(sandbox.options) | {"scenario": scenario}),
         seed=sandbox.seed.value,
         clock=sandbox.clock.setting,
         now=now,
-        began_at=sandbox.began_at,
-        rate_limits=sandbox.rate_limits,
-        timings=sandbox.timings,
-        pause=sandbox.pause,
-        counters=sandbox.counters.copy(),
         last_sequence=sandbox.journal.last_sequence,
-        dropped_uploads=sandbox.dropped_uploads,
+        **{name: copy(getattr(sandbox, name)) for name in ONCE},
     )
-
-
-class SavedAccount(Struct, frozen=True):
-    """A Team with its available Credits and the instants of its admitted requests."""
-
-    team: Team
-    available: Amount
-    admitted: list[Instant]
-    pause: AdmissionPause
-
-
-class SavedCredential(Struct, frozen=True):
-    """A credential with the instants of its admitted requests."""
-
-    credential: Credential
-    admitted: list[Instant]
-
-
-class SavedPlaybook(Struct, frozen=True):
-    """A running scenario with its counters."""
-
-    team: str | None
-    scenario: SavedScenario
-    began_at: Instant
-    counts: dict[str, RuleCounts]
-    awaited: list[AwaitedChange]
-
-
-class SavedPicture(Struct, frozen=True):
-    """A picture: its recipe, or the SHA-256 (in hexadecimal) of its bytes, which are a member of the file."""
-
-    key: _PictureKey
-    recipe: Recipe | None
-    sha256: _Sha256 | None
-    scene: Scene | None

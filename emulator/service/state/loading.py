@@ -5,11 +5,12 @@ import io
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import IO, Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 from msgspec.json import Decoder
 
 from emulator.contract import Contract
@@ -25,6 +26,7 @@ from emulator.service.state.layout import (
     CHUNK_BYTES,
     DIGEST,
     FORMAT,
+    ONCE,
     PICTURES,
     STATE,
     VERSION,
@@ -39,6 +41,7 @@ from emulator.service.state.tables import TABLES, Loading, complete
 MAX_STATE_BYTES = 256 * 1024 * 1024
 """The most bytes of `state.jsonl`."""
 MAX_LINE_BYTES = 4 * 1024 * 1024
+MAX_ROWS = 1_000_000
 MAX_MEMBERS = 100_000
 _MEMBER_SIGNATURE = b"PK\x01\x02"
 
@@ -61,8 +64,6 @@ def load(
     Raises:
         StateError: the file is not a state file, is of another version, or does not fit together.
     """
-    if not zipfile.is_zipfile(io.BytesIO(content)):
-        raise StateError("the file is not a state file: it is not a zip file")
     if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
         raise StateError(f"the file is not a state file: it has more than {MAX_MEMBERS} members")
     try:
@@ -126,15 +127,16 @@ def _decoder(table: str) -> Decoder[Any]:
     return Decoder(TABLES[table].kind)
 
 
+@dataclass(eq=False)
 class _Reader:
     """Reads one file whose digest is right."""
 
-    def __init__(
-        self, archive: zipfile.ZipFile, memory: MemoryBudget, contract: Contract, go_on: Callable[[], None]
-    ) -> None:
-        self._archive, self._memory, self._contract, self._go_on = archive, memory, contract, go_on
-        self._pictures: dict[str, bytes] = {}
-        self._scenarios: dict[SavedScenario, Scenario] = {}
+    _archive: zipfile.ZipFile
+    _memory: MemoryBudget
+    _contract: Contract
+    _go_on: Callable[[], None]
+    _pictures: dict[str, bytes] = field(default_factory=dict)
+    _scenarios: dict[SavedScenario, Scenario] = field(default_factory=dict)
 
     def read(self, identifier: str) -> Sandbox:
         """Read the lines one by one, and return the sandbox that they make."""
@@ -159,25 +161,11 @@ class _Reader:
         except ScenarioError as error:
             raise StateError(f"{STATE}:1: the scenario of a reset: {error}") from None
         state = SandboxState(
-            options=SandboxOptions(
-                seed=options.seed,
-                clock=options.clock,
-                start=options.start,
-                rate_limits=options.rate_limits,
-                world=options.world,
-                scenario=scenario,
-                evolution=options.evolution,
-            ),
-            signing_name=head.signing_name,
+            options=SandboxOptions(**structs.asdict(options) | {"scenario": scenario}),
             seed=Seed(head.seed),
             clock=Clock(head.clock, head.now),
-            began_at=head.began_at,
-            rate_limits=head.rate_limits,
-            timings=head.timings,
-            pause=head.pause,
-            counters=head.counters,
             journal=Journal(last_sequence=head.last_sequence),
-            dropped_uploads=head.dropped_uploads,
+            **{name: getattr(head, name) for name in ONCE},
         )
         sandbox = Sandbox(identifier, self._memory, state)
         return Loading(sandbox, head.sandbox, head.now, self._contract, self._read_scenario, self._read_bytes)
@@ -186,6 +174,8 @@ class _Reader:
         tables = list(TABLES)
         for number, line in enumerate(iter(partial(file.readline, MAX_LINE_BYTES), b""), start=2):
             self._go_on()
+            if number > MAX_ROWS:
+                raise StateError(f"{STATE}: found more than {MAX_ROWS} rows")
             try:
                 name, data = _ROW.decode(line)
                 if name not in tables:

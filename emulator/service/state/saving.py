@@ -11,17 +11,8 @@ from msgspec.json import Encoder
 
 from emulator.service.images import Picture
 from emulator.service.sandbox import Sandbox
-from emulator.service.state.layout import (
-    CHUNK_BYTES,
-    DIGEST,
-    PICTURES,
-    STATE,
-    Head,
-    SavedPicture,
-    digest_line,
-    head_of,
-)
-from emulator.service.state.tables import TABLES
+from emulator.service.state.layout import CHUNK_BYTES, DIGEST, PICTURES, STATE, Head, digest_line, head_of
+from emulator.service.state.tables import TABLES, SavedPicture
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The one date that every member of the file has, so that equal states are equal files."""
@@ -50,26 +41,28 @@ class _Sink(io.RawIOBase):
         self._pieces.append(bytes(data))
         return len(data)
 
-    def take(self) -> list[bytes]:
-        """Return what was written since the last call; large pieces are not joined, so that pictures are not copied."""
+    def take(self, least_bytes: int = 0) -> list[bytes]:
+        """Return what was written since the last call, or nothing before there is so much of it."""
+        if sum(map(len, self._pieces)) < least_bytes:
+            return []
         pieces, self._pieces = self._pieces, []
-        return [b"".join(pieces)] if sum(map(len, pieces)) <= CHUNK_BYTES else pieces
+        return pieces
 
 
 def _pieces(head: Head, tables: dict[str, Iterable[Any]]) -> Iterator[bytes]:
     sink, saved, digest = _Sink(), list[SavedPicture](), hashlib.sha256()
     with zipfile.ZipFile(sink, "w") as archive:
         for _ in _write_pictures(archive, tables["pictures"], saved):
-            yield from sink.take()
+            yield from sink.take(CHUNK_BYTES)
         member = _member(STATE)
         member.compress_type = zipfile.ZIP_DEFLATED
         with archive.open(member, "w", force_zip64=True) as file:
-            for chunk in _chunks(_lines(head, {**tables, "pictures": saved})):
-                digest.update(chunk)
-                file.write(chunk)
-                yield from sink.take()
+            for lines in _lines(head, {**tables, "pictures": saved}):
+                digest.update(lines)
+                file.write(lines)
+                yield from sink.take(CHUNK_BYTES)
         archive.writestr(_member(DIGEST), digest_line(digest.hexdigest()))
-    yield from sink.take()
+    yield b"".join(sink.take())
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -100,15 +93,3 @@ def _lines(head: Head, tables: dict[str, Iterable[Any]]) -> Iterator[bytes]:
         left = iter(rows)
         while some := [(name, row) for row in islice(left, _ROWS_AT_ONCE)]:
             yield encoder.encode_lines(some)
-
-
-def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Join short lines to larger pieces."""
-    gathered, size_bytes = [], 0
-    for line in lines:
-        gathered.append(line)
-        size_bytes += len(line)
-        if size_bytes >= CHUNK_BYTES:
-            yield b"".join(gathered)
-            gathered, size_bytes = [], 0
-    yield b"".join(gathered)

@@ -11,48 +11,33 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import orjson
-from msgspec import Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from emulator.contract import Contract
-from emulator.domain.admission import RateWindow
+from emulator.domain import resources
+from emulator.domain.admission import AdmissionPause, RateWindow
 from emulator.domain.idempotency import Scope, StoredAnswer
 from emulator.domain.ledger import Ledger
 from emulator.domain.lifecycles import TERMINAL
-from emulator.domain.resources import (
-    Asset,
-    Background,
-    FashionModel,
-    Generation,
-    Ingredient,
-    Operation,
-    PhotographyStyle,
-    Pose,
-    Product,
-    UploadSession,
-    operation_admitting,
-)
+from emulator.domain.recipes import Recipe
+from emulator.domain.resources import Generation, Ingredient, Operation, Product, UploadSession, operation_admitting
+from emulator.kernel.ranges import Amount, Instant
 from emulator.kernel.timeline import Event
-from emulator.scenario.playbook import Playbook, RuleCounts
+from emulator.scenario.playbook import AwaitedChange, Playbook, RuleCounts
 from emulator.scenario.scenario import Scenario
 from emulator.service.engine import HOLD_EVENT
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 from emulator.service.scenarios import CHANGE_EVENT, EVERYONE
-from emulator.service.state.layout import (
-    SavedAccount,
-    SavedCredential,
-    SavedPicture,
-    SavedPlaybook,
-    SavedScenario,
-    StateError,
-    saved_scenario,
-)
+from emulator.service.state.layout import SavedScenario, StateError, saved_scenario
 from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
 
+_Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+_PictureKey: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z]{1,10}_[0-9a-f]{1,80}(\.[0-9]{1,15}\.[0-9]{1,2})?$")]
 _HEADER = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+:[\t\x20-\x7e\x80-\xff]*")
 
 
@@ -125,6 +110,15 @@ def _add_scheduled(loading: Loading, subject: str) -> None:
 # Teams, credentials and scenarios -------------------------------------------------------------------------------------
 
 
+class SavedAccount(Struct, frozen=True):
+    """A Team with its available Credits and the instants of its admitted requests."""
+
+    team: resources.Team
+    available: Amount
+    admitted: list[Instant]
+    pause: AdmissionPause
+
+
 def _accounts(sandbox: Sandbox) -> list[SavedAccount]:
     return [
         SavedAccount(account.team, account.ledger.available, list(account.rate.admitted), account.pause)
@@ -136,6 +130,13 @@ def _add_account(loading: Loading, row: SavedAccount) -> None:
     loading.check_given("team", row.team.id)
     account = TeamAccount(row.team, Ledger(row.available), RateWindow(deque(sorted(row.admitted))), row.pause)
     loading.sandbox.accounts[row.team.id] = account
+
+
+class SavedCredential(Struct, frozen=True):
+    """A credential with the instants of its admitted requests."""
+
+    credential: resources.Credential
+    admitted: list[Instant]
 
 
 def _credentials(sandbox: Sandbox) -> list[SavedCredential]:
@@ -152,6 +153,16 @@ def _add_credential(loading: Loading, row: SavedCredential) -> None:
         world_key = world_key.removesuffix(f"_{loading.original_id}")
     credential = replace(credential, key=sandbox.key_of(world_key))
     sandbox.credentials[credential.key] = CredentialAccount(credential, RateWindow(deque(sorted(row.admitted))))
+
+
+class SavedPlaybook(Struct, frozen=True):
+    """A running scenario with its counters."""
+
+    team: str | None
+    scenario: SavedScenario
+    began_at: Instant
+    counts: dict[str, RuleCounts]
+    awaited: list[AwaitedChange]
 
 
 def _playbooks(sandbox: Sandbox) -> list[SavedPlaybook]:
@@ -181,6 +192,15 @@ def _add_playbook(loading: Loading, row: SavedPlaybook) -> None:
 
 
 # Pictures and resources -----------------------------------------------------------------------------------------------
+
+
+class SavedPicture(Struct, frozen=True):
+    """A picture: its recipe, or the SHA-256 (in hexadecimal) of its bytes, which are a member of the file."""
+
+    key: _PictureKey
+    recipe: Recipe | None
+    sha256: _Sha256 | None
+    scene: resources.Scene | None
 
 
 def _add_picture(loading: Loading, row: SavedPicture) -> None:
@@ -328,13 +348,13 @@ TABLES: Mapping[str, Table] = {
     "playbooks": Table(SavedPlaybook, _playbooks, _add_playbook),
     "pictures": Table(SavedPicture, lambda sandbox: list(sandbox.images.pictures.items()), _add_picture),
     "assets": _collection(
-        Asset, "ast", lambda sandbox: sandbox.store.assets, lambda loading, asset: _show(loading, [asset.id])
+        resources.Asset, "ast", lambda sandbox: sandbox.store.assets, lambda loading, asset: _show(loading, [asset.id])
     ),
     "products": _collection(Product, "prd", lambda sandbox: sandbox.store.products, _enter_product),
-    "photography_styles": _ingredients(PhotographyStyle),
-    "backgrounds": _ingredients(Background),
-    "poses": _ingredients(Pose),
-    "fashion_models": _ingredients(FashionModel),
+    "photography_styles": _ingredients(resources.PhotographyStyle),
+    "backgrounds": _ingredients(resources.Background),
+    "poses": _ingredients(resources.Pose),
+    "fashion_models": _ingredients(resources.FashionModel),
     "uploads": _collection(UploadSession, "upl", lambda sandbox: sandbox.store.uploads, _enter_upload),
     "operations": _collection(Operation, "op", lambda sandbox: sandbox.store.operations, _enter_operation),
     "generations": _collection(Generation, "gen", lambda sandbox: sandbox.store.generations, _enter_generation),
