@@ -65,30 +65,16 @@ def _load(
 
 
 async def _in_thread(work: Callable[[Callable[[], None]], Sandbox]) -> Sandbox:
-    """Do work in a thread, which ends soon after this task is cancelled: the process could not end before.
-
-    Its outcome is handed over beside the future of the thread: that is part of a circle, and would keep it alive.
-    """
-    is_given_up, outcome = Event(), list[Sandbox | Exception]()
+    """Do work in a thread, which ends soon after this task is cancelled: the process could not end before."""
+    is_given_up = Event()
 
     def go_on() -> None:
         if is_given_up.is_set():
             raise asyncio.CancelledError
 
-    def run() -> None:
-        try:
-            outcome.append(work(go_on))
-        except Exception as error:
-            error.__context__ = None
-            outcome.append(error.with_traceback(None))
-
     try:
-        await asyncio.to_thread(run)
+        return await asyncio.to_thread(work, go_on)
     except asyncio.CancelledError:  # the emulator stops, and has cut the connection
         raise ClientDisconnectedError from None
     finally:
         is_given_up.set()
-    found = outcome.pop()
-    if isinstance(found, Exception):
-        raise found
-    return found
