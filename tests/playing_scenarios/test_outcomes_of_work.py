@@ -77,20 +77,6 @@ def test_a_failure_goes_before_the_price_of_a_scene(service: EmulatorUnderTest) 
     assert ("failed", 0, 0) == (failed["status"], failed["credits"]["charged"], service.spent())
 
 
-def test_stalled_work_keeps_its_credits_and_its_place_and_blocks_what_it_works_on(service: EmulatorUnderTest) -> None:
-    pose, (asset_id,), before = service.author("pose"), service.assets(1), service.spent()
-    service.rule({"work": ["pose.update", "product_photography"]}, {"stall": True})
-    operation = service.patch(f"/poses/{pose['id']}", {"asset_id": asset_id}).json
-    service.photograph(asset_ids=[asset_id], image_count=4)
-    service.advance(365 * 24 * 3600)
-    service.set_credential("iwe_demo_full", expires_at=service.now() + 1000)
-    used = service.get("/team").json["capabilities"]["api_concurrency"]["used"]
-    assert (1 + 4, 2) == (service.spent() - before, used)
-    refused = service.delete(f"/poses/{pose['id']}")
-    assert operation["id"] == refused.json["active_operation_id"]
-    assert (409, "resource_operation_in_progress") == service.delete(f"/assets/{asset_id}").outcome
-
-
 def _slower(service: EmulatorUnderTest) -> None:
     service.use({"scenario": "s", "world": {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}})
 
