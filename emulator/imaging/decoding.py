@@ -20,39 +20,31 @@ SourceFormat = Literal["jpeg", "png", "gif", "webp", "avif"]
 MAX_EDGE = 65_500
 """Pixels of the longer edge, in every format: as many as JPEG's decoder takes (D57)."""
 
-_STAND_IN_COLOR = "#808080"
 _WEBP_SIZE_MASK = 0x3FFF
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 2  # one for each of the machine's cores would take address space of its own
 Image.MAX_IMAGE_PIXELS = None  # what is opened here has limits of its own, and GIF's reader would warn nevertheless
 
 
-_SIGNATURES: Mapping[SourceFormat, re.Pattern[bytes]] = {
-    "jpeg": re.compile(rb"\xff\xd8\xff"),
-    "png": re.compile(rb"\x89PNG\r\n\x1a\n"),
-    "gif": re.compile(rb"GIF8[79]a"),
-    "webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL),
-    "avif": re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL),
+FORMATS: Mapping[SourceFormat, tuple[re.Pattern[bytes], Callable[[io.BytesIO], ImageFile.ImageFile]]] = {
+    "jpeg": (re.compile(rb"\xff\xd8\xff"), JpegImagePlugin.JpegImageFile),
+    "png": (re.compile(rb"\x89PNG\r\n\x1a\n"), PngImagePlugin.PngImageFile),
+    "gif": (re.compile(rb"GIF8[79]a"), GifImagePlugin.GifImageFile),
+    "webp": (re.compile(rb"RIFF.{4}WEBP", re.DOTALL), WebPImagePlugin.WebPImageFile),
+    "avif": (re.compile(rb".{4}ftyp.{0,56}avi[fs]", re.DOTALL), AvifImagePlugin.AvifImageFile),
 }
+"""Of each format how its files begin, and what opens them."""
 
 
 def sniff(data: bytes) -> SourceFormat | None:
     """The image format that the first bytes indicate, if it is one of the accepted five."""
-    return next((source for source, signature in _SIGNATURES.items() if signature.match(data)), None)
+    return next((source for source, (signature, _) in FORMATS.items() if signature.match(data)), None)
 
 
 def open_as(data: bytes, source: SourceFormat) -> ImageFile.ImageFile:
     """The picture with its header read and its pixels still to decode. Decoders raise nearly any exception."""
-    return _READERS[source](io.BytesIO(data))
-
-
-_READERS: Mapping[SourceFormat, Callable[[io.BytesIO], ImageFile.ImageFile]] = {
-    "jpeg": JpegImagePlugin.JpegImageFile,
-    "png": PngImagePlugin.PngImageFile,
-    "gif": GifImagePlugin.GifImageFile,
-    "webp": WebPImagePlugin.WebPImageFile,
-    "avif": AvifImagePlugin.AvifImageFile,
-}
+    _, reader = FORMATS[source]
+    return reader(io.BytesIO(data))
 
 
 def size_of(data: bytes, source: SourceFormat) -> tuple[int, int]:
@@ -97,7 +89,7 @@ def load(data: bytes, enough: int | None = None) -> Image.Image:
             raise ValueError("no picture that was stored by an emulator")
         return _decoded(open_as(data, source), enough)
     except Exception:  # likewise
-        return Image.new("RGB", (1, 1), _STAND_IN_COLOR)
+        return Image.new("RGB", (1, 1), "#808080")
 
 
 def _decoded(image: Image.Image, enough: int | None) -> Image.Image:

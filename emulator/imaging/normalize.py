@@ -15,17 +15,11 @@ from PIL import Image, ImageChops, ImageCms, ImageOps
 
 from emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from emulator.domain.recipes import PictureFormat
-from emulator.imaging.decoding import MAX_EDGE, SourceFormat, open_as, size_of, sniff
+from emulator.imaging.decoding import FORMATS, MAX_EDGE, SourceFormat, open_as, size_of, sniff
 from emulator.imaging.encoding import encode
 from emulator.imaging.scene import Scene, examine_scene
 
-CONTENT_TYPES: Mapping[str, SourceFormat] = {
-    "image/jpeg": "jpeg",
-    "image/png": "png",
-    "image/gif": "gif",
-    "image/webp": "webp",
-    "image/avif": "avif",
-}
+CONTENT_TYPES: Mapping[str, SourceFormat] = {f"image/{source}": source for source in FORMATS}
 
 _DEMANDING: Mapping[SourceFormat, float] = {"webp": 0.4, "avif": 0.4}
 """What share of the pixels may come in a format whose decoder takes more memory for each of them than others do."""
@@ -36,7 +30,6 @@ MAX_FILL_BYTES = 2 << 20
 
 _SRGB_TOLERANCE = 2  # levels of a channel: a profile that changes colours by no more is sRGB
 _START_OF_SCAN = b"\xff\xda"
-_FILLING = b"\xff\xff"
 _MAX_REASON_LENGTH = 200  # characters of a decoder's message
 
 
@@ -102,7 +95,7 @@ def _check_jpeg(data: bytes, opened: Image.Image, max_pixels: int) -> None:
     scans = data.count(_START_OF_SCAN) if "progressive" in opened.info else 1
     if opened.width * opened.height * scans > max_pixels * MAX_SCANS:
         raise UnusableImage(f"The image has {scans} scans; expected about ten, as encoders make.")
-    if len(_FILLING) * data.count(_FILLING) > MAX_FILL_BYTES:
+    if 2 * data.count(b"\xff\xff") > MAX_FILL_BYTES:
         raise UnusableImage(f"The image has more than {MAX_FILL_BYTES} bytes that fill gaps; expected hardly any.")
 
 

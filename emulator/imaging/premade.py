@@ -38,12 +38,7 @@ def premade(recipe: PremadeRecipe) -> Image.Image:
     facts = (recipe.kind.replace("_", " ").capitalize(), *recipe.attributes)
     plaque = Plaque(recipe.name, " · ".join(facts))
     room, words = captioned(recipe.width, recipe.height, plaque, CARD_LETTERS)
-    draw: Mapping[str, Callable[[PremadeRecipe, Box], tuple[Image.Image, list[Layer]]]] = {
-        "photography_style": _still_life,
-        "pose": _pose,
-        "fashion_model": _fashion_model,
-    }
-    ground, layers = draw[recipe.kind](recipe, room)
+    ground, layers = _DRAWINGS[recipe.kind](recipe, room)
     return compose(recipe.width, recipe.height, ground, (*layers, *words))
 
 
@@ -157,3 +152,6 @@ def _fashion_model(recipe: PremadeRecipe, room: Box) -> tuple[Image.Image, list[
     portrait = draw_portrait(gender, age_range, recipe.index, _PORTRAIT_EDGE)
     ring = place(WHITE, box.part(0.98), ellipse_mask())
     return pale_wall(chance("model", recipe.name)), [ring, place(portrait, box.part(0.94), ellipse_mask())]
+
+
+_DRAWINGS = {"photography_style": _still_life, "pose": _pose, "fashion_model": _fashion_model}

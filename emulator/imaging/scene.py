@@ -97,15 +97,12 @@ def _is_known(color: Rgb, sides: list[Counter[Rgb]]) -> bool:
 
 def _contrast(pixels: list[Rgb], patch: set[int]) -> int:
     """The largest difference of a channel between the patch's mean and the border's."""
-    border = [color for place, color in enumerate(pixels) if _is_border(place)]
-    inside = [pixels[place] for place in patch]
-    return max(
-        abs(
-            sum(color[channel] for color in border) // len(border)
-            - sum(color[channel] for color in inside) // len(inside)
-        )
-        for channel in range(3)
-    )
+    border = _mean([color for place, color in enumerate(pixels) if _is_border(place)])
+    return max(abs(a - b) for a, b in zip(border, _mean([pixels[place] for place in patch]), strict=True))
+
+
+def _mean(colors: list[Rgb]) -> list[int]:
+    return [sum(levels) // len(colors) for levels in zip(*colors, strict=True)]
 
 
 def _steps(pixels: list[Rgb], place: int, patch: set[int]) -> list[int]:

@@ -1,6 +1,6 @@
 """What a helper process does: one job after another from its input, each answered on its output, until the input ends.
 
-Owns what jobs there are, and keeps their limits of time and memory. A decoder cannot be stopped from within, so the
+Owns what jobs there are (`normalize`, `render` and `examine`), and keeps their limits of time and memory. A decoder cannot be stopped from within, so the
 process ends with a job that takes too much time; its sender notices that.
 """
 
@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import IO
 
 import msgspec
@@ -68,12 +68,10 @@ def _read_jobs(stream: IO[bytes], jobs: "queue.SimpleQueue[Message]") -> None:
 
 
 def _limit_memory(size_bytes: int) -> None:
-    try:
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows; a lower hard limit; a system without limits
         import resource
-    except ImportError:  # Windows
-        return
-    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
-    with contextlib.suppress(ValueError, OSError):  # the hard limit is lower, or the system has none
+
+        _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (size_bytes, hard_limit))
 
 
@@ -86,30 +84,19 @@ def _limit_seconds(seconds: float) -> None:
 def do(head: Head, parts: Sequence[bytes]) -> Message:
     """Do one job and return its answer; a defect is reported in the answer."""
     try:
-        return _JOBS[head["job"]](head, parts)
+        if head["job"] == "normalize":
+            return _normalize(head, parts[0])
+        if head["job"] == "render":
+            return {}, [render(msgspec.convert(head["recipe"], Recipe), parts)]
+        return {"scene": examine_scene_of(parts[0])}, []
     except Exception:
         return {"defect": traceback.format_exc()}, []
 
 
-def _normalize(head: Head, parts: Sequence[bytes]) -> Message:
+def _normalize(head: Head, data: bytes) -> Message:
     try:
-        image = normalize(parts[0], head["content_type"], head["max_pixels"])
+        image = normalize(data, head["content_type"], head["max_pixels"])
     except UnusableImage as refusal:
         return {"refusal": str(refusal)}, []
     found = {"format": image.format, "width": image.width, "height": image.height, "scene": image.scene}
     return found, [image.data]
-
-
-def _render(head: Head, parts: Sequence[bytes]) -> Message:
-    return {}, [render(msgspec.convert(head["recipe"], Recipe), parts)]
-
-
-def _examine(_: Head, parts: Sequence[bytes]) -> Message:
-    return {"scene": examine_scene_of(parts[0])}, []
-
-
-_JOBS: Mapping[str, Callable[[Head, Sequence[bytes]], Message]] = {
-    "normalize": _normalize,
-    "render": _render,
-    "examine": _examine,
-}

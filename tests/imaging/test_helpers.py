@@ -19,7 +19,7 @@ from emulator.imaging import helpers as helpers_module
 from emulator.imaging.helpers import MAX_HELPERS, Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message, receive_message, send_message
 from emulator.imaging.normalize import normalize
-from emulator.imaging.worker import LARGE_PIXELS, do
+from emulator.imaging.worker import LARGE_PIXELS
 from tests.imaging.pictures import encoded, four_corners
 from tests.support.pictures import slow_jpeg
 
@@ -275,11 +275,6 @@ def test_a_helper_takes_no_more_memory_than_its_limit() -> None:
         square = encoded(Image.new("RGB", (6_000, 6_000)), "WEBP", lossless=True, method=0, quality=0)
         give(process, {**NORMALIZE_JPEG, "content_type": "image/webp"}, [square])
         assert "do not decode as WEBP" in receive_message(process.stdout)[0]["refusal"]
-
-
-def test_a_job_that_is_unknown_is_a_defect() -> None:
-    head, _ = do({"job": "paint"}, [])
-    assert "KeyError: 'paint'" in head["defect"]
 
 
 def test_a_message_that_is_cut_off_is_the_end() -> None:
