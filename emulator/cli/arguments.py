@@ -34,7 +34,7 @@ COMMANDS: Mapping[str, Command] = {
     "requests": Command("list, follow, explain or clear recorded requests", "list"),
     "scenario": Command("show, change or end the running scenario", "show"),
     "scenarios": Command("list or show the scenarios of the library, or check files"),
-    "clock": Command("show the clock of a running emulator, move it forward, or change its mode"),
+    "clock": Command("show the clock of a running emulator, move it forward, or change its mode", "show"),
     "teams": Command("list or change Teams", "list"),
     "credentials": Command("list, revoke or restore credentials", "list"),
     "sandboxes": Command("list, create or delete sandboxes", "list"),

@@ -70,10 +70,6 @@ def _operations(_prefix: str, _options: Namespace) -> Iterable[str]:
     return (*load_contract().operations, "none")
 
 
-def _clock_values(_prefix: str, options: Namespace) -> Iterable[str]:
-    return CLOCK_MODES if options.action == "mode" else ()
-
-
 def _rules(_prefix: str, _options: Namespace) -> Iterable[str]:
     from emulator.examiner.rules.registry import RULES
 
@@ -82,7 +78,7 @@ def _rules(_prefix: str, _options: Namespace) -> Iterable[str]:
 
 _WORDS: dict[str, Iterable[str] | Words] = {
     **{option.field: option.words for option in OPTIONS if option.words},
-    "value": _clock_values,
+    "mode": CLOCK_MODES,
     "operation": _operations,
     "code": (*CATALOGUE, "none"),
     "scenario": _scenarios,
