@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from emulator.contract import Contract, load_contract
+from emulator.contract import BASE_PATH, Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.domain.problems import Problem
+from emulator.domain.readings import NO_READINGS, Readings
 from emulator.examiner.examiner import Examiner, Totals
 from emulator.http.hosts import OWN_ORIGIN, Hosts, is_loopback
 from emulator.http.problems import problem_response
@@ -30,13 +31,14 @@ from emulator.service import engine
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.sandboxes import SandboxConflictError, Sandboxes
-from emulator.settings import Settings, UsageError
+from emulator.settings import SettingError, Settings, UsageError
 from emulator.web.direct_uploads import DirectUploads
 from emulator.web.exchange import Surface
 from emulator.web.files import Files
 from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from emulator.web.pictures import PictureWorker
 from emulator.web.service import Service
+from emulator.web.unrouted_paths import UnroutedPaths
 from emulator.web.v1 import V1
 from emulator.web.wire import Wire
 
@@ -88,12 +90,13 @@ class Application:
         self._helpers = helpers or Helpers()
         self._pictures = PictureWorker(self._helpers, settings.max_upload_pixels)
         self._stop = Stop()
-        v1 = V1(self.contract, self.sandboxes)
         surfaces: Mapping[str, Surface] = {
+            BASE_PATH + "/": V1(self.contract, self.sandboxes),
             FILES_PREFIX: Files(self.sandboxes),
             DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
         }
-        service = Service(self.sandboxes, self._pictures, surfaces, v1, settings.public_url, self._stop)
+        unrouted = UnroutedPaths(self.sandboxes)
+        service = Service(self.sandboxes, self._pictures, surfaces, unrouted, settings.public_url, self._stop)
         self._service: ASGIApp = _with_cors(service, settings.cors) if settings.cors else service
         if settings.state is not None:
             self._load_state(settings.state)
@@ -252,9 +255,23 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
         start=settings.start,
         rate_limits=settings.rate_limits,
         evolution=settings.evolution,
+        readings=_readings(settings.readings),
+        found_readings=_readings(settings.found_readings) or NO_READINGS,
         world=world,
         scenario=_scenario(settings, contract, world),
     )
+
+
+def _readings(text: str | None) -> Readings | None:
+    """Read readings from a text or a file. Raises SettingError."""
+    if text is None:
+        return None
+    from emulator.scenario.readings_format import READINGS_WORDS, readings_of_text
+
+    try:
+        return readings_of_text(text)
+    except ValueError as error:
+        raise SettingError("--readings", str(error), READINGS_WORDS) from None
 
 
 def _world(file: str | None) -> WorldFile:

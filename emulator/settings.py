@@ -73,6 +73,10 @@ class Settings:
     state: str | None = None
     cors: tuple[str, ...] = ()
     evolution: bool = False
+    readings: str | None = None
+    """Names, sets or a file, as given. None: those of the scenario, else of a file that was found."""
+    found_readings: str | None = None
+    """The readings file that a command found where it was started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +267,14 @@ OPTIONS: Final[tuple[Option, ...]] = (
         "evolution",
         "off",
         "whether answers have what v1 may add: unknown fields and headers, longer ids, more premade items",
+    ),
+    Option(
+        "readings",
+        _parse_text,
+        "readings such as D26=always-a-cursor, a set, or a file",
+        "READINGS",
+        "those of image-workflow.readings.yaml, if it is there",
+        "how the specification is read where it is silent: names, a set (plain, other, stingy, any:SEED) or a file",
     ),
     Option(
         "cors",

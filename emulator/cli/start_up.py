@@ -9,6 +9,8 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from emulator.cli.addresses import local_url
@@ -66,7 +68,10 @@ def address_of(listener: socket.socket) -> str:
 def load_application(settings: Settings) -> "Application":
     """Build the application. Raises UsageError or DocumentError for files that cannot be used."""
     from emulator.app import Application
+    from emulator.scenario.readings_format import READINGS_FILE
 
+    if settings.readings is None and Path(READINGS_FILE).exists():
+        settings = replace(settings, found_readings=READINGS_FILE)
     try:
         return Application(settings, is_served=True)
     except OSError as error:

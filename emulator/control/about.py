@@ -9,6 +9,8 @@ from emulator import __version__
 from emulator.contract import BASE_PATH, DOCUMENT
 from emulator.control.calls import ControlCall
 from emulator.documents import shipped_document, shipped_path
+from emulator.domain.readings import chosen
+from emulator.scenario.readings_format import described_readings
 
 SCHEMA_TYPE: Final = "application/schema+json"
 _SERVERS: Final = re.compile(r"^servers:\n(?:[ #-].*\n|\n)+", re.MULTILINE)
@@ -37,6 +39,12 @@ def contract_as_yaml(call: ControlCall) -> Response:
 def list_decisions(_call: ControlCall) -> dict[str, Any]:
     """GET /decisions: the ledger that the contract cites."""
     return {"data": shipped_document("contract/decisions.yaml")["decisions"]}
+
+
+def list_readings(call: ControlCall) -> dict[str, Any]:
+    """GET /readings: every reading, and whether this sandbox has it."""
+    names = chosen(call.sandbox.readings)
+    return {"data": [{**one, "chosen": f"{one['decision']}={one['id']}" in names} for one in described_readings()]}
 
 
 def scenario_schema(_call: ControlCall) -> Response:

@@ -68,6 +68,7 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
 """What concerns the whole process, by path and method."""
 
 SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
+    "/readings": {"GET": Action(about.list_readings)},
     "/reset": {"POST": Action(sandboxes.reset_sandbox, "empty", settles=False)},
     "/clock": {"GET": Action(clock.show_clock), "PUT": Action(clock.set_clock, "json")},
     "/clock/advance": {"POST": Action(clock.advance_clock, "json")},

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from emulator.contract import Contract
 from emulator.control.fields import read_fields
 from emulator.domain.problems import Problem
+from emulator.domain.readings import Readings
 from emulator.examiner.closing import Closing
 from emulator.examiner.examiner import Examiner
 from emulator.http import requests
@@ -47,7 +48,7 @@ class Pictures(Protocol):
     async def data(self, images: ImageStore, key: str) -> bytes:
         """Return the bytes of a picture. It must be held by the caller meanwhile."""
 
-    async def decode(self, data: bytes, content_type: str) -> DecodedUpload:
+    async def decode(self, data: bytes, content_type: str, readings: Readings) -> DecodedUpload:
         """Decode and normalize an uploaded file."""
 
 

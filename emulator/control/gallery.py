@@ -40,7 +40,7 @@ async def create_asset(call: ControlCall) -> JsonResponse:
     if content_type not in _CONTENT_TYPES:
         expected = f"one of {', '.join(_CONTENT_TYPES)}"
         raise Problem("invalid_request", f"Content-Type: found {excerpt(content_type)}; expected {expected}")
-    decoded = await call.plane.pictures.decode(call.body, content_type)
+    decoded = await call.plane.pictures.decode(call.body, content_type, sandbox.readings)
     call.check_unchanged()
     if decoded.refusal is not None:
         raise Problem("invalid_input", f"(body): {decoded.refusal}", check=Check.RULES)

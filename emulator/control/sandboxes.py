@@ -14,8 +14,10 @@ from emulator.control.fields import clock_of
 from emulator.control.scenarios import file_name, read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams
 from emulator.documents.values import optional
-from emulator.domain.problems import Problem
+from emulator.domain.problems import Problem, invalid_input
+from emulator.domain.readings import Readings, parse_readings
 from emulator.kernel.timestamps import parse_timestamp
+from emulator.scenario.readings_format import READINGS_WORDS, ReadingsError, readings_of_mapping
 from emulator.scenario.scenario import NO_SCENARIO
 from emulator.scenario.world import WorldFile, world_names
 from emulator.scenario.world_format import WorldError, world_of
@@ -36,6 +38,7 @@ async def create_sandbox(call: ControlCall) -> JsonResponse:
         "start": optional(fields, "start", parse_timestamp),
         "rate_limits": optional(fields, "rate_limits", _is_on),
         "evolution": optional(fields, "evolution", _is_on),
+        "readings": optional(fields, "readings", _readings),
         "world": optional(fields, "world", _world),
     }
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -104,6 +107,15 @@ def _environment(call: ControlCall, sandbox: Sandbox, now: int) -> dict[str, str
         "EMULATOR_URL": call.origin,
         "EMULATOR_SANDBOX": sandbox.id,
     }
+
+
+def _readings(given: Any) -> Readings:
+    try:
+        return parse_readings(given) if isinstance(given, str) else readings_of_mapping(given, "/readings")
+    except ValueError as error:
+        raise invalid_input("/readings", str(error), READINGS_WORDS) from None
+    except ReadingsError as error:
+        raise Problem("invalid_input", str(error)) from None
 
 
 def _free_identifier(call: ControlCall) -> str:

@@ -50,7 +50,6 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     if not call.body.strip() and named is None:
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
     scenario = await asyncio.to_thread(_read_body, call.plane, call.body, named or _TEXT, names)
-    warnings = await asyncio.to_thread(lambda: list(warnings_of(scenario, sandbox.rate_limits)))
     call.check_unchanged()
     _check_keys(call, scenario)
     scenarios.change_world(sandbox, scenario.world, call.now, team_id)
@@ -64,7 +63,7 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     return {
         **describe_scenario(sandbox, team_id, call.now),
         "takes_effect_at_reset": [] if team_id else at_reset,
-        "warnings": warnings,
+        "warnings": list(warnings_of(scenario, sandbox.rate_limits)),
     }
 
 

@@ -5,6 +5,7 @@ A key is scoped to the credential, the method and the concrete path. It is *held
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
@@ -14,6 +15,8 @@ from emulator.kernel.ranges import Instant
 from emulator.kernel.timestamps import HOUR_MS
 
 RETENTION_MS = 24 * HOUR_MS
+RETENTIONS_MS: Mapping[str, int] = {"plain": RETENTION_MS, "week": 7 * RETENTION_MS}
+"""How long a key is remembered, by the reading of D12."""
 MAXIMUM_RECORDS = 200_000
 """The most records of one sandbox: one API Credential can make 172,800 within its request rate in 24 hours (D58)."""
 
@@ -41,6 +44,7 @@ class StoredAnswer(NamedTuple):
 class IdempotencyRecords:
     """The records of one sandbox, oldest first."""
 
+    retention_ms: int = RETENTION_MS
     _records: OrderedDict[Scope, StoredAnswer] = field(default_factory=OrderedDict, init=False)
     """Ordered: the more was deleted from an ordinary dict, the longer it takes to find its first key."""
     _held: set[Scope] = field(default_factory=set, init=False)
@@ -52,7 +56,7 @@ class IdempotencyRecords:
     def find(self, scope: Scope, now: int) -> StoredAnswer | None:
         """Return the record of a key; to the millisecond, none once it is 24 hours old (D12)."""
         record = self._records.get(scope)
-        return record if record is not None and now < record.admitted_at + RETENTION_MS else None
+        return record if record is not None and now < record.admitted_at + self.retention_ms else None
 
     def hold(self, scope: Scope) -> None:
         """Mark the key while its request waits in admission."""
@@ -73,10 +77,10 @@ class IdempotencyRecords:
             return None
         self._drop_old(now)
         is_full = len(self._records) >= MAXIMUM_RECORDS
-        return next(iter(self._records.values())).admitted_at + RETENTION_MS if is_full else None
+        return next(iter(self._records.values())).admitted_at + self.retention_ms if is_full else None
 
     def _drop_old(self, now: int) -> None:
-        records, runs_out_from = self._records, now - RETENTION_MS
+        records, runs_out_from = self._records, now - self.retention_ms
         while records and records[next(iter(records))].admitted_at <= runs_out_from:
             records.popitem(last=False)
 

@@ -12,6 +12,7 @@ import orjson
 
 from emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from emulator.domain.problems import invalid_input
+from emulator.domain.readings import NO_READINGS, Readings
 from emulator.domain.resources import CAMERA_DISTANCES
 from emulator.kernel.json_bytes import json_bytes
 
@@ -46,20 +47,9 @@ def _pose_write(body: Intent) -> Intent:
 
 
 def _product_photography(body: Intent) -> Intent:
-    """Apply the defaults of D33, the rules between fields of D32 to D34, and the normalization of transparent output."""
+    """Apply the rules between fields of D32 to D34, and the normalization of transparent output."""
     photoshoot = body["output_mode"] == "photoshoot"
-    intent: Intent = {
-        "product_ids": [],
-        "asset_ids": [],
-        "background": {"type": "automatic"},
-        "fashion_model": {"type": "automatic"},
-        "image_count": PHOTOSHOOT_SLOTS if photoshoot else 1,
-        "aspect_ratio": "1:1",
-        "resolution": "1k",
-        "output_format": "png",
-        **body,
-    }
-    intent["image_count"] = int(intent["image_count"])  # 2.0 is the whole number 2
+    intent: Intent = {**body, "image_count": int(body["image_count"])}  # 2.0 is the whole number 2
     if not intent["product_ids"] and not intent["asset_ids"]:
         raise invalid_input(
             "/product_ids",
@@ -84,6 +74,44 @@ def _product_photography(body: Intent) -> Intent:
     return intent
 
 
+_DEFAULTS: Mapping[str, Any] = {
+    "background": {"type": "automatic"},
+    "fashion_model": {"type": "automatic"},
+    "aspect_ratio": "1:1",
+    "resolution": "1k",
+    "output_format": "png",
+}
+_OTHER_DEFAULTS: Mapping[str, Any] = {**_DEFAULTS, "aspect_ratio": "4:5", "resolution": "2k", "output_format": "jpeg"}
+
+
+def _with_defaults(body: Intent, readings: Readings) -> Intent:
+    """Apply the defaults of D33 to an order of Product Photography."""
+    is_photoshoot = body["output_mode"] == "photoshoot"
+    missing = [field for field in (*_DEFAULTS, "image_count") if field not in body]
+    if missing and readings.defaults == "required":
+        raise invalid_input(f"/{missing[0]}", None, "a value; there is no default", remedy=f"add /{missing[0]}")
+    if is_photoshoot and readings.defaults == "count-ignored":
+        body = {**body, "image_count": PHOTOSHOOT_SLOTS}
+    defaults = _OTHER_DEFAULTS if readings.defaults == "other-defaults" else _DEFAULTS
+    count = PHOTOSHOOT_SLOTS if is_photoshoot else 1
+    return {"product_ids": [], "asset_ids": [], "image_count": count, **defaults, **body}
+
+
+MAX_NAME = 100
+MAX_TEXT = 2_000
+"""The lengths in code points beyond which a name, and any other text, is refused by D04=short."""
+
+
+def _check_lengths(body: Intent, where: str = "") -> None:
+    for field, value in body.items():
+        longest = MAX_NAME if field == "name" else MAX_TEXT
+        if isinstance(value, str) and len(value) > longest:
+            expected = f"at most {longest} characters, not {len(value)}"
+            raise invalid_input(f"{where}/{field}", value, expected, remedy=f"shorten {where}/{field}")
+        if isinstance(value, dict):
+            _check_lengths(value, f"{where}/{field}")
+
+
 _RULES: Mapping[str, Callable[[Intent], Intent]] = {
     "CreateUpload": _create_upload,
     "ProductWrite": _product,
@@ -94,12 +122,16 @@ _RULES: Mapping[str, Callable[[Intent], Intent]] = {
 }
 
 
-def intent_of(body_name: str, body: Intent) -> Intent:
-    """Return the intent of a body that the contract allows.
+def intent_of(body_name: str, body: Intent, readings: Readings = NO_READINGS) -> Intent:
+    """Return the intent of a body that the contract allows, by the readings of D04 and D33.
 
     Raises:
         Problem: invalid_input, where fields contradict each other.
     """
+    if readings.text_length == "short":
+        _check_lengths(body)
+    if body_name == "ProductPhotography":
+        body = _with_defaults(body, readings)
     rule = _RULES.get(body_name)
     return rule(body) if rule else body
 

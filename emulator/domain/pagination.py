@@ -42,11 +42,7 @@ class Page(Struct, Generic[Item], frozen=True):
 
     items: list[Item]
     next_cursor: str
-
-    @property
-    def has_more(self) -> bool:
-        """Whether another page follows."""
-        return bool(self.next_cursor)
+    has_more: bool
 
 
 def _position(signer: Signer, request: PageRequest) -> str | None:
@@ -68,7 +64,12 @@ def _position(signer: Signer, request: PageRequest) -> str | None:
 
 
 def paginate(
-    sections: Sequence[Sequence[str]], load: Callable[[str], Item], request: PageRequest, signer: Signer
+    sections: Sequence[Sequence[str]],
+    load: Callable[[str], Item],
+    request: PageRequest,
+    signer: Signer,
+    *,
+    always_a_cursor: bool = False,
 ) -> Page[Item]:
     """Cut a page out of a collection.
 
@@ -77,6 +78,7 @@ def paginate(
         load: returns the item of an id.
         request: what the client asked for.
         signer: signs and checks cursors.
+        always_a_cursor: whether the last page has one too (D26).
 
     Raises:
         Problem: invalid_cursor.
@@ -87,8 +89,9 @@ def paginate(
         end = len(section) if last_id is None else bisect_left(section, last_id)
         begin = max(end - (request.limit + 1 - len(items)), 0)  # one more tells whether another page follows
         items += map(load, section[begin:end][::-1])
-    if len(items) <= request.limit:
-        return Page(items, "")
+    has_more = len(items) > request.limit
     del items[request.limit :]
-    last_shown = items[-1].id
-    return Page(items, f"{signer.sign('cursor', *request.binding, last_shown)}-{last_shown}")
+    if not has_more and not always_a_cursor:
+        return Page(items, "", has_more)
+    last_shown = items[-1].id if items else last_id or ""
+    return Page(items, f"{signer.sign('cursor', *request.binding, last_shown)}-{last_shown}", has_more)

@@ -27,9 +27,11 @@ def generation_price(workflow: str, intent: Mapping[str, Any]) -> int:
     return _PER_OUTPUT[intent["resolution"]] * int(intent["image_count"])
 
 
-def generation_charge(price: int, completed: int, slots: int) -> int:
+def generation_charge(price: int, completed: int, slots: int, reading: str = "plain") -> int:
     """Return the Credits taken at the end of a Generation: only completed outputs are charged (section 4, D37).
 
-    `price` is what its admission reserved.
+    `price` is what its admission reserved, `reading` that of D37.
     """
-    return -(-price * completed // slots)
+    if reading == "whole":
+        return price if completed else 0
+    return price * completed // slots if reading == "down" else -(-price * completed // slots)

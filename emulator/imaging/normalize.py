@@ -47,7 +47,12 @@ class NormalizedImage(Struct, frozen=True):
     scene: Scene
 
 
-def normalize(data: bytes, content_type: str, max_pixels: int = DEFAULT_MAX_UPLOAD_PIXELS) -> NormalizedImage:
+def normalize(
+    data: bytes,
+    content_type: str,
+    max_pixels: int = DEFAULT_MAX_UPLOAD_PIXELS,
+    stored_as: PictureFormat | None = None,
+) -> NormalizedImage:
     """Return the normalized picture of an upload declared as `content_type` (D17, D18). Raises UnusableImage."""
     declared = CONTENT_TYPES.get(content_type)
     if declared is None:
@@ -59,7 +64,7 @@ def normalize(data: bytes, content_type: str, max_pixels: int = DEFAULT_MAX_UPLO
     try:
         with warnings.catch_warnings(action="ignore"):  # of metadata that is broken
             _check_size(size_of(data, declared), declared, max_pixels)
-            return _normalized(data, declared, max_pixels)
+            return _normalized(data, declared, max_pixels, stored_as)
     except UnusableImage:
         raise
     except Exception as error:  # decoders raise nearly anything on hostile bytes, from struct.error to MemoryError
@@ -77,7 +82,7 @@ def _check_size(size: tuple[int, int], source: SourceFormat, max_pixels: int) ->
         raise UnusableImage(f"{what}; expected at most {limit / MEGAPIXEL:g} megapixels in {source.upper()}.")
 
 
-def _normalized(data: bytes, source: SourceFormat, max_pixels: int) -> NormalizedImage:
+def _normalized(data: bytes, source: SourceFormat, max_pixels: int, stored_as: PictureFormat | None) -> NormalizedImage:
     opened = open_as(data, source)
     if source == "jpeg":
         _check_jpeg(data, opened, max_pixels)
@@ -86,7 +91,7 @@ def _normalized(data: bytes, source: SourceFormat, max_pixels: int) -> Normalize
         ImageOps.exif_transpose(opened, in_place=True)
     image = _to_srgb(_to_eight_bits(opened), opened.info.get("icc_profile"))
     del opened  # and with it what the decoder holds, which is more than the picture
-    target = _target_format(source, image)
+    target = stored_as or _target_format(source, image)
     return NormalizedImage(target, image.width, image.height, encode(image, target), examine_scene(image))
 
 

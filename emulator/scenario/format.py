@@ -21,6 +21,7 @@ from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting, option
 from emulator.documents.yaml_nodes import JsonValue, Node, node_of, read_document
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.names import check_names
+from emulator.scenario.readings_format import read_readings
 from emulator.scenario.rule_format import amend, parse_nth, read_rules
 from emulator.scenario.scenario import Scenario, ScenarioClock
 from emulator.scenario.timeline_format import read_timeline
@@ -86,6 +87,7 @@ def _read(node: Node, file: str, vocabulary: Vocabulary) -> Scenario:
         rules=read_rules(document, vocabulary),
         timeline=read_timeline(document, vocabulary),
         clock=_read_clock(document, texts),
+        readings=read_readings(document, texts),
         name="",
         file=file,
     )

@@ -4,7 +4,7 @@ The first are mistakes, of which the document complains; the second are warnings
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from emulator.contract import Contract, OperationContract
 from emulator.documents.complaints import nearest, one_of
@@ -14,9 +14,6 @@ from emulator.scenario.matching import ALWAYS, EVERY, RequestMatch, WorkMatch
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.world import TeamChange
-
-MAX_COMPARED_RULES: Final = 20
-"""Limit of the rules that always act with which each later one is compared."""
 
 
 def check_request(
@@ -50,11 +47,8 @@ def _violations(body: Any, operations: Sequence[OperationContract], contract: Co
 
 def warnings_of(scenario: Scenario, has_rate_limits: bool = True) -> Iterator[str]:
     """Return what of a scenario cannot have an effect, in words that name file and line."""
-    always: list[Rule] = []
-    for rule in scenario.rules:
-        before = next((earlier for earlier in always if _always_precedes(earlier, rule)), None)
-        if rule.when == ALWAYS and len(always) < MAX_COMPARED_RULES:
-            always.append(rule)
+    for index, rule in enumerate(scenario.rules):
+        before = next((earlier for earlier in scenario.rules[:index] if _always_precedes(earlier, rule)), None)
         if before is not None:
             place = f"{rule.file}:{rule.line}: " if rule.line else ""
             yield f'{place}the rule "{rule.name}" can never act: "{before.name}" acts on every request that it matches'
@@ -63,7 +57,9 @@ def warnings_of(scenario: Scenario, has_rate_limits: bool = True) -> Iterator[st
 
 
 def _always_precedes(one: Rule, other: Rule) -> bool:
-    """Whether a rule that acts on each of its matches acts on everything that a later one matches."""
+    """Whether a rule acts on everything that a later one matches."""
+    if one.when != ALWAYS:
+        return False
     if isinstance(one, RequestRule) and isinstance(other, RequestRule):
         return _means_all_of(one.match, other.match)
     if isinstance(one, WorkRule) and isinstance(other, WorkRule):

@@ -4,6 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from emulator.domain.readings import Readings
 from emulator.kernel.clock import ClockSetting
 from emulator.scenario.changes import TimedChange
 from emulator.scenario.rules import Rule
@@ -31,6 +32,8 @@ class Scenario(Struct, frozen=True):
     text: str = ""
     is_shipped: bool = False
     """Whether it is of the library: its user did not write its rules, and need not use them all."""
+    readings: Readings | None = None
+    """None: those of the sandbox. They take effect where a sandbox begins with the scenario."""
 
 
 NO_SCENARIO: Final = Scenario("none")

@@ -100,7 +100,7 @@ def check_pause(call: Call) -> None:
             raise Problem(
                 "service_unavailable",
                 f"{where}: found new writes paused; expected a wait until they are let in again",
-                retry_after=pause.retry_after,
+                retry_after=None if call.sandbox.readings.pause_hint == "silent" else pause.retry_after,  # D66
                 retry_wait_ms=max(pause.retry_after * SECOND_MS, (pause.opens_at or call.now) - call.now),
                 remedy=f"wait until {format_timestamp(pause.opens_at)}, when new writes are let in again"
                 if pause.opens_at is not None
@@ -121,10 +121,10 @@ def check_subscription(call: Call) -> None:
         )
 
 
-def check_budget(call: Call) -> None:
-    """429: the Team's concurrency budget has a place for more work (section 8, D40, D42)."""
+def check_budget(call: Call, places: int = 1) -> None:
+    """429: the Team's concurrency budget has places for more work (section 8, D40, D42)."""
     budget, team = call.caller.account.budget, call.caller.account.team
-    if budget.used >= team.concurrency_limit:
+    if budget.used + places > team.concurrency_limit:
         wait_ms = budget.wait_ms(call.now)
         raise Problem(
             "concurrency_limit_reached",

@@ -54,7 +54,9 @@ class Caller:
     def standing(self) -> Standing:
         """Return how the caller stands now."""
         account = self.account
-        return Standing(account.team, self.credential, account.ledger.available, account.budget.used)
+        is_gross = self.sandbox.readings.team_credits == "gross"  # D29
+        available = account.ledger.available + (account.ledger.reserved if is_gross else 0)
+        return Standing(account.team, self.credential, available, account.budget.used)
 
 
 def full_keys(sandbox: Sandbox, team_id: str, now: int) -> list[str]:

@@ -4,7 +4,7 @@ Everything is decided at admission: the subjects, the price, and the outcome of 
 captured then too: their pictures are held until the last slot is done, whatever is deleted meanwhile.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 
 from msgspec import Struct, structs
 
@@ -13,7 +13,7 @@ from emulator.domain.intents import Intent
 from emulator.domain.pixels import output_size, reaches, size_of_ratio
 from emulator.domain.pricing import generation_charge, generation_price
 from emulator.domain.problems import Check, Problem, invalid_input
-from emulator.domain.product_photos import pack
+from emulator.domain.product_photos import PACKED_PHOTOS, pack
 from emulator.domain.recipes import EditRecipe, PhotographRecipe, Recipe, UpscaleRecipe
 from emulator.domain.resources import Asset, Generation, Ingredient, Output, PlannedOutput, Pose
 from emulator.kernel.wording import excerpt
@@ -44,7 +44,7 @@ def create(call: Call, workflow: str) -> Commit[Generation]:
     """
     call.sandbox.check_memory()
     plan = BY_WORKFLOW[workflow].plan(call)
-    check_budget(call)
+    check_budget(call, work.places_of(call.sandbox, len(plan.recipes)))
     price = generation_price(workflow, call.intent)
     check_credits(call, price)
     return lambda: _admit(call, workflow, plan, price)
@@ -62,7 +62,8 @@ def _plan_photography(call: Call) -> Plan:
     _check_camera_distance(call, intent)
 
     subjects = pack([(product.primary_asset_id, product.asset_ids) for product in products], intent["asset_ids"])
-    width, height = output_size(intent["aspect_ratio"], intent["resolution"])
+    _check_subjects(call, {photo for product in products for photo in product.asset_ids}.union(intent["asset_ids"]))
+    width, height = output_size(intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes)
     slots = intent["image_count"]
     swatches = [chosen.picture_keys[0] for chosen in (style, pose) if chosen]
     colorway = intent.get("colorway", {})
@@ -93,11 +94,18 @@ def _plan_photography(call: Call) -> Plan:
     return Plan(subjects, recipes)
 
 
+def _check_subjects(call: Call, subjects: Set[str]) -> None:
+    """More subjects than one Generation takes are cut (D32), or refused."""
+    if len(subjects) > PACKED_PHOTOS and call.sandbox.readings.subject_cap == "refuses":
+        found, expected = sorted(subjects), f"at most {PACKED_PHOTOS} photos in all"
+        raise invalid_input("/product_ids", found, expected, Check.RULES, "choose fewer Products or Assets")
+
+
 def _plan_edit(call: Call) -> Plan:
     intent = call.intent
     refer_to_all(call, ASSET, "/asset_ids", intent["asset_ids"])
     call.passed.append(Check.REFERENCES)
-    width, height = output_size(intent["aspect_ratio"], intent["resolution"])
+    width, height = output_size(intent["aspect_ratio"], intent["resolution"], call.sandbox.readings.pixel_sizes)
     recipe = EditRecipe(
         width=width,
         height=height,
@@ -184,7 +192,7 @@ BY_WORKFLOW: Mapping[str, Workflow] = {
 def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:
     sandbox = call.sandbox
     outcome = work.decide(call, workflow, len(plan.recipes))
-    starts_at = call.now + sandbox.timings.queue_ms
+    starts_at = call.now + work.queue_ms(sandbox)
     slots = _plan_slots(sandbox, plan, call.intent, outcome, starts_at)
     generation = Generation(
         id=sandbox.identifiers.next("gen"),
@@ -197,14 +205,18 @@ def _admit(call: Call, workflow: str, plan: Plan, price: int) -> Generation:
         plan=slots,
         **work.queued(call, price),
     )
-    work.admit(call, generation.id, price, slots[-1].finishes_at)
+    finishes_at = None if outcome.stall else max(slot.finishes_at or 0 for slot in slots)
+    work.admit(call, generation.id, price, finishes_at, len(slots))
     sandbox.store.generations.add(generation)
-    sandbox.timeline.schedule(starts_at, "generation_started", generation.id)
+    if not work.skips_queue(sandbox):
+        sandbox.timeline.schedule(starts_at, "generation_started", generation.id)
     for slot, planned in enumerate(slots):
         sandbox.images.hold(planned.picture.inputs)
         if planned.finishes_at is not None:
             sandbox.timeline.schedule(planned.finishes_at, "output_finished", generation.id, slot)
-    return generation
+    if work.skips_queue(sandbox):
+        start_generation(sandbox, generation.id, call.now)
+    return sandbox.store.generations.items[generation.id]
 
 
 def _plan_slots(
@@ -217,6 +229,8 @@ def _plan_slots(
     offsets_ms = usual_ms
     if outcome.duration_ms is not None:  # the last slot ends then, and the others in proportion
         offsets_ms = [outcome.duration_ms * (slot_ms or 1) // (usual_ms[-1] or 1) for slot_ms in usual_ms]
+    if sandbox.readings.slot_order == "shuffled":  # D76
+        offsets_ms = offsets_ms[::-1]
     failures = dict.fromkeys(range(1, len(plan.recipes) + 1), outcome.fail) if outcome.fail else outcome.outputs
     return tuple(
         PlannedOutput(
@@ -249,6 +263,7 @@ def finish_output(sandbox: Sandbox, generation_id: str, slot: int, now: int) -> 
     output = Output(
         lifecycles.move(lifecycles.OUTPUT, generation.outputs[slot].status, event), asset_id, planned.failure
     )
+    sandbox.accounts[generation.team_id].budget.give_back_place(generation.id)
     outputs = (*generation.outputs[:slot], output, *generation.outputs[slot + 1 :])
     changed = structs.replace(generation, outputs=outputs, updated_at=now)
     if lifecycles.generation_status(generation.status, outputs) in lifecycles.TERMINAL:
@@ -274,5 +289,6 @@ def _add_asset(sandbox: Sandbox, generation: Generation, recipe: Recipe, now: in
 
 def _finish(sandbox: Sandbox, generation: Generation, now: int) -> Generation:
     completed = sum(output.status == "completed" for output in generation.outputs)
-    charge = generation_charge(generation.reserved_credits, completed, len(generation.outputs))
+    reading = sandbox.readings.partial_charge
+    charge = generation_charge(generation.reserved_credits, completed, len(generation.outputs), reading)
     return work.finished(sandbox, generation, "succeeded" if completed else "failed", charge, now)

@@ -1,5 +1,7 @@
 """The Library's Assets and Products: read, made, changed and deleted synchronously (sections 2 to 4, D22 to D24)."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct, structs
 
 from emulator.domain.problems import Check, Problem, invalid_input
@@ -51,7 +53,7 @@ def create_product(call: Call) -> Commit[Product]:
             id=sandbox.identifiers.next("prd"),
             team_id=call.team_id,
             name=intent["name"],
-            asset_ids=tuple(intent["asset_ids"]),
+            asset_ids=_in_order(call, intent["asset_ids"]),
             primary_asset_id=intent["primary_asset_id"],
             created_at=now,
             updated_at=now,
@@ -65,6 +67,11 @@ def create_product(call: Call) -> Commit[Product]:
     return commit
 
 
+def _in_order(call: Call, asset_ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the photos of a Product in the order in which they are kept (D22)."""
+    return tuple(sorted(asset_ids) if call.sandbox.readings.photo_order == "unordered" else asset_ids)
+
+
 def update_product(call: Call) -> Commit[Product]:
     """Change the given fields; asset_ids replace the whole membership set (section 4).
 
@@ -74,7 +81,7 @@ def update_product(call: Call) -> Commit[Product]:
     product, intent = find(call, PRODUCT), call.intent
     refer_to_all(call, ASSET, "/asset_ids", intent.get("asset_ids", []))
     call.passed.append(Check.REFERENCES)
-    asset_ids = tuple(intent.get("asset_ids", product.asset_ids))
+    asset_ids = _in_order(call, intent.get("asset_ids", product.asset_ids))
     primary = intent.get("primary_asset_id")
     if primary is not None and primary not in asset_ids:
         remedy = f"set /primary_asset_id to {asset_ids[0]}, or add {excerpt(primary)} to /asset_ids"

@@ -12,8 +12,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from emulator.domain.admission import AdmissionPause
-from emulator.domain.idempotency import IdempotencyRecords, Scope
+from emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords, Scope
 from emulator.domain.problems import Cause, Problem
+from emulator.domain.readings import NO_READINGS, Readings
 from emulator.domain.resources import Credential, Team
 from emulator.kernel.clock import Clock, ClockSetting
 from emulator.kernel.identifiers import Identifiers
@@ -71,6 +72,9 @@ class SandboxOptions(Struct, frozen=True):
     scenario: Scenario = NO_SCENARIO
     evolution: bool = False
     """Whether what v1 may add is there (D68)."""
+    readings: Readings | None = None
+    found_readings: Readings = NO_READINGS
+    """Those of a file that was found: where neither an option nor the scenario has any."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -88,6 +92,7 @@ class SandboxState:
     began_at: int
     rate_limits: bool
     timings: Timings
+    readings: Readings
     pause: AdmissionPause = field(default_factory=AdmissionPause)
     counters: dict[str, int] = field(default_factory=dict)
     """By prefix: how many identifiers there are of each kind."""
@@ -124,6 +129,9 @@ class Sandbox(SandboxState):
             options.clock or scenario.clock.setting or ClockSetting("real"),
             scenario.clock.start if options.start is None else options.start,
         )
+        readings = next(
+            given for given in (options.readings, scenario.readings, options.found_readings) if given is not None
+        )
         self.become(
             SandboxState(
                 options=options,
@@ -133,6 +141,8 @@ class Sandbox(SandboxState):
                 began_at=clock.now(),
                 rate_limits=options.rate_limits,
                 timings=world.timings,
+                readings=readings,
+                idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[readings.key_retention]),
             )
         )
         self._add_world(world)

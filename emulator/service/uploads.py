@@ -18,6 +18,9 @@ from emulator.service.sandbox import Sandbox
 
 UPLOAD_WINDOW_MS = 15 * MINUTE_MS
 """How long a signed URL takes bytes (D15)."""
+SHORT_WINDOW_MS = MINUTE_MS
+"""How long it does by D15=short, which asks for more headers too."""
+_MORE_HEADERS = {"x-UPLOAD-Region": "local", "X-upload-acl": "private", "X-Upload-CLASS": "source"}
 
 _NEW_SESSION = f"create a new session, and complete it within {UPLOAD_WINDOW_MS // MINUTE_MS} minutes"
 
@@ -30,13 +33,14 @@ def create(call: Call) -> Commit[UploadSession]:
     call.sandbox.check_memory()
 
     def commit() -> UploadSession:
+        is_short = call.sandbox.readings.upload_session == "short"
         session = UploadSession(
             id=call.sandbox.identifiers.next("upl"),
             team_id=call.team_id,
             content_type=call.intent["content_type"],
             size_bytes=call.intent["size_bytes"],
             created_at=call.now,
-            expires_at=call.now + UPLOAD_WINDOW_MS,
+            expires_at=call.now + (SHORT_WINDOW_MS if is_short else UPLOAD_WINDOW_MS),
         )
         call.sandbox.store.uploads.add(session)
         call.sandbox.timeline.schedule(session.expires_at, "upload_expired", session.id)
@@ -62,7 +66,8 @@ def binding(sandbox: Sandbox, session: UploadSession) -> str:
 
 def headers(sandbox: Sandbox, session: UploadSession) -> dict[str, str]:
     """Return every header that must be sent with the bytes."""
-    return {"Content-Type": session.content_type, BINDING_HEADER: binding(sandbox, session)}
+    more = _MORE_HEADERS if sandbox.readings.upload_session == "short" else {}
+    return {"Content-Type": session.content_type, BINDING_HEADER: binding(sandbox, session), **more}
 
 
 def find_signed(sandbox: Sandbox | None, session_id: str, signed: str) -> UploadSession:

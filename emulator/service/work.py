@@ -29,6 +29,21 @@ def failure(code: FailureCode) -> WorkError:
     return WorkError(code, message, retryable)
 
 
+def skips_queue(sandbox: Sandbox) -> bool:
+    """Tell whether work starts with its admission (D71)."""
+    return sandbox.readings.first_status == "skips"
+
+
+def queue_ms(sandbox: Sandbox) -> int:
+    """Return how long admitted work is queued."""
+    return 0 if skips_queue(sandbox) else sandbox.timings.queue_ms
+
+
+def places_of(sandbox: Sandbox, outputs: int) -> int:
+    """Return how many places of the concurrency budget work takes (D40)."""
+    return outputs if sandbox.readings.concurrency_unit == "by-output" else 1
+
+
 def decide(call: Call, kind: str, outputs: int = 1) -> WorkOutcome:
     """Ask the running scenarios, once, for the outcome of work that is being admitted; note the rule that decides it."""
     decision = scenarios.decide_work(call.sandbox, call.caller, kind, call.operation, call.now, outputs)
@@ -51,11 +66,11 @@ def queued(call: Call, price: int) -> dict[str, Any]:
     }
 
 
-def admit(call: Call, work_id: str, price: int, finishes_at: int | None) -> None:
-    """Reserve the Credits and take the place. `finishes_at` is None for work that never finishes."""
+def admit(call: Call, work_id: str, price: int, finishes_at: int | None, outputs: int = 1) -> None:
+    """Reserve the Credits and take the place (D40). `finishes_at` is None for work that never finishes."""
     call.work_id = work_id
     call.caller.account.ledger.reserve(work_id, price)
-    call.caller.account.budget.take(work_id, finishes_at)
+    call.caller.account.budget.take(work_id, finishes_at, places_of(call.sandbox, outputs))
     call.sandbox.feed.note("work", (work_id, "queued"))
     call.sandbox.feed.note("team", call.team_id)
 

@@ -12,6 +12,7 @@ from emulator.domain.intents import fingerprint, intent_of
 from emulator.domain.problems import Check, Problem
 from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.responses import Response
+from emulator.kernel.json_bytes import json_bytes
 from emulator.service import admission
 from emulator.web import holding
 from emulator.web.exchange import Exchange, Step
@@ -54,7 +55,8 @@ def _check_of_shape(operation: OperationContract) -> Callable[[Exchange], None]:
     def check(exchange: Exchange) -> None:
         request, call = exchange.request, exchange.call
         if request.query_string:
-            call.query = parse_query(request.query_string, operation.query)
+            clamps = call.sandbox.readings.page_limit == "clamps"
+            call.query = parse_query(request.query_string, operation.query, clamps=clamps)
         if has_key:
             exchange.key_scope = KeyScope(call.caller.credential.id, method, request.path, request.idempotency_key())
         if has_body:
@@ -75,8 +77,9 @@ def _check_of_body(contract: Contract, name: str) -> Callable[[Exchange], None]:
         if violations:
             remedy = "; ".join(violation.remedy for violation in violations[:LISTED_VIOLATIONS])
             raise Problem("invalid_input", listed(violations), remedy=remedy)
-        call.intent = intent_of(name, call.intent)
-        exchange.fingerprint = fingerprint(call.intent)
+        readings, sent = call.sandbox.readings, call.intent
+        call.intent = intent_of(name, sent, readings)
+        exchange.fingerprint = json_bytes(sent) if readings.intent == "as-sent" else fingerprint(call.intent)  # D14
 
     return check
 

@@ -23,8 +23,6 @@ from emulator.web.exchange import Exchange, Route, Step
 from emulator.web.files import BYTE_CODES
 from emulator.web.links import DIRECT_UPLOADS_PREFIX
 
-_BINDING = uploads.BINDING_HEADER.lower().encode()
-
 
 class DirectUploads:
     """Upload Sessions by their signed addresses."""
@@ -101,12 +99,17 @@ async def _render(exchange: Exchange, token: object) -> Response:
     content = json_bytes({"upload_token": token})
     length = (b"content-length", b"%d" % len(content))
     headers = exchange.fault.headers(exchange, is_refusal=False)
-    return Response(200, (JSON_TYPE, NOSNIFF, length, (b"request-id", exchange.request_id.encode()), *headers), content)
+    status = 201 if exchange.sandbox.readings.upload_status == "created" else 200  # D16
+    return Response(
+        status, (JSON_TYPE, NOSNIFF, length, (b"request-id", exchange.request_id.encode()), *headers), content
+    )
 
 
 _UPLOAD = Route(
+    operation=None,
     byte_surface="upload",
     is_read=False,
+    success=200,
     codes=BYTE_CODES,
     checks=(Check.RESOURCE, Check.ROUTE, Check.CREDENTIAL, Check.STATE, Check.SHAPE),
     entrance=(
@@ -116,6 +119,7 @@ _UPLOAD = Route(
     ),
     before_admission=(Step(Check.STATE, _check_window), Step(Check.SHAPE, _check_head)),
     prepare=_read_bytes,
+    after_admission=(),
     check=_check,
     render=_render,
 )
@@ -127,7 +131,8 @@ def _session(exchange: Exchange) -> UploadSession:
 
 def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -> None:
     """Every header of upload.headers must be there, as it was given (D16)."""
-    expected = {b"content-type": session.content_type, _BINDING: uploads.binding(sandbox, session)}
+    headers = uploads.headers(sandbox, session)
+    expected = {name.lower().encode(): value for name, value in headers.items()}
     for name, value in expected.items():
         found = request.headers.get(name)
         if name in request.repeated or found is None or found.decode("latin-1").strip() != value:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from emulator.domain.idempotency import Scope as KeyScope
 from emulator.domain.problems import Check, Problem
+from emulator.domain.readings import NO_READINGS
 from emulator.http.problems import problem_response
 from emulator.http.requests import Body, Request
 from emulator.http.responses import JSON_TYPE, Header, Response
@@ -45,28 +46,53 @@ class Step(NamedTuple):
     run: Callable[["Exchange"], None]
 
 
-class Route(Struct, frozen=True, kw_only=True):
-    """What a request is about and how it is answered: an operation of `/v1`, one of the byte surfaces, or nothing."""
+class Route(Struct, frozen=True):
+    """What a request is about and how it is answered: an operation of `/v1`, or one of the byte surfaces."""
 
+    operation: str | None
+    byte_surface: ByteSurface | None
+    is_read: bool
+    success: int
+    codes: frozenset[str]
+    """The problem codes that it can be asked to answer with."""
+    checks: tuple[Check, ...]
+    """Every check that it has, in order."""
+    entrance: tuple[Step, ...]
+    """Before the scenario is asked."""
+    before_admission: tuple[Step, ...]
+    prepare: Callable[["Exchange"], Awaitable[None]] | None
+    """The wait in admission, if there is one."""
+    after_admission: tuple[Step, ...]
     check: Callable[["Exchange"], Commit[object]]
     """The last checks; they return the commit."""
     render: Callable[["Exchange", object], Awaitable[Response]]
-    operation: str | None = None
-    byte_surface: ByteSurface | None = None
-    is_read: bool = True
-    success: int = 200
-    codes: frozenset[str] = frozenset()
-    """The problem codes that it can be asked to answer with."""
-    checks: tuple[Check, ...] = ()
-    """Every check that it has, in order."""
-    entrance: tuple[Step, ...] = ()
-    """Before the scenario is asked."""
-    before_admission: tuple[Step, ...] = ()
-    prepare: Callable[["Exchange"], Awaitable[None]] | None = None
-    """The wait in admission, if there is one."""
-    after_admission: tuple[Step, ...] = ()
     resource_of: Callable[[str], str] = str
     """Returns the id of the resource in the path."""
+
+
+def unrouted(refuse: Callable[["Exchange"], None]) -> Route:
+    """Return the route of what is no operation and no file; `refuse` raises the Problem that says so."""
+
+    def check(exchange: "Exchange") -> Commit[object]:
+        raise AssertionError("what has no route is refused")
+
+    async def render(exchange: "Exchange", result: object) -> Response:
+        raise AssertionError("what has no route is refused")
+
+    return Route(
+        operation=None,
+        byte_surface=None,
+        is_read=True,
+        success=200,
+        codes=frozenset(),
+        checks=(),
+        entrance=(Step(Check.ROUTE, refuse),),
+        before_admission=(),
+        prepare=None,
+        after_admission=(),
+        check=check,
+        render=render,
+    )
 
 
 class Surface(Protocol):
@@ -82,50 +108,80 @@ class Surface(Protocol):
         """Find the caller as it is now, and settle the sandbox. Raises Problem."""
 
 
-class Exchange(Struct, eq=False):
+class Exchange:
     """One request on its way."""
 
-    sandboxes: Sandboxes
-    pictures: PictureWorker
-    stop: Stop
-    request: Request
-    body: Body
-    sandbox: Sandbox
-    """Where it belongs; the default one answers what belongs nowhere."""
-    has_home: bool
-    """Whether it is known where it belongs."""
-    caller: Caller | None
-    route: Route
-    resource_id: str
-    builder: RequestBuilder
-    now: int
-    content: bytes | None = b""
-    key_scope: KeyScope | None = None
-    fingerprint: bytes = b""
-    stored: Response | None = None
-    """The answer to be replayed."""
-    fault: Fault = NO_FAULT
-    decision: RequestDecision = NOTHING_HAPPENS
-    operation_call: Call | None = None
+    __slots__ = (
+        "_call",
+        "_decision",
+        "_has_home",
+        "_sandboxes",
+        "_stop",
+        "body",
+        "builder",
+        "caller",
+        "content",
+        "fault",
+        "fingerprint",
+        "key_scope",
+        "now",
+        "pictures",
+        "request",
+        "request_id",
+        "resource_id",
+        "route",
+        "sandbox",
+        "stored",
+    )
 
-    @property
-    def request_id(self) -> str:
-        """The id that the answer carries, if it is this request's own."""
-        return self.builder.request_id
+    def __init__(
+        self,
+        sandboxes: Sandboxes,
+        pictures: PictureWorker,
+        stop: Stop,
+        request: Request,
+        body: Body,
+        home: Sandbox | None,
+        caller: Caller | None,
+        route: Route,
+        resource_id: str,
+        builder: RequestBuilder,
+    ) -> None:
+        """`home`: the sandbox that it belongs to; None if that is unknown, and the default one answers."""
+        self._sandboxes = sandboxes
+        self.pictures = pictures
+        self._stop = stop
+        self.request = request
+        self.body = body
+        self._has_home = home is not None
+        self.sandbox = home or sandboxes.default
+        self.caller = caller
+        self.route = route
+        self.resource_id = resource_id
+        self.builder = builder
+        self.request_id = builder.request_id
+        self.now = builder.at
+        self.content: bytes | None = b""
+        self.start_over()
 
     def start_over(self) -> None:
         """Begin with the checks: nothing is decided yet."""
-        self.operation_call = self.key_scope = self.stored = None
-        self.fault, self.decision = NO_FAULT, NOTHING_HAPPENS
-        self.builder.passed = [Check.ROUTE]
+        self._call: Call | None = None
+        self.key_scope: KeyScope | None = None
+        self.fingerprint = b""
+        self.stored: Response | None = None
+        """The answer to be replayed."""
+        self.fault: Fault = NO_FAULT
+        self._decision = NOTHING_HAPPENS
+        self.builder.passed = [Check.ROUTE] if self.route.operation is not None else []
 
     # What surfaces use ----------------------------------------------------------------------------------------------
 
     @property
     def call(self) -> Call:
         """The operation being called; byte surfaces have none."""
-        assert self.operation_call is not None
-        return self.operation_call
+        assert self._call is not None
+        return self._call
 
     def enter(self, caller: Caller | None) -> None:
         """Settle the sandbox, which is the caller's where there is one, now that nothing waits any more."""
@@ -135,12 +191,12 @@ class Exchange(Struct, eq=False):
         self.caller, self.sandbox = caller, caller.sandbox
         self.now = engine.enter(caller.sandbox)
         operation = self.route.operation or ""
-        self.operation_call = Call(caller.sandbox, caller, self.now, self.builder.passed, self.resource_id, operation)
+        self._call = Call(caller.sandbox, caller, self.now, self.builder.passed, self.resource_id, operation)
 
     @property
     def home(self) -> Sandbox | None:
         """The sandbox that the request belongs to, if it is still there: it may be deleted or replaced while a request waits."""
-        is_there = self.has_home and self.sandboxes.by_id.get(self.sandbox.id) is self.sandbox
+        is_there = self._has_home and self._sandboxes.by_id.get(self.sandbox.id) is self.sandbox
         return self.sandbox if is_there else None
 
     def refresh(self) -> None:
@@ -149,11 +205,11 @@ class Exchange(Struct, eq=False):
         Raises:
             SandboxReplacedError: it was reset, replaced or deleted meanwhile.
         """
-        if self.operation_call is not None and not self.sandboxes.is_current(self.operation_call.caller):
+        if self._call is not None and not self._sandboxes.is_current(self._call.caller):
             raise SandboxReplacedError
         self.now = engine.enter(self.sandbox)
-        if self.operation_call is not None:
-            self.operation_call.now = self.now
+        if self._call is not None:
+            self._call.now = self.now
 
     def replay(self, answer: Response) -> None:
         """Let the stored answer to an earlier request be sent again (D11)."""
@@ -164,7 +220,7 @@ class Exchange(Struct, eq=False):
 
     def decide(self, decision: RequestDecision) -> None:
         """Attach the fault that a scenario, or the header Emulator-Fault, asks for."""
-        self.decision, self.fault, self.builder.rule = decision, decision.fault, decision.rule
+        self._decision, self.fault, self.builder.rule = decision, decision.fault, decision.rule
 
     def request_facts(self) -> RequestFacts:
         """Return what a scenario can match of this request; on a byte surface, the Team is the owner of the resource."""
@@ -188,17 +244,21 @@ class Exchange(Struct, eq=False):
 
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""
-        is_known = self.route.operation is not None or (self.route.byte_surface is not None and self.has_home)
+        is_known = self.route.operation is not None or (self.route.byte_surface is not None and self._has_home)
         if is_known and scenarios.awaits_answer(self.sandbox):
             scenarios.note_answer(self.sandbox, self.request_facts(), engine.enter(self.sandbox))
 
     def evolved(self, response: Response) -> Response:
-        """Add what v1 may add, where that is asked for (D68)."""
-        if not self.sandbox.options.evolution:
-            return response
-        from emulator.web.evolution import evolved
+        """Add what v1 may add (D68), and write it as another reading does, where that is asked for."""
+        if self.sandbox.options.evolution:
+            from emulator.web.evolution import evolved
 
-        return evolved(response)
+            response = evolved(response)
+        if self.sandbox.readings is not NO_READINGS:
+            from emulator.web.spelling import respelt
+
+            response = respelt(response, self.sandbox.readings)
+        return response
 
     # What a fault can do (emulator.scenario.faults.base.FaultContext) -----------------------------------------------
 
@@ -220,13 +280,13 @@ class Exchange(Struct, eq=False):
     @property
     def rule_header(self) -> tuple[Header, ...]:
         """The header that names the scenario's rule: what is not ASCII is percent-encoded, as UTF-8."""
-        rule = self.decision.rule
+        rule = self._decision.rule
         return () if rule is None else ((b"emulator-rule", quote(rule.name, safe=_HEADER_SAFE).encode()),)
 
     def fire(self) -> None:
         """Count that the rule fired."""
-        self.decision.mark_fired()
-        self.builder.has_rule_acted = self.decision.rule is not None
+        self._decision.mark_fired()
+        self.builder.has_rule_acted = self._decision.rule is not None
 
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""
@@ -267,16 +327,16 @@ class Exchange(Struct, eq=False):
 
     def slow_down(self, bytes_per_second: int) -> None:
         """Receive the rest of the body at this speed."""
-        self.body.slow_down(bytes_per_second, self.stop.pause)
+        self.body.slow_down(bytes_per_second, self._stop.pause)
 
     async def pause(self, span_ms: int) -> None:
         """Wait for a span of real time, then refresh."""
-        await self.stop.pause(span_ms)
+        await self._stop.pause(span_ms)
         self.refresh()
 
     async def hold(self, span_ms: int) -> None:
         """Keep the request in admission for a span of emulator time, then refresh."""
-        if not self.stop.has_begun:
+        if not self._stop.has_begun:
             self.fire()
             self.sandbox.journal.report(self.builder.record)
             await holding.hold(self.sandbox, self.key_scope, self.now, span_ms)

@@ -2,6 +2,7 @@
 
 import re
 from hmac import compare_digest
+from urllib.parse import parse_qsl
 
 from emulator.domain.problems import Check, Problem
 from emulator.http.problems import not_allowed
@@ -17,6 +18,8 @@ from emulator.web.links import EXTENSIONS, FILES_PREFIX, MEDIA_TYPES
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII | re.IGNORECASE)
 _METHODS = ("GET", "HEAD")
+TARGET_LIFETIME_MS = 60_000
+"""How long the address lives that a redirect gives (D19)."""
 BYTE_CODES = frozenset({"service_unavailable", "internal_error"})
 """The problems that a byte surface can be asked to answer with."""
 
@@ -60,6 +63,8 @@ def _check(exchange: Exchange) -> Commit[str]:
 async def _render(exchange: Exchange, found: object) -> Response:
     """Answer with the file, a part of it, or that the client's copy is still good."""
     key, images, request = str(found), exchange.sandbox.images, exchange.request
+    if exchange.sandbox.readings.file_delivery == "redirects" and not request.query_string:
+        return _redirect(exchange)
     etag = b'"' + exchange.sandbox.signer.sign("etag", key).encode() + b'"'
     headers = ((b"request-id", exchange.request_id.encode()), (b"etag", etag), (b"accept-ranges", b"bytes"))
     if _matches(request.headers.get(b"if-none-match"), etag):
@@ -75,11 +80,37 @@ async def _render(exchange: Exchange, found: object) -> Response:
     return _whole_or_part(request, data, etag, ((b"content-type", media_type), NOSNIFF, *headers))
 
 
+def _redirect(exchange: Exchange) -> Response:
+    """Answer with an address of the file that lives for a short while (D19)."""
+    until = exchange.now + TARGET_LIFETIME_MS
+    signature = exchange.sandbox.signer.sign("target", exchange.resource_id, until)
+    target = f"{exchange.request.origin}{exchange.request.path}?until={until}&signature={signature}"
+    request_id = (b"request-id", exchange.request_id.encode())
+    return Response(302, ((b"location", target.encode()), (b"content-length", b"0"), request_id), b"")
+
+
+def _check_target(exchange: Exchange) -> None:
+    """404: the address that a redirect gave is alive."""
+    if exchange.sandbox.readings.file_delivery == "plain" or not exchange.request.query_string:
+        return
+    asked = dict(parse_qsl(exchange.request.query_string.decode("latin-1")))
+    until, signature = asked.get("until", ""), asked.get("signature", "")
+    is_signed = until.isdecimal() and exchange.sandbox.signer.verify(signature, "target", exchange.resource_id, until)
+    if not is_signed or exchange.now >= int(until):
+        raise _no_such_file(exchange.resource_id)
+
+
 _DOWNLOAD = Route(
+    operation=None,
     byte_surface="download",
+    is_read=True,
+    success=200,
     codes=BYTE_CODES,
     checks=(Check.RESOURCE, Check.ROUTE),
-    entrance=(Step(Check.RESOURCE, _check_link), Step(Check.ROUTE, _check_method)),
+    entrance=(Step(Check.RESOURCE, _check_link), Step(Check.RESOURCE, _check_target), Step(Check.ROUTE, _check_method)),
+    before_admission=(),
+    prepare=None,
+    after_admission=(),
     check=_check,
     render=_render,
     resource_of=lambda name: name.rpartition(".")[0].rpartition("-")[0],

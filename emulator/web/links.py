@@ -32,7 +32,8 @@ class Links:
 
     def resource(self, path: str) -> str:
         """Return the address under which the API has a resource, as a whole URL (D70)."""
-        return self.origin + BASE_PATH + path
+        is_relative = self.sandbox.readings.location == "relative"
+        return BASE_PATH + path if is_relative else self.origin + BASE_PATH + path
 
     def picture(self, key: str, image_format: PictureFormat = "png") -> str:
         """Return the public address of a picture: unguessable, and found without a credential."""

@@ -21,6 +21,8 @@ from emulator.service.lookups import Lookup, find
 from emulator.service.store import Collection, Resource
 from emulator.web.exchange import Exchange
 
+LIST_LAG_MS = 2_000
+"""How long lists do not show a new item under D74=lag."""
 _MAX_KEPT_PAGES = 24
 """Limit of the pages of a collection that are kept while nothing in it changes."""
 
@@ -112,12 +114,18 @@ def _poll(lookup: Lookup[Work]) -> Callable[[Call], Commit[tuple[Work, int | Non
         if wait_ms is None:
             return work, None
         if not call.sandbox.clock.skips_waits:
-            return work, max(seconds_up(wait_ms), 1)
+            return work, _hint(call, max(seconds_up(wait_ms), 1))
         engine.advance(call.sandbox, call.now + wait_ms)
         work = find(call, lookup)
-        return work, None if engine.next_change_ms(work, call.now) is None else 0
+        return work, None if engine.next_change_ms(work, call.now) is None else _hint(call, 0)
 
     return check
+
+
+def _hint(call: Call, seconds: int) -> int | None:
+    """Return the Retry-After of a poll: the truth, half of it, or none (D42)."""
+    reading = call.sandbox.readings.poll_hint
+    return None if reading == "no-hint" else -(-seconds // 2) if reading == "rough" else seconds
 
 
 def _get_team(call: Call) -> Commit[object]:
@@ -152,7 +160,9 @@ def _page(call: Call, name: str, collection: Collection[Any], owners: list[str |
     query, shown = call.query, collection.shown
     asked = call.team_id, *query.items()
     page: Page[Any] | None = shown.get(asked)
-    if page is not None:
+    readings = call.sandbox.readings
+    is_late = readings.list_freshness == "lag"
+    if page is not None and not is_late:
         return page
     filters = {key: value for key, value in query.items() if key not in ("limit", "after")}
     if filters.get("scope") == "all":
@@ -161,7 +171,11 @@ def _page(call: Call, name: str, collection: Collection[Any], owners: list[str |
     request = PageRequest(int(query.get("limit", DEFAULT_LIMIT)), query.get("after"), (call.team_id, name, *words))
     filters.pop("scope", None)  # it has selected the owners
     sections = [collection.ids(owner, filters) for owner in owners]
-    page = paginate(sections, collection.items.__getitem__, request, call.sandbox.signer)
+    if is_late:  # D74
+        items, seen_until = collection.items, call.now - LIST_LAG_MS
+        sections = [[name for name in ids if items[name].created_at <= seen_until] for ids in sections]
+    always = readings.last_page == "always-a-cursor"
+    page = paginate(sections, collection.items.__getitem__, request, call.sandbox.signer, always_a_cursor=always)
     if len(shown) >= _MAX_KEPT_PAGES:
         shown.clear()
     shown[asked] = page
@@ -231,7 +245,7 @@ async def _decode_upload(exchange: Exchange) -> None:
     """Decode the session's bytes, if the completion is going to get that far."""
     found = uploads.to_decode(exchange.call)
     if found is not None:
-        exchange.call.decoded = await exchange.pictures.decode(*found)
+        exchange.call.decoded = await exchange.pictures.decode(*found, exchange.sandbox.readings)
 
 
 async def _examine_background(exchange: Exchange) -> None:

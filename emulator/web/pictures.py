@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec import structs
 
+from emulator.domain.pixels import is_above_small_limit
+from emulator.domain.readings import Readings
 from emulator.domain.recipes import PhotographRecipe, Recipe
 from emulator.imaging.helpers import Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message
@@ -85,14 +87,18 @@ class PictureWorker:
                     del at_hand[source]
         return at_hand[key]
 
-    async def decode(self, data: bytes, content_type: str) -> DecodedUpload:
+    async def decode(self, data: bytes, content_type: str, readings: Readings) -> DecodedUpload:
         """Decode and normalize an upload (D17, D18, D57)."""
+        stored_as = None if readings.stored_format == "plain" else readings.stored_format
+        job = {"job": "normalize", "content_type": content_type, "stored_as": stored_as}
         try:
-            found, parts = await self._work({"job": "normalize", "content_type": content_type}, [data])
+            found, parts = await self._work(job, [data])
         except LostHelperError:
             return DecodedUpload(refusal=_TOO_DEMANDING)
         if "refusal" in found:
             return DecodedUpload(refusal=found["refusal"])
+        if readings.picture_limit == "small" and is_above_small_limit(found["width"], found["height"]):
+            return DecodedUpload(refusal="The image has more than 25 megapixels, or 8,192 pixels an edge.")
         return DecodedUpload(parts[0], found["format"], found["width"], found["height"], found["scene"])
 
     async def examine(self, images: ImageStore, key: str) -> None:

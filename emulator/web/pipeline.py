@@ -12,7 +12,7 @@ Must not know what an operation does, nor any single fault or surface.
 """
 
 from emulator.domain.idempotency import StoredAnswer
-from emulator.domain.problems import KEY_BINDING_CODES, Problem
+from emulator.domain.problems import Problem, key_binding_codes
 from emulator.http.problems import internal_error
 from emulator.http.requests import MAXIMUM_BODY_BYTES, ClientDisconnectedError
 from emulator.http.responses import Response
@@ -40,7 +40,8 @@ async def answer(exchange: Exchange, surface: Surface) -> Response:
                 raise _given_up()
     except Problem as problem:
         response = exchange.refuse(problem)
-        return _bind(exchange, response) if problem.code in KEY_BINDING_CODES else response
+        is_binding = problem.code in key_binding_codes(exchange.sandbox.readings.key_binding)
+        return _bind(exchange, response) if is_binding else response
     except ClientDisconnectedError:
         raise
     except Exception as error:

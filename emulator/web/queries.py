@@ -8,14 +8,19 @@ from emulator.http.requests import read_query
 from emulator.kernel.wording import excerpt
 
 
-def parse_query(query_string: bytes, parameters: Mapping[str, QueryParameter]) -> dict[str, str]:
-    """Read the query of an operation, checked against its parameters (D02).
+def parse_query(
+    query_string: bytes, parameters: Mapping[str, QueryParameter], *, clamps: bool = False
+) -> dict[str, str]:
+    """Read the query of an operation, checked against its parameters (D02). `clamps`: a number above its range is cut.
 
     Raises:
         Problem: invalid_request.
     """
     given = read_query(query_string, parameters)
     for name, value in given.items():
+        if clamps and parameters[name].is_integer and value.isdecimal() and int(value[:9]) > parameters[name].maximum:
+            given[name] = str(parameters[name].maximum)
+            continue
         expected = parameters[name].unmet(value)
         if expected is not None:
             raise Problem(

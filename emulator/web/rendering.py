@@ -188,9 +188,11 @@ def _fashion_model(model: FashionModel, links: Links) -> dict[str, Any]:
     }
 
 
-def _error(error: WorkError | None) -> dict[str, Any] | None:
+def _error(error: WorkError | None, links: Links) -> dict[str, Any] | None:
     if error is None:
         return None
+    if links.sandbox.readings.error_members == "nulls":  # D31
+        return {"code": None, "message": None, "retryable": None}
     return {"code": error.code, "message": error.message, "retryable": error.retryable}
 
 
@@ -204,7 +206,7 @@ def _operation(operation: Operation, links: Links) -> dict[str, Any]:
         "request": operation.request,
         "target": {"object": kind, "id": operation.target_id} if operation.target_id else None,
         "result": {"object": kind, "id": operation.result_id} if operation.result_id else None,
-        "error": _error(operation.error),
+        "error": _error(operation.error, links),
         "credits": {"reserved": operation.reserved_credits, "charged": operation.charged_credits},
         "created_at": format_timestamp(operation.created_at),
         "updated_at": format_timestamp(operation.updated_at),
@@ -213,11 +215,11 @@ def _operation(operation: Operation, links: Links) -> dict[str, Any]:
     }
 
 
-def _output(output: Output) -> dict[str, Any]:
+def _output(output: Output, links: Links) -> dict[str, Any]:
     return {
         "status": output.status,
         "asset": {"id": output.asset_id} if output.asset_id else None,
-        "error": _error(output.error),
+        "error": _error(output.error, links),
     }
 
 
@@ -237,7 +239,7 @@ def _generation(generation: Generation, links: Links) -> dict[str, Any]:
         },
         "resolved_asset_ids": generation.resolved_asset_ids,
         "output_summary": summary,
-        "outputs": [_output(output) for output in generation.outputs],
+        "outputs": [_output(output, links) for output in generation.outputs],
         "credits": {"reserved": generation.reserved_credits, "charged": generation.charged_credits},
         "request": generation.request,
         "created_at": format_timestamp(generation.created_at),

@@ -68,6 +68,7 @@ def test_the_library_is_listed_with_descriptions_and_each_of_it_can_run_by_name(
 
 BAD = [
     (b"scenario: x\nrules:\n  - match: {operation: getTeams}\n    then: {problem: nonsense}\n", ["scenario:3:24:", "scenario:4:21:"]),
+    (b"- a", ["found an array of 1; expected an object"]),
     (b"scenario: x\nworld: {teams: {Nobody: {credits: 1}}}\n", ['"Nobody"']),
     (b"scenario: x\ntimeline: [{at: 1s, set: {credential: nokey, state: revoked}}]\n", ['"nokey"']),
     (b'{"use": "no-such-scenario"}', ["no-such-scenario"]),
@@ -75,6 +76,8 @@ BAD = [
     (b'{"scenario": "\\ud800"}', ["found half of a surrogate pair; expected UTF-8 text"]),
     (b'{"use": "\\ud800"}', ["found half"]),
     (b'{"use": 7}', ["scenario: /use: found 7; expected the name of a scenario of the library"]),
+    (b"use: [a]", ["/use: found an array of 1"]),
+    (b"scenario: x\nworld: {teams: {Demo: {credits: 1}}}\nrules: [{match: {operation: getTeam}, then: {problem: x}}]", ['"x"']),
     (b"scenario: x\nworld: {teams: {Demo: {credits: 1}}}\ntimeline: [{at: 1s, set: {credential: none, state: revoked}}]", ['"none"']),
 ]  # fmt: skip
 

@@ -35,7 +35,7 @@ AT_THE_TOP: list[tuple[str, str]] = [
     ('{}', '1:1: /scenario: found nothing; expected this required field'),
     ('scenario: "a\\nb"', '1:11: /scenario: found "a\\nb"; expected a text of one line and 1 to 200 characters'),
     ('scenario: x\nscenario: y', '2:1: found "scenario" a second time; expected each key once'),
-    ('scenario: x\nrulez: []', '2:1: /rulez: found an unknown field; expected only scenario, description, seed, clock, world, rules, timeline; did you mean "rules"?'),
+    ('scenario: x\nrulez: []', '2:1: /rulez: found an unknown field; expected only scenario, description, seed, readings, clock, world, rules, timeline; did you mean "rules"?'),
     ('scenario: x\nrules: {}', '2:8: /rules: found an object; expected an array'),
     ('scenario: x\nrules: [x]', '2:9: /rules/0: found "x"; expected an object'),
     ('scenario: x\ntimeline: x', '2:11: /timeline: found "x"; expected an array'),

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta, Struct, structs
 
 from emulator.domain.admission import AdmissionPause
+from emulator.domain.readings import Readings
 from emulator.kernel.clock import ClockSetting
 from emulator.kernel.ranges import Count, Instant
 from emulator.kernel.seed import LARGEST_SEED
@@ -15,7 +16,7 @@ from emulator.scenario.world import Timings, WorldFile
 from emulator.service.sandbox import Sandbox
 
 FORMAT = "image-workflow-emulator state"
-VERSION = 6
+VERSION = 7
 STATE = "state.jsonl"
 DIGEST = "state.sha256"
 PICTURES = "pictures/"
@@ -56,6 +57,8 @@ class SavedOptions(Struct, frozen=True):
     world: WorldFile
     scenario: SavedScenario
     evolution: bool
+    readings: Readings | None
+    found_readings: Readings
 
 
 class FileVersion(Struct, frozen=True):
@@ -80,6 +83,7 @@ class Head(Struct, frozen=True):
     began_at: Instant
     rate_limits: bool
     timings: Timings
+    readings: Readings
     pause: AdmissionPause
     counters: dict[str, _Number]
     last_sequence: Count
@@ -87,7 +91,7 @@ class Head(Struct, frozen=True):
     dropped_uploads: Count
 
 
-ONCE = ("signing_name", "began_at", "rate_limits", "timings", "pause", "counters", "dropped_uploads")
+ONCE = ("signing_name", "began_at", "rate_limits", "timings", "readings", "pause", "counters", "dropped_uploads")
 """The fields of a `Head` that are those of a sandbox as they are."""
 
 

@@ -14,6 +14,7 @@ from msgspec import Meta, structs
 from msgspec.json import Decoder
 
 from emulator.contract import Contract
+from emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords
 from emulator.kernel.clock import Clock
 from emulator.kernel.seed import Seed
 from emulator.kernel.wording import excerpt
@@ -164,6 +165,7 @@ class _Reader:
             options=SandboxOptions(**structs.asdict(options) | {"scenario": scenario}),
             seed=Seed(head.seed),
             clock=Clock(head.clock, head.now),
+            idempotency=IdempotencyRecords(retention_ms=RETENTIONS_MS[head.readings.key_retention]),
             journal=Journal(last_sequence=head.last_sequence),
             **{name: getattr(head, name) for name in ONCE},
         )

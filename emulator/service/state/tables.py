@@ -35,6 +35,7 @@ from emulator.service.scenarios import CHANGE_EVENT, EVERYONE
 from emulator.service.state.layout import SavedScenario, StateError, saved_scenario
 from emulator.service.store import Collection
 from emulator.service.teams import CredentialAccount, TeamAccount
+from emulator.service.work import places_of
 
 _Sha256: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 _PictureKey: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z]{1,10}_[0-9a-f]{1,80}(\.[0-9]{1,15}\.[0-9]{1,2})?$")]
@@ -266,7 +267,8 @@ def _enter_operation(loading: Loading, operation: Operation) -> None:
         return
     for asset_id in outcome.source_keys:
         sandbox.store.assets.items[asset_id]
-    if operation.target_id is not None:
+    is_promised = sandbox.readings.target == "target-at-once" and operation.type.endswith(".create")  # D27
+    if operation.target_id is not None and not is_promised:
         sandbox.store.ingredients[operation.ingredient_kind].items[operation.target_id]
     body = loading.contract.operations[operation_admitting(operation.type)].body
     assert body is not None, "what admits work has a body"
@@ -289,7 +291,9 @@ def _enter_generation(loading: Loading, generation: Generation) -> None:
     if generation.status in TERMINAL:
         loading.sandbox.accounts[generation.team_id].ledger.restore_charge(generation.charged_credits or 0)
         return
-    _enter_unfinished(loading, generation, generation.plan[-1].finishes_at)
+    open_outputs = sum(output.status not in TERMINAL for output in generation.outputs)
+    ends = [planned.finishes_at for planned in generation.plan if planned.finishes_at is not None]
+    _enter_unfinished(loading, generation, max(ends, default=None), open_outputs)
     if generation.status == "queued":
         loading.expect_event(generation.starts_at, "generation_started", generation.id)
     for slot, (planned, output) in enumerate(zip(generation.plan, generation.outputs, strict=True)):
@@ -312,10 +316,12 @@ def _is_consistent(generation: Generation) -> bool:
     return is_agreed and len(generation.outputs) == len(generation.plan)
 
 
-def _enter_unfinished(loading: Loading, work: Operation | Generation, finishes_at: int | None) -> None:
+def _enter_unfinished(
+    loading: Loading, work: Operation | Generation, finishes_at: int | None, open_outputs: int = 1
+) -> None:
     account = loading.sandbox.accounts[work.team_id]
     account.ledger.restore_reservation(work.id, work.reserved_credits)
-    account.budget.take(work.id, finishes_at)
+    account.budget.take(work.id, finishes_at, places_of(loading.sandbox, open_outputs))
 
 
 def _ingredients(kind: type[Ingredient]) -> Table:

@@ -1,0 +1,128 @@
+"""The readings file, `image-workflow.readings.yaml`, and the other forms in which readings are given.
+
+Owns the text of `--readings` where it names a file, the mapping of a body or a scenario, and the form in which `drift`
+writes what it found. Which readings there are is said in `emulator.domain.readings`.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from emulator.documents import shipped_document
+from emulator.documents.complaints import DocumentError, nearest, one_of
+from emulator.documents.reader import Document
+from emulator.documents.schemas import Schemas
+from emulator.documents.yaml_nodes import JsonValue, node_of, read_document
+from emulator.domain.readings import (
+    DECISIONS,
+    PLAIN,
+    READINGS,
+    SETS,
+    Readings,
+    parse_readings,
+    with_readings,
+)
+from emulator.kernel.wording import excerpt
+from emulator.scenario.named_files import scenario_file
+
+READINGS_FILE: Final = "image-workflow.readings.yaml"
+"""The file that commands read where it lies in the working directory."""
+READINGS_WORDS: Final = f"readings such as D26=always-a-cursor, a set ({', '.join(SETS)}), or a file"
+"""What to expect, in words, where readings are given as a text."""
+
+
+class ReadingsError(DocumentError):
+    """A file or a mapping of readings that cannot be used."""
+
+
+def readings_of_text(text: str) -> Readings:
+    """Read what `--readings` takes.
+
+    Raises:
+        ValueError: the part of the text that is unknown.
+        ReadingsError: a file that cannot be used.
+        OSError: a file that cannot be read.
+    """
+    is_file = "=" not in text and "," not in text and ":" not in text and scenario_file(text) is not None
+    return parse_readings_file(Path(text).read_bytes(), text) if is_file else parse_readings(text)
+
+
+def parse_readings_file(text: str | bytes, file: str) -> Readings:
+    """Read a readings file. Raises ReadingsError with every complaint about it."""
+    try:
+        return _read(Document(read_document(text, file), file))
+    except DocumentError as error:
+        raise ReadingsError(error.complaints) from None
+
+
+def readings_of_mapping(data: JsonValue, where: str) -> Readings:
+    """Read the readings of a body, by decision. Raises ReadingsError."""
+    document = Document(node_of({"readings": data}, where.removesuffix("/readings")), "")
+    return _read(document)
+
+
+def _read(document: Document) -> Readings:
+    document.check(_schemas())
+    check_readings(document, ())
+    document.raise_as(ReadingsError)
+    return _of(document.texts["readings"])
+
+
+def read_readings(document: Document, texts: Mapping[str, Any]) -> Readings | None:
+    """Read the `readings` of a scenario: a text as `--readings` takes it, or a mapping. None if it has none."""
+    if "readings" not in texts or not document.is_sound("readings"):
+        return None
+    given = texts["readings"]
+    if isinstance(given, str):
+        try:
+            return parse_readings(given)
+        except ValueError as error:
+            document.complain(
+                ("readings",), READINGS_WORDS, excerpt(str(error)), nearest(str(error), [*READINGS, *SETS])
+            )
+            return None
+    check_readings(document, ())
+    return _of(given) if document.is_sound("readings") else None
+
+
+def _of(given: Mapping[str, str]) -> Readings:
+    return with_readings(f"{decision}={name}" for decision, name in given.items())
+
+
+def check_readings(document: Document, steps: tuple[str, ...]) -> None:
+    """Complain of decisions and readings that there are not."""
+    holder = document.at(*steps) if document.is_sound(*steps) else None
+    given = holder.get("readings") if isinstance(holder, dict) else None
+    for decision, name in given.items() if isinstance(given, dict) else ():
+        at = (*steps, "readings", decision)
+        known = [reading.id for reading in READINGS.values() if reading.decision == decision]
+        if not known:
+            words = one_of(DECISIONS, "a decision that has readings, such as D26")
+            document.complain(at, words, excerpt(decision), nearest(decision, DECISIONS), at_key=True)
+        elif name not in (*known, PLAIN):
+            document.complain(at, one_of([*known, PLAIN]), suggestions=nearest(str(name), known))
+
+
+@cache
+def _schemas() -> Schemas:
+    return Schemas(shipped_document("contract/readings.schema.json"))
+
+
+def described_readings() -> list[dict[str, Any]]:
+    """Return every reading with the words of the ledger: the decision, its title, and the fields of the reading."""
+    decisions = shipped_document("contract/decisions.yaml")["decisions"]
+    return [
+        {"decision": decision["id"], "title": decision["title"], **reading}
+        for decision in decisions
+        for reading in decision.get("readings", ())
+    ]
+
+
+def readings_file(readings: Mapping[str, str], evidence: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the text of a readings file: by decision the reading, and what it rests on."""
+    import yaml
+
+    head = "# What is known of the real service. Written by `image-workflow-emulator drift --pin`.\n"
+    content = {"readings": dict(readings), "evidence": {name: dict(found) for name, found in evidence.items()}}
+    return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True)

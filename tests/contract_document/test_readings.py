@@ -1,0 +1,18 @@
+"""The ledger's readings and those of the code are the same."""
+
+from emulator.domain.readings import NO_READINGS, PLAIN, READINGS, Readings
+from tests.contract_document.test_decisions_document import READINGS as LEDGER
+
+
+def test_the_code_has_each_reading_of_the_ledger_and_no_other() -> None:
+    told = [
+        (f"{decision}={reading['id']}", reading["gives"], reading.get("floor", False)) for decision, reading in LEDGER
+    ]
+    assert told == [(reading.name, reading.gives, reading.is_floor) for reading in READINGS.values()]
+
+
+def test_each_field_of_the_readings_belongs_to_one_decision() -> None:
+    decisions = {reading.field: reading.decision for reading in READINGS.values()}
+    assert set(Readings.__struct_fields__) == set(decisions)
+    assert len(decisions) == len(set(decisions.values()))
+    assert {PLAIN} == {getattr(NO_READINGS, field) for field in Readings.__struct_fields__}
