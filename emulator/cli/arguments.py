@@ -34,21 +34,24 @@ COMMANDS: Mapping[str, Command] = {
     "requests": Command("list, follow, explain or clear recorded requests", "list"),
     "scenario": Command("show, change or end the running scenario", "show"),
     "scenarios": Command("list or show the scenarios of the library, or check files"),
-    "clock": Command("show the clock of a running emulator, move it forward, or change its mode", "show"),
+    "clock": Command("show the clock of a running emulator, move it forward, or change its mode"),
     "teams": Command("list or change Teams", "list"),
     "credentials": Command("list, revoke or restore credentials", "list"),
     "sandboxes": Command("list, create or delete sandboxes", "list"),
     "reset": Command("reset a running emulator"),
     "state": Command("save a sandbox of a running emulator to a file, or load one from it"),
     "coverage": Command("merge and show how much of the contract runs have covered"),
+    "readings": Command("list the readings of the specification, where it is silent"),
+    "drift": Command("judge recorded traffic of the real service: which readings it has"),
     "operations": Command("list the operations of the API with their prices and problem codes"),
     "contract": Command("print the machine-readable contract (OpenAPI 3.1)"),
     "schema": Command("print the JSON Schema of a kind of file, for editors"),
 }
 """Every command: its module is `emulator.cli.commands.NAME`, with `add_arguments` and `run`."""
 
-_WITH_COMMAND = ("exec", "sweep")
+_WITH_COMMAND = ("exec", "sweep", "drift")
 """The commands that run another command, which comes after `--`."""
+_COMMAND_OPTIONAL = ("drift",)
 _WITHOUT_VALUE = ("--follow",)
 
 
@@ -74,7 +77,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     if unknown:
         hint = " (the command comes after --)" if has_command else ""
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}{_suggestion(unknown, options.parser)}{hint}")
-    if has_command and not options.words:
+    if has_command and not options.words and typed not in _COMMAND_OPTIONAL:
         options.parser.error("expected -- and a command after the options")
     return options
 

@@ -70,6 +70,10 @@ def _operations(_prefix: str, _options: Namespace) -> Iterable[str]:
     return (*load_contract().operations, "none")
 
 
+def _clock_values(_prefix: str, options: Namespace) -> Iterable[str]:
+    return CLOCK_MODES if options.action == "mode" else ()
+
+
 def _rules(_prefix: str, _options: Namespace) -> Iterable[str]:
     from emulator.examiner.rules.registry import RULES
 
@@ -78,7 +82,7 @@ def _rules(_prefix: str, _options: Namespace) -> Iterable[str]:
 
 _WORDS: dict[str, Iterable[str] | Words] = {
     **{option.field: option.words for option in OPTIONS if option.words},
-    "mode": CLOCK_MODES,
+    "value": _clock_values,
     "operation": _operations,
     "code": (*CATALOGUE, "none"),
     "scenario": _scenarios,

@@ -10,7 +10,6 @@ import pytest
 
 from tests.histories import transcript
 from tests.histories.transcript import Exchange, Recorder, on_fresh_server
-from tests.support.emulator_client import MakeEmulator
 
 END = "2026-01-01T00:01:00.000Z"
 """When all work of the transcript is done, counted from the start of a clock that stands still."""
@@ -37,9 +36,12 @@ def test_a_state_that_is_saved_half_way_goes_on_in_another_process_with_the_same
         assert one == other
 
 
-def test_another_seed_gives_other_identifiers_and_links(make_emulator: MakeEmulator) -> None:
-    poses = [make_emulator(seed=seed).items("/poses") for seed in (7, 8)]
-    first, second = ({pose[name] for pose in shown for name in ("id", "card_image_url")} for shown in poses)
+def test_another_seed_gives_other_identifiers_and_links() -> None:
+    def premade(origin: str) -> set[str]:
+        poses = Recorder(origin).items("/poses")
+        return {pose[name] for pose in poses for name in ("id", "card_image_url")}
+
+    first, second = (on_fresh_server(premade, "--clock", "auto", "--seed", seed) for seed in ("7", "8"))
     assert first & second == set()
 
 

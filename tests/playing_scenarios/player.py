@@ -4,19 +4,26 @@ from typing import Final
 
 from tests.support.emulator_client import FULL, Call, Json, control_call
 from tests.support.every_operation import FORM
+from tests.support.pictures import picture
 
+UPLOAD: Final = {"content_type": "image/png", "size_bytes": len(picture())}
+"""A body that opens an Upload Session for `picture()`."""
 WORKFLOWS: Final = ("product-photography", "edit-images", "upscale")
 
 
-def generation_call(workflow: str, asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
-    """Return a request for one output, for 1 Credit."""
+def generation_body(workflow: str, asset_id: str) -> Json:
+    """Return a body that asks for one output, for 1 Credit."""
     bodies: dict[str, Json] = {
         "product-photography": {"output_mode": "single_shots", "asset_ids": [asset_id]},
         "edit-images": {"asset_ids": [asset_id], "instructions": "Put it on a table."} | FORM,
         "upscale": {"asset_id": asset_id, "target_resolution": "2k", "output_format": "png"},
     }
-    path = f"/generations/{workflow}"
-    return Call("POST", path, bodies[workflow], key=key, idempotency_key=idempotency_key)
+    return bodies[workflow]
+
+
+def generation_call(workflow: str, asset_id: str, idempotency_key: str, key: str = FULL) -> Call:
+    body = generation_body(workflow, asset_id)
+    return Call("POST", f"/generations/{workflow}", body, key=key, idempotency_key=idempotency_key)
 
 
 def upscale_call(asset_id: str, idempotency_key: str, key: str = FULL) -> Call:

@@ -1,0 +1,229 @@
+"""`drift`: which readings of the specification the real service has, by recorded traffic, or by asking it.
+
+Three ways in: recordings that are judged offline, `record`, which makes one, and `--base-url`, which runs the probes.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from emulator.cli.errors import CommandError, writable_file, writing
+from emulator.cli.output import add_format, print_json
+from emulator.kernel.printable import printable
+from emulator.kernel.timestamps import format_timestamp
+from emulator.settings import SettingError, UsageError
+
+if TYPE_CHECKING:
+    from emulator.domain.readings import Readings
+    from emulator.drift.exchanges import Exchange
+    from emulator.drift.judgement import Report
+    from emulator.drift.recorder import Recorder
+
+RECORD: Final = "record"
+BASE_URL_VARIABLE: Final = "IMAGE_WORKFLOW_BASE_URL"
+API_KEY_VARIABLE: Final = "IMAGE_WORKFLOW_API_KEY"
+_FAIL_ON: Final = "other,neither,breach,bug"
+_KEY_BYTES: Final = 32
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take recordings, or a service, and where the findings go."""
+    parser.epilog = (
+        "drift record --target URL --out FILE.har -- CMD records what CMD sends; it scrubs before it writes."
+    )
+    parser.add_argument(
+        "files", metavar="FILE", nargs="*", help="a HAR, a VCR.py cassette, or a journal of this emulator"
+    )
+    parser.add_argument("--base-url", metavar="URL", help="ask this service instead, by probes (it ends in /v1)")
+    parser.add_argument("--api-key", metavar="KEY", help=f"the key for --base-url (default: {API_KEY_VARIABLE})")
+    parser.add_argument("--spend", metavar="N", type=int, help="Credits that the probes may spend (default: only read)")
+    parser.add_argument("--target", metavar="URL", help="record: the base URL of the service (it ends in /v1)")
+    parser.add_argument("--out", metavar="FILE", help="record: the HAR to write; with --base-url: what was exchanged")
+    parser.add_argument("--keep-text", action="store_true", help="keep names and other texts in what is written")
+    parser.add_argument("--readings", metavar="FILE", help="start from what is known: a file, readings or a set")
+    parser.add_argument(
+        "--pin", metavar="FILE", help="write the readings that were found, for serve, exec, sweep and pytest"
+    )
+    parser.add_argument(
+        "--ignore", metavar="DECISION", action="append", default=[], help="leave out a decision; repeatable"
+    )
+    parser.add_argument("--report", metavar="FILE", help="write the report: JSON, or HTML by suffix")
+    parser.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
+    parser.add_argument(
+        "--fail-on", metavar="VERDICTS", default=_FAIL_ON, help=f"exit with 1 for these (default: {_FAIL_ON})"
+    )
+    add_format(parser, "text", "json")
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Judge or record, and return the exit status. Raises UsageError, CommandError."""
+    from emulator.drift.exchanges import RecordingError
+
+    try:
+        if options.files[:1] == [RECORD]:
+            return _record(options, environment)
+        return _judge(options, environment)
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
+
+
+def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
+    from emulator.contract import load_contract
+    from emulator.drift.judgement import judge
+    from emulator.drift.report import FAILS_ON, fails, lines
+
+    fail_on = tuple(filter(None, options.fail_on.split(",")))
+    for verdict in fail_on:
+        if verdict not in FAILS_ON:
+            raise SettingError("--fail-on", verdict, f"some of {', '.join(FAILS_ON)}, with commas between")
+    if bool(options.files) == bool(options.base_url):
+        raise UsageError("drift: give recordings, or --base-url of a service to ask")
+    known = _known(options.readings)
+    files = [writable_file(f"--{name}", getattr(options, name)) for name in ("report", "junit", "pin")]
+    exchanges = _asked(options, environment) if options.base_url else _read(options.files)
+    say = (lambda text: print(text, file=sys.stderr)) if sys.stderr.isatty() else (lambda _: None)
+    report = asyncio.run(judge(exchanges, load_contract(), known, say, frozenset(options.ignore)))
+    source = options.base_url or Path(options.files[-1]).name
+    if not report.compared:
+        raise UsageError(f"{source}: nothing to compare: no exchange is a call of the Image Workflow Service")
+    _write(report, source, *files)
+    if options.format == "json":
+        print_json(report.as_json())
+    else:
+        print("\n".join(map(printable, lines(report))))
+    return int(fails(report, fail_on))
+
+
+def _read(files: Sequence[str]) -> "list[Exchange]":
+    from emulator.drift.recordings import read_recordings
+
+    return read_recordings(files)
+
+
+def _known(text: str | None) -> "Readings":
+    """Read what is known before. Raises SettingError, OSError, and DocumentError for a broken file."""
+    from emulator.domain.readings import NO_READINGS
+    from emulator.scenario.readings_format import READINGS_WORDS, readings_of_text
+
+    if text is None:
+        return NO_READINGS
+    try:
+        return readings_of_text(text)
+    except ValueError as error:
+        raise SettingError("--readings", str(error), READINGS_WORDS) from None
+
+
+def _write(report: "Report", source: str, to_report: Path | None, to_junit: Path | None, to_pin: Path | None) -> None:
+    from emulator.drift.report import junit, page
+    from emulator.scenario.readings_format import readings_file
+
+    if to_report is not None:
+        text = page(report) if to_report.suffix == ".html" else json.dumps(report.as_json(), indent=2) + "\n"
+        with writing(to_report):
+            to_report.write_text(text, encoding="utf-8")
+    if to_junit is not None:
+        with writing(to_junit):
+            to_junit.write_text(junit(report), encoding="utf-8")
+    if to_pin is not None:
+        found = {row.decision: row for row in report.rows if row.verdict == "other"}
+        evidence = {
+            decision: {"seen": row.seen, "of": row.of, "last": format_timestamp(row.last), "from": source}
+            for decision, row in found.items()
+        }
+        readings = {decision: str(row.reading) for decision, row in found.items()}
+        with writing(to_pin):
+            to_pin.write_text(readings_file(readings, evidence), encoding="utf-8")
+
+
+# A service that is asked ----------------------------------------------------------------------------------------------
+
+
+def _asked(options: Namespace, environment: Mapping[str, str]) -> "list[Exchange]":
+    """Run the probes and return what was exchanged, which is kept as a HAR too. Raises RecordingError, UsageError."""
+    from emulator.contract import load_contract
+    from emulator.drift.active import Service
+    from emulator.drift.probes import probes_within
+
+    key = options.api_key or environment.get(API_KEY_VARIABLE)
+    if not key:
+        raise UsageError(f"drift: --base-url needs a key: give --api-key, or set {API_KEY_VARIABLE}")
+    to_out = writable_file("--out", options.out)
+    service = Service(_base_url("--base-url", options.base_url), key, load_contract(), time.sleep)  # noqa: TID251 (a real service)
+    for probe in probes_within(options.spend):
+        print(f"{', '.join(probe.decisions)}: {probe.summary}", file=sys.stderr)
+        try:
+            probe.run(service)
+        except (KeyError, TypeError) as error:
+            print(f"  the service did not answer as this probe needs ({error})", file=sys.stderr)
+    if to_out is not None:
+        from emulator.drift.secrets import Scrubber
+
+        scrubber = Scrubber(os.urandom(_KEY_BYTES), options.base_url, keep_text=options.keep_text)  # noqa: TID251
+        _write_har(to_out, [scrubber.scrub(exchange) for exchange in service.exchanges])
+    return service.exchanges
+
+
+def _base_url(flag: str, url: str | None) -> str:
+    if not url or not url.startswith(("http://", "https://")) or not url.rstrip("/").endswith("/v1"):
+        raise SettingError(flag, url or "", "the base URL of the service, which ends in /v1")
+    return url.rstrip("/")
+
+
+# Recording ------------------------------------------------------------------------------------------------------------
+
+
+def _record(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Record what a command sends, or until interrupted; return the command's status."""
+    from emulator.drift.recorder import Recorder
+
+    target = _base_url("--target", options.target)
+    if options.out is None:
+        raise UsageError("drift record: give --out FILE.har")
+    file = writable_file("--out", options.out)
+    assert file is not None
+    recorder = Recorder(target)
+    try:
+        status = _run(recorder, options.words, environment)
+    finally:
+        recorder.close()
+        _keep(recorder, file, keep_text=options.keep_text)
+    return status
+
+
+def _run(recorder: "Recorder", words: Sequence[str], environment: Mapping[str, str]) -> int:
+    print(f"recording; the base URL is {recorder.base_url}", file=sys.stderr)
+    try:
+        if not words:
+            while True:
+                time.sleep(3600)  # noqa: TID251 (until somebody interrupts)
+        return subprocess.call(words, env={**environment, BASE_URL_VARIABLE: recorder.base_url})  # noqa: S603
+    except KeyboardInterrupt:
+        return 0 if not words else 130
+    except OSError as error:
+        raise CommandError(f"{words[0]}: {error.strerror}") from None
+
+
+def _keep(recorder: "Recorder", file: Path, *, keep_text: bool) -> None:
+    from emulator.drift.secrets import SurvivorError
+
+    try:
+        content, number = recorder.content(os.urandom(_KEY_BYTES), keep_text=keep_text)  # noqa: TID251 (a key of this run)
+    except SurvivorError as error:
+        raise CommandError(f"drift record: {error}") from None
+    with writing(file):
+        file.write_bytes(content)
+    print(f"wrote {number} exchanges to {file}", file=sys.stderr)
+
+
+def _write_har(file: Path, exchanges: "Sequence[Exchange]") -> None:
+    from emulator.drift.har import as_har
+
+    with writing(file):
+        file.write_text(json.dumps(as_har(exchanges), indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,120 @@
+"""A service that is asked over HTTP, by the probes: every exchange is kept, as a recording would have it."""
+
+import json
+from collections.abc import Callable, Mapping
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+
+from msgspec import Struct
+
+from emulator import __version__
+from emulator.contract import Contract
+from emulator.domain.lifecycles import TERMINAL
+from emulator.drift.exchanges import Exchange, RecordingError, lower_names
+from emulator.kernel.clock import host_elapsed_ms, host_now
+
+_SECONDS: Final = 60.0
+"""How long one request may take."""
+_POLLS: Final = 200
+"""The most looks at one work."""
+_LONGEST_WAIT_SECONDS: Final = 30
+
+
+class Reply(Struct, frozen=True):
+    """An answer of the service. Names of headers are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The JSON object of the answer; empty if it is none."""
+        try:
+            value = json.loads(self.body or b"null")
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+class Service:
+    """The service under `base_url`, asked with one credential. `sleep` waits for some seconds."""
+
+    def __init__(self, base_url: str, api_key: str, contract: Contract, sleep: Callable[[float], None]) -> None:
+        self.exchanges: list[Exchange] = []
+        self._base_url = base_url.rstrip("/")
+        self._api_key = api_key
+        self._contract = contract
+        self._sleep = sleep
+        self._run = f"{host_now():x}"
+
+    def call(
+        self, operation: str, body: Mapping[str, Any] | None = None, key: str | None = None, **parameters: str | int
+    ) -> Reply:
+        """Call an operation. `parameters` are those of its path, and of its query. Raises RecordingError."""
+        contract = self._contract.operations[operation]
+        path = contract.path
+        query = dict(parameters)
+        for name in parameters:
+            if f"{{{name}}}" in path:
+                path = path.replace(f"{{{name}}}", str(query.pop(name)))
+        headers = {"Authorization": f"Bearer {self._api_key}", "Accept": "application/json"}
+        if contract.takes_key:
+            headers["Idempotency-Key"] = f"probe-{self._run}-{key or len(self.exchanges)}"
+        data = None if body is None else json.dumps(body).encode()
+        if data is not None:
+            headers["Content-Type"] = "application/json"
+        url = f"{self._base_url}{path}" + (f"?{urlencode(query)}" if query else "")
+        return self.send(contract.method, url, headers, data)
+
+    def finished(self, admitted: Reply) -> dict[str, Any]:
+        """Look at admitted work until it has ended, as often as it asks for, and return how it was last seen."""
+        shown = admitted.json
+        is_operation = shown.get("object") == "operation"
+        name, parameter = ("getOperation", "operation_id") if is_operation else ("getGeneration", "generation_id")
+        for _ in range(_POLLS):
+            if not shown.get("id") or shown.get("status") in TERMINAL:
+                break
+            reply = self.call(name, **{parameter: shown["id"]})
+            shown = reply.json or shown
+            hint = reply.headers.get("retry-after", "1")
+            if shown.get("status") not in TERMINAL:
+                self._sleep(min(int(hint) if hint.isdecimal() else 1, _LONGEST_WAIT_SECONDS))
+        return shown
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
+        """Send one request, and keep the exchange. Raises RecordingError if the service cannot be reached."""
+        sent = {"User-Agent": f"image-workflow-emulator/{__version__} drift", **headers}
+        at, began_ms = host_now(), host_elapsed_ms()
+        reply = request(method, url, sent, body)
+        exchange = Exchange(
+            where=f"request {len(self.exchanges) + 1}",
+            at=at,
+            took_ms=host_elapsed_ms() - began_ms,
+            method=method,
+            url=url,
+            request_headers=lower_names(sent.items()),
+            request_body=body,
+            status=reply.status,
+            response_headers=reply.headers,
+            response_body=reply.body,
+        )
+        self.exchanges.append(exchange)
+        return reply
+
+
+def request(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
+    """Send a request and return the answer; redirects are not followed. Raises RecordingError."""
+    address = urlsplit(url)
+    connect = HTTPSConnection if address.scheme == "https" else HTTPConnection
+    connection = connect(address.hostname or "", address.port, timeout=_SECONDS)
+    try:
+        target = address.path + (f"?{address.query}" if address.query else "")
+        connection.request(method, target or "/", body, dict(headers))
+        response = connection.getresponse()
+        return Reply(response.status, lower_names(response.getheaders()), response.read())
+    except (OSError, HTTPException) as error:
+        raise RecordingError(f"{address.scheme}://{address.netloc}: {str(error) or type(error).__name__}") from None
+    finally:
+        connection.close()

@@ -1,0 +1,214 @@
+"""What a recorded answer and the emulator's differ in, layer by layer: status and code, shape, values, headers.
+
+Compared is what the specification gives a meaning to. Never ids, cursors, links, absolute times, wording or pixels; and
+more members than ours are not a difference (section 9). What the specification itself settles is a breach, with its
+sentence; everything else is a difference that a reading may explain.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from msgspec import Struct
+
+from emulator.contract import Contract
+from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.problems import CATALOGUE
+from emulator.drift.replay import Replay, Replayed, is_name
+from emulator.drift.service import Answered
+from emulator.drift.traffic import Call
+
+_NEVER: Final = frozenset(
+    {"created_at", "updated_at", "started_at", "expires_at", "title", "detail", "message"}
+    | {"size_bytes", "prefix", "used", "credits", "initiated_by", "output_summary", "request", "headers", "credential"}
+    | {"target", "width", "height", "format", "charged", "reserved", "resolved_asset_ids", "name", "retryable", "code"}
+    | {"response", "previews", "limit", "description"}
+)
+"""Members that are not compared one by one: wording, absolute times, and what an observation judges by itself."""
+_TEXTS: Final = {"product": ("name", "description"), "photography_style": ("name", "description")}
+"""By kind: the texts that a client gave, which are compared. Of other ingredients that is the name."""
+_ORIGIN: Final = frozenset({"source", "source_generation_id", "source_asset_ids", "scope"})
+"""Where a resource comes from: not the same for one that was there before the recording."""
+_OPEN: Final = frozenset({"queued", "processing", "pending"})
+
+
+class Difference(Struct, frozen=True):
+    """One thing in which a recorded answer is not the emulator's. `sentence` is the one it contradicts, if it is a breach."""
+
+    call: Call
+    where: str
+    recorded: str
+    expected: str
+    sentence: str = ""
+
+
+def compare(replayed: Replayed, replay: Replay, contract: Contract) -> Iterator[Difference]:
+    """Iterate over the differences of one call. A different status ends the comparison: nothing else can be compared."""
+    call, answered = replayed.call, replayed.answered
+    yield from breaches(call, contract)
+    if answered is None or _is_unknown(call, contract):
+        return
+    if call.surface is not None:
+        if (call.status or 0) // 100 != answered.status // 100 and (call.status or 0) // 100 != 3:
+            yield Difference(call, "status", str(call.status), str(answered.status))
+        return
+    recorded, expected = _outcome(call.status, call.code), _outcome(answered.status, answered.json.get("code"))
+    if recorded != expected:
+        yield Difference(call, "status", recorded, expected)
+    elif call.is_success and not call.exchange.is_partial:
+        yield from _values(call, "", call.answer, answered.json, replay)
+
+
+def _outcome(status: int | None, code: object) -> str:
+    return f"{status} {code}" if status is not None and status >= 400 else str(status)
+
+
+# Breaches -------------------------------------------------------------------------------------------------------------
+
+
+def breaches(call: Call, contract: Contract) -> Iterator[Difference]:
+    """Iterate over what contradicts a sentence of the specification, whatever reading one takes."""
+    if call.operation is None or call.status is None:
+        return
+    if not call.headers.get("request-id"):
+        yield Difference(call, "Request-Id", "none", "one", "Every response carries a Request-Id (section 4)")
+    if _is_unknown(call, contract):
+        declared = ", ".join(map(str, sorted(call.operation.statuses)))
+        sentence = "The list of endpoints declares the statuses of each (section 4)"
+        yield Difference(call, "status", str(call.status), f"one of {declared}, or a default problem", sentence)
+    if call.status >= 400:
+        yield from _breaches_of_problem(call)
+    elif not call.exchange.is_partial:
+        yield from _breaches_of_success(call, contract)
+
+
+def _is_unknown(call: Call, contract: Contract) -> bool:
+    """Whether a status can come neither from the operation nor from the default problem."""
+    if call.operation is None or call.status is None:
+        return False
+    return call.status not in call.operation.statuses and (call.status < 400 or call.code not in CATALOGUE)
+
+
+def _breaches_of_problem(call: Call) -> Iterator[Difference]:
+    media_type = call.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type and media_type != "application/problem+json":
+        sentence = "Errors use media type application/problem+json (section 7)"
+        yield Difference(call, "Content-Type", media_type, "application/problem+json", sentence)
+    if call.exchange.is_partial:
+        return
+    if call.answer and call.answer.get("request_id") != call.headers.get("request-id"):
+        sentence = "request_id equals the header Request-Id (section 7)"
+        yield Difference(call, "/request_id", str(call.answer.get("request_id")), "that of the header", sentence)
+    kind = CATALOGUE.get(call.code or "")
+    if kind is None or (kind.status != call.status and call.code != "invalid_request"):
+        found = f"{call.status} {call.code}"
+        yield Difference(call, "/code", found, "a code with its status", "The table of errors (section 7)")
+    if call.status == 429 and "retry-after" not in call.headers:
+        yield Difference(call, "Retry-After", "none", "one", "Every 429 carries Retry-After (section 7)")
+    if call.code == "resource_operation_in_progress" and not call.answer.get("active_operation_id"):
+        sentence = "A 409 resource_operation_in_progress carries active_operation_id (section 7)"
+        yield Difference(call, "/active_operation_id", "none", "an id", sentence)
+
+
+def _breaches_of_success(call: Call, contract: Contract) -> Iterator[Difference]:
+    assert call.operation is not None
+    makes = call.status == 201 and call.name in ("createProduct", "completeUpload")
+    admits = call.status == 202 and call.answer.get("object") == "operation"
+    if (makes or admits) and "location" not in call.headers:
+        sentence = "A 201 of an Asset or Product and an authoring 202 carry Location (section 4)"
+        yield Difference(call, "Location", "none", "one", sentence)
+    if call.status == 204:
+        return
+    schema = answer_schema(contract, call)
+    for violation in contract.violations(schema, call.answer) if schema else ():
+        if violation.kind != "unknown":  # more members may come within v1 (section 9)
+            yield Difference(
+                call, violation.where, violation.found, violation.expected, "The fields of the resource (section 2)"
+            )
+
+
+def answer_schema(contract: Contract, call: Call) -> str | None:
+    """Return the name of the schema of a successful answer; None if it has no body."""
+    assert call.operation is not None
+    path = contract.document["paths"][call.operation.path]
+    response = path[call.operation.method.lower()]["responses"].get(str(call.status), {})
+    content = response.get("content", {}).get("application/json", {})
+    reference = content.get("schema", {}).get("$ref", "")
+    return str(reference).rpartition("/")[2] or None
+
+
+# Values ---------------------------------------------------------------------------------------------------------------
+
+
+def _values(call: Call, where: str, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
+    """Compare two values of one place; `recorded` is what the service sent."""
+    if isinstance(recorded, dict) and isinstance(expected, dict):
+        if _ends_between(recorded, expected):
+            return
+        passed_over = _NEVER - set(_texts_of(expected)) | (_ORIGIN if recorded.get("id") in replay.beginning else set())
+        for name in (name for name in recorded if name in expected):
+            if name == "data":
+                yield from _lists(call, recorded[name], expected[name], replay)
+            elif name not in passed_over:
+                yield from _values(call, f"{where}/{name}", recorded[name], expected[name], replay)
+    elif isinstance(recorded, list) and isinstance(expected, list):
+        if len(recorded) != len(expected):
+            yield Difference(call, where, f"{len(recorded)} items", f"{len(expected)}")
+            return
+        for index, (one, other) in enumerate(zip(recorded, expected, strict=True)):
+            yield from _values(call, f"{where}/{index}", one, other, replay)
+    else:
+        yield from _leaves(call, where, recorded, expected, replay)
+
+
+def _leaves(call: Call, where: str, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
+    name = next((step for step in reversed(where.split("/")) if not step.isdecimal()), "")
+    if name == "next_cursor":
+        return
+    if name == "status" and {recorded, expected} <= _OPEN:
+        return
+    if name == "finished_at" or name == "error":
+        is_same = (recorded is None) == (expected is None)
+    elif is_name(name) and isinstance(recorded, str) and isinstance(expected, str):
+        known = replay.mapped.get(recorded, expected) == expected
+        is_same = known and replay.stands_for.get(expected, recorded) == recorded
+    else:
+        is_same = recorded == expected
+    if not is_same:
+        yield Difference(call, where, _shown(recorded), _shown(expected))
+
+
+def _lists(call: Call, recorded: Any, expected: Any, replay: Replay) -> Iterator[Difference]:
+    """Compare the items of a list that both sides know. What else a Team has, nobody can tell."""
+    if not isinstance(recorded, list) or not isinstance(expected, list):
+        return
+    items = [item for item in recorded if isinstance(item, dict)]
+    times = [str(item.get("created_at")) for item in items]
+    if times != sorted(times, reverse=True):
+        sentence = "Lists are ordered by created_at, descending (section 4)"
+        yield Difference(call, "/data", "another order", "created_at descending", sentence)
+    own = {item.get("id"): item for item in expected if isinstance(item, dict)}
+    for item in items:
+        counterpart = own.get(replay.mapped.get(str(item.get("id"))))
+        if counterpart is not None:
+            yield from _values(call, f"/data/{item['id']}", item, counterpart, replay)
+
+
+def _shown(value: Any) -> str:
+    return "null" if value is None else str(value)
+
+
+def _texts_of(shown: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the members of a resource that hold what a client wrote."""
+    of_team = ("name",) if shown.get("scope") == "team" else ()
+    return () if shown.get("scope") == "global" else _TEXTS.get(str(shown.get("object")), of_team)
+
+
+def _ends_between(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    """Whether work ended a moment earlier or later than in the replay: nobody knows when, between two looks."""
+    statuses = {str(recorded.get("status")), str(expected.get("status"))}
+    return bool(statuses & _OPEN) and bool(statuses & TERMINAL)
+
+
+def unanswered(answered: Answered | None) -> bool:
+    """Whether the emulator failed to answer as it should: a defect of ours."""
+    return answered is not None and answered.status == 500 and "emulator-rule" not in answered.headers

@@ -1,0 +1,158 @@
+"""Recordings as HTTP Archives (HAR 1.2), as browsers, mitmproxy, Charles and Playwright export them.
+
+Repairs what these tools leave out, and marks what cannot be repaired: a body that is missing, cut off, or kept in
+another file makes its exchange evidence for the status alone.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from emulator import __version__
+from emulator.drift.exchanges import Exchange, lower_names
+from emulator.kernel.timestamps import format_timestamp, parse_timestamp
+
+_NOT_TEXT = ("image/", "application/octet-stream")
+
+
+def entries_of(document: Any) -> Sequence[Any] | None:
+    """Return the entries of a HAR; None if the document is none."""
+    log = document.get("log") if isinstance(document, dict) else None
+    entries = log.get("entries") if isinstance(log, dict) else None
+    return entries if isinstance(entries, list) else None
+
+
+def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
+    """Read one entry. Raises KeyError, TypeError or ValueError for what is none."""
+    request, response = entry["request"], entry.get("response") or {}
+    status = int(response.get("status") or 0) or None  # browsers write 0 or -1 where no answer came
+    request_body, is_request_partial = _request_body(request)
+    response_body, is_response_partial = _response_body(response) if status else (None, False)
+    return Exchange(
+        where=where,
+        at=_instant(entry.get("startedDateTime")),
+        took_ms=_duration_ms(entry.get("time")),
+        method=str(request["method"]).upper(),
+        url=str(request["url"]),
+        request_headers=_headers(request),
+        request_body=request_body,
+        status=status if status is not None and status > 0 else None,
+        response_headers=_headers(response),
+        response_body=response_body,
+        is_partial=is_request_partial or is_response_partial,
+    )
+
+
+def _instant(text: Any) -> int | None:
+    """Read the time at which a request began; more digits than microseconds are cut off."""
+    if not isinstance(text, str):
+        return None
+    seconds, point, rest = text.partition(".")
+    digits = len(rest) - len(rest.lstrip("0123456789"))
+    return parse_timestamp(f"{seconds}.{rest[: min(digits, 6)]}{rest[digits:]}" if point else text)
+
+
+def _duration_ms(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and value >= 0 else None
+
+
+def _headers(message: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers; those of HTTP/2 that stand for the request line (`:path`) are left out."""
+    pairs = [(str(header["name"]), str(header["value"])) for header in message.get("headers") or ()]
+    return lower_names(pair for pair in pairs if not pair[0].startswith(":"))
+
+
+def _request_body(request: Mapping[str, Any]) -> tuple[bytes | None, bool]:
+    posted = request.get("postData")
+    if not posted:
+        size = request.get("bodySize") or 0
+        return None, isinstance(size, int) and size > 0
+    if posted.get("encoding") == "base64":
+        return _from_base64(str(posted.get("text", "")))
+    if posted.get("text") is not None:
+        text = str(posted["text"])
+        media_type = str(posted.get("mimeType", ""))
+        return text.encode(errors="replace"), media_type.startswith(_NOT_TEXT)  # bytes written as text are spoiled
+    if posted.get("params"):
+        pairs = [(str(parameter["name"]), str(parameter.get("value", ""))) for parameter in posted["params"]]
+        return urlencode(pairs).encode(), False
+    return None, True
+
+
+def _response_body(response: Mapping[str, Any]) -> tuple[bytes | None, bool]:
+    content = response.get("content") or {}
+    text, size = content.get("text"), content.get("size") or 0
+    if text is None:
+        return None, (isinstance(size, int) and size > 0) or "_file" in content
+    if content.get("encoding") == "base64":
+        body, is_partial = _from_base64(str(text))
+    else:
+        body, is_partial = str(text).encode(errors="replace"), False
+        is_partial = str(content.get("mimeType", "")).startswith(_NOT_TEXT)
+    is_cut = isinstance(size, int) and body is not None and len(body) < size
+    return body, is_partial or is_cut
+
+
+def _from_base64(text: str) -> tuple[bytes | None, bool]:
+    """Decode what may have been cut off."""
+    compact = "".join(text.split())
+    whole = compact[: len(compact) // 4 * 4]
+    try:
+        return base64.b64decode(whole, validate=True), len(whole) < len(compact)
+    except (binascii.Error, ValueError):
+        return None, True
+
+
+def as_har(exchanges: Sequence[Exchange]) -> dict[str, Any]:
+    """Return exchanges as a HAR."""
+    creator = {"name": "image-workflow-emulator", "version": __version__}
+    return {"log": {"version": "1.2", "creator": creator, "entries": [_as_entry(exchange) for exchange in exchanges]}}
+
+
+def _as_entry(exchange: Exchange) -> dict[str, Any]:
+    took = exchange.took_ms or 0
+    query = [
+        {"name": name, "value": value}
+        for name, value in parse_qsl(urlsplit(exchange.url).query, keep_blank_values=True)
+    ]
+    common = {"httpVersion": "HTTP/1.1", "cookies": [], "headersSize": -1, "bodySize": -1}
+    request = {
+        **common,
+        "method": exchange.method,
+        "url": exchange.url,
+        "headers": _as_headers(exchange.request_headers),
+        "queryString": query,
+    }
+    if exchange.request_body is not None:
+        media_type = exchange.request_headers.get("content-type", "")
+        request["postData"] = {"mimeType": media_type, **_as_text(exchange.request_body)}
+    content = _as_text(exchange.response_body or b"")
+    size = len(exchange.response_body or b"")
+    return {
+        "startedDateTime": format_timestamp(exchange.at or 0),
+        "time": took,
+        "request": request,
+        "response": {
+            **common,
+            "status": exchange.status or 0,
+            "statusText": "",
+            "headers": _as_headers(exchange.response_headers),
+            "content": {"size": size, "mimeType": exchange.response_headers.get("content-type", ""), **content},
+            "redirectURL": exchange.response_headers.get("location", ""),
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": took, "receive": 0},
+    }
+
+
+def _as_text(body: bytes) -> dict[str, str]:
+    try:
+        return {"text": body.decode()}
+    except UnicodeDecodeError:
+        return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
+
+
+def _as_headers(headers: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in headers.items()]

@@ -1,0 +1,60 @@
+"""Recordings as this emulator's own journal writes them: `requests --format json` and `exec --journal FILE`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from emulator.drift.exchanges import Exchange
+from emulator.kernel.timestamps import parse_timestamp
+
+ORIGIN = "http://emulator"
+"""Stands for the address of the emulator, which a journal does not hold."""
+
+
+def entries_of(document: Any) -> Sequence[Any] | None:
+    """Return the entries of a journal, oldest first; None if the document is none."""
+    data = document.get("data") if isinstance(document, dict) else None
+    if not isinstance(data, list) or not all(isinstance(entry, dict) and "sequence" in entry for entry in data):
+        return None
+    return sorted(data, key=lambda entry: (str(entry.get("sandbox", "")), int(entry["sequence"])))
+
+
+def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
+    """Read one entry. Raises KeyError, TypeError or ValueError for what is none."""
+    query = entry.get("query")
+    took_ms = entry.get("duration_ms")
+    response_body = _body(entry.get("response_body"))
+    note = str(entry.get("note") or "")
+    return Exchange(
+        where=where,
+        at=parse_timestamp(entry["at"]),
+        took_ms=None if took_ms is None else float(took_ms),
+        method=str(entry["method"]),
+        url=f"{ORIGIN}{entry['path']}" + (f"?{query}" if query else ""),
+        request_headers=_request_headers(entry),
+        request_body=_body(entry.get("request_body")),
+        status=None if entry.get("lost") else entry["status"],
+        response_headers={name.lower(): value for name, value in (entry.get("response_headers") or {}).items()},
+        response_body=response_body,
+        is_partial="is not shown" in note and not str(entry.get("bytes") or ""),
+    )
+
+
+def _request_headers(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return the headers that the journal keeps. Of a key it has the beginning only, which still tells keys apart."""
+    credential = entry.get("credential")
+    headers = {
+        "authorization": f"Bearer {credential['id']}" if credential else None,
+        "idempotency-key": entry.get("idempotency_key"),
+        "user-agent": entry.get("user_agent"),
+        "content-type": entry.get("content_type"),
+    }
+    return {name: value for name, value in headers.items() if value}
+
+
+def _body(value: Any) -> bytes | None:
+    """Return a body, which the journal shows as JSON, or as text where it is none."""
+    if value is None:
+        return None
+    return value.encode() if isinstance(value, str) else orjson.dumps(value)

@@ -1,0 +1,243 @@
+"""The judgement of a recording: which reading of each decision the service has, and what no reading explains.
+
+First each decision is observed by itself. Then the recording is replayed by an emulator with the readings that were
+found, and what still differs is a breach of the specification, a defect of ours, or something that nobody wrote down.
+A first difference silences what depends on it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from emulator.contract import Contract
+from emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, READINGS, Readings, chosen
+from emulator.drift.comparison import Difference, breaches, compare, unanswered
+from emulator.drift.decisions import OBSERVATIONS
+from emulator.drift.exchanges import Exchange
+from emulator.drift.observations.base import NEITHER, Seen
+from emulator.drift.replay import Replay, Replayed, is_name
+from emulator.drift.traffic import Traffic
+
+Verdict = Literal["assumed", "other", "neither", "untold"]
+MAX_SHOWN: Final = 20
+"""The most exchanges that are named for one decision."""
+_CLEAR_SHARE: Final = 0.75
+"""The share of the evidence that a reading needs where not all of it agrees; below it, none explains what was seen."""
+
+
+class Row(Struct, frozen=True):
+    """What is known of one decision."""
+
+    decision: str
+    verdict: Verdict
+    reading: str | None
+    """The bare id, `plain` included; None if the verdict is `untold` or `neither`."""
+    seen: int
+    """How much of the evidence speaks for it."""
+    of: int
+    """How much evidence there is."""
+    last: int
+    """The instant of the last evidence."""
+    where: tuple[str, ...]
+    what: str = ""
+    """What was observed that no reading explains."""
+
+
+class Unexplained(Struct, frozen=True):
+    """A difference that is left. `sentence` is the one that it contradicts; empty where none does."""
+
+    exchange: str
+    operation: str
+    where: str
+    recorded: str
+    expected: str
+    sentence: str
+
+
+class Report(Struct, frozen=True):
+    """The judgement."""
+
+    compared: int
+    """The calls that the emulator answered too."""
+    rows: tuple[Row, ...]
+    breaches: tuple[Unexplained, ...]
+    differences: tuple[Unexplained, ...]
+    """What no reading explains, and no sentence forbids."""
+    bugs: tuple[Unexplained, ...]
+    noise: int
+    """Exchanges with other services, calls that could not be asked again, and differences that depend on another."""
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The names of the readings that were found, such as `D26=always-a-cursor`."""
+        return tuple(f"{row.decision}={row.reading}" for row in self.rows if row.verdict == "other")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        decisions = [
+            {
+                "id": row.decision,
+                "verdict": row.verdict,
+                "reading": row.reading,
+                "seen": row.seen,
+                "where": list(row.where),
+            }
+            | ({"what": row.what} if row.what else {})
+            for row in self.rows
+        ]
+        return {
+            "compared": self.compared,
+            "decisions": decisions,
+            "breaches": [_as_json(found) for found in self.breaches],
+            "differences": [_as_json(found) for found in self.differences],
+            "bugs": [_as_json(found) for found in self.bugs],
+            "noise": self.noise,
+        }
+
+
+def _as_json(found: Unexplained) -> dict[str, Any]:
+    members = {name: getattr(found, name) for name in ("exchange", "operation", "where", "recorded", "expected")}
+    return {**members, **({"sentence": found.sentence} if found.sentence else {})}
+
+
+async def judge(
+    exchanges: Sequence[Exchange],
+    contract: Contract,
+    known: Readings = NO_READINGS,
+    say: Callable[[str], None] = lambda _: None,
+    ignored: frozenset[str] = frozenset(),
+) -> Report:
+    """Judge a recording.
+
+    `known` are readings that were found before, `ignored` the decisions to leave out; `say` is told what is being done.
+    """
+    traffic = Traffic(exchanges, contract)
+    rows = tuple(
+        _row(decision, list(OBSERVATIONS[decision](traffic)), known)
+        for decision in DECISIONS
+        if decision not in ignored
+    )
+    found = [f"{row.decision}={row.reading}" for row in rows if row.verdict == "other"]
+    settled = {name.partition("=")[0] for name in found}
+    names = [*found, *(name for name in chosen(known) if name.partition("=")[0] not in settled)]
+    say(f"replaying {len(traffic.calls)} calls" + (f" with {', '.join(names)}" if names else ""))
+    replay = Replay(traffic, contract, ",".join(names) or PLAIN)
+    replayed = await replay.run()
+    kept, silenced = _first_differences(replayed, replay, contract)
+    bugs = [item for item in replayed if unanswered(item.answered) and item.call.code != "internal_error"]
+    observed = {row.decision for row in rows if row.verdict == NEITHER}
+    return Report(
+        compared=sum(item.answered is not None for item in replayed),
+        rows=rows,
+        breaches=tuple(_unexplained(found) for found in kept if found.sentence),
+        differences=tuple(
+            _unexplained(found) for found in kept if not found.sentence and not _is_observed(found, observed)
+        ),
+        bugs=tuple(_bug(item) for item in bugs),
+        noise=traffic.left_aside + silenced + sum(item.answered is None for item in replayed),
+    )
+
+
+def _row(decision: str, seen: list[Seen], known: Readings) -> Row:
+    """Weigh the evidence for one decision: each of its aspects by itself, and one that is not as assumed before the others."""
+    aspects = sorted({evidence.aspect for evidence in seen}) or [""]
+    rows = [_aspect(decision, [one for one in seen if one.aspect == aspect], known) for aspect in aspects]
+    return min(rows, key=lambda row: _RANKS.index(row.verdict))
+
+
+_RANKS: Final = ("neither", "other", "assumed", "untold")
+
+
+def _aspect(decision: str, seen: list[Seen], known: Readings) -> Row:
+    counts = Counter(evidence.reading for evidence in seen)
+    if not counts:
+        return Row(decision, "untold", None, 0, 0, 0, ())
+    reading, number = counts.most_common(1)[0]
+    of, last = len(seen), max(evidence.call.at for evidence in seen)
+    if NEITHER in counts or number / len(seen) < _CLEAR_SHARE:
+        odd = [evidence for evidence in seen if evidence.reading == NEITHER] or seen
+        return Row(decision, "neither", None, of, of, last, _places(odd), odd[0].what or _mixed(counts))
+    usual = next(
+        (item.id for item in READINGS.values() if item.name in chosen(known) and item.decision == decision), PLAIN
+    )
+    places = _places([evidence for evidence in seen if evidence.reading == reading])
+    return Row(decision, "assumed" if reading == usual else "other", reading, number, of, last, places)
+
+
+def _mixed(counts: Counter[str]) -> str:
+    return "the service does both: " + ", ".join(
+        f"{reading} {number} times" for reading, number in counts.most_common()
+    )
+
+
+def _places(seen: Iterable[Seen]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(evidence.call.where for evidence in seen))[:MAX_SHOWN]
+
+
+# Differences ----------------------------------------------------------------------------------------------------------
+
+
+def _first_differences(
+    replayed: Sequence[Replayed], replay: Replay, contract: Contract
+) -> tuple[list[Difference], int]:
+    """Return the differences that depend on no earlier one, and how many calls were passed over."""
+    kept: list[Difference] = []
+    doubtful: set[str] = set()
+    silenced = 0
+    for item in replayed:
+        names = set(_names_in(item))
+        if names & doubtful:
+            kept += breaches(item.call, contract)  # which depend on nothing else
+            silenced += 1
+            continue
+        found = list(compare(item, replay, contract))
+        kept += found
+        if any(not difference.sentence for difference in found):
+            doubtful |= {name for name in names if not _is_settled(name, item)}
+    return kept, silenced
+
+
+def _names_in(item: Replayed) -> Iterator[str]:
+    """Iterate over the ids, links and keys that a call mentions."""
+    yield from item.call.parameters.values()
+    for holder in (item.call.body, item.call.answer):
+        yield from _names(holder)
+    if item.call.surface is not None:
+        yield item.call.exchange.url
+    if item.call.key is not None:
+        yield f"key {item.call.key}"
+
+
+def _names(value: Any, name: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for member, inner in value.items():
+            if member != "data":
+                yield from _names(inner, member)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _names(inner, name)
+    elif isinstance(value, str) and is_name(name):
+        yield value
+
+
+def _is_settled(name: str, item: Replayed) -> bool:
+    """Whether a name was there before the call that differs, and is not what it changes."""
+    return isinstance(item.call.body, dict) and name in set(_names(item.call.body))
+
+
+def _is_observed(found: Difference, observed: set[str]) -> bool:
+    """Whether a status differs where an observation has already said that no reading explains it."""
+    return found.where == "status" and bool(observed & {"D04", "D10", "D14", "D32", "D33", "D57"})
+
+
+def _unexplained(found: Difference) -> Unexplained:
+    call = found.call
+    return Unexplained(call.where, call.name, found.where, found.recorded, found.expected, found.sentence)
+
+
+def _bug(item: Replayed) -> Unexplained:
+    assert item.answered is not None
+    status = str(item.answered.status)
+    return Unexplained(item.call.where, item.call.name, "status", str(item.call.status), status, "")

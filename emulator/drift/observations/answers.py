@@ -1,0 +1,86 @@
+"""Observations of how any answer is written: headers, media types and timestamps (D42, D66, D70, D72, D73)."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from emulator.domain.lifecycles import TERMINAL
+from emulator.drift.observations.base import NEITHER, Seen, texts, whole
+from emulator.drift.traffic import Call, Traffic, Work
+from emulator.kernel.timestamps import SECOND_MS
+
+_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
+
+
+def poll_hint(traffic: Traffic) -> Iterator[Seen]:
+    """D42: whether a poll of unfinished work says when it changes, and whether that is true.
+
+    A hint that is kept proves nothing of a service that gives others: half of one second is one second too.
+    """
+    found = [seen for work in traffic.works.values() for seen in _hints(work)]
+    is_rough = any(seen.reading == "rough" for seen in found)
+    yield from (seen for seen in found if not (is_rough and seen.reading == "plain"))
+
+
+def _hints(work: Work) -> Iterator[Seen]:
+    looks = [(call, shown) for call, shown in work.looks if call.name in ("getOperation", "getGeneration")]
+    for index, (call, shown) in enumerate(looks):
+        if shown.get("status") in TERMINAL:
+            return
+        hint = call.headers.get("retry-after")
+        if hint is None:
+            yield Seen("no-hint", call)
+        elif hint.isdecimal():
+            changed = _changed_when_promised(index, looks, int(hint))
+            if changed is not None:
+                yield Seen("plain" if changed else "rough", call)
+
+
+def _changed_when_promised(index: int, looks: list[tuple[Call, dict[str, object]]], hint: int) -> bool | None:
+    """Whether the next look after the hint shows a change; None if no look tells.
+
+    A clock that skips waits asks for 0 seconds, and tells nothing.
+    """
+    call, shown = looks[index]
+    for later, seen in looks[index + 1 :]:
+        if later.at >= call.at + hint * SECOND_MS and hint > 0:
+            return seen.get("updated_at") != shown.get("updated_at") or seen.get("status") != shown.get("status")
+        if seen.get("updated_at") != shown.get("updated_at"):
+            return None  # it changed in between: perhaps the next step of several
+    return None
+
+
+def pause_hint(traffic: Traffic) -> Iterator[Seen]:
+    """D66: whether a 503 has a Retry-After."""
+    for call in traffic.calls:
+        if call.status == 503 and call.code == "service_unavailable":
+            yield Seen("plain" if "retry-after" in call.headers else "silent", call)
+
+
+def location(traffic: Traffic) -> Iterator[Seen]:
+    """D70: whether a Location is absolute."""
+    for call in traffic.calls:
+        target = call.headers.get("location")
+        if target is not None and call.operation is not None and call.status in (201, 202):
+            yield Seen("plain" if "://" in target else "relative", call)
+
+
+def media_types(traffic: Traffic) -> Iterator[Seen]:
+    """D72: whether a media type has a parameter."""
+    for call in traffic.calls:
+        found = call.headers.get("content-type", "")
+        media_type, _, parameters = found.partition(";")
+        if call.operation is None or media_type.strip().lower() not in ("application/json", "application/problem+json"):
+            continue
+        reading = "plain" if not parameters.strip() else "charset" if "charset" in parameters.lower() else NEITHER
+        yield Seen(reading, call, f"Content-Type: {found}")
+
+
+def timestamps(traffic: Traffic) -> Iterator[Seen]:
+    """D73: how a timestamp ends."""
+    for call in whole(iter(traffic.calls)):
+        if call.operation is None or not call.is_success:
+            continue
+        endings = {match[1] for text in texts(call.answer) if (match := _TIMESTAMP.fullmatch(text))}
+        for ending in sorted(endings):
+            yield Seen({"Z": "plain", "+00:00": "offset"}.get(ending, NEITHER), call, f"a timestamp ends in {ending!r}")

@@ -1,0 +1,47 @@
+"""What an observation yields, and what several of them ask of a recording."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
+
+from emulator.drift.traffic import Call, Traffic
+
+NEITHER: Final = "neither"
+"""Seen where no reading of the decision explains what the service did."""
+
+
+class Seen(Struct, frozen=True):
+    """One piece of evidence: the reading that it speaks for (`plain`, an id, or `neither`), and the call that shows it."""
+
+    reading: str
+    call: Call
+    what: str = ""
+    """What was observed, in words, where no reading explains it."""
+    aspect: str = ""
+    """Which side of the decision it is about, where its readings differ in several: evidence for one says nothing of others."""
+
+
+Observe: TypeAlias = Callable[[Traffic], Iterator[Seen]]
+
+
+def whole(calls: Iterator[Call]) -> Iterator[Call]:
+    """Leave out the calls whose bodies were cut off or lost."""
+    return (call for call in calls if not call.exchange.is_partial and call.status is not None)
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Iterate over every text in some JSON, keys aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for member in value.values():
+            yield from texts(member)
+    elif isinstance(value, list):
+        for member in value:
+            yield from texts(member)
+
+
+def is_refusal_of_input(call: Call) -> bool:
+    """Whether a body was refused as such."""
+    return call.code == "invalid_input"

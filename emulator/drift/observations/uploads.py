@@ -1,0 +1,105 @@
+"""Observations of uploads and files (D15, D16, D18, D19, D57)."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from emulator.domain.pixels import is_above_small_limit
+from emulator.drift.observations.base import NEITHER, Seen, is_refusal_of_input, whole
+from emulator.drift.traffic import Call, Traffic
+from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS, parse_timestamp
+
+WINDOWS_MS: Final = {"plain": 15 * MINUTE_MS, "short": 60 * SECOND_MS}
+_TOLERANCE: Final = 0.25
+"""How far a window may be off: the clocks of the service and of the client are not the same."""
+_KEPT: Final = {"image/jpeg": "jpeg", "image/png": "png", "image/webp": "webp", "image/gif": "png"}
+"""The stored format of each source format that has one (D18); AVIF has two."""
+
+
+def upload_session(traffic: Traffic) -> Iterator[Seen]:
+    """D15: how long a signed address takes bytes."""
+    for call in whole(traffic.of("createUpload")):
+        window_ms = _window_ms(traffic, call) if call.status == 201 else None
+        if window_ms is None:
+            continue
+        reading = next(
+            (name for name, span in WINDOWS_MS.items() if abs(window_ms - span) <= span * _TOLERANCE), NEITHER
+        )
+        yield Seen(reading, call, f"a window of {round(window_ms / SECOND_MS)} s")
+
+
+def _window_ms(traffic: Traffic, call: Call) -> int | None:
+    """Return how long after its creation a session ends."""
+    now = traffic.service_time(call)
+    try:
+        return None if now is None else parse_timestamp(call.answer["upload"]["expires_at"]) - now
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def upload_status(traffic: Traffic) -> Iterator[Seen]:
+    """D16: the status that answers accepted bytes."""
+    for call in traffic.of("upload"):
+        if call.is_success:
+            yield Seen({200: "plain", 201: "created"}.get(call.status or 0, NEITHER), call, f"status {call.status}")
+
+
+def stored_format(traffic: Traffic) -> Iterator[Seen]:
+    """D18: whether a photo keeps its format."""
+    for call, asset, content_type in _completed(traffic):
+        kept = _KEPT.get(content_type)
+        if kept is None or kept == "webp":
+            continue
+        found = asset.get("format")
+        yield Seen({kept: "plain", "webp": "webp"}.get(str(found), NEITHER), call, f"{content_type} became {found}")
+
+
+def file_delivery(traffic: Traffic) -> Iterator[Seen]:
+    """D19: whether a file is answered itself, or by a redirect."""
+    for call in traffic.of("download"):
+        if call.status in (200, 206, 304):
+            if not _is_target(traffic, call):
+                yield Seen("plain", call)
+        elif call.status in (301, 302, 303, 307, 308):
+            yield Seen("redirects", call)
+
+
+def _is_target(traffic: Traffic, call: Call) -> bool:
+    """Whether a redirect led here."""
+    return any(other.headers.get("location") == call.exchange.url for other in traffic.of("download"))
+
+
+def picture_limit(traffic: Traffic) -> Iterator[Seen]:
+    """D57: whether a large photo is taken."""
+    for call in whole(traffic.of("completeUpload")):
+        if call.status == 201:
+            width, height = call.answer.get("width"), call.answer.get("height")
+            if isinstance(width, int) and isinstance(height, int) and is_above_small_limit(width, height):
+                yield Seen("plain", call)
+        elif is_refusal_of_input(call):
+            size = _sent_size(traffic, call)
+            if size is not None and is_above_small_limit(*size):
+                yield Seen("small", call)
+
+
+def _sent_size(traffic: Traffic, completion: Call) -> tuple[int, int] | None:
+    """Return the pixel size of the photo that was sent, where the recording has its bytes or their description."""
+    from emulator.drift.pictures import picture_size
+
+    session = completion.parameters.get("upload_id")
+    opened = next((call for call in traffic.of("createUpload") if call.answer.get("id") == session), None)
+    url = opened.answer.get("upload", {}).get("url") if opened else None
+    sent = next((call for call in traffic.of("upload") if call.exchange.url == url), None)
+    return picture_size(sent.exchange.request_body) if sent and sent.exchange.request_body else None
+
+
+def _completed(traffic: Traffic) -> Iterator[tuple[Call, dict[str, Any], str]]:
+    """Iterate over the uploads that became Assets: the call, the Asset, and the media type that was declared."""
+    declared = {
+        call.answer.get("id"): str(call.body.get("content_type"))
+        for call in traffic.of("createUpload")
+        if call.is_success and isinstance(call.body, dict)
+    }
+    for call in whole(traffic.of("completeUpload")):
+        content_type = declared.get(call.parameters.get("upload_id"))
+        if call.status == 201 and content_type is not None:
+            yield call, call.answer, content_type

@@ -1,0 +1,190 @@
+"""The probes: for each decision the least that has to be asked to tell its readings apart, and what that costs.
+
+A probe only asks. What its answers mean is said by the observation of its decision (`emulator.drift.decisions`), the
+same one that judges a recording. A decision without a probe can only be told by traffic that happens to show it.
+"""
+
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, Final
+
+from msgspec import Struct
+
+from emulator.drift.active import Reply, Service
+
+_MANY: Final = 6
+"""More photos than one Generation takes."""
+_LARGE: Final = (6_000, 5_000)
+_ORDER: Final[Mapping[str, Any]] = {
+    "output_mode": "single_shots",
+    "background": {"type": "automatic"},
+    "fashion_model": {"type": "none"},
+    "image_count": 1,
+    "aspect_ratio": "4:5",
+    "resolution": "1k",
+    "output_format": "jpeg",
+}
+
+
+class Probe(Struct, frozen=True):
+    """How to tell the readings of some decisions apart."""
+
+    decisions: tuple[str, ...]
+    summary: str
+    run: Callable[[Service], None]
+    is_read: bool = False
+    """Whether it only reads."""
+    credits: int = 0
+    """What it costs at the most."""
+
+
+def probes_within(credits_to_spend: int | None) -> Iterable[Probe]:
+    """Iterate over the probes that may be run: the free ones first; those that only read where no Credits are given."""
+    left = credits_to_spend
+    for probe in sorted(PROBES, key=lambda probe: (not probe.is_read, probe.credits)):
+        if left is None:
+            if probe.is_read:
+                yield probe
+        elif probe.credits <= left:
+            left -= probe.credits
+            yield probe
+
+
+# What the probes ask --------------------------------------------------------------------------------------------------
+
+
+def _lists(service: Service) -> None:
+    service.call("getTeam")
+    service.call("listAssets", limit=101)
+    service.call("listPoses", limit=100)
+
+
+def _upload(service: Service) -> None:
+    asset = _photo(service, (64, 64))
+    url = asset.json.get("url")
+    if isinstance(url, str):
+        service.send("GET", url, {})
+
+
+def _large_upload(service: Service) -> None:
+    _photo(service, _LARGE)
+
+
+def _texts(service: Service) -> None:
+    photos = _photos(service, 1)
+    service.call("createProduct", {"name": "n" * 150, "asset_ids": photos, "primary_asset_id": photos[0]})
+
+
+def _refused_twice(service: Service) -> None:
+    body = {"name": "Probe", "asset_ids": ["ast_absent"], "primary_asset_id": "ast_absent"}
+    for _ in range(2):
+        service.call("createProduct", body, key="refused-twice")
+
+
+def _product(service: Service) -> None:
+    photos = sorted(_photos(service, 2), reverse=True)
+    service.call("createProduct", {"name": "Probe", "asset_ids": photos, "primary_asset_id": photos[0]})
+    service.call("listProducts")
+
+
+def _style(service: Service) -> None:
+    body = {"name": "Probe", "asset_ids": _photos(service, 3)}
+    admitted = service.call("createPhotographyStyle", body, key="style")
+    service.call("createPhotographyStyle", {**body, "description": ""}, key="style")
+    service.finished(admitted)
+
+
+def _pose(service: Service) -> None:
+    (photo,) = _photos(service, 1)
+    service.call("getTeam")
+    admitted = service.call("createPose", {"name": "Probe", "asset_id": photo})
+    service.call("getTeam")
+    service.finished(admitted)
+    service.call("getTeam")
+
+
+def _least_order(service: Service) -> None:
+    _outputs(service, {"output_mode": "single_shots", "asset_ids": _photos(service, 1)})
+
+
+def _usual_order(service: Service) -> None:
+    _outputs(service, {**_ORDER, "asset_ids": _photos(service, 1)})
+
+
+def _many_subjects(service: Service) -> None:
+    _outputs(service, {**_ORDER, "asset_ids": _photos(service, _MANY)})
+
+
+def _photoshoot(service: Service) -> None:
+    body = {**_ORDER, "output_mode": "photoshoot", "image_count": 4, "asset_ids": _photos(service, 1)}
+    admitted = service.call("createProductPhotographyGeneration", body)
+    service.call("getTeam")
+    service.finished(admitted)
+
+
+def _count_of_photoshoot(service: Service) -> None:
+    body = {**_ORDER, "output_mode": "photoshoot", "image_count": 2, "asset_ids": _photos(service, 1)}
+    service.call("createProductPhotographyGeneration", body)
+
+
+def _outputs(service: Service, body: Mapping[str, Any]) -> None:
+    """Order pictures, wait for them, and look at each."""
+    work = service.finished(service.call("createProductPhotographyGeneration", body))
+    for output in work.get("outputs") or ():
+        if output.get("asset"):
+            service.call("getAsset", asset_id=output["asset"]["id"])
+
+
+PROBES: Final = (
+    Probe(
+        ("D02", "D26", "D72", "D73"), "read the Team, and lists with a limit of 101 and of 100", _lists, is_read=True
+    ),
+    Probe(("D15", "D16", "D18", "D19", "D70"), "upload a photo and fetch it", _upload),
+    Probe(("D57",), "upload a photo of 30 megapixels", _large_upload),
+    Probe(("D04",), "create a Product with a name of 150 characters", _texts),
+    Probe(("D10",), "create a Product of an Asset that does not exist, twice with one key", _refused_twice),
+    Probe(("D22", "D74"), "create a Product of two photos, and list the Products", _product),
+    Probe(("D14", "D27", "D42", "D71"), "create a style, and repeat it with an empty description", _style),
+    Probe(("D33",), "order a photoshoot with an image_count of 2", _count_of_photoshoot, credits=2),
+    Probe(("D29",), "create a pose, and read the Team before, meanwhile and after", _pose, credits=1),
+    Probe(("D33",), "order a picture with nothing but output_mode and a photo", _least_order, credits=1),
+    Probe(("D35",), "order a picture of 4:5 at 1k", _usual_order, credits=1),
+    Probe(("D32",), "order a picture of six photos", _many_subjects, credits=1),
+    Probe(("D40", "D76"), "order a photoshoot, and look at it until it has finished", _photoshoot, credits=2),
+)
+"""Every probe. D12, D31, D37 and D66 have none: nobody can make a service forget a key, fail or pause."""
+
+
+# Photos ---------------------------------------------------------------------------------------------------------------
+
+
+def _photos(service: Service, number: int) -> list[str]:
+    """Upload some photos and return their ids. Raises KeyError if the service refuses one."""
+    return [str(_photo(service, (64, 64 + index)).json["id"]) for index in range(number)]
+
+
+def _photo(service: Service, size: tuple[int, int]) -> Reply:
+    data = _png(*size)
+    opened = service.call("createUpload", {"content_type": "image/png", "size_bytes": len(data)})
+    upload = opened.json.get("upload") or {}
+    if not isinstance(upload.get("url"), str):
+        return opened
+    sent = service.send(str(upload.get("method", "POST")), upload["url"], upload.get("headers") or {}, data)
+    body = {"upload_token": str(sent.json.get("upload_token"))}
+    return service.call("completeUpload", body, upload_id=str(opened.json.get("id")))
+
+
+@cache
+def _png(width: int, height: int) -> bytes:
+    """Return a plain picture as PNG."""
+    packer = zlib.compressobj(9)
+    row = b"\0" + b"\xc8" * width
+    data = b"".join(packer.compress(row) for _ in range(height)) + packer.flush()
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", data) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,0 +1,160 @@
+"""The recorder: a reverse proxy on the loopback, through which a client talks to the real service.
+
+The links in answers (uploads, files, Location) are rewritten to lead through it too. Nothing of an exchange is written
+before it is scrubbed (emulator.drift.secrets).
+"""
+
+import hashlib
+import threading
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+
+import orjson
+
+from emulator.contract import BASE_PATH
+from emulator.drift.active import Reply, request
+from emulator.drift.exchanges import Exchange, RecordingError, lower_names
+from emulator.drift.har import as_har
+from emulator.drift.secrets import Scrubber
+from emulator.kernel.clock import host_elapsed_ms, host_now
+
+_HOST: Final = "127.0.0.1"
+_LINKS: Final = "/links/"
+_OF_CONNECTION: Final = frozenset(
+    {"host", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "content-length"}
+    | {"proxy-authorization", "proxy-connection", "accept-encoding", "expect"}
+)
+"""Headers that are about one connection, or that would have bodies compressed."""
+_MAX_BODY_BYTES: Final = 80 * 1024 * 1024
+
+
+class Recorder:
+    """Passes requests on to the service under `target`, and keeps the exchanges. To be closed."""
+
+    def __init__(self, target: str) -> None:
+        """Begin to listen on a free port. Raises OSError."""
+        self._target = target.rstrip("/")
+        self._exchanges: list[Exchange] = []
+        self._links: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer((_HOST, 0), _handler_of(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, name="recorder", daemon=True)
+        self._thread.start()
+
+    @property
+    def origin(self) -> str:
+        """The address of the proxy."""
+        return f"http://{_HOST}:{self._server.server_port}"
+
+    @property
+    def base_url(self) -> str:
+        """The base URL for the client."""
+        return self.origin + BASE_PATH
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def content(self, key: bytes, *, keep_text: bool = False) -> tuple[bytes, int]:
+        """Return the scrubbed recording as HAR, and its number of exchanges. `key` is secret.
+
+        Raises SurvivorError if something that was to be replaced is still in it.
+        """
+        with self._lock:
+            exchanges = list(self._exchanges)
+        scrubber = Scrubber(key, self._target, keep_text=keep_text)
+        content = orjson.dumps(as_har([scrubber.scrub(exchange) for exchange in exchanges]), option=orjson.OPT_INDENT_2)
+        scrubber.check(content)
+        return content, len(exchanges)
+
+    # Passing on -----------------------------------------------------------------------------------------------------
+
+    def pass_on(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
+        """Pass a request on to the service, and return the answer with links that lead back here."""
+        url = self._url_of(target)
+        if url is None:
+            return Reply(
+                404, {"content-type": "text/plain"}, b"This proxy passes on /v1 and the links in its answers.\n"
+            )
+        sent = {name: value for name, value in headers.items() if name.lower() not in _OF_CONNECTION}
+        at, began_ms = host_now(), host_elapsed_ms()
+        try:
+            reply = request(method, url, sent, body)
+        except RecordingError as error:
+            return Reply(502, {"content-type": "text/plain"}, f"{error}\n".encode())
+        took_ms = host_elapsed_ms() - began_ms
+        with self._lock:
+            where = f"request {len(self._exchanges) + 1}"
+            sent_names = lower_names(sent.items())
+            answered = reply.status, reply.headers, reply.body
+            self._exchanges.append(Exchange(where, at, took_ms, method, url, sent_names, body, *answered))
+        return self._rewritten(reply)
+
+    def _url_of(self, target: str) -> str | None:
+        if target.startswith(BASE_PATH + "/"):
+            return self._target + target.removeprefix(BASE_PATH)
+        return self._links.get(target)
+
+    def _rewritten(self, reply: Reply) -> Reply:
+        headers = {name: value for name, value in reply.headers.items() if name not in _OF_CONNECTION}
+        location, body = headers.get("location", ""), reply.body
+        if location.startswith(self._target + "/"):
+            headers["location"] = self.base_url + location.removeprefix(self._target)
+        elif "://" in location:
+            headers["location"] = self._link(location)
+        if "json" in headers.get("content-type", "") and b"://" in body:
+            try:
+                body = orjson.dumps(self._with_links("", orjson.loads(body)))
+            except orjson.JSONDecodeError:
+                body = reply.body
+        return Reply(reply.status, headers, body)
+
+    def _with_links(self, name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {member: self._with_links(member, inner) for member, inner in value.items()}
+        if isinstance(value, list):
+            return [self._with_links(name, inner) for inner in value]
+        is_link = isinstance(value, str) and name.endswith(("url", "urls")) and "://" in value
+        return self._link(value) if is_link else value
+
+    def _link(self, url: str) -> str:
+        """Return the address here that stands for a link; the same for the same link."""
+        path = _LINKS + hashlib.blake2b(url.encode(), digest_size=16).hexdigest()
+        self._links[path] = url
+        return self.origin + path
+
+
+def _handler_of(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        """Reads one request after another from a connection."""
+
+        protocol_version = "HTTP/1.1"
+
+        def _handle(self) -> None:
+            announced = self.headers.get("content-length", "0")
+            if not announced.isdecimal() or int(announced) > _MAX_BODY_BYTES or "transfer-encoding" in self.headers:
+                self.close_connection = True
+                self._answer(Reply(411, {"content-type": "text/plain"}, b"A body needs a Content-Length.\n"))
+                return
+            body = self.rfile.read(int(announced)) if int(announced) else None
+            self._answer(recorder.pass_on(self.command, self.path, dict(self.headers.items()), body))
+
+        def _answer(self, reply: Reply) -> None:
+            self.send_response_only(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            if reply.status not in (204, 304):
+                self.send_header("content-length", str(len(reply.body)))
+            self.end_headers()
+            if self.command != "HEAD" and reply.status not in (204, 304):
+                self.wfile.write(reply.body)
+
+        do_GET = do_HEAD = do_POST = do_PATCH = do_PUT = do_DELETE = _handle  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing: the client's own output is what people look at."""
+
+    return Handler

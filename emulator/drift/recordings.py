@@ -1,0 +1,76 @@
+"""Files of recorded traffic become exchanges: owns the detection of a format, by content, and the bounds of what is read."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from emulator.drift import cassettes, har, journals
+from emulator.drift.exchanges import Exchange, RecordingError
+
+MAX_FILE_BYTES: Final = 256 * 1024 * 1024
+MAX_EXCHANGES: Final = 20_000
+"""The most exchanges of all files together."""
+
+
+def read_recordings(files: Iterable[str]) -> list[Exchange]:
+    """Return the exchanges of some files, in the order in which their requests were sent.
+
+    Raises:
+        RecordingError: a file cannot be read, or holds no recording.
+    """
+    exchanges: list[Exchange] = []
+    for file in files:
+        exchanges += read_recording(_content(file), Path(file).name)
+        if len(exchanges) > MAX_EXCHANGES:
+            raise RecordingError(f"{file}: more than {MAX_EXCHANGES:,} exchanges; split the recording")
+    if all(exchange.at is not None for exchange in exchanges):
+        exchanges.sort(key=lambda exchange: exchange.at or 0)  # a HAR may list them as they were answered
+    return exchanges
+
+
+def read_recording(content: bytes, name: str) -> list[Exchange]:
+    """Return the exchanges of one recording, as they stand in it. `name` is for messages. Raises RecordingError."""
+    document = _document(content, name)
+    for reader in (har, cassettes, journals):
+        entries = reader.entries_of(document)
+        if entries is not None:
+            return _exchanges(reader.read_entry, entries, name)
+    raise RecordingError(
+        f"{name}: neither a HAR (log.entries), nor a VCR.py cassette (interactions), nor a journal (data)"
+    )
+
+
+def _exchanges(read_entry: Any, entries: Sequence[Any], name: str) -> list[Exchange]:
+    exchanges = []
+    for number, entry in enumerate(entries, start=1):
+        where = f"{name}, entry {number}"
+        try:
+            exchanges.append(read_entry(entry, where))
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise RecordingError(f"{where}: not an exchange of this format ({_reason(error)})") from None
+    return exchanges
+
+
+def _reason(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _content(file: str) -> bytes:
+    try:
+        if Path(file).stat().st_size > MAX_FILE_BYTES:
+            raise RecordingError(f"cannot read {file}: it has more than {MAX_FILE_BYTES // 2**20} MiB")
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise RecordingError(f"cannot read {file}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _document(content: bytes, name: str) -> Any:
+    """Read JSON, or YAML where it is not JSON."""
+    try:
+        return orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))  # some tools begin with a byte order mark
+    except orjson.JSONDecodeError as error:
+        if content.lstrip()[:1] in (b"{", b"["):
+            raise RecordingError(f"{name}: not complete JSON ({error})") from None
+    return cassettes.load_yaml(content, name)

@@ -1,0 +1,406 @@
+"""A recording sent again to an emulator: with its ids learnt, at its times, in the world that it shows.
+
+What the service's world did (a pause, a failed slot, how long work took) is brought about before anything is compared,
+so that only meanings are left to differ. Owns the mapping of recorded values to the emulator's own. Compares nothing.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlencode
+
+import orjson
+
+from emulator.app import Application
+from emulator.contract import BASE_PATH, Contract
+from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
+from emulator.drift.beginning import INGREDIENTS, Found, found_at_start
+from emulator.drift.pictures import description_of
+from emulator.drift.service import Answered, DescribedPictures, ask
+from emulator.drift.traffic import Call, Traffic, Work
+from emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
+from emulator.scenario.outcomes import FAILURE_CODES
+from emulator.settings import read_settings
+from emulator.testing.options import option_texts
+
+_KEY: Final = "iwe_recorded_full"
+_CREDITS: Final = 1_000_000
+_BEFORE_MS: Final = HOUR_MS
+"""How long before the first call the emulator begins, to make what was there."""
+_BY_THE_WORLD: Final = frozenset(
+    {"service_unavailable", "internal_error", "rate_limited", "concurrency_limit_reached", "insufficient_credits"}
+    | {"subscription_required", "credential_expired", "credential_revoked", "idempotency_in_progress"}
+)
+"""Problems that depend on what a recording cannot show: other clients, the Team's account, the state of the service."""
+_QUEUE_MS: Final = 1
+"""How long work is queued; the rest of its time is what the recording shows."""
+_URL_IN_FILE: Final = re.compile(r"https?://[^/]+")
+
+
+class Replayed(NamedTuple):
+    """A call and what the emulator answered to it; None where it could not be asked, with the reason."""
+
+    call: Call
+    answered: Answered | None
+    reason: str = ""
+
+
+class Replay:
+    """One replay of a recording, by an emulator with some readings (as `--readings` takes them)."""
+
+    def __init__(self, traffic: Traffic, contract: Contract, readings: str = "plain") -> None:
+        self._traffic = traffic
+        self._contract = contract
+        self.mapped: dict[str, str] = {}
+        """Recorded ids, links and tokens, and what the emulator has in their place."""
+        self.stands_for: dict[str, str] = {}
+        """The emulator's ids, and the recorded one that each stands for."""
+        self.beginning: frozenset[str] = frozenset()
+        """The recorded ids of what was there before the recording."""
+        self._upload_headers: dict[str, Mapping[str, str]] = {}
+        """By the emulator's upload address: the headers that it asks for."""
+        self._start = (traffic.calls[0].at if traffic.calls else 0) or 86_400_000
+        self._now = self._start
+        with option_texts(self._options(readings)) as texts:
+            self._application = Application(read_settings(texts, {}), DescribedPictures(), contract)
+
+    def _options(self, readings: str) -> dict[str, Any]:
+        team = next((call.answer for call in self._traffic.of("getTeam") if call.is_success), {})
+        limit = ((team.get("capabilities") or {}).get("api_concurrency") or {}).get("limit")
+        world = {
+            "timings": {"queue": f"{_QUEUE_MS}ms"},
+            "teams": {
+                "Recorded": {
+                    "credits": _CREDITS,
+                    "subscription": "active",
+                    "concurrency_limit": limit if isinstance(limit, int) and limit > 0 else 1_000,
+                    "credentials": [{"key": _KEY, "name": "Recorded", "profile": "full"}],
+                }
+            },
+        }
+        options: dict[str, Any] = {
+            "clock": "manual",
+            "start": format_timestamp(self._start - _BEFORE_MS),
+            "rate_limits": "off",
+        }
+        if readings != "plain":
+            options["readings"] = readings
+        return {**options, "world": world}
+
+    async def run(self) -> list[Replayed]:
+        """Send every call again, in order."""
+        found = found_at_start(self._traffic)
+        self.beginning = frozenset(resource.id for resource in found)
+        for resource in found:
+            await self._make(resource)
+        return [await self._send(call) for call in self._traffic.calls]
+
+    # The beginning --------------------------------------------------------------------------------------------------
+
+    async def _make(self, resource: Found) -> None:
+        """Make a resource that was there; one that cannot be made is not mapped, and what needs it is not asked."""
+        if resource.kind == "asset":
+            made = await self._make_asset(resource)
+        elif resource.kind == "product":
+            made = await self._make_product(resource)
+        else:
+            made = await self._make_ingredient(resource)
+        if made is not None:
+            self._map(resource.id, made)
+
+    def _map(self, recorded: str, own: str) -> None:
+        self.mapped[recorded] = own
+        self.stands_for[own] = recorded
+
+    async def _make_asset(self, resource: Found) -> str | None:
+        shown = resource.shown
+        content_type = f"image/{shown.get('format', 'png')}"
+        description = {"width": shown.get("width"), "height": shown.get("height"), "digest": resource.id}
+        return await self._upload(content_type, orjson.dumps({"recorded_picture": description}))
+
+    async def _upload(self, content_type: str, data: bytes) -> str | None:
+        opened = await self._write("POST", "/uploads", {"content_type": content_type, "size_bytes": len(data)})
+        if opened is None:
+            return None
+        address = _target(opened["upload"]["url"])
+        token = await ask(self._application, "POST", address, opened["upload"]["headers"], data)
+        body = {"upload_token": token.json.get("upload_token")} if token else {}
+        asset = await self._write("POST", f"/uploads/{opened['id']}/complete", body)
+        return str(asset["id"]) if asset else None
+
+    async def _make_product(self, resource: Found) -> str | None:
+        photos = [self.mapped[photo] for photo in resource.shown.get("asset_ids") or () if photo in self.mapped]
+        if not photos:
+            photo = await self._upload("image/png", orjson.dumps({"recorded_picture": {"digest": resource.id}}))
+            photos = [photo] if photo else []
+        primary = self.mapped.get(str(resource.shown.get("primary_asset_id")), photos[0] if photos else None)
+        body = {"name": str(resource.shown.get("name") or "Recorded"), "asset_ids": photos, "primary_asset_id": primary}
+        texts = {name: resource.shown[name] for name in ("description", "dimensions") if resource.shown.get(name)}
+        product = await self._write("POST", "/products", {**body, **texts})
+        return str(product["id"]) if product else None
+
+    async def _make_ingredient(self, resource: Found) -> str | None:
+        """Make a Team's ingredient, or take a premade one of the same kind in the place of one."""
+        shown, path = resource.shown, INGREDIENTS[resource.kind]
+        if shown.get("scope") == "global":
+            page = await self._read(f"{path}?scope=global&limit=100")
+            taken = set(self.mapped.values())
+            return next((item["id"] for item in page.get("data", ()) if item["id"] not in taken), None)
+        photos = [
+            await self._upload("image/png", orjson.dumps({"recorded_picture": {"digest": f"{resource.id} {number}"}}))
+            for number in range(3 if resource.kind == "photography_style" else 1)
+        ]
+        is_single = resource.kind in ("background", "pose")
+        body: dict[str, Any] = {"asset_id": photos[0]} if is_single else {"asset_ids": photos}
+        body["name"] = str(shown.get("name") or "Recorded")
+        if resource.kind == "background":
+            body["kind"] = shown.get("kind", "backdrop")
+        if resource.kind == "pose" and shown.get("supported_camera_distances"):
+            body["supported_camera_distances"] = shown["supported_camera_distances"]
+        if resource.kind == "fashion_model":
+            body |= {"age_range": shown.get("age_range", "25-35"), "gender": shown.get("gender", "neutral")}
+        admitted = await self._write("POST", path, body)
+        if admitted is None:
+            return None
+        await self._control("POST", "/clock/advance", {"seconds": 60})
+        operation = await self._read(f"/operations/{admitted['id']}")
+        result = operation.get("result")
+        return str(result["id"]) if result else None
+
+    # The calls ------------------------------------------------------------------------------------------------------
+
+    async def _send(self, call: Call) -> Replayed:
+        """Send one call again at its time, after what the service's world did to it was brought about."""
+        await self._go_to(call.at)
+        if call.name == "completeUpload" and call.is_success:
+            await self._send_unrecorded_bytes(call)
+        prepared = self._prepare(call)
+        if isinstance(prepared, str):
+            return Replayed(call, None, prepared)
+        work = self._admitted_by(call)
+        if work is not None:
+            await self._control("PUT", "/scenario", _fate(call, work))
+        answered = await ask(self._application, *prepared)
+        if work is not None:
+            await self._control("DELETE", "/scenario")
+        if answered is None:
+            return Replayed(call, None, "the answer was lost")
+        self._learn(call, answered)
+        return Replayed(call, answered)
+
+    async def _go_to(self, instant: int) -> None:
+        if instant > self._now or self._now == self._start:
+            self._now = max(instant, self._now)
+            await self._control("POST", "/clock/advance", {"to": format_timestamp(self._now)})
+
+    def _prepare(self, call: Call) -> tuple[str, str, dict[str, str], bytes] | str:
+        """Return the request to send; a text says why it cannot be sent."""
+        if call.status is None:
+            return "the recording has no answer"
+        if call.operation is None:
+            return self._prepare_bytes(call)
+        unknown = [value for value in call.parameters.values() if call.is_success and value not in self.mapped]
+        cursor = call.query.get("after")
+        if unknown or (cursor and call.is_success and cursor not in self.mapped):
+            return f"it needs {unknown[0] if unknown else 'a page'} of before the recording"
+        path = call.operation.path
+        for name, value in call.parameters.items():
+            path = path.replace(f"{{{name}}}", quote(self.mapped.get(value, value), safe=""))
+        query = urlencode({name: self.mapped.get(value, value) for name, value in call.query.items()})
+        headers = self._headers(call)
+        body = self._body(call)
+        return call.operation.method, f"{BASE_PATH}{path}" + (f"?{query}" if query else ""), headers, body
+
+    def _headers(self, call: Call) -> dict[str, str]:
+        """Return the headers to send: what an exporter may have dropped is put back where the answer shows that it was there."""
+        assert call.operation is not None
+        sent = call.exchange.request_headers
+        headers = {} if call.code == "authentication_required" else {"authorization": f"Bearer {_KEY}"}
+        if call.key is not None:
+            headers["idempotency-key"] = call.key
+        elif call.operation.takes_key and call.status != 400:
+            headers["idempotency-key"] = f"recorded-{call.number}"
+        if call.exchange.request_body is not None:
+            headers["content-type"] = sent.get("content-type", "application/json")
+        if call.code in _BY_THE_WORLD and call.code in call.operation.all_codes:
+            headers["emulator-fault"] = call.code
+        return headers
+
+    def _body(self, call: Call) -> bytes:
+        if not isinstance(call.body, dict | list):
+            return call.exchange.request_body or b""
+        body = self._translated(call.body)
+        if call.name == "createUpload" and call.is_success:
+            body["size_bytes"] = len(self._file(call))
+        return orjson.dumps(body)
+
+    def _translated(self, value: Any) -> Any:
+        """Put the emulator's values in the place of recorded ones."""
+        if isinstance(value, dict):
+            return {name: self._translated(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [self._translated(item) for item in value]
+        return self.mapped.get(value, value) if isinstance(value, str) else value
+
+    # Bytes ----------------------------------------------------------------------------------------------------------
+
+    def _prepare_bytes(self, call: Call) -> tuple[str, str, dict[str, str], bytes] | str:
+        url = call.exchange.url.partition("#")[0]
+        if url not in self.mapped:
+            return "its link is of before the recording"
+        address = self.mapped[url]
+        if call.surface == "download":
+            return call.exchange.method, _target(address), {}, b""
+        session = self._session_of(url)
+        if session is None:
+            return "the recording does not show its session"
+        data = self._file(session, call)
+        if call.code == "invalid_request":
+            data += b"x"  # a byte more than was declared
+        return call.exchange.method, _target(address), dict(self._upload_headers.get(address, {})), data
+
+    async def _send_unrecorded_bytes(self, completion: Call) -> None:
+        """Send the bytes of a session whose upload the recording does not have, though its completion succeeded."""
+        session = next(
+            (
+                call
+                for call in self._traffic.of("createUpload")
+                if call.answer.get("id") == completion.parameters["upload_id"]
+            ),
+            None,
+        )
+        url = (session.answer.get("upload") or {}).get("url") if session else None
+        is_recorded = any(call.exchange.url == url for call in self._traffic.of("upload"))
+        if session is None or is_recorded or url not in self.mapped:
+            return
+        address, data = self.mapped[url], self._file(session)
+        answered = await ask(self._application, "POST", _target(address), self._upload_headers[address], data)
+        token = answered.json.get("upload_token") if answered else None
+        if isinstance(completion.body, dict) and isinstance(token, str):
+            self.mapped[str(completion.body.get("upload_token"))] = token
+
+    def _session_of(self, url: str) -> Call | None:
+        sessions = self._traffic.of("createUpload")
+        return next((call for call in sessions if (call.answer.get("upload") or {}).get("url") == url), None)
+
+    def _file(self, session: Call, sent: Call | None = None) -> bytes:
+        """Return what stands for the bytes of a session: a description, with what became of them."""
+        url = (session.answer.get("upload") or {}).get("url")
+        upload = sent or next((call for call in self._traffic.of("upload") if call.exchange.url == url), None)
+        completion = next(
+            (
+                call
+                for call in self._traffic.of("completeUpload")
+                if call.parameters["upload_id"] == session.answer.get("id") and call.code != "invalid_request"
+            ),
+            None,
+        )
+        description = dict(description_of(upload.exchange.request_body) or {}) if upload else {}
+        description.setdefault("digest", str(url))
+        if completion is not None and completion.is_success:
+            description |= {name: completion.answer.get(name) for name in ("width", "height")}
+            if session.body.get("content_type") == "image/avif":  # it may become either of two formats (D18)
+                description["stored_format"] = completion.answer.get("format")
+        elif completion is not None and completion.code == "invalid_input":
+            description["refusal"] = "the service refused it"
+        return orjson.dumps({"recorded_picture": description})
+
+    # What the service's world did -----------------------------------------------------------------------------------
+
+    def _admitted_by(self, call: Call) -> Work | None:
+        found = next((work for admission, work in self._traffic.admissions() if admission is call), None)
+        return found if found is not None and _kind_of(found) in (*WORKFLOWS, *OPERATION_TYPES) else None
+
+    # Learning -------------------------------------------------------------------------------------------------------
+
+    def _learn(self, call: Call, answered: Answered) -> None:
+        """Learn which of the emulator's values stand for the recorded ones."""
+        if call.is_success and 200 <= answered.status < 300:
+            for name, recorded, own in _pairs("", call.answer, answered.json):
+                if not is_identifier(name):
+                    self.mapped.setdefault(recorded, own)
+                elif recorded not in self.mapped and own not in self.stands_for:
+                    self._map(recorded, own)
+            upload = answered.json.get("upload")
+            if isinstance(upload, dict):
+                self._upload_headers[upload["url"]] = upload["headers"]
+        location = call.headers.get("location"), answered.headers.get("location")
+        if call.surface == "download" and all(location):
+            self.mapped.setdefault(str(location[0]), str(location[1]))
+
+    # Asking ---------------------------------------------------------------------------------------------------------
+
+    async def _write(self, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Send a write of our own; None if it was refused."""
+        headers = {"authorization": f"Bearer {_KEY}", "content-type": "application/json"}
+        headers["idempotency-key"] = f"beginning-{len(self.mapped)}-{path}-{orjson.dumps(body).hex()[-40:]}"
+        answered = await ask(self._application, method, BASE_PATH + path, headers, orjson.dumps(body))
+        return answered.json if answered is not None and answered.status < 300 else None
+
+    async def _read(self, path: str) -> dict[str, Any]:
+        answered = await ask(self._application, "GET", BASE_PATH + path, {"authorization": f"Bearer {_KEY}"})
+        return answered.json if answered is not None else {}
+
+    async def _control(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
+        headers = {"content-type": "application/json"} if body is not None else {}
+        content = orjson.dumps(body) if body is not None else b""
+        answered = await ask(self._application, method, f"/_emulator{path}", headers, content)
+        assert answered is not None
+        assert answered.status < 400, answered.body
+
+
+def _fate(call: Call, work: Work) -> dict[str, Any]:
+    """Return the scenario by which work ends as it was seen to end: when, and which of its outputs fail."""
+    finished, kind = work.finished_by(), _kind_of(work)
+    then: dict[str, Any] = {"stall": True}
+    if finished is not None:
+        then = {"duration": f"{max(1, finished.at - call.at - _QUEUE_MS) / SECOND_MS:.3f}s"}
+        outputs = work.last.get("outputs") or []
+        failures = {
+            str(slot): _failure_code(output)
+            for slot, output in enumerate(outputs, start=1)
+            if output.get("status") == "failed"
+        }
+        if work.last.get("status") == "failed":
+            then["fail"] = _failure_code(next(iter([*outputs, work.last])) if outputs else work.last)
+        elif failures:
+            then["outputs"] = failures
+    return {"scenario": "recorded", "rules": [{"match": {"work": kind}, "then": then}]}
+
+
+def _kind_of(work: Work) -> str:
+    """Return the workflow or the Operation type, as the admission shows it."""
+    shown = work.looks[0][1]
+    return str(shown.get("workflow") or shown.get("type"))
+
+
+def _failure_code(holder: Mapping[str, Any]) -> str:
+    code = (holder.get("error") or {}).get("code")
+    return code if code in FAILURE_CODES else "processing_failed"
+
+
+def _pairs(name: str, recorded: Any, own: Any) -> Iterator[tuple[str, str, str]]:
+    """Iterate over the texts at the named places where ids, links, cursors and tokens stand, in both answers."""
+    if isinstance(recorded, dict) and isinstance(own, dict):
+        for member, value in recorded.items():
+            if member in own and member != "data":  # whose items may stand in another order
+                yield from _pairs(member, value, own[member])
+    elif isinstance(recorded, list) and isinstance(own, list):
+        for value, counterpart in zip(recorded, own, strict=False):
+            yield from _pairs(name, value, counterpart)
+    elif isinstance(recorded, str) and isinstance(own, str) and recorded and is_name(name):
+        yield name, recorded, own
+
+
+def is_name(member: str) -> bool:
+    """Whether a member of an answer holds a name of something: an id, a link, a cursor or a token."""
+    return is_identifier(member) or member in ("next_cursor", "upload_token") or member.endswith(("url", "urls"))
+
+
+def is_identifier(member: str) -> bool:
+    """Whether a member of an answer holds the id of a resource, or several."""
+    return member == "id" or (member.endswith(("_id", "_ids")) and member != "request_id")
+
+
+def _target(url: str) -> str:
+    return _URL_IN_FILE.sub("", url, count=1)

@@ -1,0 +1,128 @@
+"""What `drift` found, for people, for a browser, and for the page on which a CI shows tests."""
+
+from collections.abc import Iterator
+from html import escape
+from typing import Final
+from xml.sax.saxutils import escape as escape_xml
+from xml.sax.saxutils import quoteattr
+
+from emulator.drift.judgement import Report, Row, Unexplained
+
+SUITE: Final = "image-workflow-emulator.drift"
+FAILS_ON: Final = ("other", "neither", "breach", "bug")
+"""What makes the command exit with 1, unless `--fail-on` says otherwise."""
+_WORDS: Final = {
+    "other": "the service has another reading than the emulator",
+    "neither": "no reading explains what the service did",
+    "breach": "the service contradicts the specification",
+    "bug": "a defect of the emulator",
+}
+_MAX_PLACES: Final = 3
+
+
+def fails(report: Report, fail_on: tuple[str, ...]) -> bool:
+    """Whether there is something that makes the command fail."""
+    verdicts = {row.verdict for row in report.rows} | ({"neither"} if report.differences else set())
+    found = verdicts | ({"breach"} if report.breaches else set()) | ({"bug"} if report.bugs else set())
+    return not found.isdisjoint(fail_on)
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Iterate over the lines of the report for people: what differs first, what was not told last."""
+    yield f"compared {report.compared} calls" + (f"; {report.noise} left aside" if report.noise else "")
+    for row in sorted(report.rows, key=lambda row: _rank(row.verdict)):
+        if row.verdict in ("other", "neither"):
+            name = f"{row.decision}={row.reading}" if row.reading else row.decision
+            what = f": {row.what}" if row.what else ""
+            yield f"{row.verdict:9}{name}  seen {row.seen} times{what}  ({_places(row)})"
+    for found in report.breaches:
+        yield f"breach   {_words(found)}; {found.sentence}"
+    for found in report.differences:
+        yield f"neither  {_words(found)}"
+    for found in report.bugs:
+        yield f"bug      {_words(found)}"
+    told = [row.decision for row in report.rows if row.verdict == "assumed"]
+    untold = [row.decision for row in report.rows if row.verdict == "untold"]
+    if told:
+        yield f"as assumed: {', '.join(told)}"
+    if untold:
+        yield f"not told by this recording: {', '.join(untold)} (`readings` says what would tell each)"
+
+
+def _rank(verdict: str) -> int:
+    return FAILS_ON.index(verdict) if verdict in FAILS_ON else len(FAILS_ON)
+
+
+def _places(row: Row) -> str:
+    more = f" and {len(row.where) - _MAX_PLACES} more" if len(row.where) > _MAX_PLACES else ""
+    return "; ".join(row.where[:_MAX_PLACES]) + more
+
+
+def _words(found: Unexplained) -> str:
+    return f"{found.exchange} {found.operation} {found.where}: recorded {found.recorded}; expected {found.expected}"
+
+
+def ledger_entry(found: Unexplained) -> str:
+    """Return an entry for the ledger of decisions, ready to be completed, for what no reading explains."""
+    return (
+        f"  - id: Dnn\n    title: {found.operation} {found.where}\n    specification: Silent.\n"
+        f"    emulator: '{found.expected}'\n    client: ...\n    readings:\n"
+        f"      - {{id: ..., gives: other, emulator: '{found.recorded}', client: ...}}\n"
+    )
+
+
+def junit(report: Report) -> str:
+    """Return the report as JUnit XML: a test case for each decision, and for the breaches, differences and defects."""
+    cases = [_case(row) for row in report.rows]
+    groups = (("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs))
+    cases += [_failure_case(name, found) for name, found in groups if found]
+    failures, skipped = (sum(word in case for case in cases) for word in ("<failure", "<skipped"))
+    totals = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    head = f'<testsuite name="{SUITE}" {totals}>'
+    parts = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", head, *cases, "</testsuite>", "</testsuites>"]
+    return "\n".join(parts) + "\n"
+
+
+def _case(row: Row) -> str:
+    inner = ""
+    if row.verdict == "untold":
+        inner = '<skipped message="not told by this recording"/>'
+    elif row.verdict != "assumed":
+        message = f"{_WORDS[row.verdict]}: {row.reading or row.what}"
+        inner = f"<failure message={quoteattr(message)}>{escape_xml(_places(row))}</failure>"
+    return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(row.decision)}>{inner}</testcase>"
+
+
+def _failure_case(name: str, found: tuple[Unexplained, ...]) -> str:
+    text = "\n".join(_words(one) + (f"; {one.sentence}" if one.sentence else "") for one in found)
+    inner = f"<failure message={quoteattr(_WORDS[name])}>{escape_xml(text)}</failure>"
+    return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(name)}>{inner}</testcase>"
+
+
+def page(report: Report) -> str:
+    """Return the report as one page for browsers, self-contained: no script, no network."""
+    rows = "".join(
+        f"<tr class={row.verdict}><th>{escape(row.decision)}<td>{row.verdict}<td>{escape(row.reading or '')}"
+        f"<td>{row.seen}<td>{escape(row.what)}<td>{escape('; '.join(row.where))}"
+        for row in report.rows
+    )
+    groups = (("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs))
+    found = "".join(
+        f"<li><b>{name}</b> {escape(_words(one))} <i>{escape(one.sentence)}</i>"
+        for name, group in groups
+        for one in group
+    )
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>Drift</title><style>{_STYLE}</style><h1>Is it like this in production?</h1>"
+        f"<p>{report.compared} calls were compared, {report.noise} left aside.</p><ul>{found}</ul>"
+        "<table><thead><tr><th>Decision<th>Verdict<th>Reading<th>Seen<th>What<th>Where</thead>"
+        f"<tbody>{rows}</tbody></table>\n"
+    )
+
+
+_STYLE: Final = """
+:root { color-scheme: light dark; } body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; font: 15px/1.5 system-ui, sans-serif; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .3rem .6rem; vertical-align: top;
+  border-bottom: 1px solid #8884; } .other, .neither { background: #f5a62322; } .untold { opacity: .6; }
+"""

@@ -1,0 +1,267 @@
+"""Exchanges as calls of the service: which operation each is, and what it says about which resource.
+
+Owns how an address is recognized: the base URL is found from the calls themselves, direct uploads and Asset files from the
+links in earlier answers. What belongs to no part of the service is left aside. Knows no reading.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from typing import Any, Final, Literal
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import orjson
+from msgspec import Struct
+
+from emulator.contract import BASE_PATH, Contract, OperationContract
+from emulator.domain.lifecycles import TERMINAL
+from emulator.drift.exchanges import Exchange
+from emulator.kernel.timestamps import parse_timestamp
+
+Surface = Literal["upload", "download"]
+_WORKS: Final = ("operation", "generation")
+
+
+class Call(Struct, frozen=True, dict=True):
+    """A recorded exchange with the service: a call of an operation, or of one of its two byte surfaces."""
+
+    number: int
+    """Its place among the calls, from 0."""
+    exchange: Exchange
+    at: int
+    """The instant of the request; where the recording has none, the best guess, which never goes back."""
+    operation: OperationContract | None
+    surface: Surface | None
+    parameters: Mapping[str, str]
+    """The parameters of its path."""
+
+    @property
+    def name(self) -> str:
+        """The operation's id, or the surface."""
+        return self.operation.id if self.operation else str(self.surface)
+
+    @property
+    def status(self) -> int | None:
+        """The status of the answer; None if there was none."""
+        return self.exchange.status
+
+    @property
+    def where(self) -> str:
+        """Where it was recorded."""
+        return self.exchange.where
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers of the answer."""
+        return self.exchange.response_headers
+
+    @property
+    def key(self) -> str | None:
+        """The Idempotency-Key."""
+        return self.exchange.request_headers.get("idempotency-key")
+
+    @cached_property
+    def query(self) -> Mapping[str, str]:
+        """The parameters of the query."""
+        return dict(parse_qsl(urlsplit(self.exchange.url).query, keep_blank_values=True))
+
+    @cached_property
+    def body(self) -> Any:
+        """The JSON of the request; None if there is none."""
+        return _json(self.exchange.request_body) if self.operation else None
+
+    @cached_property
+    def answer(self) -> dict[str, Any]:
+        """The JSON object of the answer; empty if it is none."""
+        value = _json(self.exchange.response_body)
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the answer was 2xx."""
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def code(self) -> str | None:
+        """The code of the problem that was answered; None for a success."""
+        code = None if self.is_success else self.answer.get("code")
+        return code if isinstance(code, str) else None
+
+
+class Work(Struct):
+    """An Operation or Generation: the call that admitted it, and every call whose answer shows it, in order."""
+
+    id: str
+    admission: Call | None
+    looks: list[tuple[Call, dict[str, Any]]]
+
+    @property
+    def last(self) -> dict[str, Any]:
+        """What was last seen of it."""
+        return self.looks[-1][1]
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether its end was seen."""
+        return self.last.get("status") in TERMINAL
+
+    def finished_by(self) -> Call | None:
+        """Return the first call that showed its end."""
+        return next((call for call, shown in self.looks if shown.get("status") in TERMINAL), None)
+
+
+class Traffic:
+    """The calls of a recording, in order, and the resources that they show."""
+
+    def __init__(self, exchanges: Sequence[Exchange], contract: Contract) -> None:
+        self._contract = contract
+        self._templates = [(operation, _template(operation.path)) for operation in contract.operations.values()]
+        self.base_url = self._find_base_url(exchanges)
+        self.calls: Sequence[Call] = list(self._recognize(exchanges))
+        self.left_aside = len(exchanges) - len(self.calls)
+
+    # Recognition ----------------------------------------------------------------------------------------------------
+
+    def _find_base_url(self, exchanges: Sequence[Exchange]) -> str:
+        """Return the address before `/team` and the like that most exchanges have; empty if none fits."""
+        found: Counter[str] = Counter()
+        for exchange in exchanges:
+            address, separator, rest = exchange.url.partition(BASE_PATH + "/")
+            if separator and self._match(exchange.method, "/" + rest.partition("?")[0]):
+                found[address + BASE_PATH] += 1
+        return found.most_common(1)[0][0] if found else ""
+
+    def _match(self, method: str, path: str) -> tuple[OperationContract, dict[str, str]] | None:
+        for operation, template in self._templates:
+            match = template.fullmatch(path) if operation.method == method else None
+            if match:
+                return operation, {name: unquote(value) for name, value in match.groupdict().items()}
+        return None
+
+    def _recognize(self, exchanges: Sequence[Exchange]) -> Iterator[Call]:
+        links: dict[str, Surface] = {}
+        number, now = 0, 0
+        for exchange in exchanges:
+            operation, surface = None, links.get(_without_fragment(exchange.url))
+            parameters: dict[str, str] = {}
+            if self.base_url and exchange.url.startswith(self.base_url + "/"):
+                found = self._match(exchange.method, exchange.url.removeprefix(self.base_url).partition("?")[0])
+                if found is not None:
+                    operation, parameters = found
+            if operation is None and surface is None:
+                continue
+            now = max(now, exchange.at if exchange.at is not None else _latest_instant(exchange))
+            call = Call(number, exchange, now, operation, surface, parameters)
+            links.update(_links_in(call))
+            number += 1
+            yield call
+
+    # What it shows --------------------------------------------------------------------------------------------------
+
+    def of(self, *names: str) -> Iterator[Call]:
+        """Iterate over the calls of some operations or surfaces."""
+        return (call for call in self.calls if call.name in names)
+
+    @cached_property
+    def works(self) -> Mapping[str, Work]:
+        """Every Operation and Generation that an answer shows, by id. Replays of an admission are looks at its work."""
+        works: dict[str, Work] = {}
+        for call in self.calls:
+            for shown in _resources_in(call):
+                if shown.get("object") in _WORKS and isinstance(shown.get("id"), str):
+                    work = works.setdefault(shown["id"], Work(shown["id"], None, []))
+                    if call.status == 202 and work.admission is None and not work.looks:
+                        work.admission = call
+                    work.looks.append((call, shown))
+        return works
+
+    @cached_property
+    def shown(self) -> Mapping[str, Sequence[tuple[Call, dict[str, Any]]]]:
+        """Every resource that an answer shows, by id, with the calls that show it."""
+        shown: dict[str, list[tuple[Call, dict[str, Any]]]] = {}
+        for call in self.calls:
+            for resource in _resources_in(call):
+                if isinstance(resource.get("id"), str):
+                    shown.setdefault(resource["id"], []).append((call, resource))
+        return shown
+
+    def service_time(self, call: Call) -> int | None:
+        """Return the instant of a call by the service's own clock, as the nearest call that creates something tells it.
+
+        None where neither that nor the client's clock is known.
+        """
+        if not self._clock:
+            return call.exchange.at
+        number = min(self._clock, key=lambda number: abs(number - call.number))
+        return self._clock[number] + call.at - self.calls[number].at
+
+    @cached_property
+    def _clock(self) -> Mapping[int, int]:
+        """By the number of a call that creates something: when it did, by the service's clock."""
+        clock = {}
+        for call in self.calls:
+            created_at = call.answer.get("created_at") if call.status in (201, 202) else None
+            if isinstance(created_at, str):
+                with suppress(ValueError):
+                    clock[call.number] = parse_timestamp(created_at)
+        return clock
+
+    def admissions(self) -> Iterator[tuple[Call, Work]]:
+        """Iterate over the calls that admitted work."""
+        for work in self.works.values():
+            if work.admission is not None:
+                yield work.admission, work
+
+
+def _template(path: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path)))
+
+
+def _json(body: bytes | None) -> Any:
+    try:
+        return orjson.loads(body or b"null")
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _resources_in(call: Call) -> Iterable[dict[str, Any]]:
+    """Return the resources of an answer: itself, or the members of a list."""
+    if not call.is_success:
+        return ()
+    data = call.answer.get("data")
+    return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else [call.answer]
+
+
+def _links_in(call: Call) -> Iterator[tuple[str, Surface]]:
+    """Iterate over the addresses of byte surfaces in an answer."""
+    for resource in _resources_in(call):
+        upload = resource.get("upload")
+        if isinstance(upload, dict) and isinstance(upload.get("url"), str):
+            yield _without_fragment(upload["url"]), "upload"
+        for name in ("url", "card_image_url"):
+            if isinstance(resource.get(name), str):
+                yield _without_fragment(resource[name]), "download"
+        previews = resource.get("preview_image_urls")
+        for url in previews if isinstance(previews, list) else ():
+            yield _without_fragment(str(url)), "download"
+    target = call.headers.get("location")
+    if call.surface == "download" and target and call.status in (301, 302, 303, 307, 308):
+        yield _without_fragment(target), "download"
+
+
+def _without_fragment(url: str) -> str:
+    return url.partition("#")[0]
+
+
+def _latest_instant(exchange: Exchange) -> int:
+    """Return the latest time that an answer mentions as past: a lower bound of when it was given."""
+    found = re.findall(
+        rb'"(?:created_at|updated_at|started_at|finished_at)":\s*"([^"]{20,40})"', exchange.response_body or b""
+    )
+    instants = [0]
+    for text in found:
+        with suppress(ValueError):
+            instants.append(parse_timestamp(text.decode()))
+    return max(instants)

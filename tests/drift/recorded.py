@@ -1,0 +1,123 @@
+"""A service that is recorded: an emulator in this process, asked by the probes on a clock that stands still between them."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from emulator.app import Application
+from emulator.contract import Contract, load_contract
+from emulator.drift.active import Reply, Service
+from emulator.drift.exchanges import Exchange, RecordingError, lower_names
+from emulator.drift.judgement import Report, judge
+from emulator.drift.probes import PROBES
+from emulator.drift.service import ORIGIN, DescribedPictures, ask
+from emulator.kernel.timestamps import DAY_MS
+from emulator.settings import read_settings
+
+CONTRACT: Contract = load_contract()
+KEY = "iwe_demo_full"
+_JSON = {"content-type": "application/json"}
+
+
+class RecordedService(Service):
+    """Asks an emulator with some readings, and keeps the exchanges with the emulator's own times."""
+
+    def __init__(self, readings: str = "plain") -> None:
+        settings = read_settings({"clock": "manual", "readings": readings}, {})
+        self.application = Application(settings, DescribedPictures(), CONTRACT)
+        super().__init__(f"{ORIGIN}/v1", KEY, CONTRACT, self.wait)
+
+    def wait(self, seconds: float) -> None:
+        """Move the clock."""
+        self.control("POST", "/clock/advance", {"seconds": seconds})
+
+    def control(self, method: str, path: str, body: Mapping[str, Any]) -> None:
+        """Ask the control plane, which is not recorded."""
+        answered = asyncio.run(ask(self.application, method, f"/_emulator{path}", _JSON, orjson.dumps(body)))
+        assert answered is not None
+        assert answered.status < 400, answered.body
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
+        """Send one request to the emulator, and keep the exchange."""
+        at = self.application.sandboxes.default.clock.now()
+        target = url.removeprefix(ORIGIN)
+        answered = asyncio.run(ask(self.application, method, target, headers, body or b""))
+        if answered is None:
+            raise RecordingError("the answer was lost")
+        where, sent = f"request {len(self.exchanges) + 1}", lower_names(headers.items())
+        answer = answered.status, answered.headers, answered.body
+        self.exchanges.append(Exchange(where, at, 0.0, method, url, sent, body, *answer))
+        return Reply(*answer)
+
+
+def tour(readings: str = "plain") -> list[Exchange]:
+    """Record every probe, and what only a service's world shows: failures, a pause, and a key of the day before."""
+    service = RecordedService(readings)
+    service.control("PATCH", f"/teams/{_team(service)}", {"credits": 500})
+    for probe in PROBES:
+        probe.run(service)
+        service.wait(60)
+    _failures(service)
+    _pause(service)
+    _old_key(service)
+    _no_credits(service)
+    return service.exchanges
+
+
+def judged(exchanges: list[Exchange]) -> Report:
+    """Judge a recording."""
+    return asyncio.run(judge(exchanges, CONTRACT))
+
+
+def _team(service: RecordedService) -> str:
+    return str(service.call("getTeam").json["id"])
+
+
+def _failures(service: RecordedService) -> None:
+    """Order photoshoots of which one, two and three outputs fail."""
+    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
+    body = {
+        "output_mode": "photoshoot",
+        "image_count": 4,
+        "asset_ids": [asset],
+        "background": {"type": "automatic"},
+        "fashion_model": {"type": "none"},
+        "aspect_ratio": "1:1",
+        "resolution": "1k",
+        "output_format": "png",
+    }
+    for failing in (1, 2, 3):
+        outputs = {str(slot): "content_rejected" for slot in range(1, failing + 1)}
+        rule = {"match": {"work": "product_photography"}, "then": {"outputs": outputs}}
+        service.control("PUT", "/scenario", {"scenario": "failing", "rules": [rule]})
+        service.finished(service.call("createProductPhotographyGeneration", body))
+
+
+def _pause(service: RecordedService) -> None:
+    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
+    paused = [
+        {"at": "0s", "set": {"admission": "paused", "retry_after": 5}},
+        {"at": "10s", "set": {"admission": "open"}},
+    ]
+    service.control("PUT", "/scenario", {"scenario": "paused", "timeline": paused})
+    service.call("createProduct", {"name": "Paused", "asset_ids": [asset], "primary_asset_id": asset})
+    service.wait(10)
+    service.control("PUT", "/scenario", {"scenario": "nothing"})
+
+
+def _no_credits(service: RecordedService) -> None:
+    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
+    body = {"asset_id": asset, "target_resolution": "4k", "output_format": "png"}
+    service.control("PATCH", f"/teams/{_team(service)}", {"credits": 0})
+    for _ in range(2):
+        service.call("createUpscaleGeneration", body, key="poor")
+
+
+def _old_key(service: RecordedService) -> None:
+    asset = service.call("listAssets", limit=1).json["data"][0]["id"]
+    body = {"name": "Daily", "asset_ids": [asset], "primary_asset_id": asset}
+    service.call("createProduct", body, key="daily")
+    service.wait(DAY_MS / 1000 + 60)
+    service.call("createProduct", body, key="daily")

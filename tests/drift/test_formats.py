@@ -1,0 +1,73 @@
+"""Recordings of each format, written by hand as the tools write them, are read, repaired and judged."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from emulator.drift.exchanges import RecordingError
+from emulator.drift.recordings import read_recordings
+from tests.drift.recorded import judged
+
+RECORDINGS = Path(__file__).parent / "recordings"
+
+
+def test_a_browsers_har_is_put_into_the_order_of_its_requests() -> None:
+    exchanges = read_recordings([str(RECORDINGS / "browser.har")])
+    assert ["/v1/products?limit=100", "/v1/products", "/v1/roboto.woff2", "/v1/team"] == [
+        exchange.url.partition(".com")[2] or exchange.url.partition(".net")[2] for exchange in exchanges
+    ]
+    assert exchanges[2].is_partial
+    assert exchanges[3].status is None
+
+
+def test_a_browsers_har_tells_readings_though_it_has_no_key() -> None:
+    report = judged(read_recordings([str(RECORDINGS / "browser.har")]))
+    assert ("D22=unordered", "D26=always-a-cursor", "D70=relative", "D72=charset") == report.readings
+    assert () == report.breaches
+    assert 2 == report.noise  # the font, and the request without an answer
+
+
+def test_a_cassette_tells_readings_though_it_has_no_times() -> None:
+    report = judged(read_recordings([str(RECORDINGS / "cassette.yaml")]))
+    assert ("D02=clamps", "D27=target-at-once") == report.readings
+    assert () == report.breaches
+
+
+def test_a_journal_is_read_oldest_first() -> None:
+    report = judged(read_recordings([str(RECORDINGS / "journal.json")]))
+    assert ("D66=silent",) == report.readings
+    assert 2 == report.compared
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "neither a HAR"),
+        (b'{"log": {}}', "neither a HAR"),
+        (b'{"log": {"entries": [{"request": {}}]}}', "entry 1: not an exchange"),
+        (b'{"log": {"entries": [', "not complete JSON"),
+        (b"interactions: [}", "r.har:1:"),
+        (b"a: &a [1]\nb: *a\n", "aliases"),
+        (b"interactions: " + b"[" * 5_000, "levels deep"),
+        (b"interactions: 3", "neither a HAR"),
+        (b"\xff\xfe\x00", "neither JSON nor YAML"),
+    ],
+)
+def test_what_is_no_recording_is_refused_with_its_name_and_a_reason(content: bytes, words: str, tmp_path: Path) -> None:
+    file = tmp_path / "r.har"
+    file.write_bytes(content)
+    with pytest.raises(RecordingError, match=r"r\.har") as raised:
+        read_recordings([str(file)])
+    assert words in str(raised.value)
+
+
+def test_a_body_that_an_exporter_cut_off_is_evidence_for_the_status_alone(tmp_path: Path) -> None:
+    document = json.loads((RECORDINGS / "browser.har").read_text())
+    content = document["log"]["entries"][0]["response"]["content"]
+    content["text"] = content["text"][:41]
+    file = tmp_path / "cut.har"
+    file.write_text(json.dumps(document))
+    report = judged(read_recordings([str(file)]))
+    assert ("D26=always-a-cursor", "D70=relative", "D72=charset") == report.readings
+    assert () == report.breaches

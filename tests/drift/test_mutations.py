@@ -1,0 +1,259 @@
+"""A recording that was tampered with is noticed; one that differs in what has no meaning is not."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from emulator.drift.exchanges import Exchange
+from emulator.drift.traffic import Call, Traffic
+from tests.drift.recorded import CONTRACT, judged, tour
+
+Change = Callable[[Exchange], Exchange]
+Spot = Callable[[Call], bool]
+
+
+@cache
+def recording() -> tuple[Exchange, ...]:
+    return tuple(tour())
+
+
+@cache
+def calls() -> dict[str, Call]:
+    """The recorded calls by the place where they were recorded."""
+    return {call.where: call for call in Traffic(recording(), CONTRACT).calls}
+
+
+def body(change: Callable[[Any], object]) -> Change:
+    """Return a change of the JSON of an answer, made in place."""
+
+    def changed(exchange: Exchange) -> Exchange:
+        value = json.loads(exchange.response_body or b"null")
+        change(value)
+        return replace(exchange, response_body=json.dumps(value).encode())
+
+    return changed
+
+
+def members(**values: object) -> Change:
+    """Return a change that sets members of the answer."""
+    return body(lambda value: value.update(values))
+
+
+def without(name: str) -> Change:
+    """Return a change that removes a member of the answer."""
+    return body(lambda value: value.pop(name))
+
+
+def headers(**values: str | None) -> Change:
+    """Return a change that sets headers of the answer, or removes them."""
+
+    def changed(exchange: Exchange) -> Exchange:
+        found = {**exchange.response_headers, **{name.replace("_", "-"): value for name, value in values.items()}}
+        return replace(exchange, response_headers={name: value for name, value in found.items() if value is not None})
+
+    return changed
+
+
+def status(number: int) -> Change:
+    return lambda exchange: replace(exchange, status=number)
+
+
+def succeeded(operation: str, /, **shown: object) -> Spot:
+    return lambda call: (
+        call.name == operation
+        and call.is_success
+        and all(call.answer.get(key) == value for key, value in shown.items())
+    )
+
+
+def refused(code: str) -> Spot:
+    return lambda call: call.code == code
+
+
+def listed(change: Callable[[dict[str, Any]], object]) -> Change:
+    return body(lambda value: change(value["data"][0]))
+
+
+def first_output(**values: object) -> Change:
+    return body(lambda value: value["outputs"][0].update(values))
+
+
+def tampered(spot: Spot, change: Change) -> list[Exchange]:
+    """Return the recording with a change of the last exchange that fits."""
+    place = [where for where, call in calls().items() if spot(call)][-1]
+    return [change(exchange) if exchange.where == place else exchange for exchange in recording()]
+
+
+finished = succeeded("getGeneration", status="completed")
+PLANTED: Mapping[str, tuple[Spot, Change]] = {
+    "an answer without Request-Id": (succeeded("getTeam"), headers(request_id=None)),
+    "a list without Request-Id": (succeeded("listProducts"), headers(request_id=None)),
+    "an Asset without Location": (succeeded("completeUpload"), headers(location=None)),
+    "a Product without Location": (succeeded("createProduct"), headers(location=None)),
+    "an Operation without Location": (succeeded("createPose"), headers(location=None)),
+    "a problem as plain JSON": (refused("invalid_input"), headers(content_type="application/json")),
+    "a problem with another request_id": (refused("invalid_input"), members(request_id="req_other")),
+    "a problem without request_id": (refused("invalid_input"), without("request_id")),
+    "an unknown code": (refused("invalid_input"), members(code="bad_thing")),
+    "a code with another status": (refused("invalid_input"), status(400)),
+    "a problem without a code": (refused("invalid_input"), without("code")),
+    "an unknown reference that is taken": (refused("invalid_reference"), status(409)),
+    "a pause with another status": (refused("service_unavailable"), status(500)),
+    "a success with another status": (succeeded("createProduct"), status(200)),
+    "an admission with another status": (succeeded("createPose"), status(201)),
+    "a read with another status": (succeeded("getAsset"), status(203)),
+    "a Team without credits": (succeeded("getTeam"), without("credits")),
+    "Credits as text": (succeeded("getTeam"), members(credits="100")),
+    "Credits that nothing explains": (succeeded("getTeam"), members(credits=7)),
+    "an unknown profile": (succeeded("getTeam"), body(lambda team: team["credential"].update(profile="owner"))),
+    "capabilities that are missing": (succeeded("getTeam"), without("capabilities")),
+    "an unknown kind of resource": (succeeded("createProduct"), members(object="item")),
+    "another name of a Product": (succeeded("createProduct"), members(name="Another")),
+    "another primary photo": (
+        succeeded("createProduct"),
+        body(lambda product: product.update(primary_asset_id=product["asset_ids"][-1] + "x")),
+    ),
+    "a photo too few": (succeeded("createProduct", name="Probe"), body(lambda product: product["asset_ids"].pop())),
+    "a Product without asset_ids": (succeeded("createProduct"), without("asset_ids")),
+    "a time that is none": (succeeded("createProduct"), members(created_at="yesterday")),
+    "a time as a number": (succeeded("createProduct"), members(created_at=1)),
+    "an Asset of an unknown source": (succeeded("getAsset"), members(source="camera")),
+    "an Asset of another source": (succeeded("getAsset"), members(source="upload")),
+    "an Asset of another Generation": (succeeded("getAsset"), members(source_generation_id="gen_other")),
+    "an Asset of an unknown format": (succeeded("getAsset"), members(format="gif")),
+    "an Asset of odd size": (succeeded("getAsset"), members(width=1001)),
+    "an Asset without a size": (succeeded("getAsset"), without("width")),
+    "an Asset without an address": (succeeded("getAsset"), without("url")),
+    "an unknown status of work": (finished, members(status="done")),
+    "work that failed though its outputs did not": (finished, members(status="failed")),
+    "work without outputs": (finished, members(outputs=[])),
+    "an output too few": (finished, body(lambda work: work["outputs"].pop())),
+    "an output with an unknown status": (finished, first_output(status="ready")),
+    "a completed output without an Asset": (finished, body(lambda work: work["outputs"][-1].update(asset=None))),
+    "a failed output without an error": (finished, first_output(error=None)),
+    "a charge that nothing explains": (finished, body(lambda work: work["credits"].update(charged=9))),
+    "finished work without its end": (finished, members(finished_at=None)),
+    "another workflow": (finished, members(workflow="upscale")),
+    "an Operation of another type": (succeeded("createPose"), members(type="pose.update")),
+    "an Operation of an unknown type": (succeeded("createPose"), members(type="pose.paint")),
+    "a finished Operation without a result": (succeeded("getOperation", status="completed"), members(result=None)),
+    "a finished Operation with an error": (
+        succeeded("getOperation", status="completed"),
+        members(error={"code": "processing_failed", "message": "x", "retryable": True}),
+    ),
+    "a list without page": (succeeded("listProducts"), without("page")),
+    "a list in another order": (
+        lambda call: call.name == "listProducts" and len(call.answer["data"]) > 1,
+        body(lambda page: page["data"].reverse()),
+    ),
+    "a list that says there is more": (
+        succeeded("listProducts"),
+        body(lambda page: page["page"].update(has_more=True)),
+    ),
+    "a listed Asset of another source": (succeeded("listAssets"), listed(lambda asset: asset.update(source="camera"))),
+    "a session without an address": (succeeded("createUpload"), body(lambda session: session["upload"].pop("url"))),
+    "a session in another state": (succeeded("createUpload"), members(status=7)),
+    "a session with a window that no reading has": (
+        succeeded("createUpload"),
+        body(lambda session: session["upload"].update(expires_at="2027-01-01T00:00:00.000Z")),
+    ),
+    "bytes that are refused": (lambda call: call.name == "upload", status(422)),
+    "a file that is not found": (lambda call: call.name == "download", status(404)),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_change_is_noticed(name: str) -> None:
+    report = judged(tampered(*PLANTED[name]))
+    odd = [row for row in report.rows if row.verdict in ("other", "neither")]
+    assert report.breaches or report.differences or odd
+
+
+def everywhere(change: Change) -> list[Exchange]:
+    return [change(exchange) for exchange in recording()]
+
+
+def renamed(pattern: str, replacement: str) -> Change:
+    """Return a change of every text of an exchange that fits, such as all ids of a kind."""
+
+    def text(value: str) -> str:
+        return re.sub(pattern, replacement, value)
+
+    def data(value: bytes | None) -> bytes | None:
+        return value if value is None or b"\0" in value else text(value.decode("latin-1")).encode("latin-1")
+
+    def changed(exchange: Exchange) -> Exchange:
+        return replace(
+            exchange,
+            url=text(exchange.url),
+            request_headers={name: text(value) for name, value in exchange.request_headers.items()},
+            request_body=data(exchange.request_body),
+            response_headers={name: text(value) for name, value in exchange.response_headers.items()},
+            response_body=data(exchange.response_body),
+        )
+
+    return changed
+
+
+def when_json(change: Callable[[Any], object]) -> Change:
+    return lambda exchange: body(change)(exchange) if _is_object(exchange) else exchange
+
+
+def _is_object(exchange: Exchange) -> bool:
+    return (exchange.response_body or b"").startswith(b"{")
+
+
+def _add_to_all(value: Any) -> None:
+    if isinstance(value, dict):
+        for name, inner in list(value.items()):
+            if name != "headers":  # which is a mapping, and no resource
+                _add_to_all(inner)
+        value["not_in_the_contract"] = [1, None, "x"]
+    elif isinstance(value, list):
+        for inner in value:
+            _add_to_all(inner)
+
+
+def _problem(value: dict[str, Any]) -> None:
+    if "code" in value:
+        value |= {"title": "Anders", "detail": "Auch anders", "type": "https://errors.example.com/x", "trace": "1"}
+
+
+HARMLESS: Mapping[str, Change] = {
+    "other ids of Assets": renamed(r"\bast_0000(\w+)", r"asset-\1"),
+    "other ids of Products": renamed(r"\bprd_0000(\w+)", r"p\1"),
+    "other ids of Operations": renamed(r"\bop_0000(\w+)", r"operation_\1"),
+    "other ids of Generations": renamed(r"\bgen_0000(\w+)", r"\1"),
+    "other ids of uploads": renamed(r"\bupl_0000(\w+)", r"u-\1"),
+    "other Request-Ids": renamed(r"\breq_(\w+)", r"\1-\1"),
+    "another host": renamed(r"http://localhost", "https://api.example.com"),
+    "a path before /v1": renamed(r"http://localhost/v1", "https://example.com/images/api/v1"),
+    "another year": renamed(r"\b2026-", "2031-"),
+    "more members everywhere": when_json(_add_to_all),
+    "other words in problems": when_json(_problem),
+    "other upload tokens": renamed(r"\bupt_(\w+)", r"token.\1"),
+    "more headers": headers(server="cloud", x_cache="HIT", via="1.1 edge", date="Mon, 02 Mar 2026 10:00:00 GMT"),
+    "headers of an ETag": headers(etag='"other"'),
+    "other amounts in sizes": when_json(lambda value: value.update(size_bytes=12) if "size_bytes" in value else None),
+    "slower answers": lambda exchange: replace(exchange, took_ms=4_000.0),
+    "a later start": lambda exchange: replace(exchange, at=(exchange.at or 0) + 120),
+    "other names of exchanges": lambda exchange: replace(exchange, where=f"x {exchange.where}"),
+    "JSON in another form": when_json(lambda _: None),
+    "no Authorization": lambda exchange: replace(
+        exchange, request_headers={n: v for n, v in exchange.request_headers.items() if n != "authorization"}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_a_harmless_change_is_not_noticed(name: str) -> None:
+    report = judged(everywhere(HARMLESS[name]))
+    assert () == report.readings
+    assert () == report.breaches
+    assert () == report.differences
+    assert not [row.what for row in report.rows if row.verdict == "neither"]
