@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 GATHER_SECONDS: Final = 0.1
 """How long lines are gathered before they are written."""
+LINES_AT_ONCE: Final = 500
+"""So many are joined in 0.1 ms, in which nothing else runs."""
 MAX_WAITING_CHARACTERS: Final = 4 * 2**20
 CLOSE_SECONDS: Final = 1.0
 
@@ -61,12 +63,11 @@ class AccessLog:
         is_closing = False
         while not is_closing:
             is_closing = self._closing.wait(GATHER_SECONDS)
-            lines = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            while lines := [self._waiting.popleft() for _ in range(min(len(self._waiting), LINES_AT_ONCE))]:
+                _write("".join(lines))
             left_out, self._left_out, self._waiting_characters = self._left_out, 0, 0
             if left_out:
-                lines.append(f"({left_out} more requests are not listed: the log was not read in time)\n")
-            if lines:
-                _write("".join(lines))
+                _write(f"({left_out} more requests are not listed: the log was not read in time)\n")
 
     def _line(self, sandbox: str, record: "RequestRecord") -> str:
         team = record.team.name if record.team else None
