@@ -1,10 +1,10 @@
 """Measures the emulator beside a raw ASGI function on the same server, round by round in turn: `make bench`.
 
-Read the ratios: both sides met the same machine in the same second. Those of rates compare the processor's time that the
-server spent on a request, which is how many requests it could answer if nothing else held it up: on a busy machine, or with
-no more than two processors, the clients would hold up both sides. It is no test; it ends with success whatever it finds.
+Read the ratios: both sides met the same machine in the same second. Of requests, the processor time of the server is compared,
+raw to emulator, which is how many requests it could answer if nothing else held it up: on a busy machine, or with no more
+than two processors, the clients would hold up both sides. It is no test; it ends with success whatever it finds.
 
-All gates are on: credentials, request rates, idempotency, budget, Credits. A Team may send 600 requests a minute, no more,
+The access log is on, as users have it, and so are all gates: credentials, request rates, idempotency, budget, Credits. A Team may send 600 requests a minute, no more,
 whatever a world says; so each of the 16 connections acts for a Team of its own, and the server under load runs a clock 400
 times as fast as the host's: then 16 Teams may send 64,000 requests in a second of the host's, and their sliding windows are
 filled and emptied all the time. (An even faster clock would let one Team do, but every answer would be written in a second
@@ -41,10 +41,10 @@ NUMBERS_PER_ROUND = 1_000_000
 
 
 class Load(NamedTuple):
-    """What a server did under load, and the seconds of processor time that each answer cost it."""
+    """What a server did under load, and the microseconds of processor time that each answer cost it."""
 
     answers: load.Answers
-    cost: float
+    cost_us: float
 
 
 @dataclass(slots=True)
@@ -56,36 +56,28 @@ class Figures:
     aim: str = ""
     emulator: list[float] = field(default_factory=list)
     raw: list[float] = field(default_factory=list)
-    ratios: list[float] = field(default_factory=list)
+    is_rate: bool = False
+    """Whether the ratio is that of rates, which are one by the cost."""
 
-    def add(self, emulator: float, raw: float | None = None, ratio: float | None = None) -> None:
-        """Take note of a round; the ratio is emulator to raw unless it is given."""
+    def add(self, emulator: float, raw: float | None = None) -> None:
+        """Take note of a round."""
         self.emulator.append(emulator)
         if raw is not None:
             self.raw.append(raw)
-            self.ratios.append(emulator / raw if ratio is None else ratio)
-
-    def add_rates(self, emulator: Load, raw: Load) -> None:
-        """Take note of a round of rates."""
-        self.add(emulator.answers.a_second, raw.answers.a_second, raw.cost / emulator.cost)
 
     def row(self) -> list[str]:
-        """Return the cells: name, emulator, raw, ratio with its spread, aim."""
-        return [
-            self.name,
-            f"{spread(self.emulator)} {self.unit}",
-            f"{spread(self.raw)} {self.unit}" if self.raw else "",
-            spread(self.ratios, 2) if self.ratios else "",
-            self.aim,
-        ]
+        """Return the cells: name, emulator, raw, ratio, aim; each by the least and by the median of the rounds."""
+        cells = [self.name, f"{both(self.emulator)} {self.unit}", "", "", self.aim]
+        if self.raw:
+            ratios = [middle(self.emulator) / middle(self.raw) for middle in (min, statistics.median)]
+            cells[2] = f"{both(self.raw)} {self.unit}"
+            cells[3] = " / ".join(f"{1 / ratio if self.is_rate else ratio:.2f}" for ratio in ratios)
+        return cells
 
 
-def spread(values: list[float], digits: int | None = None) -> str:
-    """Write a median with the least and the greatest value."""
-    if digits is None:
-        digits = 0 if statistics.median(values) >= 1000 else 1
-    middle, least, most = (f"{value:,.{digits}f}" for value in (statistics.median(values), min(values), max(values)))
-    return f"{middle} ({least} to {most})"
+def both(values: list[float]) -> str:
+    """Write the least and the median."""
+    return f"{min(values):,.1f} / {statistics.median(values):,.1f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +103,7 @@ class Bench:
 
 def measure_start(bench: Bench) -> list[Figures]:
     """Time from the process's birth to its ready line, and its memory then."""
-    ready = Figures("ready after spawn", "ms", "150 ms")
+    ready = Figures("ready after spawn", "ms", "1.6 x raw")
     memory = Figures("idle memory", "MiB", "45 MB")
     for number in range(bench.rounds + 2):
         with running(*EMULATOR) as emulator:
@@ -123,35 +115,24 @@ def measure_start(bench: Bench) -> list[Figures]:
     return [ready, memory]
 
 
-def measure_rates(bench: Bench) -> list[Figures]:
-    """Requests a second, on 16 connections."""
-    figures = [
-        Figures("GET /team", "/s", "0.6"),
-        Figures("POST /products", "/s", "0.4"),
-        Figures("GET /products, 25 of them", "/s", "0.45"),
-        Figures("poll of an unfinished Generation", "/s", "0.5"),
-    ]
+def measure_requests(bench: Bench) -> list[Figures]:
+    """Processor time and p99 of each kind of request on 16 connections."""
+    kinds = {
+        "GET /team": "0.45",
+        "POST /products": "0.28",
+        "GET /products, 25 of them": "0.42",
+        "poll of a Generation": "0.42",
+    }
+    costs = [Figures(name, "us", aim, is_rate=True) for name, aim in kinds.items()]
+    latencies = [Figures(f"p99 of {name}", "ms", "2 x raw") for name in kinds]
     with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
         prepared = [prepared_requests(bench, emulator.port, team) for team in range(TEAMS)]
         for _ in range(bench.rounds):
-            for row, *requests in zip(figures, *prepared, strict=True):
-                row.add_rates(*both_under_load(bench, emulator, raw, requests))
-    return figures
-
-
-def measure_latencies(bench: Bench) -> list[Figures]:
-    """Milliseconds that 99 of 100 requests take at most, and the longest time without an answer to anybody."""
-    figures = {number: Figures(f"p99 of GET /team, {number} connections", "ms", "1.5 x raw") for number in (16, 64)}
-    pauses = Figures("longest pause of POST /products", "ms", "10 ms")
-    with bench.servers(*FAST_CLOCK, timings=UNENDING) as (emulator, raw):
-        prepared = [prepared_requests(bench, emulator.port, team) for team in range(TEAMS)]
-        reads, writes = [requests[0] for requests in prepared], [requests[1] for requests in prepared]
-        for _ in range(bench.rounds):
-            for number, row in figures.items():
-                found = both_under_load(bench, emulator, raw, reads * (number // TEAMS))
-                row.add(*(one.answers.p99_ms for one in found))
-            pauses.add(*(one.answers.longest_pause_ms for one in both_under_load(bench, emulator, raw, writes)))
-    return [*figures.values(), pauses]
+            for cost, latency, *requests in zip(costs, latencies, *prepared, strict=True):
+                found = both_under_load(bench, emulator, raw, requests)
+                cost.add(*(one.cost_us for one in found))
+                latency.add(*(one.answers.p99_ms for one in found))
+    return [*costs, *latencies]
 
 
 def both_under_load(
@@ -173,7 +154,7 @@ def under_load(bench: Bench, server: RunningServer, requests: list[Template]) ->
     first_number = next(bench.numbers) * NUMBERS_PER_ROUND  # no key is used twice
     worked = server.cpu_seconds()
     answers = bench.away(load.put_under_load, server.port, requests, bench.seconds, first_number)
-    return Load(answers, (server.cpu_seconds() - worked) / answers.number)
+    return Load(answers, (server.cpu_seconds() - worked) / answers.number * 1e6)
 
 
 def prepared_requests(bench: Bench, port: int, number: int) -> list[Template]:
@@ -195,18 +176,6 @@ def prepared_requests(bench: Bench, port: int, number: int) -> list[Template]:
     ]
 
 
-def measure_access_log(bench: Bench) -> Figures:
-    """What a line for each request costs: in the column of the raw server is the emulator that writes none."""
-    figures = Figures("GET /team, with its line", "/s", "0.9")
-    world = write_world(bench.folder)
-    options = (*EMULATOR, "--world", world, *FAST_CLOCK)
-    with running(*options, "--access-log", "on") as telling, running(*options) as silent:
-        requests = [template("GET", "/v1/team", key(team)) for team in range(TEAMS)]
-        for _ in range(bench.rounds):
-            figures.add_rates(under_load(bench, telling, requests), under_load(bench, silent, requests))
-    return figures
-
-
 def measure_uploads(bench: Bench) -> Figures:
     """Milliseconds for the largest file."""
     figures = Figures("upload of 70 MiB", "ms")
@@ -222,24 +191,20 @@ def measure_uploads(bench: Bench) -> Figures:
 
 
 def measure_pictures(bench: Bench) -> list[Figures]:
-    """A photoshoot from order to four files; a 4k picture of each format, and who has to wait for it."""
-    shoot = Figures("photoshoot to four files", "ms", "150 ms")
-    formats = {name: Figures(f"4k {name} to file", "ms") for name in ("png", "jpeg", "webp")}
-    stalls = {name: Figures(f"longest stall by 4k {name}", "ms", "20 ms") for name in formats}
-    path = "/v1/generations/product-photography"
+    """A photoshoot from order to four files; a 4k picture, and who has to wait for it."""
+    shoot, large = Figures("photoshoot to four files", "ms", "150 ms"), Figures("4k webp to file", "ms")
+    stalls = Figures("longest stall by it", "ms", "20 ms")
     with bench.servers("--clock", "auto") as (emulator, _):
-        asset = asset_of(0, emulator.port, photo(2000, 1500))
-        order = photoshoot(asset)
-        bench.away(load.measure_generation, emulator.port, key(0), path, order, next(bench.numbers))
+        order = photoshoot(asset_of(0, emulator.port, photo(2000, 1500)))
+        arguments = (emulator.port, key(0), "/v1/generations/product-photography")
+        bench.away(load.measure_generation, *arguments, order, next(bench.numbers))
         for _ in range(bench.rounds):
-            shoot.add(bench.away(load.measure_generation, emulator.port, key(0), path, order, next(bench.numbers))[0])
-            for name, figures in formats.items():
-                large = {**order, "output_mode": "single_shots", "resolution": "4k", "output_format": name}
-                ordered = (emulator.port, key(0), path, large, next(bench.numbers))
-                took, stall, calm = watched(bench, emulator.port, *ordered)
-                figures.add(took)
-                stalls[name].add(stall, calm)
-    return [shoot, *formats.values(), *stalls.values()]
+            shoot.add(bench.away(load.measure_generation, *arguments, order, next(bench.numbers))[0])
+            single = {**order, "output_mode": "single_shots", "resolution": "4k", "output_format": "webp"}
+            took, stall, calm = watched(bench, emulator.port, *arguments, single, next(bench.numbers))
+            large.add(took)
+            stalls.add(stall, calm)
+    return [shoot, large, stalls]
 
 
 def watched(bench: Bench, port: int, *ordered: Any) -> tuple[float, float, float]:
@@ -276,7 +241,7 @@ def asset_of(team: int, port: int, data: bytes) -> str:
 
 
 def print_table(rows: list[Figures]) -> None:
-    head = ["", "emulator: median (least to greatest)", "raw ASGI", "emulator / raw", "aim"]
+    head = ["least / median of the rounds", "emulator", "raw ASGI", "ratio", "aim"]
     cells = [head, *(row.row() for row in rows)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(head))]
     for line in cells:
@@ -292,9 +257,7 @@ def main() -> None:
         clients = stack.enter_context(ProcessPoolExecutor(2, get_context("spawn")))
         bench = Bench(folder, clients, rounds=2 if quick else 5, seconds=0.2 if quick else 0.6)
         rows = measure_start(bench)
-        rows += measure_rates(bench)
-        rows += measure_latencies(bench)
-        rows.append(measure_access_log(bench))
+        rows += measure_requests(bench)
         rows.append(measure_uploads(bench))
         rows += measure_pictures(bench)
     print_table(rows)

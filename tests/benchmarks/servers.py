@@ -12,7 +12,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RAW = ("-m", "tests.benchmarks.raw_server")
-EMULATOR = ("-m", "emulator", "serve", "--port", "0", "--access-log", "off")
+EMULATOR = ("-m", "emulator", "serve", "--port", "0")
 
 TEAMS = 16
 """Each connection of a measurement acts for a Team of its own."""
