@@ -17,9 +17,9 @@ from emulator.control import REQUEST_ID_KIND
 from emulator.domain.problems import Problem
 from emulator.domain.readings import NO_READINGS, Readings
 from emulator.examiner.examiner import Examiner, Totals
-from emulator.http.hosts import OWN_ORIGIN, Hosts, is_loopback
+from emulator.http.hosts import Hosts, is_loopback
 from emulator.http.problems import problem_response
-from emulator.http.requests import Body, Message, Receive, Request, Scope, Send
+from emulator.http.requests import EMBEDDING, Body, Receive, Request, Scope, Send
 from emulator.http.responses import Response
 from emulator.http.stopping import Stop
 from emulator.imaging.helpers import Helpers
@@ -107,20 +107,15 @@ class Application:
             return
         path: str = scope["path"]
         is_control = path == CONTROL_PREFIX or path.startswith(CONTROL_PREFIX + "/")
-        policy = self._hosts.picture_policy(scope) if path.startswith(FILES_PREFIX) else OWN_ORIGIN
-
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], policy]
-            await send(message)
-
+        if path.startswith(FILES_PREFIX):
+            scope[EMBEDDING] = self._hosts.picture_policy(scope)
         answer = self._answer_at_door(scope, is_control)
         if answer is not None:
-            await Wire(Request(scope, None), receive, send_guarded, Body(receive), self._stop).send(answer)
+            await Wire(Request(scope, None), receive, send, Body(receive), self._stop).send(answer)
         elif is_control:
-            await self._control(scope, receive, send_guarded)
+            await self._control(scope, receive, send)
         else:
-            await self._service(scope, receive, send_guarded)
+            await self._service(scope, receive, send)
 
     def _answer_at_door(self, scope: Scope, is_control: bool) -> Response | None:
         """Return the answer to a request that no surface gets: one that is not accepted, or one that browsers make by habit."""

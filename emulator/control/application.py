@@ -146,7 +146,9 @@ class ControlMiddleware:
         }
 
         async def finish(message: Message) -> None:
-            if message["type"] == "http.response.body":
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], head.embedding]
+            else:
                 if head.method == "HEAD":
                     message["body"] = b""
                 if body is not None and body.has_more and not message.get("more_body"):

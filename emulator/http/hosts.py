@@ -22,11 +22,8 @@ RESERVED_SUFFIXES: Final = (".localhost", ".test")
 LOCAL_SUFFIXES: Final = (".local", ".internal", ".home.arpa")
 """Names under these cannot be registered either (RFC 6762, 8375), but whoever is in the local network may give them out,
 like names without a dot."""
-EMBEDDING: Final = b"cross-origin-resource-policy"
-OWN_ORIGIN: Final[Header] = (EMBEDDING, b"same-origin")
-"""The answer may be embedded by pages of the emulator's own origin."""
-_OWN_SITE: Final[Header] = (EMBEDDING, b"same-site")
-_ANY_SITE: Final[Header] = (EMBEDDING, b"cross-origin")
+_OWN_SITE: Final[Header] = (b"cross-origin-resource-policy", b"same-site")
+_ANY_SITE: Final[Header] = (b"cross-origin-resource-policy", b"cross-origin")
 _SYNTAX: Final = re.compile(rb"[A-Za-z0-9._~-]+(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?")
 _OWN_SITES: Final = (b"same-origin", b"same-site", b"none")
 _KNOWN_HOSTS: Final = 100

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 from emulator.domain.problems import Problem
 from emulator.http.connection import connection_of
+from emulator.http.responses import OWN_ORIGIN, Header
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.kernel.wording import excerpt
 
@@ -20,6 +21,8 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
+EMBEDDING = "emulator.embedding"
+"""Where a scope has the header that says which pages may embed the answer; without it, those of the same origin."""
 MAXIMUM_KEY_CHARACTERS = 255
 """Limit of an Idempotency-Key (D58)."""
 MAXIMUM_BODY_BYTES = 1024 * 1024
@@ -34,7 +37,17 @@ class ClientDisconnectedError(Exception):
 class Request:
     """The head of a request."""
 
-    __slots__ = ("_public_url", "_scope", "connection", "headers", "method", "path", "query_string", "repeated")
+    __slots__ = (
+        "_public_url",
+        "_scope",
+        "connection",
+        "embedding",
+        "headers",
+        "method",
+        "path",
+        "query_string",
+        "repeated",
+    )
 
     def __init__(self, scope: Scope, public_url: str | None) -> None:
         self.method: str = scope["method"]
@@ -46,6 +59,8 @@ class Request:
         self.repeated = _repeated(pairs) if len(self.headers) != len(pairs) else frozenset()
         self.connection = connection_of(scope)
         """None where the server hands none in."""
+        self.embedding: Header = scope.get(EMBEDDING, OWN_ORIGIN)
+        """The header that says which pages may embed the answer."""
         self._scope = scope
         self._public_url = public_url
 

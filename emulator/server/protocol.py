@@ -15,8 +15,8 @@ from uvicorn.server import ServerState
 
 from emulator.domain.problems import Problem
 from emulator.http.connection import CONNECTION_EXTENSION, Connection
-from emulator.http.hosts import OWN_ORIGIN
 from emulator.http.problems import problem_response
+from emulator.http.responses import OWN_ORIGIN
 
 HEAD_SECONDS: Final = 30.0
 """How long the head of a request may take, from its first byte to its last."""
@@ -36,7 +36,6 @@ PIECE_BYTES: Final = 16 * 1024
 RETRY_SECONDS: Final = 5
 """The Retry-After of a connection that is refused because there are too many."""
 
-_VERSIONS: Final = ("1.1", "1.0")
 _ABSOLUTE_TARGET: Final = re.compile(rb"https?://([^/?#]*)/?(.*)", re.IGNORECASE)
 
 
@@ -97,8 +96,7 @@ class WatchedProtocol(HttpToolsProtocol):
         }
         if len(self.connections) > self.server_state.limit and not self.server_state.make_room():
             self.server_state.refused += 1
-            detail = "The emulator has as many connections as it can hold."
-            self._refuse(Problem("service_unavailable", detail, retry_after=RETRY_SECONDS))
+            self._refuse(Problem("service_unavailable", "There are too many connections.", retry_after=RETRY_SECONDS))
             return
         # uvicorn starts this timer after each answer: a connection without a request is idle as well
         self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
@@ -178,7 +176,7 @@ class WatchedProtocol(HttpToolsProtocol):
         """Refuse a head that is too large, or of another protocol. Raises Problem."""
         if len(self.url) + sum(map(len, chain.from_iterable(self.headers))) > MAX_HEAD_BYTES:
             detail = f"The head of a request may have {MAX_HEAD_BYTES} bytes at most."
-        elif (version := self.parser.get_http_version()) not in _VERSIONS:
+        elif (version := self.parser.get_http_version()) not in ("1.1", "1.0"):
             detail = f"HTTP/{version} is not spoken here; expected HTTP/1.1."
         elif self.parser.get_method() == b"CONNECT":
             detail = "CONNECT is not allowed here: the emulator is no proxy."
@@ -198,10 +196,6 @@ class WatchedProtocol(HttpToolsProtocol):
             super().on_message_complete()
 
     # Answers --------------------------------------------------------------------------------------------------------
-
-    def _is_answering(self) -> bool:
-        current = self._answering
-        return current is not None and not (current.response_complete or current.disconnected)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answering = cycle
@@ -231,7 +225,8 @@ class WatchedProtocol(HttpToolsProtocol):
 
     def _end_refused(self) -> None:
         """Send the refusal if it is its turn."""
-        if not (self.pipeline or self._is_answering()):
+        current = self._answering
+        if not self.pipeline and (current is None or current.response_complete or current.disconnected):
             self.transport.write(self._refusal)
             self.transport.close()
 

@@ -13,13 +13,7 @@ from typing import Any, Final
 from uvicorn.config import Config
 from uvicorn.server import Server
 
-from emulator.server.protocol import (
-    ANSWER_SECONDS,
-    BODY_SECONDS,
-    HEAD_SECONDS,
-    Connections,
-    WatchedProtocol,
-)
+from emulator.server.protocol import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, Connections, WatchedProtocol
 
 IDLE_SECONDS: Final = 120
 """How long a connection may be open without a request."""

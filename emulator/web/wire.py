@@ -7,7 +7,7 @@ read to its end and dropped, so that its sender sees the answer instead of a res
 import asyncio
 
 from emulator.http.connection import Connection
-from emulator.http.requests import Body, Receive, Request, Send, until_gone, watching
+from emulator.http.requests import Body, Message, Receive, Request, Send, until_gone, watching
 from emulator.http.responses import PIECE_BYTES, Response
 from emulator.http.stopping import Stop
 from emulator.kernel.timestamps import SECOND_MS
@@ -37,7 +37,7 @@ class Wire:
         send, body, is_refused_early = self._send, response.body, self._body.has_more
         if self._request.method == "HEAD":
             body = b""
-        await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+        await send(self._start(response))
         piece_bytes = PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
         if bytes_per_second is not None or len(body) > piece_bytes:
             for start in range(0, len(body), piece_bytes):
@@ -52,10 +52,14 @@ class Wire:
             body = b""
         await send({"type": "http.response.body", "body": body})
 
+    def _start(self, response: Response) -> Message:
+        headers = (*response.headers, self._request.embedding)
+        return {"type": "http.response.start", "status": response.status, "headers": headers}
+
     async def send_half(self, response: Response) -> None:
         """Send the head and the first half of the body; nothing of an answer that is whole without a body."""
         if response.body and self._request.method != "HEAD":
-            await self._send({"type": "http.response.start", "status": response.status, "headers": response.headers})
+            await self._send(self._start(response))
             half = response.body[: len(response.body) // 2]
             await self._send({"type": "http.response.body", "body": half, "more_body": True})
 
