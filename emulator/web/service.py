@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send
-from emulator.http.responses import Response
+from emulator.http.responses import Header, Response
 from emulator.http.stopping import Stop
 from emulator.service.journal import Journal
 from emulator.service.record import RequestBuilder, digest
@@ -50,7 +50,7 @@ class Service:
             exchange.builder.outcome = "abandoned"
             _leave(exchange, journal)
             return
-        _note_response(exchange.builder, response)
+        _note_response(exchange.builder, response, request.embedding)
         _leave(exchange, journal)
         if exchange.sandbox.playbooks:
             exchange.note_answer()
@@ -85,11 +85,11 @@ class Service:
         )
 
 
-def _note_response(builder: RequestBuilder, response: Response) -> None:
-    """Write down what was answered; of a file, its size."""
+def _note_response(builder: RequestBuilder, response: Response, embedding: Header) -> None:
+    """Write down what was answered, with the header that is added when it is sent; of a file, its size."""
     if builder.outcome == "lost":
         return
-    builder.status, builder.response_headers = response.status, response.headers
+    builder.status, builder.response_headers = response.status, (*response.headers, embedding)
     if builder.byte_surface == "download" and builder.problem is None:
         builder.response_body_bytes = len(response.body)
     else:
