@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from emulator.examiner.rules.base import Ask, Example, Wait
+from tests.examiner.rule_examples import Ask, Example, Wait
 from tests.support.emulator_client import Answer, Call, EmulatorUnderTest
 from tests.support.pictures import picture
 from tests.support.served import ROOT

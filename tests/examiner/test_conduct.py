@@ -3,14 +3,14 @@
 import pytest
 
 from emulator.examiner import examiner
-from emulator.examiner.rules import credential_sent_to_bytes, poll_before_retry_after, retry_before_retry_after
 from emulator.examiner.rules.registry import RULES
 from emulator.service import journal
 from tests.examiner.examples import ExampleClient, rules_found
+from tests.examiner.rule_examples import EXAMPLES
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import EmulatorUnderTest, Json, MakeEmulator
 
-BREAKS = retry_before_retry_after.RULE.breaks
+BREAKS, _ = EXAMPLES["retry-before-retry-after"]
 TIMED = ("retry-before-retry-after", "poll-before-retry-after", "no-backoff")
 
 
@@ -43,7 +43,7 @@ def test_a_loaded_state_brings_no_findings_and_its_requests_are_judged_anew(serv
     ExampleClient(service).play(BREAKS)
     service.ask("PUT", "/state", content=service.ask("GET", "/state").body)
     assert {"findings": [], "checked": {rule.name: 0 for rule in RULES}} == conduct(service)
-    ExampleClient(service).play(credential_sent_to_bytes.RULE.breaks)
+    ExampleClient(service).play(EXAMPLES["credential-sent-to-bytes"][0])
     assert ["credential-sent-to-bytes"] == rules_found(service)
 
 
@@ -65,7 +65,7 @@ def test_the_whole_has_what_was_done_before_a_reset_or_load(service: EmulatorUnd
 
 def test_an_auto_clock_takes_every_wait_so_no_timed_rule_is_checked(make_emulator: MakeEmulator) -> None:
     service = make_emulator(clock="auto")
-    for example in (BREAKS, poll_before_retry_after.RULE.breaks):
+    for example in (BREAKS, EXAMPLES["poll-before-retry-after"][0]):
         ExampleClient(service).play(example)
     shown = conduct(service)
     assert [] == [finding for finding in shown["findings"] if finding["rule"] in TIMED]

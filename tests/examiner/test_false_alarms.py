@@ -10,10 +10,10 @@ from typing import Final
 import httpx
 import pytest
 
-from emulator.examiner.rules.base import Ask, Example, Wait, upscale
 from emulator.testing import Emulator, Sandbox
 from tests.examiner.example_client import PHOTO, UPSCALE, enlarging, errands, load, play
 from tests.examiner.examples import LIBRARY, ExampleClient, rules_found
+from tests.examiner.rule_examples import Ask, Example, Wait, upscale
 from tests.examiner.sound_clients import HABITS
 from tests.support.emulator_client import EmulatorUnderTest
 

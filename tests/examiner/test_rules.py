@@ -1,4 +1,4 @@
-"""The rules of conduct, by their own examples: each bad client is found with exactly its rule, each good one with none."""
+"""The rules of conduct, by their examples: each bad client is found with exactly its rule, each good one with none."""
 
 import re
 
@@ -7,6 +7,7 @@ import pytest
 from emulator.examiner.rules.base import Rule
 from emulator.examiner.rules.registry import RULES
 from tests.examiner.examples import ExampleClient
+from tests.examiner.rule_examples import EXAMPLES
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import ROOT
 
@@ -19,7 +20,7 @@ OF_SEVERAL_KEYS = ("write-retried-with-new-key", "double-spend")
 
 @EVERY_RULE
 def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(service: EmulatorUnderTest, rule: Rule) -> None:
-    ExampleClient(service).play(rule.breaks)
+    ExampleClient(service).play(EXAMPLES[rule.name][0])
     found = service.told("GET", "/conduct?ended=true")
     assert [rule.name] == [finding["rule"] for finding in found["findings"]]
     assert found["checked"][rule.name] > 0
@@ -27,7 +28,7 @@ def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(service: Emul
 
 @EVERY_RULE
 def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(service: EmulatorUnderTest, rule: Rule) -> None:
-    ExampleClient(service).play(rule.keeps)
+    ExampleClient(service).play(EXAMPLES[rule.name][1])
     found = service.told("GET", "/conduct?ended=true")
     assert [] == found["findings"]
     assert (found["checked"][rule.name] > 0) == (rule.name not in OF_SEVERAL_KEYS)

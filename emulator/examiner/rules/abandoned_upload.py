@@ -10,7 +10,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_answered, is_success
-from emulator.examiner.rules.base import COMPLETE_UPLOAD, KEPT, OPEN_UPLOAD, SEND_BYTES, Breach, Example, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -38,6 +38,4 @@ RULE: Final = Rule(
     "exchanges the returned upload token for an Asset.",
     remedy="complete each Upload Session with the token that its upload returned",
     examine=_examine,
-    breaks=Example((OPEN_UPLOAD, SEND_BYTES)),
-    keeps=Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD)),
 )

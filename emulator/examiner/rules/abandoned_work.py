@@ -13,7 +13,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_answered, is_success
-from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.service.record import RequestRecord
 
 _LISTS: Final = ("listOperations", "listGenerations")
@@ -65,6 +65,4 @@ RULE: Final = Rule(
     source="Section 6: Progress of asynchronous work is observed by polling until status is completed or failed.",
     remedy="poll admitted work until it is completed or failed, as Retry-After says",
     examine=_examine,
-    breaks=Example((upscale("one"), Wait(1000))),
-    keeps=Example((upscale("one"), Wait(1000), Ask("GET", "{work}"))),
 )

@@ -5,13 +5,13 @@ for each time that it could have been broken: KEPT, or a Breach. It keeps nothin
 breach that turns out to be none (a retry that came late, but came) is gone at the next examination. A rule that cannot
 be sure yields nothing: a false alarm costs more than a mistake that is missed.
 
-A new rule is one file in this folder with its two examples, a line in `registry`, and a section of docs/conduct.md.
+A new rule is one file in this folder, a line in `registry`, and a section of docs/conduct.md; in the tests, its two examples.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import Final, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from emulator.examiner.history import History
 
@@ -38,35 +38,6 @@ KEPT: Final = None
 Verdict: TypeAlias = Breach | None
 
 
-class Ask(Struct, frozen=True):
-    """A step of an example: a request. `{...}` in path and body stands for a value of an earlier answer.
-
-    `asset`: a file that was uploaded before. `upload`, `upload_url`, `token`: of the last Upload Session. `work`: the path of
-    the last admitted work. `file`: the address of the Asset's file. `cursor`: to the next page of the last list.
-    """
-
-    method: str
-    path: str
-    body: Mapping[str, Any] | bytes | None = None
-    key: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    credential: bool = True
-
-
-class Wait(Struct, frozen=True):
-    """A step of an example: the emulator's clock moves."""
-
-    seconds: float
-
-
-class Example(Struct, frozen=True):
-    """The requests of a client on a manual clock, and the faults meanwhile."""
-
-    steps: tuple[Ask | Wait, ...]
-    rules: tuple[Mapping[str, Any], ...] = ()
-    """The rules of the scenario that runs."""
-
-
 class Rule(Struct, frozen=True):
     """A rule of conduct. `source` is the sentence of the specification that it follows from."""
 
@@ -75,25 +46,7 @@ class Rule(Struct, frozen=True):
     source: str
     remedy: str
     examine: Callable[[History], Iterator[Verdict]]
-    breaks: Example
-    keeps: Example
     is_timed: bool = False
     """Whether it measures how long a client waited, which an auto clock does not tell."""
     gives_way_to: str | None = None
     """The rule whose finding about the same subject says more, so that it stands alone."""
-
-
-UPSCALE: Final = {"asset_id": "{asset}", "target_resolution": "2k", "output_format": "png"}
-"""The body of the simplest work, for examples."""
-OPEN_UPLOAD: Final = Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": "{size}"}, "one")
-SEND_BYTES: Final = Ask("POST", "{upload_url}", b"{picture}", credential=False)
-COMPLETE_UPLOAD: Final = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
-
-
-SEE: Final[tuple["Ask | Wait", ...]] = (Wait(20), Ask("GET", "{work}"))
-"""Wait for the admitted work, and read its end."""
-
-
-def upscale(key: str) -> Ask:
-    """Return the request that admits the simplest work."""
-    return Ask("POST", "/generations/upscale", UPSCALE, key)

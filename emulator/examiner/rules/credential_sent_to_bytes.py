@@ -9,7 +9,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import shortened
-from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -34,6 +34,4 @@ RULE: Final = Rule(
     "be sent to it. Asset URLs are downloadable without the credential.",
     remedy="use a client without the header Authorization for upload.url and for the urls of Assets",
     examine=_examine,
-    breaks=Example((Ask("GET", "{file}"),)),
-    keeps=Example((Ask("GET", "{file}", credential=False),)),
 )

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import client_text, cursor_of, query_of, title_of
-from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.service.record import RequestRecord
 
 _PAGING: Final = ("limit", "after")
@@ -49,6 +49,4 @@ RULE: Final = Rule(
     source="Section 4: An invalid or filter-mismatched cursor yields 400 invalid_cursor.",
     remedy="send a cursor with the filters of the list that gave it; begin anew, without one, where they change",
     examine=_examine,
-    breaks=Example((Ask("GET", "/poses?limit=1&scope=all"), Ask("GET", "/poses?limit=1&scope=global&after={cursor}"))),
-    keeps=Example((Ask("GET", "/poses?limit=1&scope=all"), Ask("GET", "/poses?limit=2&scope=all&after={cursor}"))),
 )

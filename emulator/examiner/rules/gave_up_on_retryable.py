@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_answered, is_success, retry_after_of, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.kernel.timestamps import SECOND_MS
 
 LONG_WAIT_SECONDS: Final = 60
@@ -35,18 +35,10 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield KEPT if is_excused else Breach(subject_of(record), (record.sequence,), message)
 
 
-_PAUSED = {
-    "match": {"operation": "createUpscaleGeneration"},
-    "when": {"nth": 1},
-    "then": {"problem": "service_unavailable", "retry_after": 5},
-}
-
 RULE: Final = Rule(
     name="gave-up-on-retryable",
     severity="warning",
     source="Section 7: service_unavailable, honor Retry-After; rate_limited, honor Retry-After, retry with backoff.",
     remedy="wait as long as Retry-After says and send the request again, a write with the same Idempotency-Key",
     examine=_examine,
-    breaks=Example((upscale("one"),), (_PAUSED,)),
-    keeps=Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_PAUSED,)),
 )

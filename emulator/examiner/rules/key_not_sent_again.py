@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_unknown, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -29,12 +29,6 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield Breach(f"{subject_of(record)}|{record.idempotency_key}", (record.sequence,), message)
 
 
-_LOST = {
-    "match": {"operation": "createUpscaleGeneration"},
-    "when": {"nth": 1},
-    "then": {"problem": "internal_error", "at": "after_commit"},
-}
-
 RULE: Final = Rule(
     name="key-not-sent-again",
     severity="warning",
@@ -42,6 +36,4 @@ RULE: Final = Rule(
     "and work is not restarted.",
     remedy="send the same request with the same Idempotency-Key until its answer is known",
     examine=_examine,
-    breaks=Example((upscale("one"),), (_LOST,)),
-    keeps=Example((upscale("one"), upscale("one"), *SEE), (_LOST,)),
 )

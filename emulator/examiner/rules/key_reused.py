@@ -9,7 +9,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import credential_of, title_of
-from emulator.examiner.rules.base import KEPT, SEE, UPSCALE, Ask, Breach, Example, Rule, Verdict, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -22,16 +22,10 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield Breach(subject, (record.sequence,), message)
 
 
-def _other(key: str) -> Ask:
-    return Ask("POST", "/generations/upscale", {**UPSCALE, "output_format": "jpeg"}, key)
-
-
 RULE: Final = Rule(
     name="key-reused",
     severity="warning",
     source="Section 4: Same key with different intent: 422 idempotency_key_reused.",
     remedy="make a new Idempotency-Key for each intent, such as a random UUID",
     examine=_examine,
-    breaks=Example((upscale("one"), _other("one"), *SEE)),
-    keeps=Example((upscale("one"), *SEE, _other("two"), *SEE)),
 )

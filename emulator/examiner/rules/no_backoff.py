@@ -17,7 +17,7 @@ from typing import Final
 from emulator.domain.problems import MENDED_BY_TIME
 from emulator.examiner.history import History, is_wait_measured, pauses_ms
 from emulator.examiner.reading import loss_of, retry_after_of, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.service.record import RequestRecord
 
 ROW: Final = 4
@@ -87,13 +87,6 @@ def _breach(row: Sequence[RequestRecord]) -> Breach:
     return Breach(subject_of(row[0]), tuple(record.sequence for record in row), message)
 
 
-_BROKEN = {
-    "match": {"operation": "createUpscaleGeneration"},
-    "when": {"nth": "1-4"},
-    "then": {"problem": "internal_error"},
-}
-_SEND = upscale("one")
-
 RULE: Final = Rule(
     name="no-backoff",
     severity="warning",
@@ -101,6 +94,4 @@ RULE: Final = Rule(
     remedy="double the pause with every failure, add jitter, and stop after a few",
     examine=_examine,
     is_timed=True,
-    breaks=Example((_SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, *SEE), (_BROKEN,)),
-    keeps=Example((_SEND, Wait(1), _SEND, Wait(2), _SEND, Wait(4), _SEND, Wait(8), _SEND, *SEE), (_BROKEN,)),
 )

@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator.examiner.history import PATIENCE_MS, History
 from emulator.examiner.reading import shown_status, shows_end
-from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 
 HARMLESS: Final = 2
 
@@ -34,14 +34,10 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield Breach(f"{credential}|{user_agent}|{work}", tuple(needless), message, times=len(needless))
 
 
-_LOOK = Ask("GET", "{work}")
-
 RULE: Final = Rule(
     name="poll-after-terminal",
     severity="note",
     source="Section 3: Completed and failed are terminal.",
     remedy="stop polling once status is completed or failed, and keep what the last look showed",
     examine=_examine,
-    breaks=Example((upscale("one"), Wait(10), _LOOK, _LOOK, _LOOK, _LOOK)),
-    keeps=Example((upscale("one"), Wait(10), _LOOK, _LOOK, _LOOK)),
 )

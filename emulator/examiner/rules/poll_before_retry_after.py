@@ -10,7 +10,7 @@ from typing import Final
 
 from emulator.examiner.history import History, has_waited
 from emulator.examiner.reading import is_answered, retry_after_of, shows_end
-from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.service.record import RequestRecord
 
 
@@ -44,8 +44,4 @@ RULE: Final = Rule(
     remedy="wait as long as the Retry-After of the last look says before the next",
     examine=_examine,
     is_timed=True,
-    breaks=Example(
-        (upscale("one"), Wait(2), Ask("GET", "{work}"), Wait(1), Ask("GET", "{work}"), Wait(9), Ask("GET", "{work}"))
-    ),
-    keeps=Example((upscale("one"), Wait(2), Ask("GET", "{work}"), Wait(5), Ask("GET", "{work}"))),
 )

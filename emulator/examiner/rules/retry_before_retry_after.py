@@ -13,7 +13,7 @@ from typing import Final
 
 from emulator.examiner.history import History, has_waited
 from emulator.examiner.reading import is_answered, retry_after_of, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, Wait, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.service.record import RequestRecord
 
 _FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
@@ -54,12 +54,6 @@ def _breach(record: RequestRecord, again: RequestRecord) -> Breach:
     )
 
 
-_PAUSED = {
-    "match": {"operation": "createUpscaleGeneration"},
-    "when": {"nth": 1},
-    "then": {"problem": "rate_limited", "retry_after": 10},
-}
-
 RULE: Final = Rule(
     name="retry-before-retry-after",
     severity="warning",
@@ -67,6 +61,4 @@ RULE: Final = Rule(
     remedy="wait as long as Retry-After says, then send the same request, a write with the same Idempotency-Key",
     examine=_examine,
     is_timed=True,
-    breaks=Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_PAUSED,)),
-    keeps=Example((upscale("one"), Wait(10), upscale("one"), *SEE), (_PAUSED,)),
 )

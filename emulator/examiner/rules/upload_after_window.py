@@ -11,17 +11,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import upload_id_of
-from emulator.examiner.rules.base import (
-    COMPLETE_UPLOAD,
-    KEPT,
-    OPEN_UPLOAD,
-    SEND_BYTES,
-    Breach,
-    Example,
-    Rule,
-    Verdict,
-    Wait,
-)
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.service.record import RequestRecord
 
 
@@ -52,6 +42,4 @@ RULE: Final = Rule(
     source="Section 4: A session past its window yields 410 upload_expired.",
     remedy="send the bytes and complete before upload.expires_at; when it has passed, create a new session",
     examine=_examine,
-    breaks=Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
-    keeps=Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
 )

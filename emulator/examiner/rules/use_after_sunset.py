@@ -10,7 +10,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import client_text, sunset_of, title_of
-from emulator.examiner.rules.base import KEPT, Ask, Breach, Example, Rule, Verdict, Wait
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 
 
@@ -33,17 +33,10 @@ def _instant(date: bytes) -> int:
     return int(parsedate_to_datetime(date.decode("latin-1")).timestamp()) * SECOND_MS
 
 
-_DEPRECATED = {
-    "match": {"operation": "listPoses"},
-    "then": {"deprecated": {"sunset": "2026-01-01T01:00:00.000Z", "link": "https://docs.example/migration"}},
-}
-
 RULE: Final = Rule(
     name="use-after-sunset",
     severity="warning",
     source="Section 9: Planned removal adds a Sunset header (HTTP-date).",
     remedy="follow the migration guide that the Link header names before the Sunset",
     examine=_examine,
-    breaks=Example((Ask("GET", "/poses"), Wait(4000), Ask("GET", "/poses")), (_DEPRECATED,)),
-    keeps=Example((Ask("GET", "/poses"),), (_DEPRECATED,)),
 )

@@ -23,7 +23,7 @@ from emulator.examiner.reading import (
     title_of,
     work_id_of,
 )
-from emulator.examiner.rules.base import KEPT, SEE, Breach, Example, Rule, Verdict, upscale
+from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
 from emulator.service.record import RequestRecord
 
 DOUBLE_SPEND: Final = "double-spend"
@@ -97,14 +97,6 @@ def _spent(history: History, attempts: Attempts) -> bool:
     return any(record.is_committed and history.standing_credits(work_id_of(record)) for record in attempts)
 
 
-def _lost(at: str) -> dict[str, object]:
-    return {
-        "match": {"operation": "createUpscaleGeneration"},
-        "when": {"nth": 1},
-        "then": {"problem": "internal_error", "at": at},
-    }
-
-
 RULE: Final = Rule(
     name="write-retried-with-new-key",
     severity="warning",
@@ -112,8 +104,6 @@ RULE: Final = Rule(
     "and work is not restarted.",
     remedy="make one Idempotency-Key for each intent, keep it, and send it with every attempt",
     examine=_examine,
-    breaks=Example((upscale("one"), upscale("two"), *SEE), (_lost("before_commit"),)),
-    keeps=Example((upscale("one"), upscale("one"), *SEE), (_lost("before_commit"),)),
     gives_way_to=DOUBLE_SPEND,
 )
 DOUBLE_SPEND_RULE: Final = Rule(
@@ -122,6 +112,4 @@ DOUBLE_SPEND_RULE: Final = Rule(
     source=RULE.source,
     remedy=RULE.remedy,
     examine=lambda history: iter(()),  # the rule above yields its breaches
-    breaks=Example((upscale("one"), upscale("two"), *SEE), (_lost("after_commit"),)),
-    keeps=Example((upscale("one"), upscale("one"), *SEE), (_lost("after_commit"),)),
 )

@@ -1,0 +1,150 @@
+"""What clients do that break each rule of conduct, and what those do that keep it: the examples of the rules.
+
+The requests are sent on a manual clock. `tests/examiner/examples.py` plays them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import Struct, field
+
+
+class Ask(Struct, frozen=True):
+    """A step of an example: a request. `{...}` in path and body stands for a value of an earlier answer.
+
+    `asset`: a file that was uploaded before. `upload`, `upload_url`, `token`: of the last Upload Session. `work`: the path of
+    the last admitted work. `file`: the address of the Asset's file. `cursor`: to the next page of the last list.
+    """
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | bytes | None = None
+    key: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    credential: bool = True
+
+
+class Wait(Struct, frozen=True):
+    """A step of an example: the emulator's clock moves."""
+
+    seconds: float
+
+
+class Example(Struct, frozen=True):
+    """The requests of a client on a manual clock, and the faults meanwhile."""
+
+    steps: tuple[Ask | Wait, ...]
+    rules: tuple[Mapping[str, Any], ...] = ()
+    """The rules of the scenario that runs."""
+
+
+UPSCALE: Final = {"asset_id": "{asset}", "target_resolution": "2k", "output_format": "png"}
+"""The body of the simplest work, for examples."""
+OPEN_UPLOAD: Final = Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": "{size}"}, "one")
+SEND_BYTES: Final = Ask("POST", "{upload_url}", b"{picture}", credential=False)
+COMPLETE_UPLOAD: Final = Ask("POST", "/uploads/{upload}/complete", {"upload_token": "{token}"}, "two")
+
+
+SEE: Final[tuple["Ask | Wait", ...]] = (Wait(20), Ask("GET", "{work}"))
+"""Wait for the admitted work, and read its end."""
+
+
+def upscale(key: str) -> Ask:
+    """Return the request that admits the simplest work."""
+    return Ask("POST", "/generations/upscale", UPSCALE, key)
+
+
+def _fault(then: Mapping[str, Any], nth: int | str = 1) -> Mapping[str, Any]:
+    """Return the rule of a scenario for the requests that `upscale` sends."""
+    return {"match": {"operation": "createUpscaleGeneration"}, "when": {"nth": nth}, "then": then}
+
+
+_LIMITED = _fault({"problem": "rate_limited", "retry_after": 10})
+_PAUSED = _fault({"problem": "service_unavailable", "retry_after": 5})
+_BROKEN = _fault({"problem": "internal_error"}, "1-4")
+_LOST_BEFORE = _fault({"problem": "internal_error", "at": "before_commit"})
+_LOST_AFTER = _fault({"problem": "internal_error", "at": "after_commit"})
+_DEPRECATED = {
+    "match": {"operation": "listPoses"},
+    "then": {"deprecated": {"sunset": "2026-01-01T01:00:00.000Z", "link": "https://docs.example/migration"}},
+}
+_LOOK = Ask("GET", "{work}")
+_MISSING = Ask("GET", "/assets/ast_none")
+_SEND = upscale("one")
+
+
+def _other(key: str) -> Ask:
+    return Ask("POST", "/generations/upscale", {**UPSCALE, "output_format": "jpeg"}, key)
+
+
+EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
+    "retry-before-retry-after": (
+        Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_LIMITED,)),
+        Example((upscale("one"), Wait(10), upscale("one"), *SEE), (_LIMITED,)),
+    ),
+    "poll-before-retry-after": (
+        Example(
+            (
+                upscale("one"),
+                Wait(2),
+                Ask("GET", "{work}"),
+                Wait(1),
+                Ask("GET", "{work}"),
+                Wait(9),
+                Ask("GET", "{work}"),
+            )
+        ),
+        Example((upscale("one"), Wait(2), Ask("GET", "{work}"), Wait(5), Ask("GET", "{work}"))),
+    ),
+    "poll-after-terminal": (
+        Example((upscale("one"), Wait(10), _LOOK, _LOOK, _LOOK, _LOOK)),
+        Example((upscale("one"), Wait(10), _LOOK, _LOOK, _LOOK)),
+    ),
+    "no-backoff": (
+        Example((_SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, Wait(1), _SEND, *SEE), (_BROKEN,)),
+        Example((_SEND, Wait(1), _SEND, Wait(2), _SEND, Wait(4), _SEND, Wait(8), _SEND, *SEE), (_BROKEN,)),
+    ),
+    "retry-of-the-hopeless": (
+        Example((_MISSING, _MISSING, _MISSING)),
+        Example((_MISSING, _MISSING, Ask("GET", "/assets"))),
+    ),
+    "gave-up-on-retryable": (
+        Example((upscale("one"),), (_PAUSED,)),
+        Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_PAUSED,)),
+    ),
+    "key-not-sent-again": (
+        Example((upscale("one"),), (_LOST_AFTER,)),
+        Example((upscale("one"), upscale("one"), *SEE), (_LOST_AFTER,)),
+    ),
+    "write-retried-with-new-key": (
+        Example((upscale("one"), upscale("two"), *SEE), (_LOST_BEFORE,)),
+        Example((upscale("one"), upscale("one"), *SEE), (_LOST_BEFORE,)),
+    ),
+    "double-spend": (
+        Example((upscale("one"), upscale("two"), *SEE), (_LOST_AFTER,)),
+        Example((upscale("one"), upscale("one"), *SEE), (_LOST_AFTER,)),
+    ),
+    "key-reused": (
+        Example((upscale("one"), _other("one"), *SEE)),
+        Example((upscale("one"), *SEE, _other("two"), *SEE)),
+    ),
+    "credential-sent-to-bytes": (Example((Ask("GET", "{file}"),)), Example((Ask("GET", "{file}", credential=False),))),
+    "upload-after-window": (
+        Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
+        Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),
+    ),
+    "abandoned-upload": (Example((OPEN_UPLOAD, SEND_BYTES)), Example((OPEN_UPLOAD, SEND_BYTES, COMPLETE_UPLOAD))),
+    "abandoned-work": (
+        Example((upscale("one"), Wait(1000))),
+        Example((upscale("one"), Wait(1000), Ask("GET", "{work}"))),
+    ),
+    "cursor-with-other-filters": (
+        Example((Ask("GET", "/poses?limit=1&scope=all"), Ask("GET", "/poses?limit=1&scope=global&after={cursor}"))),
+        Example((Ask("GET", "/poses?limit=1&scope=all"), Ask("GET", "/poses?limit=2&scope=all&after={cursor}"))),
+    ),
+    "use-after-sunset": (
+        Example((Ask("GET", "/poses"), Wait(4000), Ask("GET", "/poses")), (_DEPRECATED,)),
+        Example((Ask("GET", "/poses"),), (_DEPRECATED,)),
+    ),
+}
+"""By rule: a client that breaks it, and one that keeps it."""
