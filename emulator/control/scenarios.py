@@ -15,6 +15,7 @@ from emulator.control.fields import read_fields
 from emulator.control.teams import describe_owner, find_account
 from emulator.control.timelines import describe_timeline
 from emulator.documents.complaints import DocumentError
+from emulator.documents.schemas import LARGE_BODY_BYTES
 from emulator.documents.yaml_nodes import MappingNode, json_value, read_document
 from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import format_timestamp
@@ -49,7 +50,13 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     names, named = _names(sandbox, team_id), file_name(call)
     if not call.body.strip() and named is None:
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    scenario = await asyncio.to_thread(_read_body, call.plane, call.body, named or _TEXT, names)
+
+    def read() -> tuple[Scenario, list[str]]:
+        scenario = _read_body(call.plane, call.body, named or _TEXT, names)
+        return scenario, list(warnings_of(scenario, sandbox.rate_limits))
+
+    # Only a large one takes so long that others would notice.
+    scenario, warnings = read() if len(call.body) <= LARGE_BODY_BYTES else await asyncio.to_thread(read)
     call.check_unchanged()
     _check_keys(call, scenario)
     scenarios.change_world(sandbox, scenario.world, call.now, team_id)
@@ -63,7 +70,7 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     return {
         **describe_scenario(sandbox, team_id, call.now),
         "takes_effect_at_reset": [] if team_id else at_reset,
-        "warnings": list(warnings_of(scenario, sandbox.rate_limits)),
+        "warnings": warnings,
     }
 
 
@@ -126,7 +133,7 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
 
 
 def _read_body(plane: ControlPlane, body: bytes, file: str, names: WorldNames) -> Scenario:
-    """Read the body of a PUT, in a thread: YAML or JSON, whatever its media type says. Raises Problem invalid_scenario."""
+    """Read the body of a PUT: YAML or JSON, whatever its media type says. Raises Problem invalid_scenario."""
     try:
         node = read_document(body, file)
         if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):

@@ -327,8 +327,7 @@ def test_a_scenario_that_cannot_have_its_effect_is_used_with_a_warning(emulator:
 
 
 def test_a_scenario_that_is_read_while_the_sandbox_is_reset_does_not_run(emulator: EmulatorUnderTest) -> None:
-    put, _ = emulator.together(
-        control_call("PUT", "/scenario", {"scenario": "late", "rules": []}), control_call("POST", "/reset")
-    )
+    late = {"scenario": "late", "description": "a large one " * 500}
+    put, _ = emulator.together(control_call("PUT", "/scenario", late), control_call("POST", "/reset"))
     assert (409, "invalid_request") == put.outcome
     assert emulator.told("GET", "/scenario")["scenario"] is None
