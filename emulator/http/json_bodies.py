@@ -6,7 +6,7 @@ Must not know how a body came, nor what it is about.
 import json
 import math
 import sys
-from decimal import MAX_PREC, Context
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context
 from typing import Any, Final, NoReturn
 
 import orjson
@@ -134,7 +134,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)  # NaN and Infinity are not JSON
 
 
-_AS_WRITTEN: Final = Context(prec=MAX_PREC, traps=[])
+_AS_WRITTEN: Final = Context(prec=MAX_PREC, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_unique, parse_constant=_refuse, parse_int=_integer, parse_float=_number
 )
