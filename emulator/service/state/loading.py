@@ -65,6 +65,8 @@ def load(
     Raises:
         StateError: the file is not a state file, is of another version, or does not fit together.
     """
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise StateError("the file is not a state file: it is not a zip file")
     if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
         raise StateError(f"the file is not a state file: it has more than {MAX_MEMBERS} members")
     try:
