@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from emulator.cli.report import Report
-from emulator.examiner.conduct import Finding
 from emulator.examiner.examiner import Totals
+from emulator.examiner.findings import Finding
 
 SUITE = "image-workflow-emulator.conduct"
 

@@ -28,13 +28,14 @@ from typing import Any
 
 from emulator import __version__
 from emulator.examiner.examiner import Totals
+from emulator.examiner.findings import request_numbers
 from emulator.kernel.wording import count_of
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.scenario.playbook import RuleCounts
 from emulator.service.record import RequestCount
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID
 from emulator.service.tally import Tally, TeamTally
-from emulator.testing.records import Rule, request_numbers
+from emulator.testing.records import Rule
 
 FORMAT = "image-workflow-emulator report"
 VERSION = 1
@@ -199,7 +200,8 @@ def conduct_lines(conduct: Totals) -> Iterator[str]:
     if conduct.off:
         yield f"  not checked on an auto clock: {', '.join(rule for rule in conduct.checked if rule in conduct.off)}"
     for sandbox, finding in conduct.findings:
-        where = f", by {finding.user_agent}" if finding.user_agent else ""
+        user_agent = finding.client["user_agent"]
+        where = f", by {user_agent}" if user_agent else ""
         where += "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
         yield f"  {finding.severity}: {finding.rule}: {finding.message} ({request_numbers(finding.requests)}{where})"
         yield f"    {finding.source}"

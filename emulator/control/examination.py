@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import orjson
 
 from emulator.control.calls import ControlCall
@@ -17,8 +18,8 @@ _WORDS = {"true": True, "false": False}
 def show_conduct(call: ControlCall) -> orjson.Fragment:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
     has_ended, is_whole = _switch(call, "ended"), _switch(call, "whole")
-    conduct = call.plane.examiner.conduct(call.sandbox.observed(), has_ended=has_ended, is_whole=is_whole)
-    return orjson.Fragment(Masks(call.sandbox).of_bytes(orjson.dumps(conduct.as_json())))
+    judgement = call.plane.examiner.judge(call.sandbox.observed(), has_ended=has_ended, is_whole=is_whole)
+    return orjson.Fragment(Masks(call.sandbox).of_bytes(msgspec.json.encode(judgement.conduct)))
 
 
 def show_coverage(call: ControlCall) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """Conduct: what the clients of a sandbox did wrong, by the rules of conduct, from the records of their requests."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from itertools import islice
 
 from msgspec import Struct, structs
 
+from emulator.examiner.findings import Conduct, Finding
 from emulator.examiner.history import History
 from emulator.examiner.reading import credential_of, shortened
-from emulator.examiner.rules.base import Breach, Rule
+from emulator.examiner.rules.base import Breach, ConductRule
 from emulator.examiner.rules.registry import RULES
 from emulator.service.record import Observed, RequestRecord
 
@@ -20,58 +21,40 @@ _BY_NAME = {rule.name: rule for rule in RULES}
 _TIMED = frozenset(rule.name for rule in RULES if rule.is_timed)
 
 
-class Finding(Struct, frozen=True):
-    """A breach of a rule of conduct. All breaches of one rule about one subject are one finding.
+class Judgement(Struct, frozen=True):
+    """What records show: the findings by rule and subject, and how often each rule could have been broken.
 
-    `credential` and `user_agent` are those of its first request: the credential's id, or a digest of an unknown one.
+    All breaches of one rule about one subject are one finding. `off`: the rules that could not be checked of some requests,
+    since an auto clock took every wait.
     """
 
-    rule: str
-    subject: str
-    severity: str
-    message: str
-    source: str
-    requests: tuple[int, ...]
-    remedy: str
-    credential: str | None
-    user_agent: str | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON, as in the answers of the control plane."""
-        return {
-            "rule": self.rule,
-            "severity": self.severity,
-            "message": self.message,
-            "source": self.source,
-            "requests": list(self.requests),
-            "client": {"credential": self.credential, "user_agent": self.user_agent},
-            "remedy": self.remedy,
-        }
-
-
-class Conduct(Struct, frozen=True):
-    """The findings, in the order of their first requests, and how often each rule could have been broken."""
-
-    findings: tuple[Finding, ...] = ()
+    found: Mapping[tuple[str, str], Finding] = {}
     checked: Mapping[str, int] = {}
     off: frozenset[str] = frozenset()
-    """The rules that could not be checked of some requests, since an auto clock took every wait."""
 
-    def __add__(self, later: "Conduct") -> "Conduct":
-        """Return the conduct of both together."""
-        findings = _merged([*self.findings, *later.findings])
-        return Conduct(
-            tuple(findings[:MAX_FINDINGS]), Counter(self.checked) + Counter(later.checked), self.off | later.off
-        )
+    def __add__(self, later: "Judgement") -> "Judgement":
+        """Return what both show together."""
+        found = dict(self.found)
+        for place, finding in later.found.items():
+            known = found.get(place, finding)
+            found[place] = _with_requests(known, {*known.requests, *finding.requests})
+        bounded = dict(islice(found.items(), MAX_FINDINGS))
+        return Judgement(bounded, Counter(self.checked) + Counter(later.checked), self.off | later.off)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as JSON, as in the answers of the control plane."""
-        checked = {rule.name: self.checked.get(rule.name, 0) for rule in RULES}
-        return {"findings": [finding.as_json() for finding in self.findings], "checked": checked}
+    @property
+    def conduct(self) -> Conduct:
+        """The findings in the order of their first requests, and every rule with the number of its checks."""
+        findings = [
+            finding
+            for (rule, subject), finding in self.found.items()
+            if (_BY_NAME[rule].gives_way_to, subject) not in self.found
+        ]
+        findings.sort(key=lambda finding: (finding.requests, finding.rule))
+        return Conduct(findings=findings, checked={rule.name: self.checked.get(rule.name, 0) for rule in RULES})
 
 
-def examine(observed: Observed, has_ended: bool = False) -> Conduct:
-    """Return the conduct that records show. `has_ended`: no more requests will come, so what was left is abandoned."""
+def examine(observed: Observed, has_ended: bool = False) -> Judgement:
+    """Judge the clients that sent some requests. `has_ended`: no more will come, so what was left is abandoned."""
     history = History(observed, has_ended)
     found: dict[tuple[str, str], tuple[Breach, set[int]]] = {}
     checked: Counter[str] = Counter()
@@ -86,35 +69,29 @@ def examine(observed: Observed, has_ended: bool = False) -> Conduct:
             _, requests = found.setdefault((name, verdict.subject), (verdict, set()))
             requests.update(verdict.requests)
     senders = {record.sequence: record for record in history.records} if found else {}
-    findings = [_finding(_BY_NAME[name], *breach, senders) for (name, _), breach in found.items()]
     off = _TIMED if any(not record.is_timed for record in history.records) else frozenset()
-    return Conduct(tuple(_merged(findings)[:MAX_FINDINGS]), checked, off)
+    return Judgement(
+        {
+            place: _finding(_BY_NAME[place[0]], breach, requests, senders[breach.requests[0]])
+            for place, (breach, requests) in islice(found.items(), MAX_FINDINGS)
+        },
+        checked,
+        off,
+    )
 
 
-def _merged(findings: Iterable[Finding]) -> list[Finding]:
-    """Merge the findings of one rule about one subject, in the order of their first requests."""
-    by_subject: dict[tuple[str, str], tuple[Finding, set[int]]] = {}
-    for finding in findings:
-        _, requests = by_subject.setdefault((finding.rule, finding.subject), (finding, set()))
-        requests.update(finding.requests)
-    kept = [
-        structs.replace(finding, requests=tuple(sorted(requests)[:MAX_REQUESTS]))
-        for finding, requests in by_subject.values()
-        if (_BY_NAME[finding.rule].gives_way_to, finding.subject) not in by_subject
-    ]
-    return sorted(kept, key=lambda finding: (finding.requests, finding.rule))
-
-
-def _finding(rule: Rule, breach: Breach, requests: set[int], records: Mapping[int, RequestRecord]) -> Finding:
-    sender = records[breach.requests[0]]
-    return Finding(
+def _finding(rule: ConductRule, breach: Breach, requests: set[int], sender: RequestRecord) -> Finding:
+    finding = Finding(
         rule=rule.name,
-        subject=breach.subject,
         severity=breach.severity or rule.severity,
         message=breach.message,
         source=rule.source,
-        requests=tuple(sorted(requests)[:MAX_REQUESTS]),
+        requests=[],
+        client={"credential": credential_of(sender), "user_agent": shortened(sender.user_agent)},
         remedy=rule.remedy,
-        credential=credential_of(sender),
-        user_agent=shortened(sender.user_agent),
     )
+    return _with_requests(finding, requests)
+
+
+def _with_requests(finding: Finding, requests: set[int]) -> Finding:
+    return structs.replace(finding, requests=sorted(requests)[:MAX_REQUESTS])

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 from emulator.examiner import points
+from emulator.examiner.findings import Finding
 from emulator.service.record import Observed, RequestRecord
 
 if TYPE_CHECKING:
-    from emulator.examiner.conduct import Conduct, Finding
+    from emulator.examiner.conduct import Judgement
 
 MAX_DROPPED = 500
 """The most dropped records that are kept. With one more, all but the newest are judged for the last time."""
@@ -31,18 +32,18 @@ KEPT_DROPPED = 250
 class _Found:
     """What was found in records that are gone."""
 
-    conduct: "Conduct"
+    judgement: "Judgement"
     covered: Counter[points.Point] = field(default_factory=Counter)
 
-    def add(self, conduct: "Conduct", covered: Counter[points.Point]) -> None:
-        self.conduct += conduct
+    def add(self, judgement: "Judgement", covered: Counter[points.Point]) -> None:
+        self.judgement += judgement
         self.covered += covered
 
 
 def _nothing() -> _Found:
-    from emulator.examiner.conduct import Conduct  # the rules are imported when somebody asks for the first time
+    from emulator.examiner.conduct import Judgement  # the rules are imported when somebody asks for the first time
 
-    return _Found(Conduct())
+    return _Found(Judgement())
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +69,7 @@ class Examiner:
     keeps_conduct: bool = False
     _memories: defaultdict[str, _Memory] = field(default_factory=lambda: defaultdict(_Memory))
     """By the ids of the sandboxes that exist."""
-    _findings: list[tuple[str, "Finding"]] = field(default_factory=list)
+    _findings: list[tuple[str, Finding]] = field(default_factory=list)
     """In deleted sandboxes, with their ids; the same holds of the next."""
     _checked: Counter[str] = field(default_factory=Counter)
     _off: frozenset[str] = frozenset()
@@ -86,7 +87,7 @@ class Examiner:
 
     def conclude(self, observed: Observed) -> None:
         """Keep what was found in a sandbox that is about to be reset, or replaced by a loaded one."""
-        found = _Found(self.conduct(observed, has_ended=True, is_whole=True), self.covered(observed, is_whole=True))
+        found = _Found(self.judge(observed, has_ended=True, is_whole=True), self.covered(observed, is_whole=True))
         self._memories[observed.sandbox_id] = _Memory(before=found)
 
     def dismiss(self, observed: Observed) -> None:
@@ -99,25 +100,25 @@ class Examiner:
 
     def _judge_oldest(self, memory: _Memory, observed: Observed) -> None:
         """Judge the oldest of the dropped records for the last time, in the light of the newest."""
-        from emulator.examiner.conduct import Conduct, examine
+        from emulator.examiner.conduct import Judgement, examine
 
         kept = min(KEPT_DROPPED, len(memory.dropped) // 2)
         oldest, newest = memory.dropped[:-kept], memory.dropped[-kept:]
         whole = examine(structs.replace(observed, records=memory.dropped))
         rest = examine(structs.replace(observed, records=newest))
         checked = Counter(whole.checked) - Counter(rest.checked)
-        memory.judged.add(Conduct(whole.findings, checked), points.cover(oldest, observed.works))
+        memory.judged.add(Judgement(whole.found, checked, whole.off), points.cover(oldest, observed.works))
         memory.dropped, memory.dropped_bytes = newest, sum(record.held_bytes for record in newest)
 
     # What is known ----------------------------------------------------------------------------------------------------
 
-    def conduct(self, observed: Observed, *, has_ended: bool, is_whole: bool) -> "Conduct":
-        """Return the conduct in a sandbox. `has_ended`: no more requests will come. `is_whole`: before resets and loads too."""
+    def judge(self, observed: Observed, *, has_ended: bool, is_whole: bool) -> "Judgement":
+        """Judge the clients of a sandbox. `has_ended`: no more requests will come. `is_whole`: before resets and loads too."""
         from emulator.examiner.conduct import examine
 
         memory = self._memories[observed.sandbox_id]
-        conduct = memory.judged.conduct + examine(memory.all_of(observed), has_ended)
-        return memory.before.conduct + conduct if is_whole else conduct
+        judgement = memory.judged.judgement + examine(memory.all_of(observed), has_ended)
+        return memory.before.judgement + judgement if is_whole else judgement
 
     def covered(self, observed: Observed, *, is_whole: bool) -> Counter[points.Point]:
         """Return how often each point of the coverage was reached in a sandbox. `is_whole`: before resets and loads too."""
@@ -143,17 +144,17 @@ class Examiner:
 
         findings, checked, off = self._findings.copy(), self._checked.copy(), self._off
         for observed in sandboxes:
-            conduct = self.conduct(observed, has_ended=True, is_whole=True)
-            findings += [(observed.sandbox_id, finding) for finding in conduct.findings]
-            checked.update(conduct.checked)
-            off |= conduct.off
+            judgement = self.judge(observed, has_ended=True, is_whole=True)
+            findings += [(observed.sandbox_id, finding) for finding in judgement.conduct.findings]
+            checked.update(judgement.checked)
+            off |= judgement.off
         return Totals(tuple(findings[:MAX_FINDINGS]), {rule.name: checked[rule.name] for rule in RULES}, off)
 
 
 class Totals(Struct, frozen=True):
     """The findings of all sandboxes, each with the sandbox's id, and how often each rule could have been broken."""
 
-    findings: tuple[tuple[str, "Finding"], ...]
+    findings: tuple[tuple[str, Finding], ...]
     checked: dict[str, int]
     off: frozenset[str] = frozenset()
     """The rules that could not be checked of some requests, since an auto clock took every wait."""
@@ -173,5 +174,5 @@ class Totals(Struct, frozen=True):
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON: as in the control plane, with the `sandbox` of each finding."""
-        findings = [{"sandbox": sandbox, **finding.as_json()} for sandbox, finding in self.findings]
+        findings = [{"sandbox": sandbox, **structs.asdict(finding)} for sandbox, finding in self.findings]
         return {"findings": findings, "checked": self.checked}

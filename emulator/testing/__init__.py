@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from emulator.control.recorded_request import RecordedRequest
+    from emulator.examiner.findings import Conduct, Finding
     from emulator.testing.application import EmulatorApplication, create_app
     from emulator.testing.emulator import Emulator
     from emulator.testing.errors import EmulatorError
-    from emulator.testing.records import Conduct, Explanation, Finding, Rule
+    from emulator.testing.records import Explanation, Rule
     from emulator.testing.sandbox import Clock, Sandbox, Team
 
 __all__ = [
@@ -34,11 +35,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "application": ("EmulatorApplication", "create_app"),
-    "emulator": ("Emulator",),
-    "errors": ("EmulatorError",),
-    "records": ("Conduct", "Explanation", "Finding", "RecordedRequest", "Rule"),
-    "sandbox": ("Clock", "Sandbox", "Team"),
+    "emulator.testing.application": ("EmulatorApplication", "create_app"),
+    "emulator.testing.emulator": ("Emulator",),
+    "emulator.testing.errors": ("EmulatorError",),
+    "emulator.control.recorded_request": ("RecordedRequest",),
+    "emulator.examiner.findings": ("Conduct", "Finding"),
+    "emulator.testing.records": ("Explanation", "Rule"),
+    "emulator.testing.sandbox": ("Clock", "Sandbox", "Team"),
 }
 
 
@@ -46,5 +49,5 @@ def __getattr__(name: str) -> Any:
     # Imported when first used: the command line needs little of it, and starts quickly.
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(f"emulator.testing.{home}"), name)
+            return getattr(import_module(home), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,14 +3,12 @@
 A field that a newer emulator adds is left out here; nested objects and bodies stay as JSON has them.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
 from emulator.control.recorded_request import RecordedRequest
-
-_SHOWN_REQUESTS: Final = 10
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
@@ -46,42 +44,3 @@ class Rule(Struct, frozen=True, kw_only=True):
         """Say, of a rule of this scenario, that it never fired."""
         matched = {0: "nothing matched it", 1: "it matched once"}.get(self.matched, f"it matched {self.matched} times")
         return f'the rule "{self.name}" of the scenario {scenario} never fired ({matched})'
-
-
-class Finding(Struct, frozen=True, kw_only=True):
-    """A mistake of a client."""
-
-    rule: str
-    severity: str
-    """`error`, `warning` or `note`."""
-    message: str
-    source: str
-    """The sentence of the specification."""
-    requests: list[int]
-    """Sequence numbers of the recorded requests."""
-    client: Mapping[str, str | None]
-    """`credential` (its id) and `user_agent`."""
-    remedy: str
-
-    def __str__(self) -> str:
-        numbers = request_numbers(self.requests)
-        return f"{self.severity}: {self.rule}: {self.message} ({numbers}); remedy: {self.remedy}"
-
-
-class Conduct(Struct, frozen=True, kw_only=True):
-    """What the clients of a sandbox did wrong, and how often each rule could have been broken."""
-
-    findings: list[Finding]
-    checked: Mapping[str, int]
-
-    @property
-    def errors(self) -> list[Finding]:
-        """The findings that cost money, leak a credential or get a client banned."""
-        return [finding for finding in self.findings if finding.severity == "error"]
-
-
-def request_numbers(requests: Sequence[int]) -> str:
-    """Name requests by their sequence numbers, such as `requests 2, 5`."""
-    shown = ", ".join(map(str, requests[:_SHOWN_REQUESTS]))
-    left_out = f" and {len(requests) - _SHOWN_REQUESTS} more" if len(requests) > _SHOWN_REQUESTS else ""
-    return f"{'request' if len(requests) == 1 else 'requests'} {shown}{left_out}"

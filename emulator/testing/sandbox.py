@@ -15,13 +15,14 @@ from msgspec import convert
 
 from emulator.contract import BASE_PATH
 from emulator.control.recorded_request import RecordedRequest
+from emulator.examiner.findings import Conduct
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.scenario.named_files import scenario_file
 from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
 from emulator.testing.errors import EmulatorError, UnusableFileError, is_refusal, unwritable
 from emulator.testing.files import opened, put_in_place, read_document_file
 from emulator.testing.options import timestamp_text
-from emulator.testing.records import Conduct, Explanation, Rule
+from emulator.testing.records import Explanation, Rule
 
 if TYPE_CHECKING:
     from typing import Self

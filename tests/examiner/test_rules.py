@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from emulator.examiner.rules.base import Rule
+from emulator.examiner.rules.base import ConductRule
 from emulator.examiner.rules.registry import RULES
 from tests.examiner.examples import ExampleClient
 from tests.examiner.rule_examples import EXAMPLES
@@ -19,7 +19,9 @@ OF_SEVERAL_KEYS = ("write-retried-with-new-key", "double-spend")
 
 
 @EVERY_RULE
-def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(service: EmulatorUnderTest, rule: Rule) -> None:
+def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(
+    service: EmulatorUnderTest, rule: ConductRule
+) -> None:
     ExampleClient(service).play(EXAMPLES[rule.name][0])
     found = service.told("GET", "/conduct?ended=true")
     assert [rule.name] == [finding["rule"] for finding in found["findings"]]
@@ -27,7 +29,7 @@ def test_a_client_that_breaks_a_rule_is_found_with_that_rule_alone(service: Emul
 
 
 @EVERY_RULE
-def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(service: EmulatorUnderTest, rule: Rule) -> None:
+def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(service: EmulatorUnderTest, rule: ConductRule) -> None:
     ExampleClient(service).play(EXAMPLES[rule.name][1])
     found = service.told("GET", "/conduct?ended=true")
     assert [] == found["findings"]

@@ -10,7 +10,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_answered, is_success
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -31,7 +31,7 @@ def _window_end(history: History, session_id: str, opened_at: int) -> int:
     return opened_at if session is None else session.expires_at
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="abandoned-upload",
     severity="note",
     source="Section 1: a client creates an Upload Session, sends raw bytes directly to a short-lived signed URL, and "

@@ -13,7 +13,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_answered, is_success
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 _LISTS: Final = ("listOperations", "listGenerations")
@@ -59,7 +59,7 @@ def _was_asked_again(history: History, admitted: RequestRecord) -> bool:
     return any(admitted.sequence < record.sequence <= admitted.last_arrival for record in same)
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="abandoned-work",
     severity="warning",
     source="Section 6: Progress of asynchronous work is observed by polling until status is completed or failed.",

@@ -38,7 +38,7 @@ KEPT: Final = None
 Verdict: TypeAlias = Breach | None
 
 
-class Rule(Struct, frozen=True):
+class ConductRule(Struct, frozen=True):
     """A rule of conduct. `source` is the sentence of the specification that it follows from."""
 
     name: str

@@ -9,7 +9,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import shortened
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -27,7 +27,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield KEPT
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="credential-sent-to-bytes",
     severity="error",
     source="Section 5, rule 7: The direct-upload URL is not authenticated with the credential; the credential must never "

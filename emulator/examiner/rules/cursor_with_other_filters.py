@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import client_text, cursor_of, query_of, title_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 _PAGING: Final = ("limit", "after")
@@ -43,7 +43,7 @@ def _judge(records: Sequence[RequestRecord]) -> Iterator[Verdict]:
             yield KEPT
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="cursor-with-other-filters",
     severity="warning",
     source="Section 4: An invalid or filter-mismatched cursor yields 400 invalid_cursor.",

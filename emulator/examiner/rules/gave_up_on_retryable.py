@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_answered, is_success, retry_after_of, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.kernel.timestamps import SECOND_MS
 
 LONG_WAIT_SECONDS: Final = 60
@@ -35,7 +35,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield KEPT if is_excused else Breach(subject_of(record), (record.sequence,), message)
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="gave-up-on-retryable",
     severity="warning",
     source="Section 7: service_unavailable, honor Retry-After; rate_limited, honor Retry-After, retry with backoff.",

@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_unknown, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -29,7 +29,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield Breach(f"{subject_of(record)}|{record.idempotency_key}", (record.sequence,), message)
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="key-not-sent-again",
     severity="warning",
     source="Section 4: Same key and same intent: the original admission status, headers and body are replayed exactly "

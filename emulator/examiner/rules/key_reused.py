@@ -9,7 +9,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import credential_of, title_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -22,7 +22,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield Breach(subject, (record.sequence,), message)
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="key-reused",
     severity="warning",
     source="Section 4: Same key with different intent: 422 idempotency_key_reused.",

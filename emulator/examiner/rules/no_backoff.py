@@ -17,7 +17,7 @@ from typing import Final
 from emulator.domain.problems import MENDED_BY_TIME
 from emulator.examiner.history import History, is_wait_measured, pauses_ms
 from emulator.examiner.reading import loss_of, retry_after_of, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 ROW: Final = 4
@@ -87,7 +87,7 @@ def _breach(row: Sequence[RequestRecord]) -> Breach:
     return Breach(subject_of(row[0]), tuple(record.sequence for record in row), message)
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="no-backoff",
     severity="warning",
     source="Section 8: Clients must honor Retry-After on 429 and use exponential backoff with jitter.",

@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator.examiner.history import PATIENCE_MS, History
 from emulator.examiner.reading import shown_status, shows_end
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 
 HARMLESS: Final = 2
 
@@ -34,7 +34,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield Breach(f"{credential}|{user_agent}|{work}", tuple(needless), message, times=len(needless))
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="poll-after-terminal",
     severity="note",
     source="Section 3: Completed and failed are terminal.",

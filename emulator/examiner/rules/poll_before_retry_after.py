@@ -10,7 +10,7 @@ from typing import Final
 
 from emulator.examiner.history import History, has_waited
 from emulator.examiner.reading import is_answered, retry_after_of, shows_end
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 
@@ -36,7 +36,7 @@ def _examine(history: History) -> Iterator[Verdict]:
                 yield Breach(f"{credential}|{user_agent}|{work}", requests, message, times=len(early))
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="poll-before-retry-after",
     severity="warning",
     source="Section 6: Progress is observed by polling until status is completed or failed, honoring Retry-After when "

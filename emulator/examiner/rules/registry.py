@@ -19,9 +19,9 @@ from emulator.examiner.rules import (
     use_after_sunset,
     write_retried_with_new_key,
 )
-from emulator.examiner.rules.base import Rule
+from emulator.examiner.rules.base import ConductRule
 
-RULES: Final[tuple[Rule, ...]] = (
+RULES: Final[tuple[ConductRule, ...]] = (
     retry_before_retry_after.RULE,
     poll_before_retry_after.RULE,
     poll_after_terminal.RULE,

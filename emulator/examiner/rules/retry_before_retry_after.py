@@ -13,7 +13,7 @@ from typing import Final
 
 from emulator.examiner.history import History, has_waited
 from emulator.examiner.reading import is_answered, retry_after_of, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 _FREED_BY_WORK: Final = ("concurrency_limit_reached", "resource_operation_in_progress")
@@ -54,7 +54,7 @@ def _breach(record: RequestRecord, again: RequestRecord) -> Breach:
     )
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="retry-before-retry-after",
     severity="warning",
     source="Section 8: Clients must honor Retry-After on 429 and use exponential backoff with jitter.",

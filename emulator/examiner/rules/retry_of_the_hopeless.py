@@ -12,7 +12,7 @@ from typing import Final
 
 from emulator.examiner.history import PATIENCE_MS, History
 from emulator.examiner.reading import client_of, is_answered, is_success, subject_of, title_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 HARMLESS: Final = 1
@@ -59,7 +59,7 @@ def _breach(row: Sequence[RequestRecord]) -> Breach:
     return Breach(f"{subject_of(first)}|{first.sequence}", requests, message, times=len(repetitions))
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="retry-of-the-hopeless",
     severity="warning",
     source="Section 7, recovery: supply a valid credential; add Credits; treat as unavailable; correct the fields.",

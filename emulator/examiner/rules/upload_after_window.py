@@ -11,7 +11,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import upload_id_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 
@@ -36,7 +36,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         yield Breach(session.id, (record.sequence,), message) if attempts not in in_time else KEPT
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="upload-after-window",
     severity="warning",
     source="Section 4: A session past its window yields 410 upload_expired.",

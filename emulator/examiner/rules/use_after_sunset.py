@@ -10,7 +10,7 @@ from typing import Final
 
 from emulator.examiner.history import History
 from emulator.examiner.reading import client_text, sunset_of, title_of
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 
 
@@ -33,7 +33,7 @@ def _instant(date: bytes) -> int:
     return int(parsedate_to_datetime(date.decode("latin-1")).timestamp()) * SECOND_MS
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="use-after-sunset",
     severity="warning",
     source="Section 9: Planned removal adds a Sunset header (HTTP-date).",

@@ -23,7 +23,7 @@ from emulator.examiner.reading import (
     title_of,
     work_id_of,
 )
-from emulator.examiner.rules.base import KEPT, Breach, Rule, Verdict
+from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 DOUBLE_SPEND: Final = "double-spend"
@@ -97,7 +97,7 @@ def _spent(history: History, attempts: Attempts) -> bool:
     return any(record.is_committed and history.standing_credits(work_id_of(record)) for record in attempts)
 
 
-RULE: Final = Rule(
+RULE: Final = ConductRule(
     name="write-retried-with-new-key",
     severity="warning",
     source="Section 4: Same key and same intent: the original admission status, headers and body are replayed exactly "
@@ -106,7 +106,7 @@ RULE: Final = Rule(
     examine=_examine,
     gives_way_to=DOUBLE_SPEND,
 )
-DOUBLE_SPEND_RULE: Final = Rule(
+DOUBLE_SPEND_RULE: Final = ConductRule(
     name=DOUBLE_SPEND,
     severity="error",
     source=RULE.source,
