@@ -51,6 +51,8 @@ _FILES = ("report", "journal", "save_state", "coverage", "junit")
 """The options that name a file to be written when the command has ended."""
 _TIMED_OUT = 124
 """The status of a command that took too long, as in timeout(1)."""
+_LIMIT_CHECK_SECONDS = 0.5
+"""How often it is looked at whether the time limit of the command has changed."""
 _UNWIND_SECONDS = 0.1
 """How long requests in flight have to notice that their connection is gone."""
 
@@ -79,10 +81,8 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             cell = None if options.cell is None else _cell(options.cell, application)
             if cell is not None:
                 variables |= cell.variables
-            timeout_seconds = None if cell is None else cell.task.timeout_seconds
-            run = _Run(
-                application, options.words, variables, guard, timeout_seconds, keeps_state=bool(files["save_state"])
-            )
+            limit = None if cell is None else cell.limit_seconds
+            run = _Run(application, options.words, variables, guard, limit, keeps_state=bool(files["save_state"]))
             try:
                 with access_log(application, settings, environment, is_usual=False):
                     run.run(sockets=[listener])
@@ -161,17 +161,17 @@ class _Run(WatchedServer):
         words: Sequence[str],
         environment: Mapping[str, str],
         guard: Guard,
-        timeout_seconds: float | None,
+        limit_seconds: Callable[[], float | None] | None,
         *,
         keeps_state: bool,
     ) -> None:
-        """`timeout_seconds`: how long the command may take; None for as long as it likes."""
+        """`limit_seconds` returns how long the command may take in all, as it is known now; None: as long as it likes."""
         super().__init__(application)
         self._application = application
         self._words = words
         self._environment = environment
         self._guard = guard
-        self._timeout_seconds = timeout_seconds
+        self._limit_seconds = limit_seconds or (lambda: None)
         self._keeps_state = keeps_state
 
     @contextmanager
@@ -182,9 +182,7 @@ class _Run(WatchedServer):
         began_at = host_elapsed_ms()
         child = Child(self._words, self._environment, self._guard)
         try:
-            self.status = await asyncio.wait_for(child.wait(), self._timeout_seconds)
-        except TimeoutError:
-            self.is_hung, self.status = True, _TIMED_OUT
+            self.status = await self._wait_for(child)
         finally:
             sandboxes = self._application.sandboxes
             self.tally = sandboxes.tally.total(sandboxes.by_id.values())
@@ -195,6 +193,18 @@ class _Run(WatchedServer):
             await self._close()
             if await child.end() and not self.is_hung:
                 _say(f"{PROGRAM}: the command left processes behind; they were ended")
+
+    async def _wait_for(self, child: Child) -> int:
+        """Wait for the command's end and return its status, or that of a timeout where it takes longer than it may."""
+        began_at, waiting = host_elapsed_ms(), asyncio.ensure_future(child.wait())
+        while not waiting.done():
+            limit = self._limit_seconds()
+            left = None if limit is None else limit - (host_elapsed_ms() - began_at) / 1000
+            if left is not None and left <= 0:
+                self.is_hung = True
+                return _TIMED_OUT
+            await asyncio.wait({waiting}, timeout=None if left is None else min(left, _LIMIT_CHECK_SECONDS))
+        return waiting.result()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """`main_loop` has shut everything down."""

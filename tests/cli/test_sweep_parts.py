@@ -25,6 +25,8 @@ from emulator.scenario.rules import RequestRule
         ("getTeam#1:internal_error", ProblemFault("internal_error")),
         ("createProduct#2:lost-before-commit", LossFault("reset", "before_commit")),
         ("upload#1:lost-after-commit", LossFault("reset", "after_commit")),
+        ("getTeam#1:stall", LossFault("stall", "after_commit")),
+        ("createProduct#1:internal_error-after-commit", ProblemFault("internal_error", at="after_commit")),
         ("createPose#3:fail-timed_out", WorkOutcome(fail="timed_out")),
         ("createUpscaleGeneration#1:output-1-content_rejected", WorkOutcome(outputs={1: "content_rejected"})),
     ],
@@ -34,6 +36,11 @@ def test_a_cell_strikes_one_call_with_its_fault(cell: str, struck: object) -> No
     fault = rule.fault if isinstance(rule, RequestRule) else rule.outcome
     assert (cell, struck) == (rule.name, fault)
     assert rule.when.nth.first == rule.when.nth.last == Cell.read(cell).number
+
+
+def test_a_fault_that_lasts_strikes_its_call_and_all_that_follow() -> None:
+    (rule,) = Cell.read("getTeam#2+:rate_limited").strike().rules
+    assert (2, None) == (rule.when.nth.first, rule.when.nth.last)
 
 
 def test_a_cell_of_an_unknown_failure_strikes_nothing() -> None:

@@ -6,7 +6,7 @@ once it was admitted. Must not know which faults are tried.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, convert, field, to_builtins
 
@@ -20,6 +20,9 @@ from emulator.web.files import BYTE_CODES
 
 _ASKED = {"upload": Check.CREDENTIAL, "download": Check.ROUTE, None: Check.RATE}
 """The check after which a request is asked about, by byte surface; None stands for operations."""
+
+MAX_REPETITIONS: Final = 20
+"""How often a client may ask for what a fault keeps from it, in each sandbox."""
 
 
 class Call(Struct, eq=False):
@@ -94,6 +97,11 @@ class Calls:
             work = self._works.setdefault((name, number), Work(name, number))
             work.sandboxes.add(sandbox.id)
             work.outputs = max(work.outputs, 0 if generation is None else len(generation.outputs))
+
+    @property
+    def is_struck_without_end(self) -> bool:
+        """Whether the client repeats what the fault strikes as if there were no end."""
+        return self.struck > MAX_REPETITIONS * len(self._counts)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as JSON, in the order of the contract. No call follows."""

@@ -1,14 +1,17 @@
 """The cells of a sweep: one fault at one call each. Which of them are run, and the rule that each stands for.
 
-Pure functions of what `calls` noted. Owns the notation of a cell: `OPERATION#N:FAULT`.
+Pure functions of what `calls` noted. Owns the notation of a cell: `OPERATION#N:FAULT`, and `OPERATION#N+:FAULT` for a fault
+that lasts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Self
 
 from emulator.cli.sweep.calls import Call, Work
+from emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
 from emulator.scenario.faults.base import Fault
+from emulator.scenario.faults.latency import LatencyFault
 from emulator.scenario.faults.loss import LossFault
 from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.matching import BYTE_SURFACES, Nth, RequestMatch, When, WorkMatch
@@ -20,17 +23,35 @@ GROUPS: Final = ("problems", "network", "outputs")
 """The kinds of faults that can be chosen."""
 LOST_BEFORE: Final = "lost-before-commit"
 LOST_AFTER: Final = "lost-after-commit"
+FAILED_AFTER: Final = "internal_error-after-commit"
+SLOW_MS: Final = 30_000
+"""How late an answer is that is beyond the usual time limits of clients."""
+_FAULTS: Final[Mapping[str, Fault]] = {
+    LOST_BEFORE: LossFault("reset"),
+    LOST_AFTER: LossFault("reset", "after_commit"),
+    "cut": LossFault("truncate", "after_commit"),
+    "garbled": LossFault("garbage", "after_commit"),
+    "slow": LatencyFault(SLOW_MS, "after_commit"),
+    "stall": LossFault("stall", "after_commit"),
+    FAILED_AFTER: ProblemFault("internal_error", at="after_commit"),
+}
+"""The faults that are no problem code, by their names; all but the first strike a write after its commit."""
+FAULT_NAMES: Final = tuple(_FAULTS)
+_SILENT: Final = ("slow", "stall")
+RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | _FAULTS.keys()
+"""The faults that a client can recover from: by asking again, by waiting, or with a new Upload Session."""
 _FAIL: Final = "fail-"
 _FIRST_OUTPUT: Final = "output-1-"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A fault that strikes the Nth call of an operation (for a failure of work: its Nth admitted work), and no other."""
+    """A fault that strikes the Nth call of an operation, and where it lasts all later ones (of work: the Nth admitted)."""
 
     operation: str
     number: int
     fault: str
+    lasts: bool = False
 
     def __str__(self) -> str:
         return f"{self.call}:{self.fault}"
@@ -38,38 +59,43 @@ class Cell:
     @property
     def call(self) -> str:
         """The call that is struck."""
-        return f"{self.operation}#{self.number}"
+        return f"{self.operation}#{self.number}{'+' if self.lasts else ''}"
 
     @property
     def group(self) -> str:
         """The kind of its fault."""
-        if self.fault in (LOST_BEFORE, LOST_AFTER):
-            return "network"
-        return "outputs" if self.fault.startswith((_FAIL, _FIRST_OUTPUT)) else "problems"
+        if self.fault.startswith((_FAIL, _FIRST_OUTPUT)):
+            return "outputs"
+        return "network" if self.fault in _FAULTS and self.fault != FAILED_AFTER else "problems"
+
+    @property
+    def is_recoverable(self) -> bool:
+        """Whether a client can recover from it: its command should then succeed."""
+        return self.fault in RECOVERABLE and not self.lasts
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the client waits for an answer: such a run takes time, and no processor."""
+        return self.fault in _SILENT
 
     @classmethod
     def read(cls, text: str) -> Self:
         """Parse a cell."""
         call, _, fault = text.partition(":")
         operation, _, number = call.partition("#")
-        return cls(operation, int(number), fault)
+        return cls(operation, int(number.removesuffix("+")), fault, number.endswith("+"))
 
     def strike(self) -> Scenario:
-        """Return the scenario that strikes this call alone."""
+        """Return the scenario that strikes this call, and no earlier one."""
         return Scenario("sweep", rules=(self._rule(),), file="sweep")
 
     def _rule(self) -> Rule:
-        when = When(Nth(self.number, self.number))
+        when = When(Nth(self.number, None if self.lasts else self.number))
         if self.group == "outputs":
             return WorkRule(str(self), self._outcome(), WorkMatch(operation=self.operation), when, "sweep")
         surfaces = frozenset(surface for surface in BYTE_SURFACES if surface == self.operation)
         match = RequestMatch(bytes=surfaces) if surfaces else RequestMatch(frozenset({self.operation}))
-        return RequestRule(str(self), self._request_fault(), match, when, "sweep")
-
-    def _request_fault(self) -> Fault:
-        if self.group == "problems":
-            return ProblemFault(self.fault)
-        return LossFault("reset", "before_commit" if self.fault == LOST_BEFORE else "after_commit")
+        return RequestRule(str(self), _FAULTS.get(self.fault) or ProblemFault(self.fault), match, when, "sweep")
 
     def _outcome(self) -> WorkOutcome:
         for code in FAILURE_CODES:
@@ -109,14 +135,18 @@ def plan(
 
 def _of_calls(calls: Sequence[Call], all_codes: dict[str, list[str]]) -> Iterator[tuple[Cell, str]]:
     for call in calls:
-        poll = "it repeats a poll, whose first and last calls are run"
-        repeated = poll if call.is_repetition else ""
-        for code in all_codes[call.operation]:
-            decided = "" if code in call.codes else "the clean run was refused at this call before that is checked"
-            yield Cell(call.operation, call.number, code), repeated or decided
-        yield Cell(call.operation, call.number, LOST_BEFORE), repeated
-        nothing = f"a read commits nothing: its client sees {LOST_BEFORE}" if call.is_read else ""
-        yield Cell(call.operation, call.number, LOST_AFTER), repeated or nothing
+        repeated = "it repeats a poll, whose first and last calls are run" if call.is_repetition else ""
+        for fault in (*all_codes[call.operation], *_FAULTS):
+            if fault == FAILED_AFTER and call.is_read:
+                continue
+            why = repeated
+            if fault in CATALOGUE and fault not in call.codes:
+                why = why or "the clean run was refused at this call before that is checked"
+            if fault == LOST_AFTER and call.is_read:
+                why = why or f"a read commits nothing: its client sees {LOST_BEFORE}"
+            yield Cell(call.operation, call.number, fault), why
+            if fault in RECOVERABLE:
+                yield Cell(call.operation, call.number, fault, lasts=True), why
 
 
 def _of_works(works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:

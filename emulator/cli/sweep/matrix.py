@@ -8,17 +8,15 @@ from typing import Any, Final
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
 from emulator.cli.sweep.calls import order_of
-from emulator.cli.sweep.cells import LOST_AFTER, LOST_BEFORE, Cell, LeftOut
+from emulator.cli.sweep.cells import FAULT_NAMES, RECOVERABLE, Cell, LeftOut
 from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
 from emulator.contract import Contract
-from emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
+from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import count_of
 
 SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
 LEFT_OUT: Final = "-"
 NOT_RUN: Final = "?"
-RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | {LOST_BEFORE, LOST_AFTER}
-"""The faults that a client can mend by itself: by asking again, by waiting, or with a new Upload Session."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """What stands for a fault at the head of its column."""
 _COLOURS: Final[Mapping[str, str]] = {
@@ -77,7 +75,7 @@ class Sweep:
     @property
     def columns(self) -> list[tuple[str, list[str]]]:
         """The columns of the matrix under their headings; codes in the order of the catalogue."""
-        order = [*CATALOGUE, LOST_BEFORE, LOST_AFTER]
+        order = [*CATALOGUE, *FAULT_NAMES]
         calls = set(self.calls)
         met = dict.fromkeys(cell.fault for cell, _ in self._cells() if cell.call in calls)
         faults = sorted(met, key=lambda fault: order.index(fault) if fault in order else len(order))
@@ -117,7 +115,7 @@ class Sweep:
 
 def _worst_first(run: Run) -> tuple[int, bool]:
     """Return by what runs are ordered that did not survive."""
-    return -OUTCOMES.index(run.outcome), Cell.read(run.cell).fault not in RECOVERABLE
+    return -OUTCOMES.index(run.outcome), not Cell.read(run.cell).is_recoverable
 
 
 def as_text(sweep: Sweep, style: Style) -> str:

@@ -2,7 +2,8 @@
 
 Theory of operation. Most of what `exec` costs is the import of the emulator, so a run is forked from a process that has
 done it (`multiprocessing` has such a server; on Windows each process starts from nothing). A run that takes too long is
-repeated once before it counts as hung: on a busy machine most of them are only slow. The pytest plugin finds the folder
+repeated once before it counts as hung: on a busy machine most of them are only slow. Where the fault is silence, a run has
+additional time for each answer that its client waits for, and is not repeated. The pytest plugin finds the folder
 of its run by a variable: in the clean run it notes there which sandbox each test has, and later runs only the tests
 that a file there lists, those whose sandbox is struck.
 
@@ -29,8 +30,8 @@ from msgspec.structs import asdict
 
 from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
-from emulator.cli.sweep.calls import Calls
-from emulator.cli.sweep.cells import Cell
+from emulator.cli.sweep.calls import MAX_REPETITIONS, Calls
+from emulator.cli.sweep.cells import SLOW_MS, Cell
 from emulator.testing.sweep_files import FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
 
 if TYPE_CHECKING:
@@ -49,21 +50,34 @@ _BACKSTOP_SECONDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The content of the file of `--cell`: the cell that strikes, None in the clean run, and the time limit of the command."""
+    """The content of the file of `--cell`: the cell that strikes, None in the clean run, and the time limit of the command.
+
+    `silence_seconds`: how much longer it may take for each request that its fault leaves without an answer.
+    """
 
     cell: Cell | None
     timeout_seconds: float | None
+    silence_seconds: float = 0.0
+
+    @property
+    def longest_seconds(self) -> float | None:
+        """After how long its process is killed."""
+        if self.timeout_seconds is None:
+            return None
+        return self.timeout_seconds + self.silence_seconds * MAX_REPETITIONS + _BACKSTOP_SECONDS
 
     @classmethod
     def read(cls, file: Path) -> "Task":
         """Read the file."""
         content = json.loads(file.read_bytes())
-        return cls(Cell.read(content["cell"]) if content["cell"] else None, content["timeout_seconds"])
+        cell = Cell.read(content["cell"]) if content["cell"] else None
+        return cls(cell, content["timeout_seconds"], content["silence_seconds"])
 
     def write(self, file: Path) -> None:
         """Write the file."""
+        content = {"timeout_seconds": self.timeout_seconds, "silence_seconds": self.silence_seconds}
         cell = None if self.cell is None else str(self.cell)
-        file.write_text(json.dumps({"cell": cell, "timeout_seconds": self.timeout_seconds}), encoding="utf-8")
+        file.write_text(json.dumps({"cell": cell, **content}), encoding="utf-8")
 
 
 class CellRun:
@@ -83,10 +97,18 @@ class CellRun:
         """The additional variables in the environment of the command."""
         return {FOLDER_VARIABLE: str(self._file.parent)}
 
+    def limit_seconds(self) -> float | None:
+        """Return how long the command may take, as far as is known: once more for each request that it makes."""
+        if self.task.timeout_seconds is None:
+            return None
+        waits = 1 if self._calls.is_struck_without_end else max(self._calls.struck, 1)
+        return self.task.timeout_seconds + self.task.silence_seconds * waits
+
     def conclude(self, status: int | None, duration_ms: int) -> None:
         """Write down how the run ended; `status` is None where the command took too long."""
         noted = self._calls.as_json() if self.task.cell is None else None
         result = {"status": status, "seconds": duration_ms / 1000, "noted": noted, "struck": self._calls.struck}
+        result["is_endless"] = self._calls.is_struck_without_end
         self._file.write_text(json.dumps(result), encoding="utf-8")
 
 
@@ -159,9 +181,9 @@ class Runner:
         """
         tests = {self._tests.get(sandbox) for sandbox in sandboxes}
         for attempt in (1, 2):
-            task = Task(cell, patience.seconds(attempt))
-            run, _ = self._run(task, None if is_shown else os.devnull, tests)
-            if run.outcome != "hung":
+            task = Task(cell, patience.seconds(attempt), patience.silence_seconds(cell))
+            run, result = self._run(task, None if is_shown else os.devnull, tests)
+            if run.outcome != "hung" or result.get("is_endless") or task.silence_seconds:
                 break
         return run
 
@@ -175,7 +197,7 @@ class Runner:
                 Path(folder, WANTED_TESTS).write_text(json.dumps(sorted(tests)), encoding="utf-8")
             arguments = ["exec", *self.options, "--quiet", "--report", str(report_file), "--cell", str(file)]
             process = self._start([*arguments, "--", *self.words], output)
-            process.join(None if task.timeout_seconds is None else task.timeout_seconds + _BACKSTOP_SECONDS)
+            process.join(task.longest_seconds)
             process.kill()
             process.join()
             with self._lock:
@@ -221,6 +243,10 @@ class Patience:
     def seconds(self, attempt: int) -> float:
         """The seconds that a run has which begins now; at the second attempt twice as many."""
         return self._said_seconds or attempt * max(LEAST_TIMEOUT_SECONDS, _TIMEOUT_FACTOR * self._longest_seconds)
+
+    def silence_seconds(self, cell: Cell) -> float:
+        """The seconds that a client may wait for an answer that does not come; a given timeout is a limit of the whole run."""
+        return SLOW_MS / 1000 if cell.is_silent and self._said_seconds is None else 0.0
 
     def note(self, run: Run) -> None:
         """Learn from a run that ended."""
