@@ -1,8 +1,8 @@
 """Conversations with the emulator at the level of bytes, in the test's own process and without a socket.
 
 The protocol that serves connections is driven by hand: bytes are handed to it in pieces, what it writes is kept, and then
-its client leaves. Nothing waits for a clock, so a request that is never answered is found by counting turns of the event
-loop. Knows nothing of what is asked.
+its client leaves. Nothing but files of the control plane waits for a clock, so a request that is never answered is found by
+counting turns of the event loop. Knows nothing of what is asked.
 """
 
 import asyncio
@@ -15,9 +15,13 @@ from typing import Any
 
 from emulator.server.protocol import Connections, WatchedProtocol
 from emulator.server.server import server_config
+from tests.support.served import PATIENCE_SECONDS
 
 TURNS = 60
 """Turns of the event loop in which everything must happen that needs no more bytes: many times what it takes."""
+
+THREAD_SECONDS = 0.5
+"""How long the control plane may take to read a file in a thread."""
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.1 (\d{3}) ([ -~]*)\Z")
 _FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9a-z-]+): ([\t\x20-\x7e\x80-\xff]*)\Z")
@@ -119,11 +123,15 @@ async def converse(application: AsgiApplication, pieces: Iterable[bytes], limit:
         conversation.most_waiting = max(conversation.most_waiting, len(protocol.pipeline))
         await asyncio.sleep(0)
     await _turns(lambda: not (state.tasks or protocol.pipeline))
+    if any(path.startswith("/_emulator") for _, path, _ in conversation.requests) and state.tasks:
+        await asyncio.wait(state.tasks, timeout=THREAD_SECONDS)
     conversation.was_closed = transport.is_closing()
     if not conversation.was_closed:
         protocol.eof_received()
         transport.close()
     await _turns(lambda: not state.tasks)
+    if state.tasks:
+        await asyncio.wait(state.tasks, timeout=PATIENCE_SECONDS)
     conversation.written = bytes(transport.written)
     if state.tasks:
         for task in state.tasks:
