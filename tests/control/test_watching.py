@@ -79,8 +79,9 @@ def test_assets_of_all_teams_are_listed_newest_first_with_their_pictures(emulato
     assets = listed(emulator, "/assets")
     assert [(asset["id"], asset["team"]["name"]) for asset in assets] == [(other, "Other"), (mine, "Demo")]
     before = untouched(emulator)
-    assert fetched(emulator, assets[0]["url"]) == picture()
+    shown = fetched(emulator, assets[0]["url"])
     assert untouched(emulator) == before
+    assert shown == emulator.fetch(emulator.get(f"/assets/{other}", OTHER).json["url"]).body
     emulator.delete(f"/assets/{mine}")
     assert emulator.ask("GET", f"/pictures/{mine}").outcome == (404, "not_found")
 
@@ -90,7 +91,8 @@ def test_pictures_of_another_sandbox_lie_below_it(emulator: EmulatorUnderTest) -
     (asset_id,) = emulator.assets(1, f"{FULL}_other")
     (asset,) = emulator.told("GET", "/assets", sandbox="other")["data"]
     assert asset["url"] == f"/_emulator/sandboxes/other/pictures/{asset_id}"
-    assert fetched(emulator, asset["url"]) == picture()
+    link = emulator.get(f"/assets/{asset_id}", f"{FULL}_other").json["url"]
+    assert fetched(emulator, asset["url"]) == emulator.fetch(link).body
     assert emulator.ask("GET", f"/pictures/{asset_id}").status == 404
 
 
