@@ -37,7 +37,7 @@ PAUSE_SECONDS: Final = 0.05
 BURST_PAUSE_SECONDS: Final = 0.15
 """The pause after a full batch: the service goes first, and the stream catches up after the burst."""
 MAX_STREAMS: Final = 64
-"""Limit of the streams of all sandboxes together: each renders every change, so too many would delay all requests."""
+"""Limit of the streams of all sandboxes together, so that unread ones cost little memory."""
 RETRY_SECONDS: Final = 5
 """The Retry-After of a stream that is refused because there are too many."""
 HEARTBEAT_SECONDS: Final = 15.0
@@ -103,7 +103,7 @@ async def _events(
             changes = feed.after(number, BATCH)
             if changes:
                 number = changes[-1][0]
-                yield _render_changes(sandbox, changes) or _event_id(number)
+                yield _rendered_once(sandbox, changes) or _event_id(number)
                 pause_seconds = BURST_PAUSE_SECONDS if len(changes) == BATCH else PAUSE_SECONDS
                 is_stopping = await plane.stop.cut_short(asyncio.sleep(pause_seconds))
             else:
@@ -132,6 +132,14 @@ def _patience_seconds(sandbox: Sandbox) -> float:
 
 
 # Wording --------------------------------------------------------------------------------------------------------------
+
+
+def _rendered_once(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
+    """Return changes as events. Streams that are woken together ask for the same ones: they are rendered for the first."""
+    feed, numbers = sandbox.feed, (changes[0][0], changes[-1][0])
+    if feed.rendered[0] != numbers:
+        feed.rendered = numbers, _render_changes(sandbox, changes)
+    return feed.rendered[1]
 
 
 def _render_changes(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> bytes:
