@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from emulator.contract import BASE_PATH, Contract, load_contract
+from emulator.contract import Contract, load_contract
 from emulator.control import PREFIX as CONTROL_PREFIX
 from emulator.control import REQUEST_ID_KIND
 from emulator.domain.problems import Problem
@@ -38,7 +38,6 @@ from emulator.web.files import Files
 from emulator.web.links import DIRECT_UPLOADS_PREFIX, FILES_PREFIX
 from emulator.web.pictures import PictureWorker
 from emulator.web.service import Service
-from emulator.web.unrouted_paths import UnroutedPaths
 from emulator.web.v1 import V1
 from emulator.web.wire import Wire
 
@@ -90,13 +89,12 @@ class Application:
         self._helpers = helpers or Helpers()
         self._pictures = PictureWorker(self._helpers, settings.max_upload_pixels)
         self._stop = Stop()
+        v1 = V1(self.contract, self.sandboxes)
         surfaces: Mapping[str, Surface] = {
-            BASE_PATH + "/": V1(self.contract, self.sandboxes),
             FILES_PREFIX: Files(self.sandboxes),
             DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
         }
-        unrouted = UnroutedPaths(self.sandboxes)
-        service = Service(self.sandboxes, self._pictures, surfaces, unrouted, settings.public_url, self._stop)
+        service = Service(self.sandboxes, self._pictures, surfaces, v1, settings.public_url, self._stop)
         self._service: ASGIApp = _with_cors(service, settings.cors) if settings.cors else service
         if settings.state is not None:
             self._load_state(settings.state)

@@ -4,7 +4,9 @@ Documents of several sandboxes, processes and shards are merged into one. Must n
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from emulator.contract import Contract
 from emulator.examiner.closing import Closing
@@ -12,7 +14,7 @@ from emulator.examiner.points import Point, all_points
 
 Coverage = dict[str, Any]
 """`percent`, and `operations`: by operation id (and `upload`, `download`) its `points`."""
-_MAXIMUM_MET: Final = 2**53
+_MAX_COUNT: Final = 2**53
 
 
 def document(contract: Contract, closing: Closing, covered: Mapping[Point, int]) -> Coverage:
@@ -54,32 +56,26 @@ def read(value: object) -> Coverage:
     Raises:
         ValueError: it is not; the text says where, and what was expected.
     """
-    _check(isinstance(value, dict) and isinstance(value.get("operations"), dict), "", "an object with operations")
-    assert isinstance(value, dict)
-    for name, operation in value["operations"].items():
-        points = operation.get("points") if isinstance(operation, dict) else None
-        _check(isinstance(points, list), f"/operations/{name}", "an object with points")
-        assert points is not None
-        for index, point in enumerate(points):
-            _check(
-                _is_point(point), f"/operations/{name}/points/{index}", "a point, how often it was met, what closes it"
-            )
-    return {"percent": percent(value["operations"]), "operations": value["operations"]}
+    try:
+        document = convert(value, _Document)
+    except ValidationError as error:
+        raise ValueError(f"no coverage document: {error}") from None
+    operations: dict[str, Any] = to_builtins(document.operations)
+    return {"percent": percent(operations), "operations": operations}
 
 
-def _is_point(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("point"), str)
-        and type(value.get("met")) is int
-        and 0 <= value["met"] <= _MAXIMUM_MET
-        and isinstance(value.get("closed_by"), dict)
-    )
+class _Point(Struct):
+    point: str
+    met: Annotated[int, Meta(ge=0, le=_MAX_COUNT)]
+    closed_by: dict[str, Any]
 
 
-def _check(holds: bool, where: str, expected: str) -> None:
-    if not holds:
-        raise ValueError(f"{where or '(the file)'}: expected {expected}")
+class _Points(Struct):
+    points: list[_Point]
+
+
+class _Document(Struct):
+    operations: dict[str, _Points]
 
 
 def rows(coverage: Coverage) -> Iterator[tuple[str, int, int, list[str]]]:

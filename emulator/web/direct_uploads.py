@@ -106,10 +106,8 @@ async def _render(exchange: Exchange, token: object) -> Response:
 
 
 _UPLOAD = Route(
-    operation=None,
     byte_surface="upload",
     is_read=False,
-    success=200,
     codes=BYTE_CODES,
     checks=(Check.RESOURCE, Check.ROUTE, Check.CREDENTIAL, Check.STATE, Check.SHAPE),
     entrance=(
@@ -119,7 +117,6 @@ _UPLOAD = Route(
     ),
     before_admission=(Step(Check.STATE, _check_window), Step(Check.SHAPE, _check_head)),
     prepare=_read_bytes,
-    after_admission=(),
     check=_check,
     render=_render,
 )

@@ -46,53 +46,28 @@ class Step(NamedTuple):
     run: Callable[["Exchange"], None]
 
 
-class Route(Struct, frozen=True):
-    """What a request is about and how it is answered: an operation of `/v1`, or one of the byte surfaces."""
+class Route(Struct, frozen=True, kw_only=True):
+    """What a request is about and how it is answered: an operation of `/v1`, one of the byte surfaces, or nothing."""
 
-    operation: str | None
-    byte_surface: ByteSurface | None
-    is_read: bool
-    success: int
-    codes: frozenset[str]
-    """The problem codes that it can be asked to answer with."""
-    checks: tuple[Check, ...]
-    """Every check that it has, in order."""
-    entrance: tuple[Step, ...]
-    """Before the scenario is asked."""
-    before_admission: tuple[Step, ...]
-    prepare: Callable[["Exchange"], Awaitable[None]] | None
-    """The wait in admission, if there is one."""
-    after_admission: tuple[Step, ...]
     check: Callable[["Exchange"], Commit[object]]
     """The last checks; they return the commit."""
     render: Callable[["Exchange", object], Awaitable[Response]]
+    operation: str | None = None
+    byte_surface: ByteSurface | None = None
+    is_read: bool = True
+    success: int = 200
+    codes: frozenset[str] = frozenset()
+    """The problem codes that it can be asked to answer with."""
+    checks: tuple[Check, ...] = ()
+    """Every check that it has, in order."""
+    entrance: tuple[Step, ...] = ()
+    """Before the scenario is asked."""
+    before_admission: tuple[Step, ...] = ()
+    prepare: Callable[["Exchange"], Awaitable[None]] | None = None
+    """The wait in admission, if there is one."""
+    after_admission: tuple[Step, ...] = ()
     resource_of: Callable[[str], str] = str
     """Returns the id of the resource in the path."""
-
-
-def unrouted(refuse: Callable[["Exchange"], None]) -> Route:
-    """Return the route of what is no operation and no file; `refuse` raises the Problem that says so."""
-
-    def check(exchange: "Exchange") -> Commit[object]:
-        raise AssertionError("what has no route is refused")
-
-    async def render(exchange: "Exchange", result: object) -> Response:
-        raise AssertionError("what has no route is refused")
-
-    return Route(
-        operation=None,
-        byte_surface=None,
-        is_read=True,
-        success=200,
-        codes=frozenset(),
-        checks=(),
-        entrance=(Step(Check.ROUTE, refuse),),
-        before_admission=(),
-        prepare=None,
-        after_admission=(),
-        check=check,
-        render=render,
-    )
 
 
 class Surface(Protocol):
@@ -108,80 +83,50 @@ class Surface(Protocol):
         """Find the caller as it is now, and settle the sandbox. Raises Problem."""
 
 
-class Exchange:
+class Exchange(Struct, eq=False):
     """One request on its way."""
 
-    __slots__ = (
-        "_call",
-        "_decision",
-        "_has_home",
-        "_sandboxes",
-        "_stop",
-        "body",
-        "builder",
-        "caller",
-        "content",
-        "fault",
-        "fingerprint",
-        "key_scope",
-        "now",
-        "pictures",
-        "request",
-        "request_id",
-        "resource_id",
-        "route",
-        "sandbox",
-        "stored",
-    )
+    sandboxes: Sandboxes
+    pictures: PictureWorker
+    stop: Stop
+    request: Request
+    body: Body
+    sandbox: Sandbox
+    """Where it belongs; the default one answers what belongs nowhere."""
+    has_home: bool
+    """Whether it is known where it belongs."""
+    caller: Caller | None
+    route: Route
+    resource_id: str
+    builder: RequestBuilder
+    now: int
+    content: bytes | None = b""
+    key_scope: KeyScope | None = None
+    fingerprint: bytes = b""
+    stored: Response | None = None
+    """The answer to be replayed."""
+    fault: Fault = NO_FAULT
+    decision: RequestDecision = NOTHING_HAPPENS
+    operation_call: Call | None = None
 
-    def __init__(
-        self,
-        sandboxes: Sandboxes,
-        pictures: PictureWorker,
-        stop: Stop,
-        request: Request,
-        body: Body,
-        home: Sandbox | None,
-        caller: Caller | None,
-        route: Route,
-        resource_id: str,
-        builder: RequestBuilder,
-    ) -> None:
-        """`home`: the sandbox that it belongs to; None if that is unknown, and the default one answers."""
-        self._sandboxes = sandboxes
-        self.pictures = pictures
-        self._stop = stop
-        self.request = request
-        self.body = body
-        self._has_home = home is not None
-        self.sandbox = home or sandboxes.default
-        self.caller = caller
-        self.route = route
-        self.resource_id = resource_id
-        self.builder = builder
-        self.request_id = builder.request_id
-        self.now = builder.at
-        self.content: bytes | None = b""
-        self.start_over()
+    @property
+    def request_id(self) -> str:
+        """The id that the answer carries, if it is this request's own."""
+        return self.builder.request_id
 
     def start_over(self) -> None:
         """Begin with the checks: nothing is decided yet."""
-        self._call: Call | None = None
-        self.key_scope: KeyScope | None = None
-        self.fingerprint = b""
-        self.stored: Response | None = None
-        """The answer to be replayed."""
-        self.fault: Fault = NO_FAULT
-        self._decision = NOTHING_HAPPENS
-        self.builder.passed = [Check.ROUTE] if self.route.operation is not None else []
+        self.operation_call = self.key_scope = self.stored = None
+        self.fault, self.decision = NO_FAULT, NOTHING_HAPPENS
+        self.builder.passed = [Check.ROUTE]
 
     # What surfaces use ----------------------------------------------------------------------------------------------
 
     @property
     def call(self) -> Call:
         """The operation being called; byte surfaces have none."""
-        assert self._call is not None
-        return self._call
+        assert self.operation_call is not None
+        return self.operation_call
 
     def enter(self, caller: Caller | None) -> None:
         """Settle the sandbox, which is the caller's where there is one, now that nothing waits any more."""
@@ -191,12 +136,12 @@ class Exchange:
         self.caller, self.sandbox = caller, caller.sandbox
         self.now = engine.enter(caller.sandbox)
         operation = self.route.operation or ""
-        self._call = Call(caller.sandbox, caller, self.now, self.builder.passed, self.resource_id, operation)
+        self.operation_call = Call(caller.sandbox, caller, self.now, self.builder.passed, self.resource_id, operation)
 
     @property
     def home(self) -> Sandbox | None:
         """The sandbox that the request belongs to, if it is still there: it may be deleted or replaced while a request waits."""
-        is_there = self._has_home and self._sandboxes.by_id.get(self.sandbox.id) is self.sandbox
+        is_there = self.has_home and self.sandboxes.by_id.get(self.sandbox.id) is self.sandbox
         return self.sandbox if is_there else None
 
     def refresh(self) -> None:
@@ -205,11 +150,11 @@ class Exchange:
         Raises:
             SandboxReplacedError: it was reset, replaced or deleted meanwhile.
         """
-        if self._call is not None and not self._sandboxes.is_current(self._call.caller):
+        if self.operation_call is not None and not self.sandboxes.is_current(self.operation_call.caller):
             raise SandboxReplacedError
         self.now = engine.enter(self.sandbox)
-        if self._call is not None:
-            self._call.now = self.now
+        if self.operation_call is not None:
+            self.operation_call.now = self.now
 
     def replay(self, answer: Response) -> None:
         """Let the stored answer to an earlier request be sent again (D11)."""
@@ -220,7 +165,7 @@ class Exchange:
 
     def decide(self, decision: RequestDecision) -> None:
         """Attach the fault that a scenario, or the header Emulator-Fault, asks for."""
-        self._decision, self.fault, self.builder.rule = decision, decision.fault, decision.rule
+        self.decision, self.fault, self.builder.rule = decision, decision.fault, decision.rule
 
     def request_facts(self) -> RequestFacts:
         """Return what a scenario can match of this request; on a byte surface, the Team is the owner of the resource."""
@@ -244,7 +189,7 @@ class Exchange:
 
     def note_answer(self) -> None:
         """Let scenarios make the changes that they make right after this answer."""
-        is_known = self.route.operation is not None or (self.route.byte_surface is not None and self._has_home)
+        is_known = self.route.operation is not None or (self.route.byte_surface is not None and self.has_home)
         if is_known and scenarios.awaits_answer(self.sandbox):
             scenarios.note_answer(self.sandbox, self.request_facts(), engine.enter(self.sandbox))
 
@@ -280,13 +225,13 @@ class Exchange:
     @property
     def rule_header(self) -> tuple[Header, ...]:
         """The header that names the scenario's rule: what is not ASCII is percent-encoded, as UTF-8."""
-        rule = self._decision.rule
+        rule = self.decision.rule
         return () if rule is None else ((b"emulator-rule", quote(rule.name, safe=_HEADER_SAFE).encode()),)
 
     def fire(self) -> None:
         """Count that the rule fired."""
-        self._decision.mark_fired()
-        self.builder.has_rule_acted = self._decision.rule is not None
+        self.decision.mark_fired()
+        self.builder.has_rule_acted = self.decision.rule is not None
 
     def forget_rate(self) -> None:
         """Take back the count of this request against its rate (D41)."""
@@ -327,16 +272,16 @@ class Exchange:
 
     def slow_down(self, bytes_per_second: int) -> None:
         """Receive the rest of the body at this speed."""
-        self.body.slow_down(bytes_per_second, self._stop.pause)
+        self.body.slow_down(bytes_per_second, self.stop.pause)
 
     async def pause(self, span_ms: int) -> None:
         """Wait for a span of real time, then refresh."""
-        await self._stop.pause(span_ms)
+        await self.stop.pause(span_ms)
         self.refresh()
 
     async def hold(self, span_ms: int) -> None:
         """Keep the request in admission for a span of emulator time, then refresh."""
-        if not self._stop.has_begun:
+        if not self.stop.has_begun:
             self.fire()
             self.sandbox.journal.report(self.builder.record)
             await holding.hold(self.sandbox, self.key_scope, self.now, span_ms)

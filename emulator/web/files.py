@@ -101,16 +101,10 @@ def _check_target(exchange: Exchange) -> None:
 
 
 _DOWNLOAD = Route(
-    operation=None,
     byte_surface="download",
-    is_read=True,
-    success=200,
     codes=BYTE_CODES,
     checks=(Check.RESOURCE, Check.ROUTE),
     entrance=(Step(Check.RESOURCE, _check_link), Step(Check.RESOURCE, _check_target), Step(Check.ROUTE, _check_method)),
-    before_admission=(),
-    prepare=None,
-    after_admission=(),
     check=_check,
     render=_render,
     resource_of=lambda name: name.rpartition(".")[0].rpartition("-")[0],

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from emulator.domain.problems import Check
 from emulator.http.requests import Body, ClientDisconnectedError, Receive, Request, Scope, Send
 from emulator.http.responses import Header, Response
 from emulator.http.stopping import Stop
@@ -25,22 +26,22 @@ class Service:
         sandboxes: Sandboxes,
         pictures: PictureWorker,
         surfaces: Mapping[str, Surface],
-        unrouted: Surface,
+        default: Surface,
         public_url: str | None,
         stop: Stop,
     ) -> None:
-        """`surfaces` are found by how a path begins, such as `/v1/`; `unrouted` takes what belongs to none of them."""
+        """`surfaces` are found by how a path begins, such as `/v1/`; `default` takes what belongs to none of them."""
         self._sandboxes = sandboxes
         self._pictures = pictures
         self._stop = stop
         self._surfaces = surfaces
-        self._unrouted = unrouted
+        self._default = default
         self._public_url = public_url
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         request = Request(scope, self._public_url)
-        surface = self._surfaces.get(request.path[: request.path.find("/", 1) + 1], self._unrouted)
+        surface = self._surfaces.get(request.path[: request.path.find("/", 1) + 1], self._default)
         body = Body(receive, request.has_body())
         exchange = self._arrive(surface, request, body)
         journal = exchange.sandbox.journal
@@ -66,6 +67,9 @@ class Service:
         headers, connection = request.headers, request.connection
         builder.query = request.query_string
         builder.operation, builder.byte_surface, builder.checks = route.operation, route.byte_surface, route.checks
+        if route.operation is not None:
+            builder.passed.append(Check.ROUTE)
+            builder.fault_header = headers.get(FAULT_HEADER)
         builder.has_authorization = b"authorization" in headers
         if caller is not None:
             builder.credential, builder.team = caller.credential, caller.account.team
@@ -75,13 +79,22 @@ class Service:
         builder.user_agent_header = headers.get(b"user-agent")
         if body.has_more:
             builder.content_type_header = headers.get(b"content-type", b"")
-        if route.operation is not None:
-            builder.fault_header = headers.get(FAULT_HEADER)
         if connection is not None and connection.peer is not None:
             builder.connection, builder.connected_ms = connection.peer, connection.made_ms
         sandbox.journal.arrive(builder)
         return Exchange(
-            self._sandboxes, self._pictures, self._stop, request, body, home, caller, route, resource_id, builder
+            self._sandboxes,
+            self._pictures,
+            self._stop,
+            request,
+            body,
+            sandbox,
+            home is not None,
+            caller,
+            route,
+            resource_id,
+            builder,
+            builder.at,
         )
 
 

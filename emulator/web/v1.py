@@ -1,6 +1,7 @@
 """The surface `/v1`: which operation a method and path mean (D06), who calls it, and how its reply is rendered."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import NoReturn
 
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.problems import Check, Problem
@@ -12,7 +13,7 @@ from emulator.service.callers import Caller
 from emulator.service.sandbox import Sandbox
 from emulator.service.sandboxes import Sandboxes
 from emulator.web.checks import build_steps
-from emulator.web.exchange import Exchange, Route, unrouted
+from emulator.web.exchange import Exchange, Route, Step
 from emulator.web.links import Links
 from emulator.web.operations import OPERATIONS, PREPARATIONS, Reply, own_checks
 from emulator.web.rendering import json_response
@@ -23,12 +24,13 @@ class RoutingError(RuntimeError):
 
 
 class V1:
-    """The operations of the contract."""
+    """The operations of the contract, and every path that is none of the emulator's: always 404."""
 
     def __init__(self, contract: Contract, sandboxes: Sandboxes) -> None:
         self._sandboxes = sandboxes
         self._routes = build_routes(contract)
-        self._unrouted = unrouted(self._refuse_unrouted)
+        refuse = self._refuse_unrouted
+        self._unrouted = Route(check=refuse, render=_render_nothing, entrance=(Step(Check.ROUTE, refuse),))
 
     def find_home(self, request: Request) -> tuple[Sandbox | None, Caller | None]:
         """Find the sandbox by the key."""
@@ -70,20 +72,26 @@ class V1:
         resource_id, steps[3] = steps[3], "{}"
         return self._routes.get("/".join(steps), {}), resource_id
 
-    def _refuse_unrouted(self, exchange: Exchange) -> None:
+    def _refuse_unrouted(self, exchange: Exchange) -> NoReturn:
         """404 or 405: no operation has this path, or this method of it (D06)."""
         path = exchange.request.path
         methods, _ = self._find_path(path)
         if methods:
             raise not_allowed(exchange.request.method, sorted(methods))
-        raise Problem(
-            "not_found",
+        found, remedy = (
             f"{excerpt(path)}: there is no such path",
-            check=Check.ROUTE,
-            remedy="remove the slash at the end of the path"
-            if path.rstrip("/") in self._routes
-            else "use a path of the contract, which GET /_emulator/contract shows",
+            "use a path of the contract, which GET /_emulator/contract shows",
         )
+        if not path.startswith(BASE_PATH + "/"):
+            found = f"{found}; the API is under {BASE_PATH}"
+            remedy = f"put {BASE_PATH} before the path, or use one that the contract has"
+        elif path.rstrip("/") in self._routes:
+            remedy = "remove the slash at the end of the path"
+        raise Problem("not_found", found, check=Check.ROUTE, remedy=remedy)
+
+
+async def _render_nothing(exchange: Exchange, result: object) -> NoReturn:
+    raise AssertionError("what has no route is refused")
 
 
 def _remedy_for_key(request: Request) -> str:
@@ -117,7 +125,6 @@ def _build_route(contract: Contract, operation: OperationContract) -> Route:
     entrance, before, after = build_steps(contract, operation)
     return Route(
         operation=operation.id,
-        byte_surface=None,
         is_read=not operation.is_write,
         success=operation.success,
         codes=operation.all_codes,
