@@ -156,8 +156,9 @@ def accepted_bad_word(original: Function, *arguments: Any, **named: Any) -> list
 def unbounded_page_limit(patch: pytest.MonkeyPatch) -> None:
     """A page may be of any size."""
 
-    def parse(query_string: Any, parameters: Any) -> Any:
-        return parse_query(query_string, {name: structs.replace(p, maximum=10**6) for name, p in parameters.items()})
+    def parse(query_string: Any, parameters: Any, **named: Any) -> Any:
+        unbounded = {name: structs.replace(parameter, maximum=10**6) for name, parameter in parameters.items()}
+        return parse_query(query_string, unbounded, **named)
 
     put(patch, parse_query, parse)
 
@@ -277,15 +278,19 @@ def keys_shared_between_credentials(
 
 
 @planted_in(paginate)
-def cursor_of_another_filter(original: Function, ids: Any, load: Any, request: PageRequest, signer: Any) -> Any:
+def cursor_of_another_filter(
+    original: Function, ids: Any, load: Any, request: PageRequest, *arguments: Any, **named: Any
+) -> Any:
     """A cursor is good for any filters of its list."""
-    return original(ids, load, structs.replace(request, binding=request.binding[:2]), signer)
+    return original(ids, load, structs.replace(request, binding=request.binding[:2]), *arguments, **named)
 
 
 @planted_in(paginate)
-def page_skips_an_item(original: Function, ids: Any, load: Any, request: PageRequest, signer: Any) -> Any:
+def page_skips_an_item(
+    original: Function, ids: Any, load: Any, request: PageRequest, *arguments: Any, **named: Any
+) -> Any:
     """The first item of each further page is left out."""
-    page: Page[Any] = original(ids, load, request, signer)
+    page: Page[Any] = original(ids, load, request, *arguments, **named)
     return page if request.after is None else structs.replace(page, items=page.items[1:])
 
 
@@ -301,15 +306,15 @@ def leaked_credit(original: Function, ledger: Ledger, work_id: str, charge: int)
 
 
 @planted_in(generation_charge)
-def output_never_charged(original: Function, price: int, completed: int, slots: int) -> Any:
+def output_never_charged(original: Function, price: int, completed: int, slots: int, *arguments: Any) -> Any:
     """The last completed output is free."""
-    return original(price, max(completed - 1, 0), slots)
+    return original(price, max(completed - 1, 0), slots, *arguments)
 
 
 @planted_in(generation_charge)
-def failed_output_charged(original: Function, price: int, completed: int, slots: int) -> Any:
+def failed_output_charged(original: Function, price: int, completed: int, slots: int, *arguments: Any) -> Any:
     """Failed outputs cost as much as completed ones."""
-    return original(price, slots, slots)
+    return original(price, slots, slots, *arguments)
 
 
 @planted_in(work.finish)
@@ -320,11 +325,11 @@ def place_not_given_back(original: Function, account: Any, work_id: str, charge:
 
 
 @planted_in(admission.check_budget)
-def budget_one_too_large(original: Function, call: Call) -> None:
+def budget_one_too_large(original: Function, call: Call, *arguments: Any) -> None:
     """One piece of work more than the budget has places is let in."""
     account = call.caller.account
     if account.budget.used != account.team.concurrency_limit:
-        original(call)
+        original(call, *arguments)
 
 
 # The auto clock --------------------------------------------------------------------------------------------------------
