@@ -95,7 +95,7 @@ def do(head: Head, parts: Sequence[bytes]) -> Message:
 
 def _normalize(head: Head, data: bytes) -> Message:
     try:
-        image = normalize(data, head["content_type"], head["max_pixels"], head["stored_as"])
+        image = normalize(data, head["content_type"], head["max_pixels"], head.get("stored_as"))
     except UnusableImage as refusal:
         return {"refusal": str(refusal)}, []
     found = {"format": image.format, "width": image.width, "height": image.height, "scene": image.scene}
