@@ -31,7 +31,7 @@ from emulator.service import engine
 from emulator.service.images import MemoryBudget
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox, SandboxOptions
 from emulator.service.sandboxes import SandboxConflictError, Sandboxes
-from emulator.settings import SettingError, Settings, UsageError
+from emulator.settings import Settings, UsageError
 from emulator.web.direct_uploads import DirectUploads
 from emulator.web.exchange import Surface
 from emulator.web.files import Files
@@ -256,15 +256,11 @@ def sandbox_options(settings: Settings, contract: Contract) -> SandboxOptions:
 
 
 def _readings(text: str | None) -> Readings | None:
-    """Read readings from a text or a file. Raises SettingError."""
     if text is None:
         return None
-    from emulator.scenario.readings_format import READINGS_WORDS, readings_of_text
+    from emulator.scenario.readings_format import readings_of_option
 
-    try:
-        return readings_of_text(text)
-    except ValueError as error:
-        raise SettingError("--readings", str(error), READINGS_WORDS) from None
+    return readings_of_option(text)
 
 
 def _world(file: str | None) -> WorldFile:

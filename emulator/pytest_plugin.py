@@ -20,11 +20,13 @@ FIXTURE: Final = "image_workflow"
 MARKER: Final = "image_workflow"
 OPTION: Final = "--image-workflow-url"
 COVERAGE: Final = "--image-workflow-coverage"
+READINGS: Final = "--image-workflow-readings"
 _SHARD: Final = "image_workflow_coverage"
 """Where an xdist worker leaves its coverage for the process that started it."""
-OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "conduct")
+OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "readings", "conduct")
 """What the marker takes."""
 INI: Final = "image_workflow_conduct"
+READINGS_INI: Final = "image_workflow_readings"
 CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
 CONDUCT_SECTION: Final = "image workflow conduct"
@@ -39,6 +41,8 @@ _BEGAN_MS = pytest.StashKey[int]()
 _CONDUCT = pytest.StashKey[str]()
 """What follows from misdeeds in a test that has a sandbox: one of `CONDUCT`."""
 _COVERAGE = pytest.StashKey[list[dict[str, Any]]]()
+_READINGS = pytest.StashKey[dict[str, Any]]()
+"""The readings of every sandbox, as an option; empty where nothing is said of them."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,6 +57,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="write how much of the contract the clients under test have covered, as JSON, or as a page to FILE.html",
     )
+    parser.getgroup("image workflow").addoption(
+        READINGS,
+        metavar="READINGS",
+        help="run every test under other readings of the specification: such as D26=always-a-cursor, a set such as stingy, "
+        "or a file (default: the file image-workflow.readings.yaml, if it is there)",
+    )
+    parser.addini(READINGS_INI, f"as {READINGS}, which goes before it", default="")
     parser.addini(
         INI,
         "what follows from misdeeds of the client under test: `off`, `report` (in the report of a test that failed), or "
@@ -62,12 +73,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Make the marker known, and read the readings. Raises UsageError for some that cannot be used."""
     config.stash[_COVERAGE] = []
+    config.stash[_READINGS] = _common_readings(config)
     config.addinivalue_line(
         "markers",
         f"{MARKER}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock` is `auto` unless said otherwise, `conduct` is as the ini option of that name has it",
     )
+
+
+def _common_readings(config: pytest.Config) -> dict[str, Any]:
+    option, ini = config.getoption(READINGS), str(config.getini(READINGS_INI))
+    if not (option or ini):
+        return {}
+    from emulator.documents.complaints import DocumentError
+    from emulator.domain.readings import by_decision
+    from emulator.scenario.readings_format import readings_of_option
+    from emulator.settings import UsageError
+    from emulator.testing.errors import unreadable
+
+    try:
+        return {"readings": by_decision(readings_of_option(option or ini, READINGS if option else READINGS_INI))}
+    except (UsageError, DocumentError) as error:
+        raise pytest.UsageError(str(error)) from None
+    except OSError as error:
+        raise pytest.UsageError(unreadable(error)) from None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -115,7 +145,7 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
     token = os.environ.get("EMULATOR_CONTROL_TOKEN") or None
     refused = ""
     try:
-        emulator = Emulator.connect(url, token) if url else Emulator.start()
+        emulator = Emulator.connect(url, token) if url else Emulator.start(**request.config.stash[_READINGS])
     except EmulatorError as error:
         refused = f"{error.detail}\n  ({OPTION} or EMULATOR_URL names it)" if url else error.detail
     if refused:  # outside the handler: a report shows an error that is being handled too
@@ -153,7 +183,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
 
 def _options(node: pytest.Item) -> dict[str, Any]:
     """Return what the test's markers ask for; one that is nearer to the test goes before one of its class or module."""
-    options: dict[str, Any] = {"clock": "auto"}
+    options: dict[str, Any] = {"clock": "auto"} | node.config.stash[_READINGS]
     for marker in reversed(list(node.iter_markers(MARKER))):
         if marker.args:
             pytest.fail(
@@ -258,12 +288,13 @@ def _sections(item: pytest.Item, fixture: str, sandbox: "Sandbox") -> "Iterator[
         if not is_shared:
             lines += _strangers_lines(item, since_ms)
         rules = list(_rules_lines(sandbox))
+        readings = [f"readings: {', '.join(sandbox.readings)}"] if sandbox.readings else []
         ended = "" if is_shared or item.stash[_CONDUCT] == "off" else _conduct_lines(sandbox)
     except EmulatorError as error:
         if error.code != "not_found":  # it was deleted at the end of the test
             yield SECTION + name, f"the journal cannot be read: {error}"
         return
-    yield SECTION + name, "\n".join([*lines, *rules])
+    yield SECTION + name, "\n".join([*lines, *readings, *rules])
     if ended:
         yield CONDUCT_SECTION, ended
 

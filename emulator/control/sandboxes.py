@@ -15,7 +15,7 @@ from emulator.control.scenarios import file_name, read_scenario, reset_with_scen
 from emulator.control.teams import describe_teams
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem, invalid_input
-from emulator.domain.readings import Readings, parse_readings
+from emulator.domain.readings import Readings, chosen, parse_readings
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.readings_format import READINGS_WORDS, ReadingsError, readings_of_mapping
 from emulator.scenario.scenario import NO_SCENARIO
@@ -95,6 +95,7 @@ def describe(call: ControlCall, sandbox: Sandbox) -> dict[str, Any]:
         "env": _environment(call, sandbox, now),
         "teams": describe_teams(sandbox),
         "clock": describe_clock(sandbox, now),
+        "readings": list(chosen(sandbox.readings)),
         "dropped": {"upload_sessions": sandbox.dropped_uploads},
     }
 

@@ -65,7 +65,8 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     if team_id == scenarios.EVERYONE:
         sandbox.options = with_scenario(call.plane.options_of(sandbox), scenario)
     clock = None if scenario.clock == ScenarioClock() else scenario.clock
-    waiting = {"seed": scenario.seed, "clock": clock, "premade": scenario.world.premade}
+    readings = scenario.readings if sandbox.options.readings is None else None  # an option goes before them
+    waiting = {"seed": scenario.seed, "clock": clock, "premade": scenario.world.premade, "readings": readings}
     at_reset = [name for name, value in waiting.items() if value is not None]
     return {
         **describe_scenario(sandbox, team_id, call.now),

@@ -121,6 +121,11 @@ def chosen(readings: Readings) -> tuple[str, ...]:
     return tuple(name for name, reading in READINGS.items() if getattr(readings, reading.field) == reading.id)
 
 
+def by_decision(readings: Readings) -> dict[str, str]:
+    """Return the ids of the readings that are not plain, by decision, as files and bodies have them."""
+    return {READINGS[name].decision: READINGS[name].id for name in chosen(readings)}
+
+
 def with_readings(names: Iterable[str], base: Readings = NO_READINGS) -> Readings:
     """Return readings with some of them chosen; `D26=plain` takes one back. Raises ValueError for an unknown name."""
     changed: dict[str, str] = {}

@@ -25,6 +25,7 @@ from emulator.domain.readings import (
 )
 from emulator.kernel.wording import excerpt
 from emulator.scenario.named_files import scenario_file
+from emulator.settings import SettingError
 
 READINGS_FILE: Final = "image-workflow.readings.yaml"
 """The file that commands read where it lies in the working directory."""
@@ -44,8 +45,21 @@ def readings_of_text(text: str) -> Readings:
         ReadingsError: a file that cannot be used.
         OSError: a file that cannot be read.
     """
-    is_file = "=" not in text and "," not in text and ":" not in text and scenario_file(text) is not None
-    return parse_readings_file(Path(text).read_bytes(), text) if is_file else parse_readings(text)
+    file = file_of_readings(text)
+    return parse_readings(text) if file is None else parse_readings_file(file.read_bytes(), text)
+
+
+def readings_of_option(text: str, option: str = "--readings") -> Readings:
+    """Read the value of an option. Raises SettingError, and as `readings_of_text` ReadingsError and OSError."""
+    try:
+        return readings_of_text(text)
+    except ValueError as error:
+        raise SettingError(option, str(error), READINGS_WORDS, [*READINGS, *SETS]) from None
+
+
+def file_of_readings(text: str) -> Path | None:
+    """Return the file that a text such as that of `--readings` names; None if it is made of readings and sets."""
+    return None if any(sign in text for sign in "=,:") else scenario_file(text)
 
 
 def parse_readings_file(text: str | bytes, file: str) -> Readings:

@@ -11,7 +11,7 @@ from emulator.scenario.named_files import scenario_file
 from emulator.settings import DEFAULT_URL
 from emulator.testing.control import ControlClient, HttpTransport, emulator_address
 from emulator.testing.errors import NO_ANSWER, EmulatorError, is_refusal
-from emulator.testing.files import read_file, world_value
+from emulator.testing.files import read_file, readings_value, world_value
 from emulator.testing.options import option_texts, timestamp_text
 from emulator.testing.sandbox import DEFAULT_SANDBOX, Sandbox
 
@@ -72,8 +72,9 @@ class Emulator:
         """Make a sandbox. As a context manager it is deleted at the end.
 
         `options` are what POST /_emulator/sandboxes takes: `id`, `seed`, `clock`, `start`, `world`, `scenario`,
-        `rate_limits`, `evolution`. `scenario` may be a name of the library, a mapping or a YAML file, `world` a mapping or a
-        YAML file, `start` a timestamp or an aware datetime. Raises EmulatorError; of a bad scenario file with file, line and
+        `rate_limits`, `evolution`, `readings`. `scenario` may be a name of the library, a mapping or a YAML file, `world` a mapping or a
+        YAML file, `start` a timestamp or an aware datetime, `readings` a text as `--readings` takes it, a mapping by decision or
+        a readings file. Raises EmulatorError; of a bad scenario file with file, line and
         column.
         """
         made = create_sandbox(self._plane, options)
@@ -102,6 +103,8 @@ def create_sandbox(plane: ControlClient, options: Mapping[str, Any]) -> Mapping[
         body["start"] = timestamp_text(body["start"])
     if "world" in body:
         body["world"] = world_value(body["world"])
+    if "readings" in body:
+        body["readings"] = readings_value(body["readings"])
     scenario = body.get("scenario")
     file = scenario_file(scenario) if isinstance(scenario, str | PathLike) else None
     query = {"file": None if file is None else str(file)}

@@ -31,6 +31,23 @@ def read_document_file(file: "str | PathLike[str]") -> bytes:
     return data
 
 
+def readings_value(readings: Any) -> Any:
+    """Return readings as JSON: by decision those of a file that is named, or any other value as it is.
+
+    Raises UnusableFileError with the place.
+    """
+    from emulator.domain.readings import by_decision
+    from emulator.scenario.readings_format import file_of_readings, parse_readings_file
+
+    file = file_of_readings(readings) if isinstance(readings, str) else readings
+    if not isinstance(file, PathLike):
+        return readings
+    try:
+        return by_decision(parse_readings_file(read_file(file), fspath(file)))
+    except DocumentError as error:
+        raise UnusableFileError("invalid_request", str(error)) from None
+
+
 def opened(file: "str | PathLike[str]") -> BinaryIO:
     """Open a file, to be sent piece by piece and closed. Raises UnusableFileError `not_found` if it cannot be read."""
     try:

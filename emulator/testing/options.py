@@ -58,6 +58,8 @@ def _value_text(name: str, value: Any) -> str:
             return os.fsdecode(value)
         case datetime():
             return timestamp_text(value)
+        case Mapping() if name == "readings":
+            return ",".join(f"{decision}={reading}" for decision, reading in value.items()) or "plain"
         case list() | tuple():
             return ",".join(_value_text(name, member) for member in value)
     raise TypeError(f"{name}: found {type(value).__name__}; expected a text, a number, a switch or a path")

@@ -105,6 +105,11 @@ class Sandbox:
         """The rules of the running scenario, each with how often it `matched` and `fired`."""
         return convert(self._plane.call("GET", "scenario")["rules"], list[Rule])
 
+    @property
+    def readings(self) -> list[str]:
+        """The readings of the specification that are not plain, such as `D26=always-a-cursor`."""
+        return list(self._show()["readings"])
+
     # Teams ----------------------------------------------------------------------------------------------------------
 
     def team(self, name_or_id: str) -> "Team":

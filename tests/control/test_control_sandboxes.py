@@ -16,7 +16,7 @@ def test_a_new_sandbox_tells_its_address_keys_and_clock(emulator: EmulatorUnderT
     assert answer.status == 201
     assert answer.headers["location"] == "/_emulator/sandboxes/mine"
     sandbox = answer.json
-    assert sandbox.keys() == {"id", "base_url", "env", "teams", "clock", "dropped"}
+    assert sandbox.keys() == {"id", "base_url", "env", "teams", "clock", "readings", "dropped"}
     assert sandbox["env"] == {
         "IMAGE_WORKFLOW_BASE_URL": "http://emulator.test/v1",
         "IMAGE_WORKFLOW_API_KEY": "iwe_demo_full_mine",

@@ -201,6 +201,17 @@ CLOCKED = {
 }  # fmt: skip
 
 
+def test_its_readings_wait_for_a_reset_and_give_way_to_those_of_the_sandbox(emulator: EmulatorUnderTest) -> None:
+    scenario = {"scenario": "read", "readings": {"D26": "always-a-cursor"}, "rules": []}
+    emulator.told("POST", "/sandboxes", {"id": "mine"})
+    emulator.told("POST", "/sandboxes", {"id": "fixed", "readings": "D66=silent"})
+    assert emulator.told("PUT", "/scenario", scenario, sandbox="mine")["takes_effect_at_reset"] == ["readings"]
+    assert emulator.told("PUT", "/scenario", scenario, sandbox="fixed")["takes_effect_at_reset"] == []
+    assert emulator.told("GET", "/sandboxes/mine")["readings"] == []
+    assert emulator.told("POST", "/reset", sandbox="mine")["readings"] == ["D26=always-a-cursor"]
+    assert emulator.told("POST", "/reset", sandbox="fixed")["readings"] == ["D66=silent"]
+
+
 @pytest.mark.parametrize("options", [{}, {"seed": 3, "clock": "manual", "start": "2026-02-01T00:00:00.000Z"}], ids=str)
 def test_its_seed_clock_and_premade_ingredients_wait_for_a_reset(emulator: EmulatorUnderTest, options: Any) -> None:
     emulator.told("POST", "/sandboxes", {"id": "mine", **options})

@@ -4,6 +4,7 @@ import socket
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -131,6 +132,26 @@ def test_a_sandbox_begins_as_it_is_told(server: Emulator, tmp_path: Path) -> Non
         assert tomorrow == sandbox.clock.now
         assert 7 == sandbox.team("Demo").credits
         assert [rule.matched for rule in sandbox.rules] == [0]
+
+
+@pytest.mark.parametrize(
+    "readings",
+    ["D66=silent", {"D66": "silent"}, Path("known.yaml"), "known.yaml"],
+    ids=["text", "mapping", "path", "file"],
+)
+def test_readings_are_given_as_a_text_a_mapping_or_a_file(
+    server: Emulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, readings: Any
+) -> None:
+    (tmp_path / "known.yaml").write_text("readings: {D66: silent}")
+    monkeypatch.chdir(tmp_path)
+    with server.sandbox(readings=readings) as sandbox:
+        assert ["D66=silent"] == sandbox.readings
+
+
+def test_a_bad_readings_file_is_told_with_its_place(server: Emulator, tmp_path: Path) -> None:
+    (tmp_path / "known.yaml").write_text("readings:\n  D66: silnt\n")
+    with pytest.raises(EmulatorError, match=r"known\.yaml:2:.*silent"):
+        server.sandbox(readings=tmp_path / "known.yaml")
 
 
 def test_the_key_stays_demos_when_it_is_revoked(sandbox: Sandbox) -> None:

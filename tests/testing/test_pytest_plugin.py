@@ -57,6 +57,63 @@ class TestGroup:
     assert " 3 passed in " in told(tmp_path, text)
 
 
+READINGS = """
+def test_of_all(image_workflow):
+    assert image_workflow.readings == ["D66=silent"]
+
+@pytest.mark.image_workflow(readings={"D26": "always-a-cursor"})
+def test_of_one(image_workflow):
+    assert image_workflow.readings == ["D26=always-a-cursor"]
+
+@pytest.mark.image_workflow(readings="plain")
+def test_of_none(image_workflow):
+    assert image_workflow.readings == []
+"""
+
+
+def test_readings_are_an_option_and_a_marker_wins(tmp_path: Path) -> None:
+    assert " 3 passed in " in told(tmp_path, READINGS, "--image-workflow-readings", "D66=silent")
+
+
+def test_readings_are_those_of_the_ini_file_unless_the_option_says_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nimage_workflow_readings = D66=silent\n")
+    assert " 3 passed in " in told(tmp_path, READINGS)
+    assert " 2 passed" in told(tmp_path, READINGS, "--image-workflow-readings", "plain")
+
+
+def test_readings_are_those_of_a_file_in_the_working_directory_and_plain_switches_it_off(tmp_path: Path) -> None:
+    (tmp_path / "image-workflow.readings.yaml").write_text("readings: {D66: silent}\n")
+    assert " 3 passed in " in told(tmp_path, READINGS)
+    output = told(tmp_path, READINGS, "--image-workflow-readings", "plain")
+    assert " 2 passed" in output
+    (tmp_path / "image-workflow.readings.yaml").write_text("readings: {D66: silnt}\n")
+    assert "image-workflow.readings.yaml:1:" in told(tmp_path, READINGS)
+
+
+def test_the_report_of_a_failed_test_names_its_readings(tmp_path: Path) -> None:
+    text = "def test_fails(image_workflow):\n    assert ask(image_workflow) == 201\n"
+    assert "readings: D26=always-a-cursor, D66=silent" in told(
+        tmp_path, text, "--image-workflow-readings", "D66=silent,D26=always-a-cursor"
+    )
+
+
+@pytest.mark.parametrize(
+    ("readings", "complaint"),
+    [
+        ("D66=silnt", "--image-workflow-readings: found 'D66=silnt'"),
+        ("known.yaml", "known.yaml:2:"),
+        ("lost.yaml", "lost.yaml"),
+    ],
+)
+def test_readings_that_cannot_be_used_end_the_run_before_its_first_test(
+    tmp_path: Path, readings: str, complaint: str
+) -> None:
+    (tmp_path / "known.yaml").write_text("readings:\n  D66: silnt\n")
+    output = told(tmp_path, READINGS, "--image-workflow-readings", readings, "--rootdir", str(tmp_path))
+    assert complaint in output
+    assert "passed" not in output
+
+
 def test_each_worker_of_xdist_has_an_emulator_of_its_own(tmp_path: Path) -> None:
     text = """
 def test_it(image_workflow):
@@ -119,7 +176,9 @@ def test_conduct(image_workflow): ...
     assert "ERROR test_mine.py::test_a_file - Failed: mine.yaml:" in output  # cut off at the width of a terminal
     assert "found 'rate-limited'; expected options by name" in output
     place = r"\n  in @pytest\.mark\.image_workflow of test_\w+ \(test_mine\.py, line \d+\)"
-    assert re.search(rf'clok: found .* rate_limits, evolution, conduct; did you mean "clock"\?{place}', output)
+    assert re.search(
+        rf'clok: found .* rate_limits, evolution, readings, conduct; did you mean "clock"\?{place}', output
+    )
     assert re.search(rf"conduct: found 'fial'; expected one of off, report, fail{place}", output)
     assert "4 errors" in output
 

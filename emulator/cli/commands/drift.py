@@ -21,7 +21,6 @@ from emulator.kernel.timestamps import format_timestamp
 from emulator.settings import SettingError, UsageError
 
 if TYPE_CHECKING:
-    from emulator.domain.readings import Readings
     from emulator.drift.exchanges import Exchange
     from emulator.drift.judgement import Report
     from emulator.drift.recorder import Recorder
@@ -76,8 +75,10 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
     from emulator.contract import load_contract
+    from emulator.domain.readings import NO_READINGS
     from emulator.drift.judgement import judge
     from emulator.drift.report import FAILS_ON, fails, lines
+    from emulator.scenario.readings_format import readings_of_option
 
     fail_on = tuple(filter(None, options.fail_on.split(",")))
     for verdict in fail_on:
@@ -85,7 +86,7 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
             raise SettingError("--fail-on", verdict, f"some of {', '.join(FAILS_ON)}, with commas between")
     if bool(options.files) == bool(options.base_url):
         raise UsageError("drift: give recordings, or --base-url of a service to ask")
-    known = _known(options.readings)
+    known = readings_of_option(options.readings) if options.readings else NO_READINGS
     files = [writable_file(f"--{name}", getattr(options, name)) for name in ("report", "junit", "pin")]
     exchanges = _asked(options, environment) if options.base_url else _read(options.files)
     say = (lambda text: print(text, file=sys.stderr)) if sys.stderr.isatty() else (lambda _: None)
@@ -105,19 +106,6 @@ def _read(files: Sequence[str]) -> "list[Exchange]":
     from emulator.drift.recordings import read_recordings
 
     return read_recordings(files)
-
-
-def _known(text: str | None) -> "Readings":
-    """Read what is known before. Raises SettingError, OSError, and DocumentError for a broken file."""
-    from emulator.domain.readings import NO_READINGS
-    from emulator.scenario.readings_format import READINGS_WORDS, readings_of_text
-
-    if text is None:
-        return NO_READINGS
-    try:
-        return readings_of_text(text)
-    except ValueError as error:
-        raise SettingError("--readings", str(error), READINGS_WORDS) from None
 
 
 def _write(report: "Report", source: str, to_report: Path | None, to_junit: Path | None, to_pin: Path | None) -> None:

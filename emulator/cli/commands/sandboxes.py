@@ -22,6 +22,7 @@ _OPTIONS = {
     "scenario": ("NAME|FILE", "scenario to run: a name in the library, or a YAML file"),
     "rate_limits": ("on|off", "whether request rates are limited"),
     "evolution": ("on|off", "whether answers have what v1 may add"),
+    "readings": ("READINGS", "readings such as D26=always-a-cursor, a set, or a file"),
 }
 
 
