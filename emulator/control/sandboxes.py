@@ -13,14 +13,15 @@ from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_of
 from emulator.control.scenarios import file_name, read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams
+from emulator.documents.complaints import DocumentError
 from emulator.documents.values import optional
 from emulator.domain.problems import Problem, invalid_input
 from emulator.domain.readings import Readings, chosen, parse_readings
 from emulator.kernel.timestamps import parse_timestamp
-from emulator.scenario.readings_format import READINGS_WORDS, ReadingsError, readings_of_mapping
+from emulator.scenario.readings_format import READINGS_WORDS, readings_of_mapping
 from emulator.scenario.scenario import NO_SCENARIO
 from emulator.scenario.world import WorldFile, world_names
-from emulator.scenario.world_format import WorldError, world_of
+from emulator.scenario.world_format import world_of
 from emulator.service import engine
 from emulator.service.callers import key_for_clients
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
@@ -115,7 +116,7 @@ def _readings(given: Any) -> Readings:
         return parse_readings(given) if isinstance(given, str) else readings_of_mapping(given, "/readings")
     except ValueError as error:
         raise invalid_input("/readings", str(error), READINGS_WORDS) from None
-    except ReadingsError as error:
+    except DocumentError as error:
         raise Problem("invalid_input", str(error)) from None
 
 
@@ -135,5 +136,5 @@ def _is_on(switch: bool | str) -> bool:
 def _world(value: Any) -> WorldFile:
     try:
         return world_of(value, "/world")
-    except WorldError as error:
-        raise Problem("invalid_request", "\n".join(map(str, error.complaints))) from None
+    except DocumentError as error:
+        raise Problem("invalid_request", str(error)) from None

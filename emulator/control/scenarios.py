@@ -16,11 +16,11 @@ from emulator.control.teams import describe_owner, find_account
 from emulator.control.timelines import describe_timeline
 from emulator.documents.complaints import DocumentError
 from emulator.documents.schemas import LARGE_BODY_BYTES
-from emulator.documents.yaml_nodes import MappingNode, json_value, read_document
+from emulator.documents.yaml_reader import read_document
 from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import excerpt
-from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of, scenario_of_node
+from emulator.scenario.format import parse_scenario, scenario_of, scenario_of_document
 from emulator.scenario.reach import warnings_of
 from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames
@@ -129,17 +129,17 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
         if file is not None or not _NAME.fullmatch(value):
             return parse_scenario(value, file or _TEXT, plane.contract, names)
         return plane.library.load(value, names)
-    except ScenarioError as error:
+    except DocumentError as error:
         raise _refusal(error) from None
 
 
 def _read_body(plane: ControlPlane, body: bytes, file: str, names: WorldNames) -> Scenario:
     """Read the body of a PUT: YAML or JSON, whatever its media type says. Raises Problem invalid_scenario."""
     try:
-        node = read_document(body, file)
-        if isinstance(node, MappingNode) and any(key.text == "use" for key, _ in node.entries):
-            return _from_library(plane, json_value(node), names)
-        return scenario_of_node(node, body, file, plane.contract, names)
+        document = read_document(body, file)
+        if isinstance(document.data, dict) and "use" in document.data:
+            return _from_library(plane, document.data, names)
+        return scenario_of_document(document, body.decode(), plane.contract, names)
     except DocumentError as error:
         raise _refusal(error) from None
 
@@ -162,12 +162,12 @@ def _from_library(plane: ControlPlane, value: Any, names: WorldNames) -> Scenari
         raise Problem("invalid_scenario", f"{_TEXT}: /use: found {excerpt(value['use'])}; expected {expected}")
     try:
         return plane.library.load(value["use"], names)
-    except ScenarioError as error:
+    except DocumentError as error:
         raise _refusal(error) from None
 
 
 def _refusal(error: DocumentError) -> Problem:
-    return Problem("invalid_scenario", "\n".join(map(str, error.complaints)))
+    return Problem("invalid_scenario", str(error))
 
 
 def _names(sandbox: Sandbox, team_id: str) -> WorldNames:

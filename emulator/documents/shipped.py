@@ -77,6 +77,6 @@ def _read_compiled(path: Path, digest: bytes) -> bytes | None:
 
 
 def _parse_yaml(source: bytes, name: str) -> Any:
-    from emulator.documents.yaml_nodes import json_value, read_document
+    from emulator.documents.yaml_reader import read_document
 
-    return json_value(read_document(source, name))
+    return read_document(source, name).data

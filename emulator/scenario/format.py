@@ -14,15 +14,14 @@ from msgspec.structs import replace
 
 from emulator.contract import Contract
 from emulator.documents import shipped_document
-from emulator.documents.complaints import DocumentError
-from emulator.documents.reader import Document
+from emulator.documents.document import Document
 from emulator.documents.schemas import Schemas
 from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting, optional, parse_seed
-from emulator.documents.yaml_nodes import JsonValue, Node, node_of, read_document
+from emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.names import check_names
 from emulator.scenario.readings_format import read_readings
-from emulator.scenario.rule_format import amend, parse_nth, read_rules
+from emulator.scenario.rule_format import parse_nth, read_rules
 from emulator.scenario.scenario import Scenario, ScenarioClock
 from emulator.scenario.timeline_format import read_timeline
 from emulator.scenario.vocabulary import Vocabulary
@@ -32,44 +31,26 @@ from emulator.scenario.world_format import check_world, world_changes
 SCHEMA: Final = "contract/scenario.schema.json"
 
 
-class ScenarioError(DocumentError):
-    """A scenario that cannot be used, with every complaint about it."""
-
-
 def parse_scenario(text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario from YAML or JSON.
 
-    `contract` says which operations there are, what they take and what they return. `world` names the Teams and keys there are; without it
-    those are not checked.
+    `contract` says which operations there are, what they take and what they return. `world` names the Teams and keys there
+    are; without it those are not checked.
 
     Raises:
-        ScenarioError: with every complaint about the file.
+        DocumentError: with every complaint about the file.
     """
-    try:
-        return scenario_of_node(read_document(text, file), text, file, contract, world)
-    except DocumentError as error:
-        raise ScenarioError(error.complaints) from None
-
-
-def scenario_of_node(
-    node: Node, text: str | bytes, file: str, contract: Contract, world: WorldNames | None = None
-) -> Scenario:
-    """Read a scenario from a document that was read already, and its text. Raises ScenarioError."""
-    scenario = _read(node, file, Vocabulary(contract, world))
-    return replace(scenario, text=text if isinstance(text, str) else text.decode())
+    document = read_document(text, file)
+    return scenario_of_document(document, text if isinstance(text, str) else text.decode(), contract, world)
 
 
 def scenario_of(data: JsonValue, file: str, contract: Contract, world: WorldNames | None = None) -> Scenario:
     """Read a scenario that is already JSON, such as the `scenario` of a request to the control plane.
 
     Raises:
-        ScenarioError: with every complaint about it, without lines and columns.
+        DocumentError: with every complaint about it, without lines and columns.
     """
-    try:
-        scenario = _read(node_of(data, file), file, Vocabulary(contract, world))
-    except DocumentError as error:
-        raise ScenarioError(error.complaints) from None
-    return replace(scenario, text=json.dumps(data, ensure_ascii=False))
+    return scenario_of_document(document_of(data, file), json.dumps(data, ensure_ascii=False), contract, world)
 
 
 @cache
@@ -77,22 +58,23 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth})
 
 
-def _read(node: Node, file: str, vocabulary: Vocabulary) -> Scenario:
-    document = Document(node, file)
-    document.check(_schemas(), lambda violation: amend(document, violation, vocabulary))
+def scenario_of_document(document: Document, text: str, contract: Contract, world: WorldNames | None) -> Scenario:
+    """Read a scenario from a document and the text that it was read from. Raises DocumentError."""
+    document.check(_schemas())
+    vocabulary = Vocabulary(contract, world)
     texts: Mapping[str, Any] = document.texts if isinstance(document.texts, dict) else {}
-    world = _read_world(document, texts, vocabulary.world)
     scenario = Scenario(
-        world=world,
+        world=_read_world(document, texts, world),
         rules=read_rules(document, vocabulary),
         timeline=read_timeline(document, vocabulary),
         clock=_read_clock(document, texts),
         readings=read_readings(document, texts),
         name="",
-        file=file,
+        file=document.file,
+        text=text,
     )
-    check_names(document, texts, vocabulary.world)
-    document.raise_as(ScenarioError)
+    check_names(document, texts, world)
+    document.raise_complaints()
     return replace(
         scenario,
         name=texts["scenario"],

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from emulator.contract import Contract
 from emulator.documents import shipped_path
-from emulator.documents.complaints import Complaint, nearest, one_of
+from emulator.documents.complaints import Complaint, DocumentError, nearest, one_of
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import excerpt
-from emulator.scenario.format import ScenarioError, parse_scenario
+from emulator.scenario.format import parse_scenario
 from emulator.scenario.named_files import PROBLEM_PREFIX
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.world import WorldNames
@@ -46,7 +46,7 @@ class ScenarioLibrary:
         """Return every scenario with its description.
 
         Raises:
-            ScenarioError: a file cannot be used.
+            DocumentError: a file cannot be used.
         """
         files = [LibraryEntry(scenario.name, scenario.description) for scenario in self.scenarios()]
         return files + [LibraryEntry(PROBLEM_PREFIX + code, _problem_description(code)) for code in CATALOGUE]
@@ -55,7 +55,7 @@ class ScenarioLibrary:
         """Read every scenario that is a file, in the order of their names.
 
         Raises:
-            ScenarioError: a file cannot be used.
+            DocumentError: a file cannot be used.
         """
         return map(self.load, sorted(self._files()))
 
@@ -63,7 +63,7 @@ class ScenarioLibrary:
         """Return the text of a scenario: of its file, if it has one.
 
         Raises:
-            ScenarioError: there is no scenario of this name.
+            DocumentError: there is no scenario of this name.
         """
         files, code = self._files(), name.removeprefix(PROBLEM_PREFIX)
         if code != name and code in CATALOGUE:
@@ -73,7 +73,7 @@ class ScenarioLibrary:
             complaint = Complaint(
                 "scenarios", 0, 0, "", excerpt(name), one_of(names, "the name of a scenario"), nearest(name, names)
             )
-            raise ScenarioError([complaint])
+            raise DocumentError([complaint])
         return files[name].read_bytes().decode()
 
     def _problem_text(self, code: str) -> str:
@@ -89,7 +89,7 @@ class ScenarioLibrary:
         """Read a scenario.
 
         Raises:
-            ScenarioError: there is no scenario of this name, or its file cannot be used.
+            DocumentError: there is no scenario of this name, or its file cannot be used.
         """
         scenario = parse_scenario(self.text(name), f"{name}{_SUFFIX}", self._contract, world)
         return replace(scenario, is_shipped=True)

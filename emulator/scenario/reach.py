@@ -8,10 +8,10 @@ from typing import Any
 
 from emulator.contract import Contract, OperationContract
 from emulator.documents.complaints import nearest, one_of
-from emulator.documents.reader import Document
+from emulator.documents.document import Document
 from emulator.documents.schemas import Steps, Violation
-from emulator.scenario.matching import ALWAYS, EVERY, RequestMatch, WorkMatch
-from emulator.scenario.rules import RequestRule, Rule, WorkRule
+from emulator.scenario.matching import ALWAYS, EVERY, RequestMatch
+from emulator.scenario.rules import Rule, WorkRule
 from emulator.scenario.scenario import Scenario
 from emulator.scenario.world import TeamChange
 
@@ -58,35 +58,20 @@ def warnings_of(scenario: Scenario, has_rate_limits: bool = True) -> Iterator[st
 
 def _always_precedes(one: Rule, other: Rule) -> bool:
     """Whether a rule acts on everything that a later one matches."""
-    if one.when != ALWAYS:
+    if one.when != ALWAYS or type(one) is not type(other):
         return False
-    if isinstance(one, RequestRule) and isinstance(other, RequestRule):
-        return _means_all_of(one.match, other.match)
-    if isinstance(one, WorkRule) and isinstance(other, WorkRule):
-        has_outputs_alone = bool(one.outcome.outputs)  # work without these slots is left to the next rule
-        return (
-            not has_outputs_alone
-            and _names_all_of(one.match.works, other.match.works)
-            and _is_wider(one.match, other.match, ("team", "operation"))
-        )
-    return False
+    if isinstance(one, WorkRule) and one.outcome.outputs:  # work without these slots is left to the next rule
+        return False
+    return all(
+        _is_as_wide(getattr(one.match, name), getattr(other.match, name)) for name in one.match.__struct_fields__
+    )
 
 
-def _means_all_of(one: RequestMatch, other: RequestMatch) -> bool:
-    if one.bytes or other.bytes:
-        is_wider = bool(other.bytes) and other.bytes <= one.bytes
-    else:
-        is_wider = _names_all_of(one.operations, other.operations)
-    return is_wider and _is_wider(one, other, ("team", "body", "credential", "resource", "query", "idempotency_key"))
-
-
-def _names_all_of(one: frozenset[str], other: frozenset[str]) -> bool:
-    return EVERY in one or other <= one
-
-
-def _is_wider(one: RequestMatch | WorkMatch, other: RequestMatch | WorkMatch, fields: Sequence[str]) -> bool:
-    """Whether a match asks for nothing that the other does not ask for, by these fields."""
-    return all(not (wanted := getattr(one, field)) or wanted == getattr(other, field) for field in fields)
+def _is_as_wide(one: Any, other: Any) -> bool:
+    """Whether one field of a match lets everything through that the same field of another one does."""
+    if isinstance(one, frozenset):
+        return one == other or EVERY in one or (bool(other) and other <= one)
+    return not one or bool(one == other)
 
 
 def _limits_rates(scenario: Scenario) -> bool:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from emulator.documents import shipped_document
-from emulator.documents.complaints import DocumentError, nearest, one_of
-from emulator.documents.reader import Document
+from emulator.documents.complaints import nearest, one_of
+from emulator.documents.document import Document
 from emulator.documents.schemas import Schemas
-from emulator.documents.yaml_nodes import JsonValue, node_of, read_document
+from emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from emulator.domain.readings import (
     DECISIONS,
     PLAIN,
@@ -33,16 +33,12 @@ READINGS_WORDS: Final = f"readings such as D26=always-a-cursor, a set ({', '.joi
 """What to expect, in words, where readings are given as a text."""
 
 
-class ReadingsError(DocumentError):
-    """A file or a mapping of readings that cannot be used."""
-
-
 def readings_of_text(text: str) -> Readings:
     """Read what `--readings` takes.
 
     Raises:
         ValueError: the part of the text that is unknown.
-        ReadingsError: a file that cannot be used.
+        DocumentError: a file that cannot be used.
         OSError: a file that cannot be read.
     """
     file = file_of_readings(text)
@@ -63,23 +59,20 @@ def file_of_readings(text: str) -> Path | None:
 
 
 def parse_readings_file(text: str | bytes, file: str) -> Readings:
-    """Read a readings file. Raises ReadingsError with every complaint about it."""
-    try:
-        return _read(Document(read_document(text, file), file))
-    except DocumentError as error:
-        raise ReadingsError(error.complaints) from None
+    """Read a readings file. Raises DocumentError with every complaint about it."""
+    return _read(read_document(text, file))
 
 
 def readings_of_mapping(data: JsonValue, where: str) -> Readings:
-    """Read the readings of a body, by decision. Raises ReadingsError."""
-    document = Document(node_of({"readings": data}, where.removesuffix("/readings")), "")
-    return _read(document)
+    """Read the readings of a body, by decision. Raises DocumentError."""
+    return _read(document_of({"readings": data}, "", where.removesuffix("/readings")))
 
 
 def _read(document: Document) -> Readings:
     document.check(_schemas())
-    check_readings(document, ())
-    document.raise_as(ReadingsError)
+    if document.is_sound():
+        check_readings(document)
+    document.raise_complaints()
     return _of(document.texts["readings"])
 
 
@@ -96,7 +89,7 @@ def read_readings(document: Document, texts: Mapping[str, Any]) -> Readings | No
                 ("readings",), READINGS_WORDS, excerpt(str(error)), nearest(str(error), [*READINGS, *SETS])
             )
             return None
-    check_readings(document, ())
+    check_readings(document)
     return _of(given) if document.is_sound("readings") else None
 
 
@@ -104,12 +97,10 @@ def _of(given: Mapping[str, str]) -> Readings:
     return with_readings(f"{decision}={name}" for decision, name in given.items())
 
 
-def check_readings(document: Document, steps: tuple[str, ...]) -> None:
-    """Complain of decisions and readings that there are not."""
-    holder = document.at(*steps) if document.is_sound(*steps) else None
-    given = holder.get("readings") if isinstance(holder, dict) else None
-    for decision, name in given.items() if isinstance(given, dict) else ():
-        at = (*steps, "readings", decision)
+def check_readings(document: Document) -> None:
+    """Complain of decisions and readings that there are not, where the shape of all is right."""
+    for decision, name in document.at("readings").items():
+        at = ("readings", decision)
         known = [reading.id for reading in READINGS.values() if reading.decision == decision]
         if not known:
             words = one_of(DECISIONS, "a decision that has readings, such as D26")

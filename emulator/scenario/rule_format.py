@@ -4,15 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from emulator.contract import OperationContract
-from emulator.documents.complaints import nearest
-from emulator.documents.reader import Document
-from emulator.documents.schemas import Steps, Violation
+from emulator.documents.document import Document
+from emulator.documents.schemas import Steps
 from emulator.documents.values import optional, parse_span_ms
-from emulator.domain.problems import CATALOGUE
-from emulator.kernel.clock import CLOCK_MODES
 from emulator.kernel.wording import excerpt
 from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
@@ -27,9 +22,6 @@ _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seven
 _NUMBERED: Final = re.compile(r"([1-9]\d{0,8})(?:st|nd|rd|th)", re.ASCII)
 _MAX_NAMED_OPERATIONS: Final = 3
 """So many are named of the operations that cannot return a code."""
-_OUTPUT_MODES: Final = ("photoshoot", "single_shots")
-"""Words for what product_photography makes."""
-_CODE: Final = "a code that every operation of this rule can return: {}"
 
 
 def read_rules(document: Document, vocabulary: Vocabulary) -> tuple[Rule, ...]:
@@ -77,35 +69,8 @@ def _resource(text: str) -> str | int:
     return _PLACES.index(text) + 1 if text in _PLACES else text
 
 
-def _operations(rule: Mapping[str, Any]) -> frozenset[str]:
-    return _names(rule.get("match", {}).get("operation", EVERY))
-
-
 def _names(given: str | list[str]) -> frozenset[str]:
     return frozenset([given] if isinstance(given, str) else given)
-
-
-def amend(document: Document, violation: Violation, vocabulary: Vocabulary) -> Violation:
-    """Suggest what was meant by a word that the schema only calls wrong."""
-    given = str(document.at(*violation.steps)) if violation.kind == "unfit" else ""
-    match violation.steps:
-        case ("clock",):
-            return replace(violation, suggestions=tuple(f"{{mode: {mode}}}" for mode in nearest(given, CLOCK_MODES)))
-        case ("rules", _, "match", "work", *_) if given in _OUTPUT_MODES:
-            return replace(violation, suggestions=("product_photography",))
-        case ("rules", int(index), "then", "problem") if document.is_sound("rules", index, "match"):
-            return _amend_code(document, violation, index, vocabulary)
-    return violation
-
-
-def _amend_code(document: Document, violation: Violation, index: int, vocabulary: Vocabulary) -> Violation:
-    """Suggest, for a misspelled code or a status, only codes that each operation of the rule can return."""
-    given = str(document.at(*violation.steps))
-    codes = common_codes(vocabulary.named(_operations(document.at("rules", index))))
-    near = [code for code in sorted(codes) if str(CATALOGUE[code].status) == given] or nearest(given, codes)
-    if given in CATALOGUE or not (near or violation.suggestions):
-        return violation
-    return replace(violation, expected=_CODE.format(", ".join(sorted(codes))), suggestions=tuple(near))
 
 
 def _check_code(document: Document, steps: Steps, code: str, operations: Sequence[OperationContract]) -> None:
@@ -115,7 +80,7 @@ def _check_code(document: Document, steps: Steps, code: str, operations: Sequenc
         names = ", ".join(unable[:_MAX_NAMED_OPERATIONS])
         if len(unable) > _MAX_NAMED_OPERATIONS:
             names += f" and {len(unable) - _MAX_NAMED_OPERATIONS} more"
-        expected = _CODE.format(", ".join(sorted(common_codes(operations))))
+        expected = f"a code that every operation of this rule can return: {', '.join(sorted(common_codes(operations)))}"
         document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
 
 

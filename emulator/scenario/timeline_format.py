@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.documents.reader import Document
+from emulator.documents.document import Document
 from emulator.documents.values import optional, parse_span_ms, parse_whole_number
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange, TimedChange

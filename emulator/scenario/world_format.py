@@ -11,11 +11,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from emulator.documents import shipped_document
-from emulator.documents.complaints import DocumentError, nearest, one_of
-from emulator.documents.reader import Document
+from emulator.documents.complaints import nearest, one_of
+from emulator.documents.document import Document
 from emulator.documents.schemas import Schemas
 from emulator.documents.values import FORMATS, optional, parse_span_ms, parse_whole_number
-from emulator.documents.yaml_nodes import JsonValue, node_of, read_document
+from emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.kernel.wording import excerpt
 from emulator.scenario.names import LIMITED, mapping_of, objects_of
@@ -32,30 +32,20 @@ from emulator.scenario.world import (
 )
 
 
-class WorldError(DocumentError):
-    """A world that cannot be used."""
-
-
 def parse_world(text: str | bytes, file: str) -> WorldFile:
-    """Read a world file, YAML or JSON. Raises WorldError with every complaint about it."""
-    try:
-        return _read(Document(read_document(text, file), file))
-    except DocumentError as error:
-        raise WorldError(error.complaints) from None
+    """Read a world file, YAML or JSON. Raises DocumentError with every complaint about it."""
+    return _read(read_document(text, file))
 
 
 def world_of(data: JsonValue, where: str) -> WorldFile:
-    """Read a world that is already JSON, at a place in a body. Raises WorldError, without lines and columns."""
-    try:
-        return _read(Document(node_of(data, where), "", where))
-    except DocumentError as error:
-        raise WorldError(error.complaints) from None
+    """Read a world that is already JSON, at a place in a body. Raises DocumentError, without lines and columns."""
+    return _read(document_of(data, "", where))
 
 
 def _read(document: Document) -> WorldFile:
     document.check(_schemas())
     check_world(document, document.texts, (), world_names(BUILT_IN_WORLD))
-    document.raise_as(WorldError)
+    document.raise_complaints()
     return changed_world(BUILT_IN_WORLD, world_changes(document.texts))
 
 

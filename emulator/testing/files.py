@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from emulator.documents.complaints import Complaint, DocumentError
-from emulator.documents.yaml_nodes import MAX_BYTES, json_value, read_document
+from emulator.documents.yaml_reader import MAX_BYTES, read_document
 from emulator.testing.errors import UnusableFileError, UnwritableError, is_refusal, unreadable
 
 __tracebackhide__ = is_refusal
@@ -92,6 +92,6 @@ def world_value(world: Any) -> Any:
     if isinstance(world, Mapping) or not isinstance(world, str | PathLike):
         return world
     try:
-        return json_value(read_document(read_file(world), fspath(world)))
+        return read_document(read_file(world), fspath(world)).data
     except DocumentError as error:
         raise UnusableFileError("invalid_request", str(error)) from None

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from emulator.documents.complaints import DocumentError
 from emulator.kernel.timestamps import DAY_MS
 from emulator.scenario.faults.latency import LatencyFault
-from emulator.scenario.format import ScenarioError, parse_scenario, scenario_of
+from emulator.scenario.format import parse_scenario, scenario_of
 from emulator.scenario.matching import RequestMatch, WorkMatch
 from emulator.scenario.rules import RequestRule
 from emulator.scenario.scenario import Scenario, ScenarioClock
@@ -121,12 +122,12 @@ def test_the_shipped_world_file_says_what_the_built_in_world_is() -> None:
 
 def test_a_very_long_span_is_refused() -> None:
     assert read(f"timeline: [{{at: {3650 * DAY_MS}ms, set: {{admission: open}}}}]").timeline
-    with pytest.raises(ScenarioError, match=r"at most 3650d$"):
+    with pytest.raises(DocumentError, match=r"at most 3650d$"):
         read("timeline: [{at: 3651d, set: {admission: open}}]")
 
 
 def test_where_there_is_no_team_any_name_of_one_is_told_so() -> None:
     text = "{scenario: x, rules: [{match: {team: Demo}, then: {hold: 1s}}]}"
     names = world_names(changed_world(WorldFile((), premade=False), NO_WORLD_CHANGES))
-    with pytest.raises(ScenarioError, match=r'/rules/0/match/team: found "Demo"; expected the name of a Team'):
+    with pytest.raises(DocumentError, match=r'/rules/0/match/team: found "Demo"; expected the name of a Team'):
         parse_scenario(text, FILE, CONTRACT, names)

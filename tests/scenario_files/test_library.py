@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from emulator.documents.complaints import DocumentError
 from emulator.scenario.faults.problem import ProblemFault
-from emulator.scenario.format import ScenarioError
 from emulator.scenario.library import ScenarioLibrary
 from emulator.scenario.rules import RequestRule
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
@@ -50,7 +50,7 @@ def test_what_can_be_caused_is_not_faked(library: ScenarioLibrary) -> None:
 
 @pytest.mark.parametrize("name", ["../contract/openapi", "", ".", "flaky-network.yaml"])
 def test_a_name_is_no_path(name: str, library: ScenarioLibrary) -> None:
-    with pytest.raises(ScenarioError, match="expected the name of a scenario"):
+    with pytest.raises(DocumentError, match="expected the name of a scenario"):
         library.text(name)
 
 
@@ -62,5 +62,5 @@ def test_files_that_are_no_scenarios_are_passed_over(tmp_path: Path) -> None:
 
 def test_a_broken_file_is_told_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("scenario: broken\nrulez: []\n")
-    with pytest.raises(ScenarioError, match=r"^broken\.yaml:2:1: /rulez: found an unknown field"):
+    with pytest.raises(DocumentError, match=r"^broken\.yaml:2:1: /rulez: found an unknown field"):
         ScenarioLibrary(tmp_path, CONTRACT).entries()

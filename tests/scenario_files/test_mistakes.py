@@ -3,17 +3,18 @@
 import pytest
 from msgspec import structs
 
-from emulator.documents.reader import MOST_COMPLAINTS
+from emulator.documents.complaints import DocumentError
+from emulator.documents.document import MAX_COMPLAINTS
 from emulator.scenario.faults.registry import FAULTS
-from emulator.scenario.format import ScenarioError, parse_scenario
+from emulator.scenario.format import parse_scenario
 from emulator.scenario.world import BUILT_IN_WORLD, WorldNames, world_names
-from emulator.scenario.world_format import WorldError, parse_world, world_of
+from emulator.scenario.world_format import parse_world, world_of
 from tests.scenario_files.contract import CONTRACT
 
 
 def complaints_of(text: str, world: WorldNames | None = None) -> list[str]:
     """Every complaint about a scenario, without the name of its file."""
-    with pytest.raises(ScenarioError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse_scenario(text, "s.yaml", CONTRACT, world)
     return [complaint.removeprefix("s.yaml:") for complaint in str(caught.value).splitlines()]
 
@@ -41,8 +42,7 @@ AT_THE_TOP: list[tuple[str, str]] = [
     ('scenario: x\ntimeline: x', '2:11: /timeline: found "x"; expected an array'),
     ('scenario: x\nseed: -1', '2:7: /seed: found -1; expected a whole number from 0 to 9223372036854775807'),
     ('scenario: x\ndescription: {}', '2:14: /description: found an object; expected a text'),
-    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object; did you mean "{mode: manual}"?'),
-    ('scenario: x\nclock: atuo', '2:8: /clock: found "atuo"; expected an object; did you mean "{mode: auto}"?'),
+    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object'),
     ('scenario: x\nclock: {mode: x0}', '2:15: /clock/mode: found "x0"; expected one of real, manual, auto, or a rate such as x60'),
     ('scenario: x\nclock: {mode: manuel}', '2:15: /clock/mode: found "manuel"; expected one of real, manual, auto, or a rate such as x60; did you mean "manual"?'),
     ('scenario: x\nclock: {mode: auto, rate: 2}', '2:27: /clock/rate: found 2; expected no rate, or the mode real'),
@@ -62,7 +62,7 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{then: {}}', '3:10: /rules/0/then: found none of these fields; expected one of <faults>, outputs, fail, duration, stall, scene'),
     ('{then: {probelm: x}}', '3:11: /rules/0/then/probelm: found an unknown field; expected only <words>, outputs, fail, duration, stall, scene; did you mean "problem"?'),
     ('{then: {hold: 1s}, wen: {}}', '3:22: /rules/0/wen: found an unknown field; expected only name, match, when, then; did you mean "when"?'),
-    ('{then: {problem: internal_eror}}', '3:20: /rules/0/then/problem: found "internal_eror"; expected a code that every operation of this rule can return: '),
+    ('{then: {problem: internal_eror}}', '3:20: /rules/0/then/problem: found "internal_eror"; expected an error code of the service; did you mean "internal_error"?'),
     ('{match: {operation: createProduct}, then: {problem: insufficient_credits}}', '3:55: /rules/0/then/problem: found "insufficient_credits", which createProduct cannot return; expected a code that every operation of this rule can return: '),
     ('{then: {problem: service_unavailable}}', '3:20: /rules/0/then/problem: found "service_unavailable", which getTeam, listAssets, getAsset and 14 more cannot return; expected a code that every operation of this rule can return: '),
     ('{then: {problem: rate_limited, at: after_commit}}', '3:20: /rules/0/then/problem: found "rate_limited"; expected internal_error or service_unavailable, the problems that go with "at: after_commit"'),
@@ -119,8 +119,6 @@ IN_A_RULE: list[tuple[str, str]] = [
     ('{match: {resource: 2}, then: {hold: 1s}}', '3:22: /rules/0/match/resource: found 2; expected an id, or first, second, third, 4th and so on'),
     ('{match: {query: x}, then: {hold: 1s}}', '3:19: /rules/0/match/query: found "x"; expected an object of parameters'),
     ('{match: {work: upscale}, when: {per: credential}, then: {stall: true}}', '3:40: /rules/0/when/per: found "credential"; expected team, the only one that work has'),
-    ('{match: {operation: getTeam}, then: {problem: 429}}', '3:49: /rules/0/then/problem: found 429; expected a code that every operation of this rule can return: authentication_required, credential_expired, credential_revoked, internal_error, rate_limited; did you mean "rate_limited"?'),
-    ('{match: {work: photoshoot}, then: {stall: true}}', '3:18: /rules/0/match/work: found "photoshoot"; expected a workflow or an Operation type, a list of them, or "*"; did you mean "product_photography"?'),
     ('{match: {body: {output_mod: photoshoot}}, then: {hold: 1s}}', '3:19: /rules/0/match/body/output_mod: found an unknown field; expected only '),
     ('{match: {body: {output_mode: photoshot}}, then: {hold: 1s}}', '3:32: /rules/0/match/body/output_mode: found "photoshot"; expected one of single_shots, photoshoot; did you mean "photoshoot"?'),
     ('{match: {operation: createUpload, body: {content_type: image/bmp}}, then: {hold: 1s}}', '3:58: /rules/0/match/body/content_type: found "image/bmp"; expected one of image/jpeg, image/png, image/gif, image/webp, image/avif; did you mean "image/webp"?'),
@@ -165,7 +163,6 @@ def test_a_mistake_in_a_timeline_is_told(text: str, expected: str) -> None:
 
 OF_A_KNOWN_WORLD: list[tuple[str, str]] = [
     ('rules: [{match: {team: Demoo}, then: {hold: 1}}]', '2:24: /rules/0/match/team: found "Demoo"; expected one of Broke, Demo, Lapsed, Other; did you mean "Demo"?'),
-    ('rules: [{match: {team: Demo, credential: iwe_other_full}, then: {hold: 1}}]', '2:42: /rules/0/match/credential: found "iwe_other_full", a key of the Team "Other"; expected a key of the Team "Demo"'),
     ('timeline: [{at: 1, set: {team: Othr, credits: 1}}]', '2:32: /timeline/0/set/team: found "Othr"; expected one of Broke, Demo, Lapsed, Other; did you mean "Other"?'),
     ('timeline: [{at: 1, set: {credential: iwe_demo_ful, state: revoked}}]', '2:38: /timeline/0/set/credential: found "iwe_demo_ful"; expected one of iwe_broke_full, iwe_demo_expired, iwe_demo_full, iwe_demo_read, iwe_demo_revoked, iwe_lapsed_full, iwe_other_full; did you mean "iwe_demo_full"?'),
     ('world: {teams: {Acme: {credentials: [{key: iwe_demo_full}]}}}', '2:44: /world/teams/Acme/credentials/0/key: found "iwe_demo_full", a key of the Team "Demo"; expected a new key, or one of this Team'),
@@ -219,13 +216,13 @@ IN_A_WORLD: list[tuple[str, str]] = [
 
 @pytest.mark.parametrize(("text", "expected"), IN_A_WORLD)
 def test_a_mistake_in_a_world_is_told(text: str, expected: str) -> None:
-    with pytest.raises(WorldError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse_world(text, "w.yaml")
     check([str(caught.value).removeprefix("w.yaml:")], expected)
 
 
 def test_data_without_positions_is_complained_of_by_its_place_in_the_body() -> None:
-    with pytest.raises(WorldError, match=r'^/world/teams/A/credits: found "x"; expected a whole number') as caught:
+    with pytest.raises(DocumentError, match=r'^/world/teams/A/credits: found "x"; expected a whole number') as caught:
         world_of({"teams": {"A": {"credits": "x", "credentials": [{"key": "k"}]}}}, "/world")
     assert (caught.value.complaints[0].line, caught.value.complaints[0].column) == (0, 0)
 
@@ -272,30 +269,12 @@ timeline:
 
 def test_a_file_of_many_mistakes_has_a_bounded_number_of_complaints() -> None:
     complaints = complaints_of("scenario: x\nrules:\n" + "- {}\n" * 500)
-    assert len(complaints) == MOST_COMPLAINTS + 1
+    assert len(complaints) == MAX_COMPLAINTS + 1
     assert complaints[-1] == " found more mistakes than these; expected the first to be corrected first"
 
 
-def test_a_short_form_of_several_operations_leads_to_them() -> None:
-    (complaint,) = complaints_of("scenario: x\nrules: [{match: {operation: createGeneration}, then: {hold: 1}}]")
-    assert complaint.endswith(
-        'did you mean "createProductPhotographyGeneration", "createEditImagesGeneration" or "createUpscaleGeneration"?'
-    )
-
-
-def test_a_code_that_is_suggested_is_one_that_the_operation_can_return() -> None:
-    def suggested(operation: str) -> tuple[str, ...]:
-        text = f"scenario: x\nrules:\n- match: {{operation: {operation}}}\n  then: {{problem: insufficent_credits}}\n"
-        with pytest.raises(ScenarioError) as caught:
-            parse_scenario(text, "s.yaml", CONTRACT)
-        return caught.value.complaints[0].suggestions
-
-    assert suggested("createPose") == ("insufficient_credits",)
-    assert "insufficient_credits" not in suggested("createProduct")
-
-
 def test_a_complaint_keeps_its_parts() -> None:
-    with pytest.raises(ScenarioError) as caught:
+    with pytest.raises(DocumentError) as caught:
         parse_scenario("scenario: x\nrules:\n  - then: {network: rest}", "s.yaml", CONTRACT)
     (complaint,) = caught.value.complaints
     assert (complaint.file, complaint.line, complaint.column) == ("s.yaml", 3, 21)

@@ -14,11 +14,12 @@ from msgspec import Meta, structs
 from msgspec.json import Decoder
 
 from emulator.contract import Contract
+from emulator.documents.complaints import DocumentError
 from emulator.domain.idempotency import RETENTIONS_MS, IdempotencyRecords
 from emulator.kernel.clock import Clock
 from emulator.kernel.seed import Seed
 from emulator.kernel.wording import excerpt
-from emulator.scenario.format import ScenarioError, parse_scenario
+from emulator.scenario.format import parse_scenario
 from emulator.scenario.scenario import NO_SCENARIO, Scenario
 from emulator.service.images import MemoryBudget
 from emulator.service.journal import Journal
@@ -48,7 +49,7 @@ _MEMBER_SIGNATURE = b"PK\x01\x02"
 
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, OSError, OverflowError)
 """What the reader of zip files raises for damaged files and for files of another kind."""
-_UNFIT = (msgspec.MsgspecError, ScenarioError, ValueError, RecursionError)
+_UNFIT = (msgspec.MsgspecError, DocumentError, ValueError, RecursionError)
 """What is raised for a row that does not fit."""
 
 _ROW = Decoder(tuple[Annotated[str, Meta(max_length=40)], msgspec.Raw])
@@ -161,7 +162,7 @@ class _Reader:
         options = head.options
         try:
             scenario = self._read_scenario(options.scenario)
-        except ScenarioError as error:
+        except DocumentError as error:
             raise StateError(f"{STATE}:1: the scenario of a reset: {error}") from None
         state = SandboxState(
             options=SandboxOptions(**structs.asdict(options) | {"scenario": scenario}),
@@ -192,7 +193,7 @@ class _Reader:
                 raise StateError(f"{STATE}:{number}: {error}") from None
 
     def _read_scenario(self, saved: SavedScenario) -> Scenario:
-        """Read a scenario, each text once. Raises ScenarioError."""
+        """Read a scenario, each text once. Raises DocumentError."""
         if not saved.text:
             return NO_SCENARIO
         if saved not in self._scenarios:

@@ -1,4 +1,4 @@
-"""YAML with positions. Owns the reading of a YAML (or JSON) text into nodes that know their line and column.
+"""The strict reader of files: a YAML or JSON text becomes a document that knows the line and column of each value.
 
 Every scalar is text here: what it means (a number, a timestamp, a word) is decided by the reader that knows what its key
 expects, so `2026-01-01`, `on` and `12:30:00` never turn into something else. A key that comes twice in a mapping is an
@@ -11,9 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from msgspec import Struct
-
 from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position
+from emulator.documents.document import Document
 from emulator.kernel.wording import excerpt
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?",
 _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HALF: Final = "half of a surrogate pair"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_ALIAS: Final = re.compile(r"\*[^\s,\[\]{}]*")
 _NUMBER_CHARACTERS: Final = 40
 _INDICATORS: Final = "*&>|@`%"
 """Characters with which a value can begin only in quotes, unless they mean what YAML means by them."""
@@ -42,70 +40,34 @@ _UNEXPECTED: Final = "cannot start any token"
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
 
-class TextNode(Struct, frozen=True):
-    """A scalar. `quoted` tells `"3"`, which can only be text, from `3`."""
-
-    text: str
-    quoted: bool
-    position: Position
-
-
-class ListNode(Struct, frozen=True):
-    """A sequence of nodes."""
-
-    items: tuple["Node", ...]
-    position: Position
-
-
-class MappingNode(Struct, frozen=True):
-    """Keys, in the order of the file, each with its node."""
-
-    entries: tuple[tuple[TextNode, "Node"], ...]
-    position: Position
-
-
-Node: TypeAlias = TextNode | ListNode | MappingNode
-
-
 class _NotYamlError(DocumentError):
     """The parser of YAML refuses the text, which may be JSON all the same."""
 
 
-def read_document(text: str | bytes, filename: str) -> Node:
+def read_document(text: str | bytes, file: str) -> Document:
     """Read the one document of a YAML or JSON text.
 
     Raises:
         DocumentError: the text is too large, no UTF-8, no YAML, empty, or more than one document.
     """
-    decoded = _decoded(text, filename)
+    decoded = _decoded(text, file)
     try:
-        return _Builder(filename).of_yaml(_composed(decoded, filename))
+        return _Builder(file).of_yaml(_composed(decoded, file))
     except _NotYamlError:
         # JSON may have tabs and surrogate pairs, which YAML does not.
-        data = _json_or_none(decoded, filename) if decoded.lstrip().startswith("{") else None
+        data = _json_or_none(decoded, file) if decoded.lstrip().startswith("{") else None
         if data is None:
             raise
-        return node_of(data, filename)
+        return document_of(data, file)
 
 
-def node_of(data: JsonValue, filename: str) -> Node:
-    """Turn data that was parsed elsewhere (a JSON body, a compiled document) into nodes without positions.
+def document_of(data: JsonValue, file: str, where: str = "") -> Document:
+    """Make a document without places of data that was parsed elsewhere; `where` is its place in a body.
 
     Raises:
         DocumentError: it is nested too deeply, or has too many values.
     """
-    return _Builder(filename).of_data(data)
-
-
-def json_value(node: Node) -> JsonValue:
-    """Read a node as the JSON it looks like: unquoted numbers, true, false and null as such, all else as text."""
-    match node:
-        case TextNode(text=text, quoted=quoted):
-            return text if quoted else _json_scalar(text)
-        case ListNode(items=items):
-            return [json_value(item) for item in items]
-        case MappingNode(entries=entries):  # pragma: no branch (there is no other kind of node)
-            return {key.text: json_value(value) for key, value in entries}
+    return _Builder(file or where).of_data(data, file, where)
 
 
 def _json_scalar(text: str) -> JsonValue:
@@ -186,48 +148,71 @@ class _Bounds:
 
 
 class _Builder(_Bounds):
-    """Makes nodes. A level is a list or mapping; a scalar stands at the depth of what holds it."""
+    """Makes a document. A level is a list or mapping; a scalar stands at the depth of what holds it."""
 
-    def of_yaml(self, node: Any, depth: int = 0) -> Node:
-        """Make the node of one that PyYAML composed; what an alias names is made and counted anew."""
-        position = _position(node.start_mark)
-        if node.tag not in _PLAIN_TAGS:
-            raise self._refused(position, f"the tag {excerpt(node.tag)}", "a value without a tag")
-        if isinstance(node.value, str):
-            self.check(depth, position)
-            if _SURROGATE.search(node.value):  # PyYAML's parser in C refuses such an escape, the other does not
-                raise self._refused(position, _HALF, "UTF-8 text")
-            return TextNode(node.value, node.style not in (None, ""), position)
-        self.check(depth + 1, position)
+    def __init__(self, file: str) -> None:
+        super().__init__(file)
+        self._file = file
+        self._places: dict[tuple[str, ...], tuple[Position, Position]] = {}
+
+    def of_yaml(self, root: Any) -> Document:
+        """Make the document of the node that PyYAML composed."""
+        data, texts = self._read(root, root, (), 0)
+        return Document(self._file, data, texts, self._places)
+
+    def of_data(self, data: JsonValue, file: str, where: str) -> Document:
+        """Make the document of a value of JSON."""
+        return Document(file, data, self._texts(data, 0), {}, where)
+
+    def _read(self, node: Any, key: Any, path: tuple[str, ...], depth: int) -> tuple[Any, Any]:
+        """Return the data of a node and its texts, and note its place; what an alias names is read and counted anew."""
+        place = _position(node.start_mark)
+        self._places[path] = place, _position(key.start_mark)
+        if node.id == "scalar":
+            text = self._scalar(node, depth)
+            return text if node.style else _json_scalar(text), text
+        self._check_tag(node)
+        self.check(depth + 1, place)
         if node.id == "sequence":
-            return ListNode(tuple(self.of_yaml(item, depth + 1) for item in node.value), position)
-        entries: dict[str, tuple[TextNode, Node]] = {}
+            items = [self._read(item, item, (*path, str(index)), depth + 1) for index, item in enumerate(node.value)]
+            return [data for data, _ in items], [texts for _, texts in items]
+        entries = {}
         for named, value in node.value:
-            key = self.of_yaml(named, depth + 1)
-            if not isinstance(key, TextNode):
-                raise self._refused(key.position, f"{excerpt(json_value(key))} as a key", "a text as a key")
-            if key.text in entries:
-                raise self._refused(key.position, f"{excerpt(key.text)} a second time", "each key once")
-            entries[key.text] = key, self.of_yaml(value, depth + 1)
-        return MappingNode(tuple(entries.values()), position)
+            if named.id != "scalar":
+                raise self._refused(named, "an array or an object as a key", "a text as a key")
+            name = self._scalar(named, depth + 1)
+            if name in entries:
+                raise self._refused(named, f"{excerpt(name)} a second time", "each key once")
+            entries[name] = self._read(value, named, (*path, name), depth + 1)
+        return {name: data for name, (data, _) in entries.items()}, {
+            name: texts for name, (_, texts) in entries.items()
+        }
 
-    def of_data(self, data: JsonValue, depth: int = 0) -> Node:
-        """Make the node of a value of JSON."""
-        if isinstance(data, str):
-            self.check(depth, NOWHERE)
-            return TextNode(data, quoted=True, position=NOWHERE)
+    def _scalar(self, node: Any, depth: int) -> str:
+        self._check_tag(node)
+        self.check(depth, _position(node.start_mark))
+        if _SURROGATE.search(node.value):  # PyYAML's parser in C refuses such an escape, the other does not
+            raise self._refused(node, _HALF, "UTF-8 text")
+        return str(node.value)
+
+    def _check_tag(self, node: Any) -> None:
+        if node.tag not in _PLAIN_TAGS:
+            raise self._refused(node, f"the tag {excerpt(node.tag)}", "a value without a tag")
+
+    def _texts(self, data: JsonValue, depth: int) -> Any:
         if isinstance(data, Mapping):
             self.check(depth + 1, NOWHERE)
-            entries = ((TextNode(key, True, NOWHERE), self.of_data(value, depth + 1)) for key, value in data.items())
-            return MappingNode(tuple(entries), NOWHERE)
-        if isinstance(data, Sequence):
+            return {key: self._texts(value, depth + 1) for key, value in data.items()}
+        if isinstance(data, Sequence) and not isinstance(data, str):
             self.check(depth + 1, NOWHERE)
-            return ListNode(tuple(self.of_data(item, depth + 1) for item in data), NOWHERE)
+            return [self._texts(item, depth + 1) for item in data]
         self.check(depth, NOWHERE)
-        return TextNode("" if data is None else json.dumps(data), quoted=False, position=NOWHERE)
+        if isinstance(data, str):
+            return data
+        return "" if data is None else json.dumps(data)
 
-    def _refused(self, position: Position, found: str, expected: str) -> DocumentError:
-        return _error(self._filename, position, found, expected)
+    def _refused(self, node: Any, found: str, expected: str) -> DocumentError:
+        return _error(self._file, _position(node.start_mark), found, expected)
 
 
 def _loader_class() -> Any:
@@ -268,18 +253,13 @@ def _composed(text: str, filename: str) -> Any:
 
 def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> Complaint:
     """Say what to write for the commonest mistakes, and for the others what the parser says."""
-    problem = str(error.problem)
     is_value = str(error.context).startswith(_MISTAKEN)  # then the problem comes after its first character
     mark = error.context_mark if is_value else error.problem_mark
     position = _position(mark)
     rest = text[mark.index :] if mark else ""
     if rest.startswith("\t"):
         found, expected = "a tab", "spaces"
-    elif problem == "but found another document":
-        found, expected = "a second document", "one document in a file"
-    elif problem.startswith("found undefined alias") and (alias := _ALIAS.match(rest)):
-        found, expected = excerpt(alias[0]), "an alias of an anchor that stands before it, or quotes around it"
-    elif rest.startswith(tuple(_INDICATORS)) and (is_value or _UNEXPECTED in problem):
+    elif rest.startswith(tuple(_INDICATORS)) and (is_value or _UNEXPECTED in str(error.problem)):
         found, expected = f'a value that begins with "{rest[0]}"', "quotes around it"
     else:
         said = " ".join(filter(None, [error.problem, error.context]))
