@@ -3,7 +3,6 @@
 Owns the form of a complaint, places in files, and the search for the nearest word. Knows no notation.
 """
 
-import re
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -11,9 +10,6 @@ from msgspec import Struct
 
 _LISTED_WORDS: Final = 14
 _COMPARED_CHARACTERS: Final = 200
-_MOST_SUGGESTIONS: Final = 4
-_PART: Final = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
-"""A part of a name: of `createEditImages` three, as of `create_edit_images`."""
 
 
 class Position(Struct, frozen=True):
@@ -58,8 +54,7 @@ def clause(found: str, expected: str, suggestions: Sequence[str] = ()) -> str:
 
 def did_you_mean(suggestions: Sequence[str]) -> str:
     """End a complaint by the words that were probably meant; empty if there are none."""
-    quoted = [f'"{word}"' for word in suggestions]
-    words = " or ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
+    words = " or ".join(f'"{word}"' for word in suggestions)
     return f"; did you mean {words}?" if words else ""
 
 
@@ -69,25 +64,12 @@ def sentence(complaint: str) -> str:
 
 
 def nearest(word: str, words: Collection[str]) -> tuple[str, ...]:
-    """Return the words that were most likely meant: one that is misspelled, or several that are abbreviated.
-
-    `createGeneration` is short for `createEditImagesGeneration`, and for two more.
-    """
-    parts = _PART.findall(word[:_COMPARED_CHARACTERS])
-    longer = [known for known in words if len(parts) > 1 and _is_short_for(parts, _PART.findall(known))]
-    if 0 < len(longer) <= _MOST_SUGGESTIONS:
-        return tuple(longer)
+    """Return the word that was most likely meant, if one is near."""
     import difflib  # not needed until something is misspelled
 
     by_folded = {known.casefold(): known for known in sorted(words)}
     found = difflib.get_close_matches(word[:_COMPARED_CHARACTERS].casefold(), list(by_folded), n=1, cutoff=0.6)
     return (by_folded[found[0]],) if found else ()
-
-
-def _is_short_for(parts: Sequence[str], of: Sequence[str]) -> bool:
-    """Tell whether all parts of a name come, in their order, in a longer name."""
-    rest = iter(part.casefold() for part in of)
-    return len(parts) < len(of) and all(part.casefold() in rest for part in parts)
 
 
 def one_of(words: Collection[str], kind: str = "") -> str:
