@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from PIL import Image
 
-from emulator.domain.recipes import PremadeRecipe, Recipe, UpscaleRecipe
+from emulator.domain.recipes import PremadeRecipe, Recipe
 from emulator.imaging import helpers as helpers_module
 from emulator.imaging.helpers import MAX_HELPERS, Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message, receive_message, send_message
@@ -84,11 +84,6 @@ def test_what_cannot_be_used_is_told_in_words(helpers: Helpers) -> None:
     assert parts == []
 
 
-def test_a_scene_is_examined(helpers: Helpers) -> None:
-    red = encoded(Image.new("RGB", (90, 90), "red"), "PNG")
-    assert run(helpers, {"job": "examine", "max_pixels": MAX_PIXELS}, red) == ({"scene": "clean"}, [])
-
-
 def test_nothing_runs_before_the_first_job_and_one_helper_does_many(helpers: Helpers, processes: Processes) -> None:
     assert processes == []
     for _ in range(3):
@@ -156,12 +151,6 @@ def test_of_large_pictures_one_is_decoded_at_a_time(helpers: Helpers, monkeypatc
     assert (len(in_work), most) == (2, 1)
 
 
-def test_a_recipe_with_a_large_input_is_drawn(helpers: Helpers) -> None:
-    recipe = UpscaleRecipe(width=60, height=60, format="png", inputs=("a",))
-    _, parts = run(helpers, rendering(recipe), wide_png())
-    assert len(parts) == 1
-
-
 def test_a_defect_is_raised_with_what_the_helper_said(helpers: Helpers) -> None:
     recipe = PremadeRecipe(kind="pose", name="Walking", index=0, width=2, height=2, format="png")
     with pytest.raises(RuntimeError, match="the recipe names 0"):
@@ -178,13 +167,6 @@ def test_a_job_whose_helper_is_ended_is_done_by_another(helpers: Helpers, proces
 
     assert asyncio.run(end_one())[0]["width"] == 2000
     assert len(processes) == 2
-
-
-def test_an_idle_helper_that_was_ended_costs_the_next_job_nothing(helpers: Helpers, processes: Processes) -> None:
-    run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
-    processes[0].kill()
-    processes[0].wait()
-    assert run(helpers, NORMALIZE_JPEG, SMALL_JPEG)[1]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows stops no processes")

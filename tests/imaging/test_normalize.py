@@ -1,7 +1,5 @@
-import io
 import struct
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
@@ -13,9 +11,7 @@ from tests.imaging.pictures import (
     GREEN,
     RED,
     WHITE,
-    checkered,
     corner_colors,
-    difference,
     encoded,
     four_corners,
     is_near,
@@ -44,13 +40,6 @@ def swapped_profile() -> bytes:
     red, green = profile.index(b"rXYZ", 128), profile.index(b"gXYZ", 128)
     profile[red : red + 4], profile[green : green + 4] = b"gXYZ", b"rXYZ"
     return bytes(profile)
-
-
-def linear_profile() -> bytes:
-    """A profile that calls itself sRGB, has its primaries, and light in proportion to the numbers."""
-    profile = srgb_profile()
-    curve = profile.index(b"para")
-    return profile[:curve] + b"curv" + bytes(8) + profile[curve + 12 :]
 
 
 FORMATS = [
@@ -164,13 +153,6 @@ def test_a_transparent_gif_keeps_its_transparency() -> None:
     assert (0, (*RED, 255)) == (pixel(found, 2, 2)[3], pixel(found, 15, 15))
 
 
-def test_a_gif_whose_frame_is_larger_than_its_canvas_is_kept_whole() -> None:
-    source = bytearray(encoded(four_corners(mode="RGB").quantize(8), "GIF"))
-    source[6:10] = (10).to_bytes(2, "little") * 2
-    normal = normalize(bytes(source), "image/gif")
-    assert (48, 32) == (normal.width, normal.height)
-
-
 def of_sixteen_bits(*levels: int) -> Image.Image:
     """A line of grey pixels."""
     return Image.frombytes("I;16", (len(levels), 1), struct.pack(f"<{len(levels)}H", *levels))
@@ -186,11 +168,6 @@ def test_a_hidden_colour_of_sixteen_bits_becomes_transparent() -> None:
     assert [0, 255, 255] == list(decode(normalize(source, "image/png").data).getchannel("A").tobytes())
 
 
-def test_a_hidden_colour_of_eight_bits_becomes_transparent() -> None:
-    found = decode(normalize(encoded(four_corners(), "PNG", transparency=RED), "image/png").data)
-    assert (0, 255) == (pixel(found, 1, 1)[3], pixel(found, 40, 1)[3])
-
-
 @pytest.mark.parametrize(
     ("kind", "mode"), [("JPEG", "RGB"), ("PNG", "RGB"), ("PNG", "RGBA"), ("WEBP", "RGB"), ("WEBP", "RGBA")]
 )
@@ -199,14 +176,6 @@ def test_colours_are_converted_to_srgb(kind: str, mode: str) -> None:
     normal = normalize(encoded(source, kind, icc_profile=swapped_profile()), f"image/{kind.lower()}")
     red, green, _ = pixel(decode(normal.data).convert("RGB"), 8, 8)
     assert green > red
-
-
-@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
-def test_a_linear_profile_is_applied_whatever_it_is_called(mode: str) -> None:
-    assert ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(io.BytesIO(linear_profile()))).startswith("sRGB")
-    source = Image.new("RGB", (16, 16), (55, 55, 55)).convert(mode)
-    found = decode(normalize(encoded(source, "PNG", icc_profile=linear_profile()), "image/png").data)
-    assert is_near((128, 128, 128), pixel(found, 8, 8)[:3], 2)
 
 
 def test_a_profile_of_srgb_changes_no_colour() -> None:
@@ -228,30 +197,3 @@ def test_a_grey_profile_is_applied_to_a_grey_picture() -> None:
 def test_a_broken_profile_is_ignored(kind: str, profile: bytes) -> None:
     normal = normalize(encoded(four_corners(), kind, icc_profile=profile), f"image/{kind.lower()}")
     assert is_near(RED, corner_colors(decode(normal.data))[0], 12)
-
-
-@pytest.mark.parametrize(
-    "exif", [b"Exif\0\0", b"Exif\0\0nonsense", exif_with_orientation(1)[:20], exif_with_orientation(99), b"\xff" * 50]
-)
-def test_broken_exif_is_ignored(exif: bytes) -> None:
-    normal = normalize(encoded(four_corners(), "JPEG", exif=exif), "image/jpeg")
-    assert ("jpeg", 48, 32) == (normal.format, normal.width, normal.height)
-
-
-@pytest.mark.parametrize("options", [{"progressive": True}, {"subsampling": 0}, {"restart_marker_rows": 1}], ids=str)
-def test_any_kind_of_jpeg_is_read(options: dict[str, object]) -> None:
-    source = encoded(checkered(), "JPEG", **options)
-    assert difference(decode(source), decode(normalize(source, "image/jpeg").data)) < 3
-
-
-def test_what_follows_a_picture_is_dropped() -> None:
-    for kind in ("JPEG", "PNG", "WEBP"):
-        source = encoded(four_corners(), kind)
-        assert normalize(source, f"image/{kind.lower()}") == normalize(source + b"trailer" * 9, f"image/{kind.lower()}")
-
-
-def test_pictures_of_many_megapixels_pass_without_warnings() -> None:
-    source = encoded(Image.new("1", (10_000, 9_500)), "PNG")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert 9_500 == normalize(source, "image/png").height

@@ -80,14 +80,6 @@ def test_where_an_input_is_no_picture_there_is_grey(data: bytes) -> None:
     assert [(400, (128, 128, 128))] == decode(render(recipe, [data])).getcolors()
 
 
-@pytest.mark.parametrize("size", [("RGB", 1, 1), ("L", 1, 900), ("RGBA", 3, 3)], ids=str)
-def test_extreme_inputs_are_drawn_too(size: tuple[str, int, int]) -> None:
-    mode, width, height = size
-    file = encoded(Image.new(mode, (width, height)), "PNG")
-    for recipe, inputs in recipes(90, 90, "png"):
-        assert (90, 90) == decode(render(recipe, [file] * len(inputs))).size
-
-
 TEXTS = [
     "", " ", "\0\x01\x1b[31m\u202e\u200b\ufeff", "line\nafter\r\nline\ttab", "\ud800 lone surrogate",
     "日本語 العربية עברית हिन्दी ไทย", "👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301\u0301\u0301\u0301", "a" * 100_000, "word " * 50_000,

@@ -135,9 +135,3 @@ def test_slots_of_one_generation_differ(kind: str, people: int) -> None:
     fields = {"background_kind": kind, "background_hex": "#e0d0c0", "people": people, "slot_count": 6}
     shots = [photograph(PRODUCT, slot=slot, **fields).convert("RGB") for slot in range(1, 7)]
     assert all(difference(first, second) > 0.8 for first, second in combinations(shots, 2))
-
-
-def test_large_pictures_are_drawn_at_their_full_size() -> None:
-    image = photograph(PRODUCT, width=4096, height=2304, format="jpeg", resolution="4k")
-    assert (4096, 2304) == image.size
-    assert count_of(image.reduce(8), RED) > 6_000

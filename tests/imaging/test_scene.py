@@ -67,7 +67,3 @@ def test_compression_does_not_change_what_is_seen(quality: int) -> None:
     product_file = encoded(product(), "JPEG", quality=quality)
     gradient_file = encoded(gradient(), "JPEG", quality=quality)
     assert ("foreground", "clean") == (examine_scene_of(product_file), examine_scene_of(gradient_file))
-
-
-def test_a_photograph_of_a_line_is_examined_as_any_other() -> None:
-    assert "clean" == examine_scene_of(encoded(Image.new("RGB", (3000, 4)), "JPEG"))

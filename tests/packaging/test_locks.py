@@ -26,12 +26,6 @@ def test_the_development_lock_holds_every_package_of_the_others_in_the_same_vers
     assert pins(lock).items() <= pins("requirements-dev.lock").items()
 
 
-def test_the_lock_of_the_verification_has_every_package_that_it_shares_in_the_same_version() -> None:
-    development, verification = pins("requirements-dev.lock"), pins("requirements-verify.lock")
-    shared = development.keys() & verification.keys()
-    assert {name: development[name] for name in shared} == {name: verification[name] for name in shared}
-
-
 def test_the_lock_of_the_typescript_example_has_its_packages_by_hash_and_no_address_of_an_index() -> None:
     folder = ROOT / "examples" / "typescript"
     packages = json.loads((folder / "package-lock.json").read_text())["packages"]

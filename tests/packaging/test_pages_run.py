@@ -33,15 +33,6 @@ NOT_RUN = {
     "openapi-typescript": "run by `make verify`",
 }
 """Commands that are not run here, and why. The first word of a line tells."""
-NOT_RUN_LANGUAGES = {
-    "py": "fragments: bad habits beside good ones, and quotes of examples/python that tests/examiner holds",
-    "ts": "run by `make verify`, with examples/typescript",
-    "yaml": "scenarios and worlds: files beside the commands, and read by test_documentation",
-    "yml": "a workflow of GitHub",
-    "console": "needs the real service, or a recording of it",
-    "json": "what is printed",
-    "text": "what is printed",
-}
 AS_RUN = {
     DEFAULT_URL: "{url}",
     "requests/REQUEST_ID": "requests/1",

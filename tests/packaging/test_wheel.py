@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from emulator import __version__
-from tests.support.served import EMULATOR, ROOT, run_program, run_script, serving
+from tests.support.served import ROOT, run_program, run_script, serving
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +44,6 @@ def test_an_older_python_is_told_what_is_needed_as_make_tells_it() -> None:
     outcome = run_program(sys.executable, "-c", script)
     assert (outcome.status, outcome.complaint[:41]) == (1, "The emulator needs Python 3.11 or newer: ")
     assert outcome.complaint[:41] in (ROOT / "Makefile").read_text()
-
-
-def test_it_is_for_every_platform(wheel: Path) -> None:
-    assert wheel.name == f"image_workflow_emulator-{__version__}-py3-none-any.whl"
 
 
 def test_it_carries_contract_scenarios_world_and_licence(installation: Path) -> None:
@@ -96,13 +92,6 @@ def test_it_serves_without_a_checkout(installation: Path) -> None:
     with serving("--clock", "manual", folder=installation) as server:
         answer = server.converse(head)
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["name"] == "Demo"
-
-
-def test_it_prints_contract_and_scenarios_without_a_checkout(installation: Path) -> None:
-    for command in (["contract"], ["scenarios", "list"]):
-        outcome = run_program(*EMULATOR, *command, folder=installation)
-        assert (outcome.status, outcome.complaint) == (0, "")
-        assert outcome.output
 
 
 def names(folder: Path) -> list[str]:

@@ -29,27 +29,6 @@ def test_a_source_deleted_while_it_is_looked_at_is_not_usable(emulator: Emulator
     assert emulator.items("/operations") == []
 
 
-def test_an_asset_deleted_while_it_is_read_is_answered_as_it_was(emulator: EmulatorUnderTest) -> None:
-    asset = output(emulator)
-    answers = emulator.together(
-        Call("GET", f"/assets/{asset}"),
-        Call("GET", "/assets"),
-        Call("DELETE", f"/assets/{asset}"),
-        Call("GET", f"/assets/{asset}"),
-    )
-    assert [answer.status for answer in answers] == [200, 200, 200, 404]
-
-
-def test_everybody_who_asks_for_a_picture_at_once_gets_the_same(emulator: EmulatorUnderTest) -> None:
-    asset = output(emulator)
-    first, second, page = emulator.together(
-        Call("GET", f"/assets/{asset}"), Call("GET", f"/assets/{asset}"), Call("GET", "/assets?source=generation")
-    )
-    files = emulator.together(*[Call("GET", first.json["url"], key=None) for _ in range(2)])
-    assert first.json == second.json == page.json["data"][0]
-    assert files[0].body == files[1].body
-
-
 def test_a_request_that_waits_holds_up_nobody(emulator: EmulatorUnderTest) -> None:
     answers = emulator.together(completion(emulator), Call("GET", "/team"), completion(emulator))
     first, second, third = [answer.headers["request-id"] for answer in answers]
@@ -73,13 +52,6 @@ def test_a_read_whose_sandbox_is_reset_meanwhile_shows_what_is_there_now(emulato
     one, listed, reset = emulator.together(Call("GET", f"/assets/{asset}"), Call("GET", "/assets"), RESET)
     assert (one.outcome, reset.status) == ((404, "asset_not_found"), 200)
     assert listed.json["data"] == []
-
-
-def test_a_read_whose_sandbox_is_replaced_meanwhile_shows_what_was_loaded(emulator: EmulatorUnderTest) -> None:
-    asset = output(emulator)
-    saved = emulator.ask("GET", "/state").body
-    one, loaded = emulator.together(Call("GET", f"/assets/{asset}"), control_call("PUT", "/state", content=saved))
-    assert (one.status, loaded.status) == (200, 200)
 
 
 def test_the_key_of_a_sandbox_that_is_deleted_meanwhile_is_unknown(emulator: EmulatorUnderTest) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.emulator_client import FULL, JSON, START, UPLOAD, UPLOAD_CONTENT, EmulatorUnderTest
+from tests.support.emulator_client import FULL, JSON, START, UPLOAD_CONTENT, EmulatorUnderTest
 
 JSON_TYPE = "application/json"
 
@@ -32,23 +32,6 @@ def test_a_number_is_whole_if_it_is_as_written(emulator: EmulatorUnderTest, numb
     answer = emulator.post("/uploads", content=body, headers=JSON)
     assert answer.status == status
     assert status == 201 or answer.json["detail"].startswith("/size_bytes: ")
-
-
-@pytest.mark.parametrize("first", ["k\u00e9y", "a b", "~!@#", '"quoted"', "\xff\xfe", "k" * 255])
-def test_an_idempotency_key_may_have_any_character_that_a_header_can_carry(
-    emulator: EmulatorUnderTest, first: str
-) -> None:
-    answer = emulator.post("/uploads", UPLOAD, idempotency_key=first)
-    assert answer.status == 201
-    assert emulator.post("/uploads", UPLOAD, idempotency_key=f" {first} ").body == answer.body
-    assert emulator.post("/uploads", UPLOAD, idempotency_key=first[:-1] + "X").body != answer.body
-
-
-def test_a_pose_is_checked_also_where_nobody_is_to_be_seen(emulator: EmulatorUnderTest) -> None:
-    nobody = {"type": "none"}
-    pose = emulator.premade("pose")["id"]
-    assert emulator.photograph(pose_id=pose, fashion_model=nobody).status == 202
-    assert emulator.photograph(pose_id="unknown", fashion_model=nobody).outcome == (422, "invalid_reference")
 
 
 @pytest.mark.emulator(clock="auto")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.emulator_client import FULL, UPLOAD, EmulatorUnderTest, Json, MakeEmulator
+from tests.support.emulator_client import FULL, EmulatorUnderTest, Json, MakeEmulator
 from tests.support.every_operation import CALLS, SUCCESSES, prepare
 
 evolved = pytest.mark.emulator(evolution=True)
@@ -30,13 +30,6 @@ def test_every_object_of_every_operation_has_an_unknown_field(emulator: Emulator
 
 
 @evolved
-def test_problems_have_it_too(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.get("/assets/none")
-    assert (404, "asset_not_found") == answer.outcome
-    assert "evolved" in answer.json
-
-
-@evolved
 def test_a_list_of_the_usual_length_has_a_second_page(emulator: EmulatorUnderTest) -> None:
     first = emulator.get("/poses").json
     second = emulator.get(f"/poses?after={first['page']['next_cursor']}").json
@@ -52,12 +45,6 @@ def test_ids_and_cursors_are_longer(make_emulator: MakeEmulator) -> None:
     )
     assert len(short) + 16 == len(long)
     assert len(cursor) + 16 == len(long_cursor)
-
-
-@evolved
-def test_a_repetition_has_the_same_bytes(emulator: EmulatorUnderTest) -> None:
-    bodies = {emulator.post("/uploads", UPLOAD, idempotency_key="one").body for _ in range(2)}
-    assert 1 == len(bodies)
 
 
 @evolved

@@ -11,11 +11,6 @@ PHOTOGRAPHY = "/generations/product-photography"
 REUSED = (422, "idempotency_key_reused")
 
 
-def test_a_key_is_case_sensitive(emulator: EmulatorUnderTest) -> None:
-    first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
-    assert emulator.post("/uploads", UPLOAD, idempotency_key="K").id != first.id
-
-
 def test_the_path_counts_as_it_is_meant_not_as_it_is_spelt(emulator: EmulatorUnderTest) -> None:
     first = emulator.post("/uploads", UPLOAD, idempotency_key="k")
     assert emulator.post("/uplo%61ds", UPLOAD, idempotency_key="k") == first
@@ -80,31 +75,6 @@ def test_the_order_of_the_assets_of_a_product_is_a_part_of_its_intent(emulator: 
     changed = emulator.patch(path, change, idempotency_key="p")
     assert emulator.patch(path, {"asset_ids": [one, three, two]}, idempotency_key="p").outcome == REUSED
     assert emulator.patch(path, change, idempotency_key="p") == changed
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/photography-styles", {"name": "New"}),
-        ("/fashion-models", {"name": "New", "age_range": "25-35", "gender": "neutral"}),
-        (PHOTOGRAPHY, {"output_mode": "single_shots"}),
-    ],
-)
-def test_the_order_of_other_assets_is_one_as_well(emulator: EmulatorUnderTest, path: str, body: dict[str, Any]) -> None:
-    assets = emulator.assets(3)
-    assert emulator.post(path, body | {"asset_ids": assets}, idempotency_key="k").status == 202
-    assert emulator.post(path, body | {"asset_ids": assets[::-1]}, idempotency_key="k").outcome == REUSED
-
-
-def test_a_change_of_one_letter_of_case_in_a_text_is_another_intent(emulator: EmulatorUnderTest, asset_id: str) -> None:
-    emulator.post("/poses", {"name": "Walk", "asset_id": asset_id}, idempotency_key="k")
-    assert emulator.post("/poses", {"name": "walk", "asset_id": asset_id}, idempotency_key="k").outcome == REUSED
-
-
-def test_deletions_take_no_key_and_bind_none(emulator: EmulatorUnderTest, asset_id: str) -> None:
-    headers = {"Idempotency-Key": "k"}
-    found = [emulator.delete(f"/assets/{asset_id}", headers=headers).outcome for _ in range(2)]
-    assert found == [(200, "asset_deletion"), (404, "asset_not_found")]
 
 
 def test_a_repeat_counts_as_a_request(emulator: EmulatorUnderTest) -> None:

@@ -24,11 +24,6 @@ def test_the_file_is_what_the_asset_says(emulator: EmulatorUnderTest, asset: Jso
     assert {"etag", "request-id"} <= answer.headers.keys()
 
 
-def test_two_files_have_two_etags(emulator: EmulatorUnderTest, asset: Json) -> None:
-    other = emulator.upload(picture(size=(40, 40), colour="#00ff00"))
-    assert emulator.fetch(asset["url"]).headers["etag"] != emulator.fetch(other["url"]).headers["etag"]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_pictures_of_ingredients_can_be_fetched_and_each_premade_one_shows_something_else(
     emulator: EmulatorUnderTest, kind: str
@@ -44,17 +39,6 @@ def test_the_pictures_of_ingredients_can_be_fetched_and_each_premade_one_shows_s
     for image in map(decode, files):
         assert image.size > (100, 100)
         assert len(image.getcolors(image.width * image.height) or ()) > 1
-
-
-def test_a_file_may_be_deleted_while_it_is_sent(emulator: EmulatorUnderTest) -> None:
-    done = emulator.wait_for(emulator.photograph().json)
-    url = emulator.get(f"/assets/{done['outputs'][0]['asset']['id']}").json["url"]
-    answers = emulator.together(
-        Call("GET", url, key=None),
-        Call("DELETE", f"/assets/{done['outputs'][0]['asset']['id']}"),
-        Call("GET", url, key=None),
-    )
-    assert [answer.status for answer in answers] == [200, 200, 404]
 
 
 def test_a_picture_that_another_request_had_made_meanwhile_is_taken(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.emulator_client import LISTS, READ_ONLY, EmulatorUnderTest
+from tests.support.emulator_client import LISTS, EmulatorUnderTest
 from tests.support.every_operation import prepare
 
 
@@ -31,14 +31,6 @@ def test_a_query_that_the_contract_does_not_have_is_refused(emulator: EmulatorUn
 @pytest.mark.parametrize("target", ["/assets?", "/assets?&", "/assets?&limit=5&", "/team?", "/assets?lim%69t=5"])
 def test_a_query_of_nothing_or_in_another_spelling_is_accepted(emulator: EmulatorUnderTest, target: str) -> None:
     assert emulator.get(target).status == 200
-
-
-def test_a_cursor_serves_every_credential_of_its_team_and_any_limit_and_order(emulator: EmulatorUnderTest) -> None:
-    prepare(emulator)
-    cursor = emulator.get("/operations?status=completed&limit=1").json["page"]["next_cursor"]
-    expected = emulator.items("/operations?status=completed")[1:]
-    found = emulator.get(f"/operations?after={cursor}&limit=50&status=completed", READ_ONLY).json["data"]
-    assert found == expected
 
 
 FILTERS = (

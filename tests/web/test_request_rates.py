@@ -38,8 +38,3 @@ def test_all_credentials_of_a_team_together_have_600_requests_a_minute(emulator:
     assert {200} == {status for key in keys[:5] for status in statuses(emulator, 119, key)}
     assert [200] * 5 + [429] == statuses(emulator, 6, keys[5])
     assert [429, 200] == [emulator.get("/team", key).status for key in (keys[0], OTHER)]
-
-
-@pytest.mark.emulator(world="teams: {Demo: {requests_per_minute: 2, credentials: [{key: iwe_demo_full}]}}")
-def test_a_world_can_have_another_rate(emulator: EmulatorUnderTest) -> None:
-    assert statuses(emulator, 3) == [200, 200, 429]

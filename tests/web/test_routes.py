@@ -8,7 +8,7 @@ import pytest
 from emulator.web.operations import OPERATIONS
 from emulator.web.v1 import RoutingError
 from tests.support.contract_check import shipped_checker
-from tests.support.emulator_client import HOST, UPLOAD, Answer, Call, EmulatorUnderTest, MakeEmulator
+from tests.support.emulator_client import Answer, Call, EmulatorUnderTest, MakeEmulator
 
 METHODS = ("GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get")
 ALLOWED: dict[str, list[str]] = {}
@@ -39,21 +39,6 @@ def test_an_unknown_path_is_not_found(emulator: EmulatorUnderTest, path: str) ->
     """D06."""
     for method in ("GET", "POST", "DELETE", "HEAD"):
         assert emulator.send(Call(method, f"/v1{path}")).status == 404
-
-
-@pytest.mark.parametrize("path", ["/", "/v1", "/v2/team", "/files", "/direct-uploads", "/v1x/team", "/favicon.ico"])
-def test_a_path_outside_the_api_is_not_found_as_well(emulator: EmulatorUnderTest, path: str) -> None:
-    assert emulator.get(f"http://{HOST}{path}").outcome == (404, "not_found")
-
-
-def test_addresses_begin_with_the_host_that_the_client_used(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.post("/uploads", UPLOAD, headers={"Host": "shop.test:99"})
-    assert answer.json["upload"]["url"].startswith("http://shop.test:99/")
-
-
-def test_there_is_neither_a_date_nor_a_server_header(emulator: EmulatorUnderTest) -> None:
-    """D46: the application itself sends neither; the HTTP server's own are switched off where it is started."""
-    assert not {"date", "server"} & emulator.get("/team").headers.keys()
 
 
 def test_an_emulator_without_a_handler_for_each_operation_does_not_start(
