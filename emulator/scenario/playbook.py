@@ -8,9 +8,9 @@ of the outputs that are to fail.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Generic, TypedDict, TypeVar
+from typing import Annotated, Any, Final, Generic, TypedDict, TypeVar
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from emulator.kernel.ranges import Count, Instant
 from emulator.kernel.seed import Seed
 from emulator.scenario.changes import AdmissionChange, After, TimedChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
-from emulator.scenario.matching import EVERY, RequestFacts, RequestMatch, WorkFacts, is_team
+from emulator.scenario.matching import RequestFacts, WorkFacts, is_team
 from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
 from emulator.scenario.rules import RequestRule, WorkRule
 from emulator.scenario.scenario import Scenario
@@ -110,10 +110,7 @@ class _Live(Struct, Generic[AnyRule], frozen=True):
 
 @dataclass(slots=True, eq=False)
 class Playbook:
-    """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team.
-
-    Asking about an operation that no rule names costs no more than one look-up.
-    """
+    """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team."""
 
     scenario: Scenario
     began_at: int
@@ -123,8 +120,8 @@ class Playbook:
     """By the names of rules, in the order of the file."""
     awaited: list[AwaitedChange] = field(default_factory=list)
     """The changes of the timeline that are made after requests."""
-    _requests: Mapping[str, Sequence[_Live[RequestRule]]] = field(init=False)
-    _works: Mapping[str, Sequence[_Live[WorkRule]]] = field(init=False)
+    _requests: Sequence[_Live[RequestRule]] = field(init=False)
+    _works: Sequence[_Live[WorkRule]] = field(init=False)
     _openings: list[tuple[int, int]] = field(init=False)
     """The changes of the timeline that open admission, as instant and index."""
 
@@ -134,42 +131,30 @@ class Playbook:
         known = {awaited.index: awaited for awaited in self.awaited}
         after = [index for index, timed in enumerate(self.scenario.timeline) if isinstance(timed.when, After)]
         self.awaited = [known.get(index) or AwaitedChange(index) for index in after]
-        requests = [rule for rule in rules if isinstance(rule, RequestRule)]
-        works = [rule for rule in rules if isinstance(rule, WorkRule)]
-        self._requests = self._indexed((rule, _names(rule.match)) for rule in requests)
-        self._works = self._indexed((rule, rule.match.works) for rule in works)
+        self._requests = [_Live(rule, self.counts[rule.name]) for rule in rules if isinstance(rule, RequestRule)]
+        self._works = [_Live(rule, self.counts[rule.name]) for rule in rules if isinstance(rule, WorkRule)]
         timeline, opening = self.scenario.timeline, AdmissionChange("open")
         self._openings = [place for place in self.scheduled() if timeline[place[1]].change == opening]
 
-    def _indexed(self, rules: Iterable[tuple[AnyRule, frozenset[str]]]) -> Mapping[str, Sequence[_Live[AnyRule]]]:
-        """Return the rules by the names they match, in the order of the file; under `EVERY` those for unnamed ones."""
-        listed = [(_Live(rule, self.counts[rule.name]), names) for rule, names in rules]
-        all_names = frozenset({EVERY}).union(*(names for _, names in listed))
-        return {name: [live for live, names in listed if name in names or EVERY in names] for name in all_names}
-
     def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
         """Decide what happens to a request. Call it once for each: it counts."""
-        candidates = self._requests.get(facts.operation or f"bytes {facts.bytes}") or self._requests[EVERY]
-        if not candidates or not self._is_about(facts):
-            return NOTHING_HAPPENS
-        due = self._due([live for live in candidates if live.rule.match.matches(facts)], facts, now)
+        due = self._due(self._requests, facts, now)
         return RequestDecision(due[0].rule.fault, due[0].rule, due[0].counts) if due else NOTHING_HAPPENS
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
         """Decide the outcome of work that is being admitted. Call it once for each: it counts."""
-        candidates = self._works.get(facts.work) or self._works[EVERY]
-        if not candidates or not self._is_about(facts):
-            return AS_USUAL
-        for live in self._due([live for live in candidates if live.rule.match.matches(facts)], facts, now):
+        for live in self._due(self._works, facts, now):
             outcome = live.rule.outcome.within(facts.outputs)
             if outcome != NO_OUTCOME:
                 live.counts.fired += 1
                 return WorkDecision(outcome, replace(live.rule, outcome=outcome))
         return AS_USUAL
 
-    def _due(
-        self, matching: Sequence[_Live[AnyRule]], facts: RequestFacts | WorkFacts, now: int
-    ) -> Sequence[_Live[AnyRule]]:
+    def _due(self, rules: Sequence[_Live[AnyRule]], facts: Any, now: int) -> Sequence[_Live[AnyRule]]:
+        """Count a match for each rule that means a request or work, and return the rules that are due."""
+        if not self._is_about(facts):
+            return ()
+        matching = [live for live in rules if live.rule.match.matches(facts)]
         return [live for live in matching if live.is_due(facts, now - self.began_at, self.seed)]
 
     def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
@@ -214,7 +199,3 @@ class Playbook:
         return [
             {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self.counts.items()
         ]
-
-
-def _names(match: RequestMatch) -> frozenset[str]:
-    return frozenset(f"bytes {surface}" for surface in match.bytes) or match.operations
