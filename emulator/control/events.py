@@ -6,7 +6,7 @@ Owns how a change is worded.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from itertools import zip_longest
 from typing import Any, Final
@@ -27,7 +27,6 @@ from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.service import engine
 from emulator.service.feed import Change, Feed, Kind
-from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
 
 BATCH: Final = 100
@@ -46,8 +45,6 @@ _MEDIA_TYPE: Final = "text/event-stream"
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _ONE_LINE: Final = bytes.maketrans(b"\r\n", b"  ")
 """A line break in JSON is white space, and would end a line of the stream."""
-_KINDS: Final[Mapping[Kind, str]] = {"arrived": "request", "left": "request"}
-"""Names of events that differ from the kind of change."""
 
 
 async def stream_events(call: ControlCall) -> Response:
@@ -150,9 +147,9 @@ def _render_changes(sandbox: Sandbox, changes: list[tuple[int, Change]]) -> byte
     for (number, (kind, subject)), next_change in zip_longest(changes, following):
         if kind == "team" and next_change == (kind, subject):
             continue  # a Team is described as it is now: the next event says the same
-        data = _REPORTS[kind](sandbox, subject, masks)
+        data = _describe_change(sandbox, kind, subject, masks)
         if data is not None:
-            parts.append(_written(number, _KINDS.get(kind, kind), data))
+            parts.append(_written(number, "request" if kind in ("arrived", "left") else kind, data))
     return b"".join(parts)
 
 
@@ -165,64 +162,34 @@ def _event_id(number: int) -> bytes:
     return b"id: %d\n\n" % number
 
 
-Report = Callable[[Sandbox, Any, Masks], Mapping[str, Any] | None]
+def _describe_change(sandbox: Sandbox, kind: Kind, subject: Any, masks: Masks) -> Mapping[str, Any] | None:
+    """Return a change as JSON; None where its subject is no longer there."""
+    match kind:
+        case "arrived":
+            record = sandbox.journal.at_sequence(subject)
+            return None if record is None else describe_request(record.as_arrived, masks)
+        case "left":
+            return describe_request(subject, masks)
+        case "work":
+            return _describe_work(sandbox, *subject)
+        case "clock":
+            return describe_clock(sandbox, subject)
+        case "team":
+            account = sandbox.accounts.get(subject)
+            return None if account is None else describe_team(account, sandbox.credentials_of(subject))
+        case "scenario":
+            return describe_scenario(sandbox, subject, sandbox.clock.now())
+        case "cleared":
+            return {"last_sequence": subject}
+        case "reset":
+            return {"id": sandbox.id, "clock": describe_clock(sandbox, sandbox.clock.now())}
 
 
-def _arrived(sandbox: Sandbox, sequence: int, masks: Masks) -> Mapping[str, Any] | None:
-    record = sandbox.journal.at_sequence(sequence)
-    return None if record is None else describe_request(record.as_arrived, masks)
-
-
-def _left(_sandbox: Sandbox, record: RequestRecord, masks: Masks) -> Mapping[str, Any]:
-    return describe_request(record, masks)
-
-
-def _work(sandbox: Sandbox, subject: tuple[str, str], _masks: Masks) -> Mapping[str, Any]:
-    work_id, status = subject
-    store = sandbox.store
-    operation, generation = store.operations.items.get(work_id), store.generations.items.get(work_id)
-    reported = {"id": work_id, "status": status}
-    if operation is not None:
-        return {
-            **reported,
-            "object": "operation",
-            "type": operation.type,
-            "team": describe_owner(sandbox, operation.team_id),
-        }
-    if generation is not None:
-        owner = describe_owner(sandbox, generation.team_id)
-        return {**reported, "object": "generation", "workflow": generation.workflow, "team": owner}
-    return reported
-
-
-def _clock(sandbox: Sandbox, instant: int, _masks: Masks) -> Mapping[str, Any]:
-    return describe_clock(sandbox, instant)
-
-
-def _team(sandbox: Sandbox, team_id: str, _masks: Masks) -> Mapping[str, Any] | None:
-    account = sandbox.accounts.get(team_id)
-    return None if account is None else describe_team(account, sandbox.credentials_of(team_id))
-
-
-def _scenario(sandbox: Sandbox, team_id: str, _masks: Masks) -> Mapping[str, Any]:
-    return describe_scenario(sandbox, team_id, sandbox.clock.now())
-
-
-def _cleared(_sandbox: Sandbox, last_sequence: int, _masks: Masks) -> Mapping[str, Any]:
-    return {"last_sequence": last_sequence}
-
-
-def _reset(sandbox: Sandbox, _subject: None, _masks: Masks) -> Mapping[str, Any]:
-    return {"id": sandbox.id, "clock": describe_clock(sandbox, sandbox.clock.now())}
-
-
-_REPORTS: Final[Mapping[Kind, Report]] = {
-    "arrived": _arrived,
-    "left": _left,
-    "work": _work,
-    "clock": _clock,
-    "team": _team,
-    "scenario": _scenario,
-    "cleared": _cleared,
-    "reset": _reset,
-}
+def _describe_work(sandbox: Sandbox, work_id: str, status: str) -> Mapping[str, Any]:
+    shown: dict[str, Any] = {"id": work_id, "status": status}
+    if operation := sandbox.store.operations.items.get(work_id):
+        shown |= {"object": "operation", "type": operation.type, "team": describe_owner(sandbox, operation.team_id)}
+    elif generation := sandbox.store.generations.items.get(work_id):
+        team = describe_owner(sandbox, generation.team_id)
+        shown |= {"object": "generation", "workflow": generation.workflow, "team": team}
+    return shown
