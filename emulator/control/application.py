@@ -69,7 +69,7 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
 
 SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/readings": {"GET": Action(about.list_readings)},
-    "/reset": {"POST": Action(sandboxes.reset_sandbox, "empty", settles=False)},
+    "/reset": {"POST": Action(sandboxes.reset_sandbox, "optional", settles=False)},
     "/clock": {"GET": Action(clock.show_clock), "PUT": Action(clock.set_clock, "json")},
     "/clock/advance": {"POST": Action(clock.advance_clock, "json")},
     "/teams": {"GET": Action(teams.list_teams), "POST": Action(teams.create_team, "json")},
@@ -97,7 +97,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "POST": Action(gallery.create_asset, "image", query=("team",)),
     },
     "/pictures/{picture}": {"GET": Action(gallery.show_picture)},
-    "/first-photoshoot": {"POST": Action(work.start_first_photoshoot, "empty", query=("team",))},
+    "/first-photoshoot": {"POST": Action(work.start_first_photoshoot, "optional", query=("team",))},
     "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file", settles=False)},
 }
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""

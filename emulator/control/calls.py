@@ -148,9 +148,9 @@ class ControlCall:
 
 Handler: TypeAlias = Callable[[ControlCall], Any]
 """Returns (or promises) what is answered: a value for JSON, None for nothing (204), or a response of another kind."""
-BodyKind = Literal["none", "json", "optional", "text", "empty", "image", "file"]
-"""The body that an action takes: none; a JSON object; an object or nothing; a text in any notation; nothing or `{}`; a
-picture; a file as large as the emulator's memory for images."""
+BodyKind = Literal["none", "json", "optional", "text", "image", "file"]
+"""The body that an action takes: none; a JSON object; an object or nothing; a text in any notation; a picture; a file as
+large as the emulator's memory for images."""
 MAX_IMAGE_BYTES = 70 * 1024 * 1024
 """The limit of an upload."""
 
@@ -216,7 +216,7 @@ async def _read(request: Request, limit_bytes: int) -> bytes | None:
 
 def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type: bytes | None) -> Any:
     """Read a body as its action takes it. Raises Problem invalid_request, with status 413 for one that is too large."""
-    if kind == "optional" and body == b"" and content_type is None:
+    if kind == "optional" and body == b"":
         return {}
     if kind in ("json", "optional"):
         return parse_json(body, content_type)
@@ -225,8 +225,6 @@ def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type:
     elif body is None:
         found = f"more than {limit_bytes} bytes"
         raise Problem("invalid_request", f"(body): found {found}; expected fewer", status=413)
-    elif kind == "empty" and body:
-        read_fields("Reset", parse_json(body, content_type), len(body))
     return None
 
 

@@ -83,6 +83,7 @@ def delete_sandbox(call: ControlCall) -> None:
 
 def reset_sandbox(call: ControlCall) -> dict[str, Any]:
     """POST /reset: back to the start."""
+    call.fields("Reset")
     reset_with_scenarios(call)
     return describe(call, call.sandbox)
 

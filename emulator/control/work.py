@@ -42,6 +42,7 @@ def start_first_photoshoot(call: ControlCall) -> JsonResponse:
     Raises:
         Problem: what refuses the request under /v1 too, such as insufficient_credits.
     """
+    call.fields("Reset")
     sandbox, account = call.sandbox, account_of_query(call)
     keys = full_keys(sandbox, account.team.id, call.now)
     caller = call.plane.sandboxes.find_caller(keys[0]) if keys else None
