@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from emulator.control.calls import ControlCall
 from emulator.control.fields import clock_of, unfit
-from emulator.control.timelines import describe_change
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation
 from emulator.kernel.timeline import Event, Timeline
@@ -69,8 +68,8 @@ def _words(sandbox: Sandbox, event: Event) -> str:
         case "upload_expired":
             return "the upload window closes"
         case scenarios.CHANGE_EVENT:
-            change = sandbox.playbooks[event.subject].scenario.timeline[event.detail].change
-            settings = ", ".join(f"{name} {value}" for name, value in describe_change(change).items())
+            change = sandbox.playbooks[event.subject].scenario.timeline[event.detail].spelling["set"]
+            settings = ", ".join(f"{name} {value}" for name, value in change.items())
             return f"the scenario sets {settings}"
         case engine.HOLD_EVENT:
             return "a held request is admitted"

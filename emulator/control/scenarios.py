@@ -13,14 +13,14 @@ from msgspec import structs
 from emulator.control.calls import ControlCall, ControlPlane
 from emulator.control.fields import read_fields
 from emulator.control.teams import describe_owner, find_account
-from emulator.control.timelines import describe_timeline
 from emulator.documents.complaints import DocumentError
 from emulator.documents.schemas import LARGE_BODY_BYTES
 from emulator.documents.yaml_reader import read_document
 from emulator.domain.problems import Problem
-from emulator.kernel.timestamps import format_timestamp
+from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.kernel.wording import excerpt
 from emulator.scenario.format import parse_scenario, scenario_of, scenario_of_document
+from emulator.scenario.playbook import Playbook
 from emulator.scenario.reach import warnings_of
 from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames
@@ -209,5 +209,17 @@ def describe_scenario(sandbox: Sandbox, team_id: str, now: int) -> dict[str, Any
         "team": team_id or None,
         "began_at": format_timestamp(playbook.began_at) if playbook else None,
         "rules": playbook.rules_report() if playbook else [],
-        "timeline": describe_timeline(playbook, now) if playbook else [],
+        "timeline": _describe_timeline(playbook, now) if playbook else [],
     }
+
+
+def _describe_timeline(playbook: Playbook, now: int) -> list[dict[str, Any]]:
+    """Return the changes of a scenario in order, each with the instant at which it was made, null if it is to come."""
+    return [
+        {
+            **timed.spelling,
+            "line": timed.line or None,
+            "done_at": timestamp_or_none(playbook.done_at(index, now)),
+        }
+        for index, timed in enumerate(playbook.scenario.timeline)
+    ]

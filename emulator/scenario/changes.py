@@ -4,7 +4,8 @@ Owns what can be changed. The engine makes the changes, each at its instant; Tea
 timeline, so `TeamChange` is the world's.
 """
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -50,5 +51,7 @@ class TimedChange(Struct, frozen=True):
     when: int | After
     """Milliseconds, or a request."""
     change: Change
-    line: int = 0
+    line: int
     """Its line in the file; 0 if it was not read from text."""
+    spelling: Mapping[str, Any]
+    """The entry as the file has it, for people."""

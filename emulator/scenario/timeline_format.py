@@ -22,6 +22,7 @@ def read_timeline(document: Document, vocabulary: Vocabulary) -> tuple[TimedChan
             _when(document, index, texts, vocabulary),
             _change(texts["set"]),
             document.position("timeline", index).line,
+            {**document.at("timeline", index), **({"at": texts["at"]} if "at" in texts else {})},
         )
         for index, texts in document.items("timeline")
     ]
