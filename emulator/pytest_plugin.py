@@ -123,14 +123,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         )
 
 
-def _note_test(node: pytest.Item, sandbox: "Sandbox") -> None:
-    """Note for a sweep which sandbox a test has."""
-    from emulator.testing.sweep_files import FOLDER_VARIABLE, NOTED_TESTS
+def _note_for_sweep(name: str, row: Any) -> None:
+    """Add a line to a file of the run of a sweep, if this is one."""
+    from emulator.testing.sweep_files import FOLDER_VARIABLE
 
     folder = os.environ.get(FOLDER_VARIABLE)
     if folder:
-        with Path(folder, NOTED_TESTS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps([sandbox.id, node.nodeid]) + "\n")
+        with Path(folder, name).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
 
 
 @pytest.fixture(scope="session")
@@ -158,6 +158,7 @@ def image_workflow_emulator(request: pytest.FixtureRequest) -> "Iterator[Emulato
 def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emulator") -> "Iterator[Sandbox]":
     """A sandbox of the test's own, begun as the marker `image_workflow` says; deleted after the test."""
     from emulator.testing import EmulatorError
+    from emulator.testing.sweep_files import NOTED_TESTS
 
     options = _options(request.node)
     conduct = _conduct_mode(request.node, options)
@@ -171,7 +172,7 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
     if refused:
         pytest.fail(refused, pytrace=False)
     with sandbox:
-        _note_test(request.node, sandbox)
+        _note_for_sweep(NOTED_TESTS, [sandbox.id, request.node.nodeid])
         request.node.stash[_SANDBOX] = sandbox
         request.node.stash[_CONDUCT] = conduct
         request.node.stash[_DEFAULT] = image_workflow_emulator.default
@@ -262,6 +263,9 @@ def pytest_runtest_makereport(
     if call.when == "setup":
         item.stash[_BEGAN_MS] = int(call.start * 1000)
     if report.failed:
+        from emulator.testing.sweep_files import FAILED_TESTS
+
+        _note_for_sweep(FAILED_TESTS, item.nodeid)
         sections = [section for sandbox in _sandboxes(item) for section in _sections(item, *sandbox)]
         report.sections += sections
         item.user_properties += sections  # which --junitxml writes

@@ -123,7 +123,7 @@ def test_a_client_that_asks_once_fails_where_one_that_persists_survives(tmp_path
 
 
 def test_runs_that_failed_are_told_the_mendable_first_each_with_the_line_that_repeats_it() -> None:
-    found = sweep(["--only", "getTeam#1:*_*", "--seed", "7"], client(HASTY))
+    found = sweep(["--jobs", "1", "--only", "getTeam#1:*_*", "--seed", "7"], client(HASTY))
     faults = [line.split()[1].partition(":")[2] for line in found.output.splitlines() if line.startswith("failed ")]
     mendable = [fault for fault in faults if fault in RECOVERABLE]
     assert "rate_limited" in mendable
@@ -135,8 +135,35 @@ def test_runs_that_failed_are_told_the_mendable_first_each_with_the_line_that_re
     assert f"{len(faults)} runs: 0 survived, {len(faults)} failed, 0 hung, 0 damaged" in found.output
 
 
-def test_strict_also_refuses_runs_that_failed() -> None:
-    assert sweep(["--only", "getTeam#1:lost-*", "--strict"], client(HASTY)).status == 1
+def test_strict_also_refuses_runs_that_failed_unless_that_is_expected(tmp_path: Path) -> None:
+    lost, expected = ["--only", "getTeam#1:lost-*", "--strict"], tmp_path / "expected.yaml"
+    assert sweep(lost, client(HASTY)).status == 1
+    expected.write_text("- {cell: 'getTeam#1:*', outcome: failed, reason: it asks once}\n")
+    junit = tmp_path / "sweep.xml"
+    assert sweep([*lost, "--expected", str(expected), "--junit", str(junit)], client(HASTY)).status == 0
+    assert 'tests="1" failures="0"' in junit.read_text()
+
+
+def test_a_suite_that_fails_by_chance_is_told(tmp_path: Path) -> None:
+    report, mark = tmp_path / "report.json", tmp_path / "mark"
+    chance = f"""
+try:
+    send("GET", "/team")
+except OSError:
+    if not os.path.exists({str(mark)!r}): open({str(mark)!r}, "w"); raise
+"""
+    options = ["--only", "getTeam#1:lost-*", "--strict", "recoverable", "--report", str(report)]
+    assert sweep(options, client(chance)).status == 0
+    content = json.loads(report.read_text())
+    assert (["getTeam#1:lost-before-commit"], "failed") == (content["flaky"], content["cells"][0]["outcome"])
+
+
+def test_a_sweep_ends_with_its_budget_and_names_what_it_did_not_run(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    options = ["--only", "getTeam#1:stall", "--budget", "1s", "--report", str(report)]
+    found = sweep(options, client(SOUND))
+    assert (0, ["getTeam#1:stall"]) == (found.status, json.loads(report.read_text())["not_run"])
+    assert "the 1 s of --budget had passed" in found.output
 
 
 @contextmanager
@@ -182,6 +209,17 @@ def test_a_run_that_hung_is_not_taken_from_the_file_of_a_sweep(tmp_path: Path) -
     head, line = resume.read_text().splitlines()
     resume.write_text("\n".join([head, json.dumps({**json.loads(line), "outcome": "hung", "status": None})]))
     assert (0, {"getTeam#1:lost-before-commit": "survived"}) == swept(tmp_path, options, client(SOUND))
+
+
+@pytest.mark.parametrize(("keys", "outcome"), [("one", "survived"), ("fresh", "damaged")])
+def test_a_client_that_makes_a_product_twice_does_damage(tmp_path: Path, keys: str, outcome: str) -> None:
+    report = tmp_path / "report.json"
+    options = ["--only", "createProduct#1:lost-after-commit", "--report", str(report)]
+    found = sweep(options, [sys.executable, "-c", PHOTOSHOOT, keys])
+    (row,) = json.loads(report.read_text())["cells"]
+    assert (outcome, int(outcome == "damaged")) == (row["outcome"], found.status)
+    errors = [finding["rule"] for finding in row["findings"] if finding["severity"] == "error"]
+    assert (["made-twice"] if outcome == "damaged" else []) == errors
 
 
 @pytest.mark.parametrize(("keys", "outcome"), [("one", "survived"), ("fresh", "damaged")])
@@ -281,7 +319,8 @@ def test_the_report_is_a_page_by_its_suffix(tmp_path: Path) -> None:
         ([], "raise SystemExit(3)", "exited with status 3"),
         ([], "pass", "called no operation"),
         (["--only", "getTaem#1:rate_limited"], SOUND, 'did you mean "getTeam#1:rate_limited"?'),
-        (["--faults", "luck"], SOUND, "problems, network, outputs"),
+        (["--faults", "luck"], SOUND, "recoverable, problems, network, outputs, all"),
+        (["--budget", "soon"], SOUND, "--budget"),
         (["--jobs", "0"], SOUND, "--jobs"),
         (["--scenario", "no-such"], SOUND, "no-such"),
     ],
@@ -295,8 +334,8 @@ def test_what_cannot_be_swept_is_told(options: list[str], script: str, complaint
 def test_a_signal_ends_the_sweep_and_all_of_its_runs_and_what_has_ended_is_reported(tmp_path: Path) -> None:
     mark, report = tmp_path / "refused", tmp_path / "report.json"
     options = ("--jobs", "1", "--only", "getTeam#1:[il]*", "--report", str(report))
-    hangs_at_a_loss = STUBBORN.format(mark=mark).replace("except", "except urllib.error.HTTPError: raise\nexcept")
-    with pipe(mark) as reader, started(*EMULATOR, "sweep", *options, "--", *client(hangs_at_a_loss)) as process:
+    hangs_at_a_problem = STUBBORN.format(mark=mark).replace("OSError", "urllib.error.HTTPError")
+    with pipe(mark) as reader, started(*EMULATOR, "sweep", *options, "--", *client(hangs_at_a_problem)) as process:
         assert b"refused\n" == heard(reader)
         for _ in range(2):  # as timeout(1) does
             process.send_signal(signal.SIGTERM)
@@ -304,7 +343,7 @@ def test_a_signal_ends_the_sweep_and_all_of_its_runs_and_what_has_ended_is_repor
         assert process.returncode == 128 + signal.SIGTERM
         assert b"" == heard(reader)
     content = json.loads(report.read_text())
-    assert ["getTeam#1:internal_error"] == [run["cell"] for run in content["cells"]]
-    assert ["getTeam#1:lost-before-commit"] == content["not_run"]
-    assert output.endswith("left out; incomplete: 1 run had not ended\n")
+    assert ["getTeam#1:lost-before-commit"] == [run["cell"] for run in content["cells"]]
+    assert ["getTeam#1:internal_error"] == content["not_run"]
+    assert output.endswith("; incomplete: 1 run had not ended\n")
     assert "stopped after 1 of 2 runs" in complaint

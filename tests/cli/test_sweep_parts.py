@@ -2,17 +2,24 @@
 
 import io
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from emulator.cli.output import Style
 from emulator.cli.sweep import progress as progress_of_sweeps
 from emulator.cli.sweep.cells import Cell, LeftOut
+from emulator.cli.sweep.classes import Plan, choose
+from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
+from emulator.cli.sweep.junit import junit_text
 from emulator.cli.sweep.matrix import Sweep, as_text
 from emulator.cli.sweep.page import as_page
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import Run
+from emulator.cli.sweep.worlds import World, by_test, made_twice
 from emulator.contract import load_contract
+from emulator.documents.complaints import DocumentError
 from emulator.scenario.faults.loss import LossFault
 from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.outcomes import WorkOutcome
@@ -53,7 +60,7 @@ def test_progress_is_one_line_on_a_terminal_which_goes(monkeypatch: pytest.Monke
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", terminal)
     with Progress(2, 0, 1, 60.0, {}) as progress:
-        progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1))
+        progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1), 2)
     shown = terminal.getvalue().split("\r\x1b[K")
     assert ["", "0 of 2 runs, about 2 min 01 s left", ""] == [shown[0], shown[1], shown[-1]]
     assert shown[2].startswith("1 of 2 runs: 1 failed, about ")
@@ -67,7 +74,7 @@ def test_progress_elsewhere_is_a_line_every_half_minute(
     with Progress(7, 0, 1, 0.5, {}) as progress:
         for _ in range(6):
             elapsed_ms[0] += 10_000
-            progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1))
+            progress.note(Run("getTeam#1:internal_error", "failed", 1, 0.1), 7)
     assert capsys.readouterr().err.splitlines() == [
         "7 runs to go, about 7 s",
         "3 of 7 runs: 3 failed, about 40 s left",
@@ -81,25 +88,148 @@ def test_progress_that_is_broken_off_says_how_far_it_came(capsys: pytest.Capture
     assert ["2 runs to go, about 3 s", "stopped after 1 of 3 runs"] == capsys.readouterr().err.splitlines()
 
 
+def plan_of(*cells: str, left_out: Sequence[LeftOut] = ()) -> Plan:
+    """A plan in which each cell is a class of its own."""
+    return Plan([Cell.read(cell) for cell in cells], {cell: [Cell.read(cell)] for cell in cells}, list(left_out))
+
+
+OPEN = Gate()
+
+
+def sweep_of(*runs: Run, gate: Gate = OPEN, not_run: Sequence[str] = (), left_out: Sequence[LeftOut] = ()) -> Sweep:
+    """A sweep that has ended so."""
+    plan = plan_of(*(run.cell for run in runs), *not_run, left_out=left_out)
+    clean, cells = Run("", "survived", 0, 0.2), [Cell.read(cell) for cell in not_run]
+    return Sweep(load_contract(), clean, runs, plan, ["python", "a.py"], (), gate, cells, "the sweep was stopped")
+
+
+MADE_TWICE = {"rule": "made-twice", "severity": "error", "message": "2 Product instead of 1"}
+
+
 def test_a_sweep_that_was_stopped_says_in_all_its_forms_what_it_did_not_run() -> None:
-    runs, not_run = [Run("getTeam#1:internal_error", "survived", 0, 0.1)], [Cell.read("createUpload#1:rate_limited")]
-    stopped = Sweep(load_contract(), Run("", "survived", 0, 0.2), runs, [], ["a"], (), not_run)
+    stopped = sweep_of(Run("getTeam#1:internal_error", "survived", 0, 0.1), not_run=["createUpload#1:rate_limited"])
     text = as_text(stopped, Style(None, {}))
-    assert "createUpload#1  ?" in text
+    assert "createUpload\n  not run   rate_limited" in text
     assert text.endswith("; incomplete: 1 run had not ended\n")
     assert stopped.as_json()["not_run"] == ["createUpload#1:rate_limited"]
     assert "Incomplete" in as_page(stopped)
+    assert '<skipped message="the sweep was stopped"/>' in junit_text(stopped)
 
 
-def test_the_page_tells_what_survived_what_was_left_out_and_what_has_to_be_mended() -> None:
+def test_the_page_tells_what_to_fix_what_survived_and_what_was_left_out() -> None:
     runs = [
         Run("getTeam#1:internal_error", "survived", 0, 0.1),
         Run("getTeam#1:lost-before-commit", "hung", None, 9.0),
         Run("createProduct#1:idempotency_key_reused", "failed", 1, 0.1),
     ]
-    left_out = [LeftOut(Cell.read("getTeam#2:internal_error"), "it cannot differ")]
-    page = as_page(Sweep(load_contract(), Run("", "survived", 0, 0.2), runs, left_out, ["python", "a.py"], ()))
+    page = as_page(sweep_of(*runs, left_out=[LeftOut(Cell.read("getTeam#2:internal_error"), "it cannot differ")]))
     assert 'class="ran survived" title="getTeam#1:internal_error: survived"' in page
     assert '<td class="none"></td>' in page
-    assert "What has to be mended" in page
-    assert '<article class="hung" id="getTeam#1:lost-before-commit">' in page
+    assert "1 call does not end after a lost request" in page
+    assert '<details class="hung" id="getTeam#1:lost-before-commit">' in page
+    assert "it cannot differ" in page
+
+
+def test_what_to_fix_is_told_by_cause_the_worst_first() -> None:
+    runs = [
+        Run("getTeam#1:rate_limited", "failed", 1, 0.1, tests=["test_a.py::test_it"]),
+        Run("createProduct#1:rate_limited", "failed", 1, 0.1),
+        Run("createProduct#1:lost-after-commit", "damaged", 0, 0.1, [MADE_TWICE]),
+        Run("createProduct#1:cut", "damaged", 0, 0.1, [MADE_TWICE]),
+        Run("getTeam#1+:rate_limited", "failed", 1, 0.1),
+        Run("getTeam#1+:internal_error", "hung", None, 9),
+        Run("getTeam#1:stall", "hung", None, 9),
+    ]
+    swept = sweep_of(*runs)
+    assert [(cause.summary, len(cause.cells)) for cause in swept.causes] == [
+        ("1 call may be made twice after a lost answer", 2),
+        ("1 call does not give up while a fault lasts", 1),
+        ("1 call does not have a time limit: the run waits for an answer that does not come", 1),
+        ("2 calls do not retry after 429 rate_limited", 2),
+    ]
+    assert "   in test_a.py::test_it\n   image-workflow-emulator sweep --only 'getTeam#1:rate_limited'" in as_text(
+        swept, Style(None, {})
+    )
+
+
+FAILED = Run("getTeam#1:rate_limited", "failed", 1, 0.1)
+LASTING = Run("getTeam#1+:rate_limited", "failed", 1, 0.1)
+REFUSED = Run("getTeam#1:credential_expired", "failed", 1, 0.1)
+FLAKY = Run("getTeam#1:cut", "failed", 1, 0.1, is_flaky=True)
+HUNG = Run("getTeam#1:stall", "hung", None, 9.0)
+DAMAGED = Run("getTeam#1:garbled", "damaged", 0, 0.1, [MADE_TWICE])
+
+
+@pytest.mark.parametrize(
+    ("strict", "failing"),
+    [
+        ("off", [HUNG, DAMAGED]),
+        ("recoverable", [FAILED, HUNG, DAMAGED]),
+        ("all", [FAILED, LASTING, REFUSED, FLAKY, HUNG, DAMAGED]),
+    ],
+)
+def test_the_gate_fails_of_what_its_strictness_forbids(strict: Strictness, failing: list[Run]) -> None:
+    runs = [FAILED, LASTING, REFUSED, FLAKY, HUNG, DAMAGED]
+    assert failing == [run for run in runs if Gate(strict).fails(run)]
+    assert len(failing) == junit_text(sweep_of(*runs, gate=Gate(strict))).count("<failure")
+
+
+def test_what_is_expected_passes_the_gate_but_damage_never_and_what_does_not_occur_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "expected.yaml"
+    file.write_text(
+        "- {cell: 'getTeam#1:[rs]*', outcome: failed, reason: no retry yet}\n"
+        "- {cell: '*:stall', outcome: hung, reason: no limit yet}\n"
+        "- {cell: '*:garbled', outcome: failed, reason: it was so}\n"
+        "- {cell: 'createPose#*', outcome: failed, reason: not called}\n"
+    )
+    gate = Gate("recoverable", read_expectations(str(file)))
+    runs = [FAILED, HUNG, DAMAGED]
+    assert [DAMAGED] == [run for run in runs if gate.fails(run)]
+    assert ["*:garbled"] == [one["cell"] for one in sweep_of(*runs, gate=gate).as_json()["unused_expectations"]]
+    file.write_text("- {cell: '*', outcome: damaged, reason: never}\n")
+    with pytest.raises(DocumentError, match=r"expected.yaml:1:24: /0/outcome: "):
+        read_expectations(str(file))
+
+
+def cells_of(*calls: str, fault: str = "rate_limited") -> list[Cell]:
+    return [Cell.read(f"{call}:{fault}") for call in calls]
+
+
+def test_one_cell_of_each_class_is_run_money_first_and_what_nobody_mends_once() -> None:
+    cells = [
+        *cells_of("getTeam#1", "getTeam#2", "createPose#1", "createPose#2"),
+        *cells_of("getTeam#1", "createPose#1", fault="credential_expired"),
+    ]
+    chosen = choose(cells, [], None, (), load_contract())
+    assert ["createPose#1:rate_limited", "getTeam#1:rate_limited", "createPose#1:credential_expired"] == [
+        str(cell) for cell in chosen.cells
+    ]
+    assert cells_of("getTeam#1", "getTeam#2") == chosen.classes["getTeam:rate_limited"]
+    assert cells_of("getTeam#1", fault="credential_expired") == [left.cell for left in chosen.left_out]
+    assert len(cells) == len(choose(cells, [], None, ("all",), load_contract()).cells)
+    assert cells_of("getTeam#2") == choose(cells, [], "getTeam#2:rate*", (), load_contract()).cells
+
+
+def test_a_class_is_widened_where_the_last_call_of_a_write_ends_otherwise_than_the_first() -> None:
+    cells = cells_of("createPose#1", "createPose#2", "createPose#3", fault="lost-after-commit")
+    chosen = choose(cells, [], None, (), load_contract())
+    first, middle, last = cells
+    assert [first, last] == chosen.cells
+    runs = {first: Run(str(first), "survived", 0, 1.0), last: Run(str(last), "damaged", 0, 1.0)}
+    assert [middle] == chosen.further(runs)
+    assert ["damaged"] == [row["outcome"] for row in chosen.classes_as_json(runs)]
+
+
+def test_more_than_the_clean_run_made_is_made_twice_unless_it_was_taken_back() -> None:
+    clean: dict[str, World] = {"test_a": {"Product": (1, 1), "Credit": (2, 2)}}
+    assert not list(made_twice(clean, {"test_a": {"Product": (2, 1), "Credit": (2, 2)}}))
+    (finding,) = made_twice(clean, {"test_a": {"Product": (2, 2), "Credit": (2, 2), "pose.create": (1, 1)}})
+    assert (
+        "more was made than in the clean run: 2 Product instead of 1, 1 pose.create instead of 0" == finding["message"]
+    )
+
+
+def test_a_test_that_is_repeated_makes_what_it_makes_once() -> None:
+    worlds: list[tuple[str, World]] = [("a", {"Product": (1, 1)}), ("b", {"Product": (1, 1)})]
+    assert {"test_a": {"Product": (1, 1)}} == by_test(worlds, {"a": "test_a", "b": "test_a"})
+    assert {"": {"Product": (2, 2)}} == by_test(worlds, {})

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
 
 _EPILOG = f"""\
-A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit. A run survives a fault if the command still succeeds, and
-is hung if it does not end in time. Exit status: 1 if a run hung or did damage, with --strict also if one failed; 2 if the clean run
-fails; else 0. {ENVIRONMENT}"""
+A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with OPERATION#N+ the fault lasts. A run survives a fault if
+the command still succeeds, and is hung if it does not end in time. Exit status: 1 if a run hung or did damage, or failed where
+--strict forbids it; 2 if the clean run fails; else 0. {ENVIRONMENT}"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -16,16 +16,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.usage = f"{PROGRAM} sweep [OPTIONS] -- COMMAND [ARGUMENT ...]"
     parser.epilog = _EPILOG
     parser.add_argument("--jobs", metavar="N", help="how many runs at once (default: the number of processors)")
-    parser.add_argument("--only", metavar="GLOB", help="the cells to run, such as 'createProduct#*' (default: all)")
+    parser.add_argument("--only", metavar="GLOB", help="run every cell that fits, such as 'createProduct#*'")
     parser.add_argument(
         "--faults",
         metavar="KINDS",
-        help="kinds of faults, with commas between them (default: problems,network,outputs)",
+        help="recoverable, problems, network, outputs or all, with commas between them (default: recoverable, with each fault that no client can mend tried once)",
     )
     parser.add_argument(
         "--timeout",
         metavar="SECONDS",
         help="how long a run may take; one that takes longer twice is hung (default: 3 times as long as the longest run so far, at least 10, and twice that at the second attempt)",
+    )
+    parser.add_argument(
+        "--budget", metavar="SPAN", help="how long all runs may take, such as 10m (default: 60s at a terminal)"
     )
     parser.add_argument("--report", metavar="FILE", help="write the result as JSON, or as a page to FILE.html")
     parser.add_argument(
@@ -34,7 +37,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--ignore", metavar="RULE", action="append", default=[], help="leave out a rule of conduct (repeatable)"
     )
-    parser.add_argument("--strict", action="store_true", help="exit with 1 if a run failed, too")
+    parser.add_argument("--junit", metavar="FILE", help="write the runs as JUnit XML")
+    parser.add_argument("--expected", metavar="FILE", help="outcomes that are accepted (default: sweep.expected.yaml)")
+    parser.add_argument(
+        "--strict",
+        nargs="?",
+        choices=("recoverable", "all", "off"),
+        const="all",
+        help="exit with 1 also if a run failed that a client can recover from, or any run (alone: all; default: recoverable where CI is set, else off)",
+    )
     add_settings(parser, {"port": "a free one", "access_log": "off", "clock": "auto"})
 
 

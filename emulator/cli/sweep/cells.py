@@ -40,6 +40,8 @@ FAULT_NAMES: Final = tuple(_FAULTS)
 _SILENT: Final = ("slow", "stall")
 RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | _FAULTS.keys()
 """The faults that a client can recover from: by asking again, by waiting, or with a new Upload Session."""
+_MISSING: Final = {code for code, kind in CATALOGUE.items() if kind.status == 404} | {"invalid_reference"}
+"""The problems after which a client may make anew what it refers to."""
 _FAIL: Final = "fail-"
 _FIRST_OUTPUT: Final = "output-1-"
 
@@ -77,6 +79,11 @@ class Cell:
     def is_silent(self) -> bool:
         """Whether the client waits for an answer: such a run takes time, and no processor."""
         return self.fault in _SILENT
+
+    @property
+    def is_answered_once(self) -> bool:
+        """Whether a client has no reason to make again what it made: nothing is missing, and nothing was made in vain."""
+        return not self.fault.startswith(_FIRST_OUTPUT) and self.fault not in _MISSING
 
     @classmethod
     def read(cls, text: str) -> Self:

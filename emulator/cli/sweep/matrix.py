@@ -1,153 +1,263 @@
-"""The results of a sweep, for people as a matrix and for programs as JSON. The page for browsers is `page`'s."""
+"""The results of a sweep: causes and calls as text for people, and all of it as JSON. The page for browsers is `page`'s."""
 
 import shlex
+import shutil
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, structs
 
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.output import BOLD, DIM, GREEN, RED, YELLOW, Style
 from emulator.cli.sweep.calls import order_of
-from emulator.cli.sweep.cells import FAULT_NAMES, RECOVERABLE, Cell, LeftOut
-from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
+from emulator.cli.sweep.cells import FAILED_AFTER, FAULT_NAMES, LOST_AFTER, LOST_BEFORE, Cell
+from emulator.cli.sweep.classes import Plan
+from emulator.cli.sweep.gate import Gate
+from emulator.cli.sweep.runs import OUTCOMES, Run
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import count_of
 
-SIGNS: Final[Mapping[Outcome, str]] = {"survived": ".", "failed": "F", "hung": "H", "damaged": "D"}
-LEFT_OUT: Final = "-"
-NOT_RUN: Final = "?"
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""What stands for a fault at the head of its column."""
-_COLOURS: Final[Mapping[str, str]] = {
-    ".": GREEN,
-    "F": YELLOW,
-    "H": RED,
-    "D": RED,
-    LEFT_OUT: DIM,
-    NOT_RUN: DIM,
-    " ": DIM,
+NOT_RUN: Final = "not run"
+MAX_SHOWN: Final = 5
+"""How many cells or tests a line of the text names."""
+_COLOURS: Final[Mapping[str, str]] = {"survived": GREEN, "failed": YELLOW, "hung": RED, "damaged": RED}
+_AFTER: Final = {
+    LOST_BEFORE: "a lost request",
+    LOST_AFTER: "a lost answer",
+    "cut": "an answer that breaks off",
+    "garbled": "an answer that is not readable",
+    "slow": "an answer that comes late",
+    "stall": "no answer",
+    FAILED_AFTER: "500 internal_error after the commit",
 }
+
+_EFFECT_UNKNOWN: Final = set(FAULT_NAMES) - {LOST_BEFORE}
+
+
+class Cause(Struct, frozen=True):
+    """What several runs have in common, and the command that repeats one of them."""
+
+    summary: str
+    cells: Sequence[str]
+    command: str
+    tests: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """The whole report of a sweep. `repeat` holds the options that a repetition has to have.
 
-    `not_run`: the cells whose runs had not ended when the sweep was stopped.
+    `not_run`: the cells whose runs had not ended when the sweep was stopped, `why_stopped` says by what.
     """
 
     contract: Contract
     clean: Run
     runs: Sequence[Run]
-    left_out: Sequence[LeftOut]
+    plan: Plan
     words: Sequence[str]
     repeat: Sequence[str]
+    gate: Gate = field(default_factory=Gate)
     not_run: Sequence[Cell] = ()
+    why_stopped: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return the report."""
         return {
             "cells": [run.as_json() for run in self.runs],
-            "left_out": [{"cell": str(left.cell), "why": left.why} for left in self.left_out],
+            "classes": self.plan.classes_as_json({Cell.read(run.cell): run for run in self.runs}),
+            "causes": [structs.asdict(cause) for cause in self.causes],
+            "flaky": [run.cell for run in self.runs if run.is_flaky],
+            "unused_expectations": [structs.asdict(one) for one in self.gate.unused(self.runs)],
+            "left_out": [{"cell": str(left.cell), "why": left.why} for left in self.plan.left_out],
             "not_run": [str(cell) for cell in self.not_run],
             "command": list(self.words),
             "clean_seconds": self.clean.seconds,
         }
 
-    def line_to_repeat(self, run: Run) -> str:
+    def line_to_repeat(self, cell: str) -> str:
         """Return the command line that repeats a run."""
-        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", run.cell, "--", *self.words])
+        return shlex.join([PROGRAM, "sweep", *self.repeat, "--only", cell, "--", *self.words])
 
     @property
-    def broken(self) -> list[Run]:
-        """The runs that did not survive, the worst first; of equal ones, those first that a client could have survived."""
-        return sorted((run for run in self.runs if run.outcome != "survived"), key=_worst_first)
+    def weaknesses(self) -> list[Run]:
+        """The runs that show something to fix, the worst first."""
+        return sorted(filter(self.gate.is_weakness, self.runs), key=lambda run: -OUTCOMES.index(run.outcome))
 
     @property
-    def calls(self) -> list[str]:
-        """The rows of the matrix: operations in the order of the contract, each with its calls, but for those left out."""
-        order = order_of(self.contract)
-        cells = [*(Cell.read(run.cell) for run in self.runs), *self.not_run]
-        cells.sort(key=lambda cell: (order[cell.operation], cell.number))
-        return list(dict.fromkeys(cell.call for cell in cells))
+    def causes(self) -> list[Cause]:
+        """What is to be fixed, the worst first, and of what is equal the most frequent."""
+        groups: dict[tuple[str, ...], list[Run]] = {}
+        for run in self.weaknesses:
+            groups.setdefault(_cause_of(run), []).append(run)
+        causes = []
+        for runs in sorted(groups.values(), key=lambda runs: (-OUTCOMES.index(runs[0].outcome), -len(runs))):
+            tests = dict.fromkeys(test for run in runs for test in run.tests)
+            cells = [run.cell for run in runs]
+            causes.append(Cause(_summary(runs), cells, self.line_to_repeat(cells[0]), list(tests)))
+        return causes
 
     @property
-    def columns(self) -> list[tuple[str, list[str]]]:
-        """The columns of the matrix under their headings; codes in the order of the catalogue."""
+    def faults(self) -> list[str]:
+        """The faults of all cells that were to be run; codes in the order of the catalogue."""
         order = [*CATALOGUE, *FAULT_NAMES]
-        calls = set(self.calls)
-        met = dict.fromkeys(cell.fault for cell, _ in self._cells() if cell.call in calls)
-        faults = sorted(met, key=lambda fault: order.index(fault) if fault in order else len(order))
-        columns = [
-            ("A client can recover", [fault for fault in faults if fault in RECOVERABLE]),
-            ("Somebody has to act", [fault for fault in faults if fault in order and fault not in RECOVERABLE]),
-            ("Work fails", [fault for fault in faults if fault not in order]),
-        ]
-        return [(heading, under) for heading, under in columns if under]
+        met = {cell.fault for cell in self._cells}
+        return sorted(met, key=lambda fault: (order.index(fault) if fault in order else len(order), fault))
 
     @property
-    def signs(self) -> dict[tuple[str, str], str]:
-        """The cells of the matrix by call and fault."""
-        return {(cell.call, cell.fault): sign for cell, sign in self._cells()}
+    def words_of_cells(self) -> dict[str, dict[str, str]]:
+        """By call, operations in the order of the contract, and by fault: how its run ended, in a word."""
+        order = order_of(self.contract)
+        found: dict[str, dict[str, str]] = {}
+        for cell in sorted(self._cells, key=lambda cell: (order.get(cell.operation, -1), cell.number, cell.lasts)):
+            found.setdefault(cell.call, {})[cell.fault] = NOT_RUN
+        for run in self.runs:
+            cell = Cell.read(run.cell)
+            found[cell.call][cell.fault] = run.outcome
+        return found
 
     @property
     def left_out_by_reason(self) -> dict[str, list[Cell]]:
         """The cells that were left out, by why they were."""
         cells: dict[str, list[Cell]] = {}
-        for left in self.left_out:
+        for left in self.plan.left_out:
             cells.setdefault(left.why, []).append(left.cell)
         return cells
+
+    @property
+    def represented(self) -> int:
+        """How many cells were not run, since another of their class was."""
+        return sum(map(len, self.plan.classes.values())) - len(self._cells)
 
     def summary(self) -> str:
         """Return the number of runs by outcome, in words."""
         counts = [(outcome, sum(run.outcome == outcome for run in self.runs)) for outcome in OUTCOMES]
-        left = f"; {count_of(len(self.left_out), 'cell')} left out" if self.left_out else ""
         stopped = f"; incomplete: {count_of(len(self.not_run), 'run')} had not ended" if self.not_run else ""
         words = ", ".join(f"{count} {outcome}" for outcome, count in counts)
-        return f"{count_of(len(self.runs), 'run')}: {words}{left}{stopped}"
+        return f"{count_of(len(self.runs), 'run')}: {words}{stopped}"
 
-    def _cells(self) -> Iterator[tuple[Cell, str]]:
-        yield from ((Cell.read(run.cell), SIGNS[run.outcome]) for run in self.runs)
-        yield from ((left.cell, LEFT_OUT) for left in self.left_out)
-        yield from ((cell, NOT_RUN) for cell in self.not_run)
+    @property
+    def _cells(self) -> list[Cell]:
+        return [*(Cell.read(run.cell) for run in self.runs), *self.not_run]
 
 
-def _worst_first(run: Run) -> tuple[int, bool]:
-    """Return by what runs are ordered that did not survive."""
-    return -OUTCOMES.index(run.outcome), not Cell.read(run.cell).is_recoverable
+def _rules(run: Run) -> list[str]:
+    return list(dict.fromkeys(one["rule"] for one in run.findings if one["severity"] == "error"))
+
+
+def _cause_of(run: Run) -> tuple[str, ...]:
+    """Return what runs share that one change of the client would mend."""
+    cell = Cell.read(run.cell)
+    if run.outcome == "damaged":
+        return run.outcome, *_rules(run), LOST_AFTER if cell.fault in _EFFECT_UNKNOWN else cell.fault
+    if run.outcome == "hung" and (cell.is_silent or cell.lasts):
+        return run.outcome, "stall" if cell.is_silent else "+"
+    return run.outcome, cell.fault
+
+
+def _summary(runs: Sequence[Run]) -> str:
+    """Say what several runs of one cause have in common."""
+    cell, run, (*_, fault) = Cell.read(runs[0].cell), runs[0], _cause_of(runs[0])
+    kind = CATALOGUE.get(fault)
+    after = _AFTER.get(fault, f"{kind.status} {fault}" if kind else fault)
+    calls = count_of(len({(one.operation, one.number) for one in (Cell.read(run.cell) for run in runs)}), "call")
+    does = "does" if calls == "1 call" else "do"
+    if run.outcome == "failed":
+        return f"{calls} {does} not retry after {after}"
+    if run.is_made_twice:
+        return f"{calls} may be made twice after {after}"
+    if run.outcome == "damaged":
+        return f"{calls} may end in {', '.join(_rules(run))} after {after}"
+    if cell.is_silent:
+        return f"{calls} {does} not have a time limit: the run waits for an answer that does not come"
+    return f"{calls} {does} not give up while a fault lasts" if cell.lasts else f"{calls} {does} not end after {after}"
+
+
+def told(sweep: Sweep, run: Run, style: Style) -> str:
+    """Return the lines about a run that has just ended: its findings, and the command that repeats it."""
+    lines = [f"{style(f'{run.outcome:8}', _COLOURS[run.outcome])}  {run.cell}  ({run.end})"]
+    lines += dict.fromkeys(f"  {one['severity']} {one['rule']}: {one['message']}" for one in run.findings)
+    return "\n".join([*lines, f"  {sweep.line_to_repeat(run.cell)}"]) + "\n"
 
 
 def as_text(sweep: Sweep, style: Style) -> str:
-    """Return the matrix, and for each run that did not survive, its findings and the command that repeats it."""
-    signs, calls, columns = sweep.signs, sweep.calls, sweep.columns
-    width = max(len(call) for call in calls)
-    faults = [fault for _, under in columns for fault in under]
-    letters = dict(zip(faults, _LETTERS, strict=False))
-    heads = "   ".join(" ".join(letters[fault] for fault in under) for _, under in columns)
-    lines = [style(f"{'':{width}}  {heads}", BOLD)]
-    for call in calls:
-        row = [[signs.get((call, fault), " ") for fault in under] for _, under in columns]
-        cells = "   ".join(" ".join(style(sign, _COLOURS[sign]) for sign in under) for under in row)
-        lines.append(f"{call:{width}}  {cells}".rstrip())
-    for heading, under in columns:
-        lines += ["", style(heading, BOLD), *(f"{letters[fault]}  {fault}" for fault in under)]
-    stopped = "   ? not run: the sweep was stopped" if sweep.not_run else ""
-    lines += [
-        "",
-        f". survived   F failed   H hung   D damaged   - left out: it cannot differ from another{stopped}",
-        "",
-    ]
-    for run in sweep.broken:
-        lines += _lines_of(sweep, run, style)
-    reasons = sweep.left_out_by_reason.items()
-    lines += ["", *(f"left out {count_of(len(cells), 'cell')}: {why}" for why, cells in reasons), sweep.summary()]
+    """Return what to fix first, the warnings of runs that survived, how each call ended, and what was not run."""
+    lines: list[str] = []
+    if sweep.causes:
+        lines += ["", style("What to fix first", BOLD)]
+    for number, cause in enumerate(sweep.causes, start=1):
+        lines += [f"{number}. {cause.summary}: {_some(cause.cells)}"]
+        lines += [f"   in {_some(cause.tests)}"] if cause.tests else []
+        lines += [f"   {cause.command}"]
+    lines += _warnings(sweep, style)
+    lines += ["", style("How the calls of each operation ended", BOLD)]
+    for name, calls in _by_operation(sweep.words_of_cells).items():
+        lines += [name, *_faults_by_word(calls, style)]
+    lines += ["", *_remarks(sweep), sweep.summary()]
     return "\n".join(lines) + "\n"
 
 
-def _lines_of(sweep: Sweep, run: Run, style: Style) -> Iterator[str]:
-    word = style(f"{run.outcome:8}", _COLOURS[SIGNS[run.outcome]])
-    yield f"{word}  {run.cell}  ({run.end})"
-    for finding in run.findings:
-        yield f"  {finding['severity']} {finding['rule']}: {finding['message']}"
-    yield f"  {sweep.line_to_repeat(run)}"
+def _by_operation(words_of_cells: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Mapping[str, str]]]:
+    """Collect the calls of each operation; where the fault lasts, apart."""
+    found: dict[str, dict[str, Mapping[str, str]]] = {}
+    for call, words in words_of_cells.items():
+        operation, _, number = call.partition("#")
+        lasts = number.endswith("+")
+        name = f"{operation}, while the fault lasts (to give up is right)" if lasts else operation
+        found.setdefault(name, {})[number] = words
+    return found
+
+
+def _faults_by_word(calls: Mapping[str, Mapping[str, str]], style: Style) -> Iterator[str]:
+    """List faults by how their runs ended, in the width of the terminal; with the calls, where these do not agree."""
+    width = max(shutil.get_terminal_size().columns, 40)
+    for outcome in (*reversed(OUTCOMES), NOT_RUN):
+        faults: dict[str, list[str]] = {}
+        for number, words in calls.items():
+            for fault, word in words.items():
+                if word == outcome:
+                    faults.setdefault(fault, []).append(f"#{number}")
+        shown = [
+            fault if len(numbers) == sum(fault in words for words in calls.values()) else f"{fault} ({_some(numbers)})"
+            for fault, numbers in faults.items()
+        ]
+        if shown:
+            head, *rest = textwrap.wrap(", ".join(shown), width - 12, break_on_hyphens=False)
+            yield f"  {style(f'{outcome:8}', _COLOURS.get(outcome, DIM))}  {head}"
+            yield from (f"{'':12}{line}" for line in rest)
+
+
+def _warnings(sweep: Sweep, style: Style) -> Iterator[str]:
+    """List what was wrong with runs that survived, each rule once."""
+    found: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    usual = {one["rule"] for one in sweep.clean.findings}
+    for run in sweep.runs:
+        for one in run.findings if run.outcome == "survived" else ():
+            if one["severity"] == "warning" and one["rule"] not in usual:
+                found.setdefault(one["rule"], []).append((run.cell, one))
+    if found:
+        yield from ("", style("Warnings of runs that survived", BOLD))
+    for rule, rows in found.items():
+        yield f"{rule}: {rows[0][1]['message']} ({_some(list(dict.fromkeys(cell for cell, _ in rows)))})"
+
+
+def _remarks(sweep: Sweep) -> Iterator[str]:
+    flaky = [run.cell for run in sweep.runs if run.is_flaky]
+    if flaky:
+        yield f"flaky: {_some(flaky)} failed, and did not when repeated: the suite does not always end alike"
+    for one in sweep.gate.unused(sweep.runs):
+        yield f"expected, but did not occur: {one.cell} {one.outcome} ({one.reason})"
+    if sweep.represented:
+        yield f"{count_of(sweep.represented, 'cell')} not run: another call of the same operation stands for each; --faults all runs them"
+    for why, cells in sweep.left_out_by_reason.items():
+        yield f"left out {count_of(len(cells), 'cell')}: {why}"
+    if sweep.not_run:
+        yield f"{count_of(len(sweep.not_run), 'run')} had not ended when {sweep.why_stopped}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name the first of several."""
+    more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
+    return ", ".join(names[:MAX_SHOWN]) + more

@@ -6,11 +6,10 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from emulator.cli.sweep.matrix import LEFT_OUT, NOT_RUN, SIGNS, Sweep
-from emulator.cli.sweep.runs import OUTCOMES, Run
+from emulator.cli.sweep.matrix import Sweep
+from emulator.cli.sweep.runs import OUTCOMES
 
-_WORDS: Final = {sign: outcome for outcome, sign in SIGNS.items()} | {LEFT_OUT: "left out", NOT_RUN: "not run"}
-_SURVIVED: Final = "✓"
+_SIGNS: Final = {"survived": "✓", "failed": "F", "hung": "H", "damaged": "D"}
 _MEANINGS: Final = {
     "survived": "the command succeeded all the same",
     "failed": "it exited with another status",
@@ -31,8 +30,9 @@ def as_page(sweep: Sweep) -> str:
             f"<style>{_STYLE.read_text('utf-8')}</style></head><body>",
             "<h1>What does it survive?</h1>",
             f'<p class="quiet"><code>{command}</code>, {sweep.clean.seconds:.1f} s without a fault</p>',
-            *(["<p>Incomplete: the sweep was stopped before all runs had ended.</p>"] if sweep.not_run else []),
+            *([f"<p>Incomplete: {escape(sweep.why_stopped)} before all runs had ended.</p>"] if sweep.not_run else []),
             *_counts(sweep),
+            *_causes(sweep),
             *_matrix(sweep),
             *_broken(sweep),
             *_left_out(sweep),
@@ -46,72 +46,67 @@ def _counts(sweep: Sweep) -> Iterator[str]:
     parts = "".join(f'<i class="{outcome}" style="--n: {count}"></i>' for outcome, count in counts.items() if count)
     yield f'<div class="bar" role="img" aria-label="{escape(sweep.summary())}">{parts}</div><ul class="counts">'
     for outcome, count in counts.items():
-        tag = f'<span class="tag {outcome}">{SIGNS[outcome] if outcome != "survived" else _SURVIVED}</span>'
+        tag = f'<span class="tag {outcome}">{_SIGNS[outcome]}</span>'
         yield f"<li><b>{count}</b>{tag}{outcome}<small>{_MEANINGS[outcome]}</small></li>"
     yield "</ul>"
 
 
+def _causes(sweep: Sweep) -> Iterator[str]:
+    if sweep.causes:
+        yield "<h2>What to fix first</h2>"
+    for cause in sweep.causes:
+        outcome = next(run.outcome for run in sweep.runs if run.cell == cause.cells[0])
+        cells = ", ".join(f'<a href="#{escape(cell)}"><code>{escape(cell)}</code></a>' for cell in cause.cells)
+        tests = f"<p><small>in {escape(', '.join(cause.tests))}</small></p>" if cause.tests else ""
+        yield f'<article class="{outcome}"><h3>{escape(cause.summary)}</h3><p>{cells}</p>{tests}{_command(cause.command)}</article>'
+
+
 def _matrix(sweep: Sweep) -> Iterator[str]:
-    signs, columns = sweep.signs, sweep.columns
-    gap = '<td class="gap"></td>'
-    headings = gap.join(f'<th class="heading" colspan="{len(under)}">{heading}</th>' for heading, under in columns)
-    faults = gap.join("".join(_head(fault) for fault in under) for _, under in columns)
-    yield f'<div class="panel"><table><thead><tr><td></td>{headings}</tr><tr><td></td>{faults}</tr></thead><tbody>'
-    for call in sweep.calls:
-        cells = gap.join(
-            "".join(_cell(f"{call}:{fault}", signs.get((call, fault))) for fault in under) for _, under in columns
-        )
+    faults = sweep.faults
+    heads = "".join(f'<th class="fault" scope="col"><span>{escape(fault)}</span></th>' for fault in faults)
+    yield f'<div class="panel"><table><thead><tr><td></td>{heads}</tr></thead><tbody>'
+    for call, words in sweep.words_of_cells.items():
+        cells = "".join(_cell(f"{call}:{fault}", words.get(fault)) for fault in faults)
         yield f'<tr><th scope="row"><code>{escape(call)}</code></th>{cells}</tr>'
     yield "</tbody></table></div>"
 
 
-def _head(fault: str) -> str:
-    return f'<th class="fault" scope="col"><span>{escape(fault)}</span></th>'
-
-
-def _cell(cell: str, sign: str | None) -> str:
-    if sign is None:
+def _cell(cell: str, word: str | None) -> str:
+    if word is None:
         return '<td class="none"></td>'
-    title = f'title="{escape(cell)}: {_WORDS[sign]}"'
-    if sign in (LEFT_OUT, NOT_RUN):
-        return f'<td class="left" {title}>{"–" if sign == LEFT_OUT else sign}</td>'
-    if sign == SIGNS["survived"]:
-        return f'<td class="ran survived" {title}>{_SURVIVED}</td>'
-    return f'<td class="ran {_WORDS[sign]}" {title}><a href="#{escape(cell)}">{sign}</a></td>'
+    title = f'title="{escape(cell)}: {word}"'
+    if word in _SIGNS:
+        sign = _SIGNS[word] if word == "survived" else f'<a href="#{escape(cell)}">{_SIGNS[word]}</a>'
+        return f'<td class="ran {word}" {title}>{sign}</td>'
+    return f'<td class="left" {title}>?</td>'
 
 
 def _broken(sweep: Sweep) -> Iterator[str]:
-    """Show runs that are worse than failed in full; failures, most of which are right, are folded."""
-    worse = [run for run in sweep.broken if run.outcome != "failed"]
-    failed = [run for run in sweep.broken if run.outcome == "failed"]
-    if worse:
-        yield "<h2>What has to be mended</h2>"
-    for run in worse:
-        yield f'<article class="{run.outcome}" id="{escape(run.cell)}"><h3>{_end(run)}</h3>{_details(sweep, run)}</article>'
-    if failed:
-        yield '<h2>What it did not survive</h2><p class="quiet">Under “Somebody has to act” that is right, if it failed at once.</p>'
-    for run in failed:
-        yield f'<details class="failed" id="{escape(run.cell)}"><summary>{_end(run)}</summary>{_details(sweep, run)}</details>'
-
-
-def _details(sweep: Sweep, run: Run) -> str:
-    findings = "".join(
-        f"<p>{escape(finding['severity'])} <b>{escape(finding['rule'])}</b>: {escape(finding['message'])}<br>"
-        f"<small>{escape(str(finding.get('remedy') or ''))}</small></p>"
-        for finding in run.findings
+    """Show each run that did not survive, folded."""
+    broken = sorted(
+        (run for run in sweep.runs if run.outcome != "survived"), key=lambda run: -OUTCOMES.index(run.outcome)
     )
-    return f"{findings}<pre><code>{escape(sweep.line_to_repeat(run))}</code></pre>"
+    if broken:
+        yield '<h2>What it did not survive</h2><p class="quiet">Where a fault lasts, or no client can mend it, that is right if it failed at once.</p>'
+    for run in broken:
+        findings = "".join(
+            f"<p>{escape(finding['severity'])} <b>{escape(finding['rule'])}</b>: {escape(finding['message'])}<br>"
+            f"<small>{escape(str(finding.get('remedy') or ''))}</small></p>"
+            for finding in run.findings
+        )
+        end = f'<span class="tag">{run.outcome}</span><code>{escape(run.cell)}</code> <small>{run.end}</small>'
+        details = findings + _command(sweep.line_to_repeat(run.cell))
+        yield f'<details class="{run.outcome}" id="{escape(run.cell)}"><summary>{end}</summary>{details}</details>'
 
 
-def _end(run: Run) -> str:
-    tag = f'<span class="tag">{run.outcome}</span>'
-    return f"{tag}<code>{escape(run.cell)}</code> <small>{run.end}</small>"
+def _command(line: str) -> str:
+    return f"<pre><code>{escape(line)}</code></pre>"
 
 
 def _left_out(sweep: Sweep) -> Iterator[str]:
-    if not sweep.left_out:
+    if not sweep.plan.left_out:
         return
-    yield "<h2>What was left out, since it cannot differ from another</h2>"
+    yield "<h2>What was left out</h2>"
     for why, cells in sweep.left_out_by_reason.items():
         listed = ", ".join(f"<code>{escape(str(cell))}</code>" for cell in cells)
         yield f"<details><summary>{len(cells)}: {escape(why)}</summary><p>{listed}</p></details>"

@@ -2,7 +2,8 @@
 
 Theory of operation. Most of what `exec` costs is the import of the emulator, so a run is forked from a process that has
 done it (`multiprocessing` has such a server; on Windows each process starts from nothing). A run that takes too long is
-repeated once before it counts as hung: on a busy machine most of them are only slow. Where the fault is silence, a run has
+repeated once before it counts as hung: on a busy machine most of them are only slow. So is one that failed where a client
+can recover: a suite may be flaky. Where the fault is silence, a run has
 additional time for each answer that its client waits for, and is not repeated. The pytest plugin finds the folder
 of its run by a variable: in the clean run it notes there which sandbox each test has, and later runs only the tests
 that a file there lists, those whose sandbox is struck.
@@ -19,20 +20,20 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from msgspec import Struct
-from msgspec.structs import asdict
+from msgspec import Struct, structs
 
 from emulator.cli.child import Guard
 from emulator.cli.errors import CommandError
 from emulator.cli.sweep.calls import MAX_REPETITIONS, Calls
 from emulator.cli.sweep.cells import SLOW_MS, Cell
-from emulator.testing.sweep_files import FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
+from emulator.cli.sweep.worlds import MADE_TWICE, World, Worlds, by_test, made_twice
+from emulator.testing.sweep_files import FAILED_TESTS, FOLDER_VARIABLE, NOTED_TESTS, WANTED_TESTS
 
 if TYPE_CHECKING:
     from emulator.app import Application
@@ -48,8 +49,7 @@ _BACKSTOP_SECONDS: Final = 30.0
 """How much longer than its timeout a run may take, with its start, its end and everything that is ended by force."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """The content of the file of `--cell`: the cell that strikes, None in the clean run, and the time limit of the command.
 
     `silence_seconds`: how much longer it may take for each request that its fault leaves without an answer.
@@ -88,7 +88,9 @@ class CellRun:
         self.task = Task.read(file)
         self._file = file
         self._calls = Calls(application.contract)
+        self._worlds = Worlds()
         application.sandboxes.watch(self._calls.note)
+        application.sandboxes.watch(self._worlds.note)
         if self.task.cell is not None:
             application.sandboxes.inject(self.task.cell.strike())
 
@@ -107,13 +109,21 @@ class CellRun:
     def conclude(self, status: int | None, duration_ms: int) -> None:
         """Write down how the run ended; `status` is None where the command took too long."""
         noted = self._calls.as_json() if self.task.cell is None else None
-        result = {"status": status, "seconds": duration_ms / 1000, "noted": noted, "struck": self._calls.struck}
-        result["is_endless"] = self._calls.is_struck_without_end
+        result: dict[str, Any] = {
+            "status": status,
+            "seconds": duration_ms / 1000,
+            "noted": noted,
+            "struck": self._calls.struck,
+        }
+        result |= {"is_endless": self._calls.is_struck_without_end, "worlds": self._worlds.as_json()}
         self._file.write_text(json.dumps(result), encoding="utf-8")
 
 
 class Run(Struct, frozen=True):
-    """How a run ended. `status` is None where it did not end by itself; `struck` says whether the fault fired."""
+    """How a run ended. `status` is None where it did not end by itself; `struck` says whether the fault fired.
+
+    `tests`: those of pytest that failed. `is_flaky`: it failed, and when it was repeated it did not.
+    """
 
     cell: str
     outcome: Outcome
@@ -121,17 +131,25 @@ class Run(Struct, frozen=True):
     seconds: float
     findings: Sequence[Mapping[str, Any]] = ()
     struck: bool = True
+    tests: Sequence[str] = ()
+    is_flaky: bool = False
 
     @property
     def end(self) -> str:
         """How it ended, in words."""
         if self.status is None:  # it may have ended before it could say whether the fault fired
             return f"no end in time, {self.seconds:.1f} s"
-        return f"status {self.status}, {self.seconds:.1f} s{'' if self.struck else ', the call was not made'}"
+        flaky = ", but not when it was repeated" if self.is_flaky else ""
+        return f"status {self.status}, {self.seconds:.1f} s{'' if self.struck else ', the call was not made'}{flaky}"
+
+    @property
+    def is_made_twice(self) -> bool:
+        """Whether its damage is that more was made than in the clean run."""
+        return any(finding["rule"] == MADE_TWICE for finding in self.findings)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a row of the report."""
-        return asdict(self)
+        return structs.asdict(self)
 
 
 def _process_context() -> "ProcessContext":
@@ -157,6 +175,8 @@ class Runner:
     _is_closed: bool = False
     _tests: dict[str, str] = field(default_factory=dict)
     """The test that each sandbox of the clean run belonged to, by the id of the sandbox."""
+    _worlds: dict[str, World] = field(default_factory=dict)
+    """What each test of the clean run made."""
 
     def close(self) -> None:
         """End the runs that are under way, and everything that they started."""
@@ -174,18 +194,27 @@ class Runner:
         run, result = self._run(Task(None, timeout_seconds), str(output))
         return run, result.get("noted", {}), output.read_text("utf-8", "replace")
 
-    def strike(self, cell: Cell, patience: "Patience", sandboxes: set[str], *, is_shown: bool = False) -> Run:
-        """Run the command with one fault; what seems to hang is tried once more. Raises CommandError.
+    def strike(
+        self, cell: Cell, patience: "Patience", sandboxes: set[str], *, is_shown: bool = False
+    ) -> Iterator[tuple[Run, bool]]:
+        """Run the command with one fault, twice if chance may have ended it so; return each run, and whether it is the last.
 
-        `sandboxes`: those of the clean run that are struck.
+        `sandboxes`: those of the clean run that are struck. Raises CommandError.
         """
         tests = {self._tests.get(sandbox) for sandbox in sandboxes}
-        for attempt in (1, 2):
-            task = Task(cell, patience.seconds(attempt), patience.silence_seconds(cell))
-            run, result = self._run(task, None if is_shown else os.devnull, tests)
-            if run.outcome != "hung" or result.get("is_endless") or task.silence_seconds:
-                break
-        return run
+        output = None if is_shown else os.devnull
+        task = Task(cell, patience.seconds(1), patience.silence_seconds(cell))
+        first, result = self._run(task, output, tests)
+        is_sure = {
+            "survived": True,
+            "failed": not cell.is_recoverable,
+            "hung": bool(result.get("is_endless") or task.silence_seconds),
+            "damaged": not first.is_made_twice,
+        }[first.outcome]
+        yield first, is_sure
+        if not is_sure:
+            second, _ = self._run(structs.replace(task, timeout_seconds=patience.seconds(2)), output, tests)
+            yield _agreed(first, second), True
 
     def _run(
         self, task: Task, output: str | None, tests: Collection[str | None] = (None,)
@@ -203,13 +232,19 @@ class Runner:
             with self._lock:
                 self._processes.discard(process)
             status, result, report = process.exitcode, _read(file), _read(report_file)
+            tests_of = dict(_rows(Path(folder, NOTED_TESTS)))
+            failed = list(dict.fromkeys(_rows(Path(folder, FAILED_TESTS))))
+            worlds = by_test(result.get("worlds", []), tests_of)
             if task.cell is None:
-                self._tests.update(_tests_in(Path(folder, NOTED_TESTS)))
+                self._tests, self._worlds = tests_of, worlds
         if "status" not in result and status != -signal.SIGKILL:
             if task.cell is not None:
                 raise CommandError(f"{task.cell}: the run ended with status {status} and without a result")
             result = {"status": status}  # it could not be started, and has printed why
-        return _judged(task, result, report), result
+        findings = (report.get("conduct") or {}).get("findings", [])
+        if task.cell is not None and task.cell.is_answered_once and not _has_error(findings):
+            findings = [*made_twice(self._worlds, worlds), *findings]
+        return _judged(task, result, findings, failed), result
 
     def _start(self, arguments: Sequence[str], output: str | None) -> BaseProcess:
         with self._lock:
@@ -249,15 +284,13 @@ class Patience:
         return SLOW_MS / 1000 if cell.is_silent and self._said_seconds is None else 0.0
 
     def note(self, run: Run) -> None:
-        """Learn from a run that ended."""
-        if run.status is not None:
+        """Learn from a run that ended, and whose client did not only wait."""
+        if run.status is not None and not Cell.read(run.cell).is_silent:
             self._longest_seconds = max(self._longest_seconds, run.seconds)
 
 
-def _tests_in(file: Path) -> dict[str, str]:
-    if not file.exists():
-        return {}
-    return dict(map(json.loads, file.read_text(encoding="utf-8").splitlines()))
+def _rows(file: Path) -> list[Any]:
+    return list(map(json.loads, file.read_text(encoding="utf-8").splitlines())) if file.exists() else []
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -267,14 +300,26 @@ def _read(file: Path) -> dict[str, Any]:
     return {}
 
 
-def _judged(task: Task, result: Mapping[str, Any], report: Mapping[str, Any]) -> Run:
-    conduct = report.get("conduct") or {}
-    findings = conduct.get("findings", [])
+def _has_error(findings: Sequence[Mapping[str, Any]]) -> bool:
+    return any(finding["severity"] == "error" for finding in findings)
+
+
+def _judged(
+    task: Task, result: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], failed_tests: Sequence[str]
+) -> Run:
     status = result.get("status")
     outcome: Outcome = "survived" if status == 0 else "failed"
-    if any(finding["severity"] == "error" for finding in findings):
-        outcome = "damaged"
     if status is None:
         outcome = "hung"
+    elif _has_error(findings):
+        outcome = "damaged"
     seconds = result.get("seconds", task.timeout_seconds or 0.0)
-    return Run(str(task.cell or ""), outcome, status, seconds, findings, bool(result.get("struck")))
+    return Run(str(task.cell or ""), outcome, status, seconds, findings, bool(result.get("struck")), failed_tests)
+
+
+def _agreed(first: Run, second: Run) -> Run:
+    """Return what two runs of a cell are together: failures that a repetition does not show are flaky."""
+    if first.outcome == "hung" or OUTCOMES.index(second.outcome) > OUTCOMES.index(first.outcome):
+        return second  # a busy machine is slow, but nothing makes a run do damage by chance
+    is_flaky = second.outcome != first.outcome
+    return structs.replace(first, outcome="failed", is_flaky=True) if is_flaky else first

@@ -6,6 +6,7 @@ standard output, everything else to standard error.
 
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
@@ -14,8 +15,7 @@ import threading
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -24,19 +24,33 @@ from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_file, writing
 from emulator.cli.output import out
 from emulator.cli.sweep.calls import Call, Work, calls_of
-from emulator.cli.sweep.cells import GROUPS, Cell, LeftOut, plan, sandboxes_of
-from emulator.cli.sweep.matrix import Sweep, as_text
+from emulator.cli.sweep.cells import Cell, plan, sandboxes_of
+from emulator.cli.sweep.classes import CHOICES, Plan, choose
+from emulator.cli.sweep.gate import Gate, read_expectations
+from emulator.cli.sweep.junit import junit_text
+from emulator.cli.sweep.matrix import Sweep, as_text, told
 from emulator.cli.sweep.progress import Progress
 from emulator.cli.sweep.runs import Patience, Run, Runner
 from emulator.contract import Contract, load_contract
 from emulator.documents.complaints import did_you_mean, nearest
+from emulator.documents.values import parse_span_ms
 from emulator.domain.problems import CATALOGUE
+from emulator.kernel.clock import host_elapsed_ms
 from emulator.scenario.matching import BYTE_SURFACES
 from emulator.settings import OPTIONS, SettingError, UsageError, read_settings
 from emulator.testing.files import read_file
 from emulator.web.files import BYTE_CODES
 
 _RESUME_FORMAT: Final = "image-workflow-emulator sweep"
+
+
+_USUAL_BUDGET_SECONDS: Final = 60.0
+_SILENT_RUNS: Final = 4
+"""How many runs may wait for an answer that does not come, for each one that needs a processor."""
+
+
+class _OutOfTimeError(Exception):
+    """Raised when the budget is used up."""
 
 
 class _Stopped(Exception):
@@ -49,26 +63,27 @@ class _Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The options of a sweep."""
+    """The options of a sweep. `budget_seconds` None: as long as it takes."""
 
     jobs: int
-    only: str
-    groups: tuple[str, ...]
+    only: str | None
+    faults: tuple[str, ...]
     timeout_seconds: float | None
+    budget_seconds: float | None
+    gate: Gate
 
     @classmethod
-    def of(cls, options: Namespace) -> "_Choice":
-        """Read the options. Raises SettingError."""
+    def of(cls, options: Namespace, environment: Mapping[str, str]) -> "_Choice":
+        """Read the options. Raises SettingError, and DocumentError or UnusableFileError for the file of expectations."""
         jobs = _number("--jobs", options.jobs, int, "a whole number from 1") if options.jobs else os.cpu_count() or 1
         timeout = _number("--timeout", options.timeout, float, "seconds, more than 0") if options.timeout else None
-        groups = tuple(options.faults.split(",")) if options.faults else GROUPS
-        if set(groups) - set(GROUPS):
-            raise SettingError("--faults", options.faults, f"some of {', '.join(GROUPS)}, with commas between them")
-        return cls(int(jobs), options.only or "*", groups, timeout)
-
-    def means(self, cell: Cell) -> bool:
-        """Tell whether a cell was asked for."""
-        return cell.group in self.groups and fnmatchcase(str(cell), self.only)
+        faults = tuple(options.faults.split(",")) if options.faults else ()
+        if set(faults) - set(CHOICES):
+            raise SettingError("--faults", options.faults, f"some of {', '.join(CHOICES)}, with commas between them")
+        is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
+        gate = Gate(options.strict or ("recoverable" if is_ci else "off"), read_expectations(options.expected))
+        budget = _USUAL_BUDGET_SECONDS if options.budget is None and sys.stdout.isatty() else _span(options.budget)
+        return cls(int(jobs), options.only, faults, timeout, budget, gate)
 
 
 def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
@@ -77,11 +92,12 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     Raises UsageError or DocumentError for options and files that cannot be used, a clean run that fails, and a pattern that
     fits no cell; CommandError if the runs cannot be started.
     """
-    choice = _Choice.of(options)
+    choice = _Choice.of(options, environment)
     report_file = writable_file("--report", options.report)
+    junit_file = writable_file("--junit", options.junit)
     arguments = _exec_options(options, environment)
     if _has_fixed_port(options, environment):
-        choice = _Choice(1, choice.only, choice.groups, choice.timeout_seconds)
+        choice = replace(choice, jobs=1)
     resumed = _ResumeFile(writable_file("--resume", options.resume), [*arguments, "--", *options.words], choice)
     runner = Runner(arguments, options.words)
     try:
@@ -95,13 +111,13 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     try:
         print(as_text(swept, out(environment)), end="", flush=True)
     finally:  # the same Ctrl-C may have ended who reads it
-        if report_file is not None:
-            with writing(report_file):
-                report_file.write_text(_report_text(swept, report_file), encoding="utf-8")
+        for file, content in ((report_file, _report_text), (junit_file, junit_text)):
+            if file is not None:
+                with writing(file):
+                    file.write_text(content(swept, file), encoding="utf-8")
     if stopped is not None:
         return signalled_status(stopped.number)
-    worst = {run.outcome for run in swept.runs}
-    return int(bool(worst & {"hung", "damaged"}) or (options.strict and "failed" in worst))
+    return int(any(map(choice.gate.fails, swept.runs)))
 
 
 def _sweep(
@@ -113,33 +129,40 @@ def _sweep(
         end = "did not end in time" if clean.status is None else f"exited with status {clean.status}"
         sys.stderr.write(output)
         raise UsageError(f"the command must succeed without a fault; its clean run {end}")
-    contract = load_contract()
-    calls, works = calls_of(noted)
-    cells, left_out = _chosen(choice, calls, works, contract)
+    contract, (calls, works) = load_contract(), calls_of(noted)
+    chosen = _chosen(choice, calls, works, contract)
     repeat = [*_given_options(options), *(["--timeout", options.timeout] if options.timeout else [])]
-    patience = Patience(clean, choice.timeout_seconds)
-    runs = {cell: resumed.runs[str(cell)] for cell in cells if str(cell) in resumed.runs}
-    struck = {cell: sandboxes_of(cell, calls, works) for cell in cells if cell not in runs}
-    is_shown, stopped = len(cells) == 1, None
-    progress = Progress(len(cells), len(runs), choice.jobs, clean.seconds, environment)
+    runs = {cell: resumed.runs[str(cell)] for cell in chosen.cells if str(cell) in resumed.runs}
+    swept = Sweep(contract, clean, [], chosen, options.words, repeat, choice.gate)
+    crew = _Crew(runner, choice, Patience(clean, choice.timeout_seconds), lambda cell: sandboxes_of(cell, calls, works))
+    progress = Progress(len(chosen.cells), len(runs), choice.jobs, clean.seconds, environment, choice.budget_seconds)
+    announced: dict[Cell, Run] = {}
+    style, stopped, why = out(environment), None, ""
     try:
         with progress, resumed.noting() as note:
-            for cell, run in _run_all(runner, struck, choice.jobs, patience, is_shown=is_shown):
-                runs[cell] = run
-                patience.note(run)
-                note(run)
-                progress.note(run)
+            crew.is_shown = len(chosen.cells) == 1
+            crew.add([cell for cell in chosen.cells if cell not in runs])
+            for cell, run, is_last in crew.run():
+                is_told = choice.gate.is_weakness(run) or run.is_flaky or (choice.only and run.outcome != "survived")
+                if is_told and announced.get(cell) != run and (is_last or run.outcome == "failed"):
+                    announced[cell] = run
+                    progress.tell(told(swept, run, style))
+                if is_last:
+                    runs[cell] = run
+                    note(run)
+                    crew.add(chosen.further(runs))
+                    progress.note(run, len(chosen.cells))
     except _Stopped as signalled:
-        stopped = signalled
-    ended = [runs[cell] for cell in cells if cell in runs]
-    not_run = [cell for cell in cells if cell not in runs]
-    return Sweep(contract, clean, ended, left_out, options.words, repeat, not_run), stopped
+        stopped, why = signalled, "the sweep was stopped"
+    except _OutOfTimeError:
+        why = f"the {choice.budget_seconds:g} s of --budget had passed"
+    ended = [runs[cell] for cell in chosen.cells if cell in runs]
+    not_run = [cell for cell in chosen.cells if cell not in runs]
+    return replace(swept, runs=ended, not_run=not_run, why_stopped=why), stopped
 
 
-def _chosen(
-    choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contract: Contract
-) -> tuple[list[Cell], list[LeftOut]]:
-    """Return the cells to run, and those that were asked for too and are left out. Raises UsageError."""
+def _chosen(choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contract: Contract) -> Plan:
+    """Return what is to be run. Raises UsageError where there is nothing."""
     codes = {name: operation.all_codes for name, operation in contract.operations.items()}
     codes |= dict.fromkeys(BYTE_SURFACES, BYTE_CODES)
     cells, left_out = plan(
@@ -147,44 +170,82 @@ def _chosen(
     )
     if not calls:
         raise UsageError("the command called no operation of its emulator: is IMAGE_WORKFLOW_BASE_URL what it calls?")
-    meant = [cell for cell in cells if choice.means(cell)]
-    meant_left_out = [left for left in left_out if choice.means(left.cell)]
-    if len(meant_left_out) == 1 and not meant:  # a cell that is named is run
-        return [meant_left_out[0].cell], []
-    if not meant:
-        why = f"; {meant_left_out[0].cell} is left out: {meant_left_out[0].why}" if meant_left_out else ""
-        near = nearest(choice.only, [str(cell) for cell in cells])
+    chosen = choose(cells, left_out, choice.only, choice.faults, contract)
+    if len(chosen.left_out) == 1 and not chosen.cells:  # a cell that is named is run
+        return choose([chosen.left_out[0].cell], [], choice.only, ("all",), contract)
+    if not chosen.cells:
+        why = f"; {chosen.left_out[0].cell} is left out: {chosen.left_out[0].why}" if chosen.left_out else ""
+        near = nearest(choice.only or "", [str(cell) for cell in cells])
         hint = did_you_mean(near) or f"; the first there is: {cells[0]}"
-        raise UsageError(f"--only {choice.only!r} fits no cell of the faults {', '.join(choice.groups)}{why or hint}")
-    return meant, meant_left_out
+        raise UsageError(
+            f"--only {choice.only!r} fits no cell of the faults {', '.join(choice.faults) or 'all'}{why or hint}"
+        )
+    return chosen
 
 
-def _run_all(
-    runner: Runner, cells: Mapping[Cell, set[str]], jobs: int, patience: Patience, *, is_shown: bool
-) -> Iterator[tuple[Cell, Run]]:
-    """Run the cells, each with the sandboxes that it strikes, side by side; go through them as they end."""
-    waiting: queue.SimpleQueue[Cell] = queue.SimpleQueue()
-    ended: queue.SimpleQueue[tuple[Cell, Run | Exception]] = queue.SimpleQueue()
-    for cell in cells:
-        waiting.put(cell)
+class _Crew:
+    """Runs cells side by side. Those whose clients only wait have threads of their own: they take no processor."""
 
-    def work() -> None:
-        with contextlib.suppress(queue.Empty):
-            while True:
-                cell = waiting.get_nowait()
-                try:
-                    ended.put((cell, runner.strike(cell, patience, cells[cell], is_shown=is_shown)))
-                except Exception as error:
-                    ended.put((cell, error))
-                    return
+    def __init__(
+        self, runner: Runner, choice: _Choice, patience: Patience, sandboxes_of: Callable[[Cell], set[str]]
+    ) -> None:
+        self._runner, self._choice, self._patience, self._sandboxes_of = runner, choice, patience, sandboxes_of
+        self._busy: queue.SimpleQueue[Cell] = queue.SimpleQueue()
+        self._silent = self._busy if choice.jobs == 1 else queue.SimpleQueue[Cell]()
+        self._ended: queue.SimpleQueue[tuple[Cell, Run | Exception, bool]] = queue.SimpleQueue()
+        self._to_go = 0
+        self._has_begun = threading.Event()
+        """Set when some runs have ended: the first findings come from those that end soon."""
+        self.is_shown = False
+        """Whether the command's own output is shown."""
 
-    for _ in range(min(jobs, len(cells))):
-        threading.Thread(target=work, daemon=True).start()
-    for _ in cells:
-        cell, run = ended.get()
-        if isinstance(run, Exception):
-            raise run
-        yield cell, run
+    def add(self, cells: Sequence[Cell]) -> None:
+        """Let further cells be run."""
+        self._to_go += len(cells)
+        for cell in cells:
+            (self._silent if cell.is_silent else self._busy).put(cell)
+
+    def run(self) -> Iterator[tuple[Cell, Run, bool]]:
+        """Go through the runs as they end, each with whether it is the last of its cell. Raises _OutOfTimeError."""
+        budget = self._choice.budget_seconds
+        ends_at_ms = math.inf if budget is None else host_elapsed_ms() + 1000 * budget
+        if self._silent is self._busy:
+            self._has_begun.set()
+        self._start(self._busy, self._choice.jobs)
+        if self._silent is not self._busy:
+            self._start(self._silent, _SILENT_RUNS * self._choice.jobs)
+        number = 0
+        while self._to_go:
+            if number >= 2 * self._choice.jobs or self._busy.empty():
+                self._has_begun.set()
+            left_ms = ends_at_ms - host_elapsed_ms()
+            try:
+                cell, run, is_last = self._ended.get(timeout=None if budget is None else max(left_ms, 0) / 1000)
+            except queue.Empty:
+                raise _OutOfTimeError from None
+            if isinstance(run, Exception):
+                raise run
+            number += 1
+            self._to_go -= is_last
+            yield cell, run, is_last
+
+    def _start(self, waiting: "queue.SimpleQueue[Cell]", number: int) -> None:
+        for _ in range(number):
+            threading.Thread(target=self._work, args=(waiting,), daemon=True).start()
+
+    def _work(self, waiting: "queue.SimpleQueue[Cell]") -> None:
+        """Run what waits, for as long as the process lives."""
+        while True:
+            cell = waiting.get()
+            if cell.is_silent:
+                self._has_begun.wait()
+            try:
+                sandboxes = self._sandboxes_of(cell)
+                for run, is_last in self._runner.strike(cell, self._patience, sandboxes, is_shown=self.is_shown):
+                    self._patience.note(run)
+                    self._ended.put((cell, run, is_last))
+            except Exception as error:
+                self._ended.put((cell, error, True))
 
 
 class _ResumeFile:
@@ -244,6 +305,15 @@ def _number(flag: str, text: str, kind: type[int] | type[float], expected: str) 
         if 0 < number < float("inf"):
             return number
     raise SettingError(flag, text, expected)
+
+
+def _span(text: str | None) -> float | None:
+    if text is None:
+        return None
+    with contextlib.suppress(ValueError):
+        if span_ms := parse_span_ms(text):
+            return span_ms / 1000
+    raise SettingError("--budget", text, "a span such as 60s or 10m")
 
 
 def _given_options(options: Namespace) -> list[str]:
