@@ -6,8 +6,9 @@ Owns the filters and the wait. What happened is recorded by the service's journa
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -26,14 +27,18 @@ from emulator.domain.problems import CATALOGUE, Problem
 from emulator.http.requests import ClientDisconnectedError, watching
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.kernel.wording import excerpt
+from emulator.scenario.readings_format import described_readings
 from emulator.service.journal import Journal
 from emulator.service.record import RequestRecord
 from emulator.service.sandbox import Sandbox
+from emulator.traffic.records import readings_shown
 
 FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since", "before")
 LIST_QUERY: Final = (*FILTERS, "limit", "wait_ms")
 DEFAULT_LIMIT: Final = 100
 MAX_LIMIT: Final = 1_000
+MAX_OBSERVED: Final = 1_000
+"""How many of the newest requests are asked for the readings that they show."""
 MAX_WAIT_MS: Final = 60_000
 NONE: Final = "none"
 """Stands for the operation, status or code that a request does not have: in filters, and where it is counted."""
@@ -59,7 +64,7 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
     journal, masks = sandbox.journal, Masks(sandbox)
     found = [record for record in journal.newest_first(wanted.since) if wanted.selects(record)]
     return {
-        "data": [describe_request(record, masks) for record in found[:limit]],
+        "data": _described(call, found[:limit], masks),
         "last_sequence": journal.last_sequence,
         "dropped": journal.dropped,
         "counts": _describe_counts(Counter((record.operation, record.status) for record in found)),
@@ -92,14 +97,30 @@ def show_request(call: ControlCall) -> dict[str, Any]:
         expected = "a Request-Id or the sequence number of an entry of this sandbox's journal"
         raise Problem("not_found", f"{excerpt(identifier)}: found no such entry{gone}; expected {expected}")
     masks = Masks(call.sandbox)
-    explanation = masks.of_bytes(orjson.dumps(explain(journal, record)))
     curl = as_curl(record, masks, call.origin)
-    return {**describe_request(record, masks), "curl": curl, "explanation": orjson.Fragment(explanation)}
+    (described,) = _described(call, [record], masks)
+    told = explain(journal, record) | {"readings": [_told(name) for name in described["readings"]]}
+    explanation = masks.of_bytes(orjson.dumps(told))
+    return {**described, "curl": curl, "explanation": orjson.Fragment(explanation)}
 
 
 def clear_requests(call: ControlCall) -> None:
     """DELETE /requests: forget all entries and counts; sequence numbers go on."""
     call.sandbox.journal.clear()
+
+
+def _described(call: ControlCall, records: Sequence[RequestRecord], masks: Masks) -> list[dict[str, Any]]:
+    """Return requests as JSON with the readings that changed their answers, which earlier requests may tell."""
+    sandbox = call.sandbox
+    recent = list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
+    shown = readings_shown(recent, sandbox.readings, call.plane.contract)
+    return [{**describe_request(record, masks), "readings": list(shown.get(record.sequence, ()))} for record in records]
+
+
+def _told(name: str) -> dict[str, str]:
+    decision, _, identifier = name.partition("=")
+    meaning = next(one for one in described_readings() if (one["decision"], one["id"]) == (decision, identifier))
+    return {"reading": name, "emulator": meaning["emulator"]}
 
 
 def _describe_counts(counts: Mapping[tuple[str | None, int | None], int]) -> dict[str, Any]:

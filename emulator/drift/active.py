@@ -11,8 +11,8 @@ from msgspec import Struct
 from emulator import __version__
 from emulator.contract import Contract
 from emulator.domain.lifecycles import TERMINAL
-from emulator.drift.exchanges import Exchange, RecordingError, lower_names
 from emulator.kernel.clock import host_elapsed_ms, host_now
+from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
 
 _SECONDS: Final = 60.0
 """How long one request may take."""

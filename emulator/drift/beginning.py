@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from emulator.drift.traffic import Call, Traffic
+from emulator.traffic.calls import Call, Traffic
 
 INGREDIENTS: Final = {
     "photography_style": "/photography-styles",

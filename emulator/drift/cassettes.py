@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import yaml
 
-from emulator.drift.exchanges import Exchange, RecordingError, lower_names
+from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_DEPTH: Final = 200

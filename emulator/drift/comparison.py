@@ -15,7 +15,7 @@ from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
 from emulator.drift.replay import Replay, Replayed, is_name
 from emulator.drift.service import Answered
-from emulator.drift.traffic import Call
+from emulator.traffic.calls import Call
 
 _NEVER: Final = frozenset(
     {"created_at", "updated_at", "started_at", "expires_at", "title", "detail", "message"}

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from emulator import __version__
-from emulator.drift.exchanges import Exchange, lower_names
 from emulator.kernel.timestamps import format_timestamp, parse_timestamp
+from emulator.traffic.exchanges import Exchange, lower_names
 
 _NOT_TEXT = ("image/", "application/octet-stream")
 

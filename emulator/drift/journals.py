@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from emulator.drift.exchanges import Exchange
 from emulator.kernel.timestamps import parse_timestamp
+from emulator.traffic.exchanges import Exchange
 
 ORIGIN = "http://emulator"
 """Stands for the address of the emulator, which a journal does not hold."""
@@ -37,6 +37,7 @@ def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
         status=None if entry.get("lost") else entry["status"],
         response_headers={name.lower(): value for name, value in (entry.get("response_headers") or {}).items()},
         response_body=response_body,
+        surface=entry.get("bytes"),
         is_partial="is not shown" in note and not str(entry.get("bytes") or ""),
     )
 

@@ -14,11 +14,11 @@ from msgspec import Struct
 from emulator.contract import Contract
 from emulator.domain.readings import DECISIONS, NO_READINGS, PLAIN, READINGS, Readings, chosen
 from emulator.drift.comparison import Difference, breaches, compare, unanswered
-from emulator.drift.decisions import OBSERVATIONS
-from emulator.drift.exchanges import Exchange
-from emulator.drift.observations.base import NEITHER, Seen
 from emulator.drift.replay import Replay, Replayed, is_name
-from emulator.drift.traffic import Traffic
+from emulator.traffic.calls import Traffic
+from emulator.traffic.decisions import OBSERVATIONS
+from emulator.traffic.exchanges import Exchange
+from emulator.traffic.observations.base import NEITHER, Seen
 
 Verdict = Literal["assumed", "other", "neither", "untold"]
 MAX_SHOWN: Final = 20

@@ -1,6 +1,6 @@
 """The probes: for each decision the least that has to be asked to tell its readings apart, and what that costs.
 
-A probe only asks. What its answers mean is said by the observation of its decision (`emulator.drift.decisions`), the
+A probe only asks. What its answers mean is said by the observation of its decision (`emulator.traffic.decisions`), the
 same one that judges a recording. A decision without a probe can only be told by traffic that happens to show it.
 """
 

@@ -14,10 +14,10 @@ import orjson
 
 from emulator.contract import BASE_PATH
 from emulator.drift.active import Reply, request
-from emulator.drift.exchanges import Exchange, RecordingError, lower_names
 from emulator.drift.har import as_har
 from emulator.drift.secrets import Scrubber
 from emulator.kernel.clock import host_elapsed_ms, host_now
+from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
 
 _HOST: Final = "127.0.0.1"
 _LINKS: Final = "/links/"

@@ -7,7 +7,7 @@ from typing import Any, Final
 import orjson
 
 from emulator.drift import cassettes, har, journals
-from emulator.drift.exchanges import Exchange, RecordingError
+from emulator.traffic.exchanges import Exchange, RecordingError
 
 MAX_FILE_BYTES: Final = 256 * 1024 * 1024
 MAX_EXCHANGES: Final = 20_000

@@ -15,13 +15,13 @@ from emulator.app import Application
 from emulator.contract import BASE_PATH, Contract
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
 from emulator.drift.beginning import INGREDIENTS, Found, found_at_start
-from emulator.drift.pictures import description_of
 from emulator.drift.service import Answered, DescribedPictures, ask
-from emulator.drift.traffic import Call, Traffic, Work
 from emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
 from emulator.scenario.outcomes import FAILURE_CODES
 from emulator.settings import read_settings
 from emulator.testing.options import option_texts
+from emulator.traffic.calls import Call, Traffic, Work
+from emulator.traffic.pictures import description_of
 
 _KEY: Final = "iwe_recorded_full"
 _CREDITS: Final = 1_000_000

@@ -17,8 +17,8 @@ import orjson
 from msgspec import structs
 
 from emulator.contract import BASE_PATH
-from emulator.drift.exchanges import Exchange
-from emulator.drift.pictures import described
+from emulator.traffic.exchanges import Exchange
+from emulator.traffic.pictures import described
 
 _REQUEST_HEADERS: Final = frozenset({"content-type", "content-length", "accept", "user-agent", "range", "expect"})
 _RESPONSE_HEADERS: Final = frozenset(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 from msgspec import Struct
 
-from emulator.drift.pictures import description_of
 from emulator.imaging.helpers import Helpers
 from emulator.imaging.messages import Head, Message
+from emulator.traffic.pictures import description_of
 from emulator.web.wire import LostAnswerError
 
 if TYPE_CHECKING:

@@ -25,6 +25,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     recovery: str | None = None
     effects: list[str]
     rules: list[Mapping[str, Any]]
+    readings: list[Mapping[str, Any]] = []
+    """The readings that changed the answer, each with what it means."""
     related: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:

@@ -66,6 +66,7 @@ def test_an_entry_tells_of_the_request_and_its_answer(emulator: EmulatorUnderTes
         "response_headers": answer.headers,
         "response_body": answer.json,
         "note": None,
+        "readings": [],
     }.items())  # fmt: skip
     assert entry["duration_ms"] > 0
     assert parse_timestamp(entry["arrived_at"]) > parse_timestamp(START)

@@ -9,12 +9,12 @@ import orjson
 from emulator.app import Application
 from emulator.contract import Contract, load_contract
 from emulator.drift.active import Reply, Service
-from emulator.drift.exchanges import Exchange, RecordingError, lower_names
 from emulator.drift.judgement import Report, judge
 from emulator.drift.probes import PROBES
 from emulator.drift.service import ORIGIN, DescribedPictures, ask
 from emulator.kernel.timestamps import DAY_MS
 from emulator.settings import read_settings
+from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
 
 CONTRACT: Contract = load_contract()
 KEY = "iwe_demo_full"
@@ -53,6 +53,11 @@ class RecordedService(Service):
 
 
 def tour(readings: str = "plain") -> list[Exchange]:
+    """Record a tour; see `toured`."""
+    return toured(readings).exchanges
+
+
+def toured(readings: str) -> RecordedService:
     """Record every probe, and what only a service's world shows: failures, a pause, and a key of the day before."""
     service = RecordedService(readings)
     service.control("PATCH", f"/teams/{_team(service)}", {"credits": 500})
@@ -63,7 +68,7 @@ def tour(readings: str = "plain") -> list[Exchange]:
     _pause(service)
     _old_key(service)
     _no_credits(service)
-    return service.exchanges
+    return service
 
 
 def judged(exchanges: list[Exchange]) -> Report:

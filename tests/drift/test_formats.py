@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from emulator.drift.exchanges import RecordingError
 from emulator.drift.recordings import read_recordings
+from emulator.traffic.exchanges import RecordingError
 from tests.drift.recorded import judged
 
 RECORDINGS = Path(__file__).parent / "recordings"

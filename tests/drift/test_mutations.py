@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from emulator.drift.exchanges import Exchange
-from emulator.drift.traffic import Call, Traffic
+from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.exchanges import Exchange
 from tests.drift.recorded import CONTRACT, judged, tour
 
 Change = Callable[[Exchange], Exchange]

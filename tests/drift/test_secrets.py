@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from emulator.drift.exchanges import Exchange
 from emulator.drift.har import as_har
 from emulator.drift.secrets import Scrubber, SurvivorError
+from emulator.traffic.exchanges import Exchange
 from tests.drift.recorded import judged, tour
 
 BASE_URL = "https://api.example.com/v1"

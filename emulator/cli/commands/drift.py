@@ -21,9 +21,9 @@ from emulator.kernel.timestamps import format_timestamp
 from emulator.settings import SettingError, UsageError
 
 if TYPE_CHECKING:
-    from emulator.drift.exchanges import Exchange
     from emulator.drift.judgement import Report
     from emulator.drift.recorder import Recorder
+    from emulator.traffic.exchanges import Exchange
 
 RECORD: Final = "record"
 BASE_URL_VARIABLE: Final = "IMAGE_WORKFLOW_BASE_URL"
@@ -63,7 +63,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, environment: Mapping[str, str]) -> int:
     """Judge or record, and return the exit status. Raises UsageError, CommandError."""
-    from emulator.drift.exchanges import RecordingError
+    from emulator.traffic.exchanges import RecordingError
 
     try:
         if options.files[:1] == [RECORD]:

@@ -153,10 +153,11 @@ function showConnection(reason) {
 }
 
 async function showFacts() {
-  const [{ version }, { base_url: baseUrl }] = await Promise.all([ask("GET", "/health"), shownSandbox()]);
+  const [{ version }, { base_url: baseUrl, readings }] = await Promise.all([ask("GET", "/health"), shownSandbox()]);
   const sandbox =
     sandboxId() === "default" ? null : element("span", { class: "chip", title: sandboxId() }, `Sandbox ${sandboxId()}`);
-  fill(byId("facts"), element("code", {}, baseUrl), sandbox, element("span", { class: "faint" }, version));
+  const badge = readings.length === 0 ? null : element("span", { class: "chip", title: readings.join("\n") }, "Other readings");
+  fill(byId("facts"), element("code", {}, baseUrl), sandbox, badge, element("span", { class: "faint" }, version));
 }
 
 /** @param {import("./events.js").LiveEvent} event */

@@ -92,6 +92,7 @@ function describe(entry, close) {
       element("div", { class: "buttons" }, ...links(entry)),
       section("Checks", checks(explanation.checks)),
       causes(explanation),
+      readings(explanation.readings),
       facts(entry),
       explanation.effects.length > 0 &&
         section(
@@ -174,6 +175,17 @@ function causes(explanation) {
     rules.length + changed.length > 0 &&
     section("Scenario", element("ul", { class: "plain causes" }, ...rules, ...changed))
   );
+}
+
+/**
+ * The readings of the specification that changed the answer.
+ * @param {{reading: string, emulator: string}[]} list
+ */
+function readings(list) {
+  const items = list.map(({ reading, emulator }) =>
+    element("li", {}, element("span", { class: "tag" }, reading), ` ${emulator}`),
+  );
+  return items.length > 0 && section("Readings", element("ul", { class: "plain" }, ...items));
 }
 
 /**

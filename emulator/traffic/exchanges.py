@@ -1,8 +1,11 @@
 """One exchange of request and answer, as somebody recorded it. Knows nothing of the service, nor of any file format."""
 
 from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
+
+Surface: TypeAlias = Literal["upload", "download"]
 
 
 class RecordingError(Exception):
@@ -25,6 +28,8 @@ class Exchange(Struct, frozen=True):
     """None where no answer was recorded: it was lost, or the client left."""
     response_headers: Mapping[str, str]
     response_body: bytes | None
+    surface: Surface | None = None
+    """Which of the byte surfaces it came to, where the recording itself says so."""
     is_partial: bool = False
     """Whether a body was cut off or left out, so that the exchange is evidence for the status alone."""
 

@@ -8,8 +8,8 @@ from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.pixels import output_size, size_of_area
 from emulator.domain.pricing import PHOTOSHOOT_CREDITS, PHOTOSHOOT_SLOTS, generation_charge, generation_price
 from emulator.domain.product_photos import PACKED_PHOTOS, pack
-from emulator.drift.observations.base import NEITHER, Seen, is_refusal_of_input, whole
-from emulator.drift.traffic import Call, Traffic, Work
+from emulator.traffic.calls import Call, Traffic, Work
+from emulator.traffic.observations.base import NEITHER, Seen, is_refusal_of_input, whole
 
 PHOTOGRAPHY: Final = "createProductPhotographyGeneration"
 _SENT_ALWAYS: Final = ("background", "fashion_model", "image_count", "aspect_ratio", "resolution", "output_format")

@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
-from emulator.drift.traffic import Call, Traffic
+from emulator.traffic.calls import Call, Traffic
 
 NEITHER: Final = "neither"
 """Seen where no reading of the decision explains what the service did."""

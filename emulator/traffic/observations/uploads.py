@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from emulator.domain.pixels import is_above_small_limit
-from emulator.drift.observations.base import NEITHER, Seen, is_refusal_of_input, whole
-from emulator.drift.traffic import Call, Traffic
 from emulator.kernel.timestamps import MINUTE_MS, SECOND_MS, parse_timestamp
+from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.observations.base import NEITHER, Seen, is_refusal_of_input, whole
 
 WINDOWS_MS: Final = {"plain": 15 * MINUTE_MS, "short": 60 * SECOND_MS}
 _TOLERANCE: Final = 0.25
@@ -83,7 +83,7 @@ def picture_limit(traffic: Traffic) -> Iterator[Seen]:
 
 def _sent_size(traffic: Traffic, completion: Call) -> tuple[int, int] | None:
     """Return the pixel size of the photo that was sent, where the recording has its bytes or their description."""
-    from emulator.drift.pictures import picture_size
+    from emulator.traffic.pictures import picture_size
 
     session = completion.parameters.get("upload_id")
     opened = next((call for call in traffic.of("createUpload") if call.answer.get("id") == session), None)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.domain.idempotency import RETENTION_MS
-from emulator.drift.observations.base import Seen, is_refusal_of_input, texts, whole
-from emulator.drift.traffic import Call, Traffic
+from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.observations.base import Seen, is_refusal_of_input, texts, whole
 
 LARGEST_PAGE: Final = 100
 MAX_NAME: Final = 100

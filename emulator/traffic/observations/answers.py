@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.domain.lifecycles import TERMINAL
-from emulator.drift.observations.base import NEITHER, Seen, texts, whole
-from emulator.drift.traffic import Call, Traffic, Work
 from emulator.kernel.timestamps import SECOND_MS
+from emulator.traffic.calls import Call, Traffic, Work
+from emulator.traffic.observations.base import NEITHER, Seen, texts, whole
 
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(Z|[+-]\d\d:?\d\d|)")
 

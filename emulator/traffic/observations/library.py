@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from emulator.drift.observations.base import Seen, whole
-from emulator.drift.traffic import Call, Traffic
 from emulator.kernel.timestamps import SECOND_MS
+from emulator.traffic.calls import Call, Traffic
+from emulator.traffic.observations.base import Seen, whole
 
 LAG_MS: Final = 2 * SECOND_MS
 """How long a list may not show a write under D74=lag."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import orjson
@@ -17,10 +17,9 @@ from msgspec import Struct
 
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
-from emulator.drift.exchanges import Exchange
 from emulator.kernel.timestamps import parse_timestamp
+from emulator.traffic.exchanges import Exchange, Surface
 
-Surface = Literal["upload", "download"]
 _WORKS: Final = ("operation", "generation")
 
 
@@ -144,7 +143,7 @@ class Traffic:
         links: dict[str, Surface] = {}
         number, now = 0, 0
         for exchange in exchanges:
-            operation, surface = None, links.get(_without_fragment(exchange.url))
+            operation, surface = None, exchange.surface or links.get(_without_fragment(exchange.url))
             parameters: dict[str, str] = {}
             if self.base_url and exchange.url.startswith(self.base_url + "/"):
                 found = self._match(exchange.method, exchange.url.removeprefix(self.base_url).partition("?")[0])

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from emulator.drift.observations import answers, library, requests, uploads, work
-from emulator.drift.observations.base import Observe
+from emulator.traffic.observations import answers, library, requests, uploads, work
+from emulator.traffic.observations.base import Observe
 
 OBSERVATIONS: Final[Mapping[str, Observe]] = {
     "D02": requests.page_limit,

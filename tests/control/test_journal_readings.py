@@ -1,0 +1,41 @@
+"""The journal and its explanations name the readings that changed an answer."""
+
+import pytest
+
+from emulator.domain.readings import chosen
+from emulator.traffic.records import readings_shown
+from tests.drift.recorded import CONTRACT, toured
+from tests.support.emulator_client import EmulatorUnderTest
+
+
+@pytest.mark.emulator(readings="D22=unordered,D26=always-a-cursor")
+def test_the_journal_names_the_readings_that_an_answer_shows(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/team")
+    emulator.get("/poses")
+    listed, team = emulator.told("GET", "/requests")["data"]
+    assert [] == team["readings"]
+    assert ["D26=always-a-cursor"] == listed["readings"]
+
+
+@pytest.mark.emulator(readings="D26=always-a-cursor")
+def test_an_explanation_says_what_a_reading_means(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/poses")
+    (told,) = emulator.told("GET", "/requests/1")["explanation"]["readings"]
+    assert "D26=always-a-cursor" == told["reading"]
+    assert "cursor" in told["emulator"]
+
+
+def test_plain_readings_change_nothing(emulator: EmulatorUnderTest) -> None:
+    emulator.get("/poses")
+    assert [] == emulator.told("GET", "/requests")["data"][0]["readings"]
+    assert [] == emulator.told("GET", "/requests/1")["explanation"]["readings"]
+
+
+@pytest.mark.parametrize(
+    "readings", ["other", "D10=releases,D33=other-defaults,D37=whole,D42=rough", "D33=count-ignored"]
+)
+def test_every_reading_is_named_but_that_of_pictures_which_no_record_holds(readings: str) -> None:
+    sandbox = toured(readings).application.sandboxes.default
+    records = list(sandbox.journal.newest_first())[::-1]
+    named = {name for names in readings_shown(records, sandbox.readings, CONTRACT).values() for name in names}
+    assert set(chosen(sandbox.readings)) - {"D57=small"} == named
