@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from emulator import __version__
 
@@ -110,8 +110,22 @@ def with_verb(given: Sequence[str]) -> list[str]:
     return [given[0], command.verb, *given[1:]]
 
 
+class ArgumentsError(SystemExit):
+    """Arguments that cannot be read; the complaint is printed."""
+
+    def __init__(self, complaint: str) -> None:
+        super().__init__(2)
+        self.complaint = complaint
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that suggests a word for one that is misspelled."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print a complaint. Raises ArgumentsError."""
+        self.print_usage(sys.stderr)
+        print(f"{self.prog}: error: {message}", file=sys.stderr)
+        raise ArgumentsError(message)
 
     def _check_value(self, action: argparse.Action, value: str) -> None:
         if action.choices is not None and value not in action.choices:

@@ -81,8 +81,13 @@ class Guard:
 class Child:
     """A running command. It has the streams and every other file that this process was started with."""
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str], guard: Guard) -> None:
-        """Start it, in a running event loop, which handles the signals from now on. Raises StartError."""
+    def __init__(
+        self, words: Sequence[str], environment: Mapping[str, str], guard: Guard, output: int | None = None
+    ) -> None:
+        """Start it, in a running event loop, which handles the signals from now on.
+
+        `output` is the file number of its standard output; None: that of this process. Raises StartError.
+        """
         self._guard = guard
         self._group = guard.group
         self._forward_signals()
@@ -90,7 +95,9 @@ class Child:
             _hand_terminal(os.getpgrp(), self._group)
         group = None if sys.platform == "win32" else self._group
         try:
-            self._process = subprocess.Popen(words, env=environment, close_fds=False, process_group=group)  # noqa: S603
+            self._process = subprocess.Popen(  # noqa: S603
+                words, env=environment, close_fds=False, process_group=group, stdout=output
+            )
         except OSError as error:
             _hand_terminal(self._group, os.getpgrp())
             raise StartError(words[0], error) from error

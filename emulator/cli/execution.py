@@ -1,7 +1,8 @@
 """The `exec` command: the emulator for as long as one command runs, and afterwards a report.
 
 Owns the order of steps: every mistake in options and files is found before the command is started, and after its end
-the emulator does not wait for anything. Writes to standard error alone; standard output is the command's.
+the emulator does not wait for anything. Writes to standard error alone; standard output is the command's, but for
+`--format json`, which gives it to one object for programs.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 from emulator.cli.arguments import PROGRAM
 from emulator.cli.child import Child, Guard, StartError, signalled_status
 from emulator.cli.errors import writable_file
+from emulator.cli.exec_verdict import Refusals, exec_verdict
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
 from emulator.cli.report import NO_REQUEST, Report, conduct_lines
@@ -31,6 +33,7 @@ from emulator.cli.start_up import (
     load_application,
     warn_of_unknown_variables,
 )
+from emulator.cli.verdict import print_compact, refusal
 from emulator.contract import BASE_PATH
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines
@@ -49,6 +52,8 @@ _PORT_OF_OTHERS = "; this one is that of EMULATOR_PORT"
 """Why a port is in use that no option gives: the variable leads other commands to a running emulator."""
 _FILES = ("report", "journal", "save_state", "coverage", "junit")
 """The options that name a file to be written when the command has ended."""
+_STANDARD_ERROR = 2
+"""Its file number."""
 _TIMED_OUT = 124
 """The status of a command that took too long, as in timeout(1)."""
 _LIMIT_CHECK_SECONDS = 0.5
@@ -68,7 +73,8 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     files = {name: writable_file(f"--{name.replace('_', '-')}", vars(options)[name]) for name in _FILES}
     configure_logging(settings.log_format, settings.log_level)
     warn_of_unknown_variables(environment)
-    recording, guard = Recording(), Guard()
+    recording, refusals, guard = Recording(), Refusals(), Guard()
+    prints_json = options.format == "json"
     try:
         where_from = _PORT_OF_OTHERS if options.port is None else ""
         with listening_socket(settings.host, settings.port, where_from) as listener:
@@ -78,23 +84,34 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             application.examiner.keeps_conduct = options.conduct != "off"
             if files["journal"] is not None:
                 application.sandboxes.watch(recording.note)
+            if prints_json:
+                application.sandboxes.watch(refusals.note)
             cell = None if options.cell is None else _cell(options.cell, application)
             if cell is not None:
                 variables |= cell.variables
             limit = None if cell is None else cell.limit_seconds
-            run = _Run(application, options.words, variables, guard, limit, keeps_state=bool(files["save_state"]))
+            output = _STANDARD_ERROR if prints_json else None
+            run = _Run(
+                application, options.words, variables, guard, limit, output, keeps_state=bool(files["save_state"])
+            )
             try:
                 with access_log(application, settings, environment, is_usual=False):
                     run.run(sockets=[listener])
             except StartError as error:
                 _say(f"{PROGRAM}: {error}")
+                if prints_json:
+                    print_compact(refusal(error))
                 return error.status
     finally:
         guard.dismiss()
     if cell is not None:
         cell.conclude(None if run.is_hung else run.status, run.duration_ms)
     conduct = None if options.conduct == "off" else run.conduct.without(ignored)
-    return _report(options, files, application, run, conduct, lambda suffix: recording.content(suffix, address))
+    status = _report(options, files, application, run, conduct, lambda suffix: recording.content(suffix, address))
+    if prints_json:
+        report = _report_of(options, status, run, application, conduct)
+        print_compact(exec_verdict(report, run.status, application.coverage(), refusals))
+    return status
 
 
 def _report(
@@ -115,7 +132,7 @@ def _report(
     is_low = coverage is not None and least is not None and coverage["percent"] < least
     coverage_lines = [] if coverage is None else [_coverage_words(coverage["percent"], least if is_low else None)]
     status = run.status or int(is_bad or is_low)
-    report = Report(options.words, status, run.duration_ms, run.tally, list(application.contract.operations), conduct)
+    report = _report_of(options, status, run, application, conduct)
     if not options.quiet:
         _say("\n".join([report.as_text().rstrip("\n"), *coverage_lines]))
     elif not run.status:  # else the command has said why
@@ -131,6 +148,12 @@ def _report(
     }
     statuses = [_write(file, contents[name]) for name, file in files.items() if file is not None]
     return status or max(statuses, default=0)
+
+
+def _report_of(
+    options: Namespace, status: int, run: "_Run", application: "Application", conduct: "Totals | None"
+) -> Report:
+    return Report(options.words, status, run.duration_ms, run.tally, list(application.contract.operations), conduct)
 
 
 def _coverage_words(percent: float, wanted: float | None) -> str:
@@ -162,6 +185,7 @@ class _Run(WatchedServer):
         environment: Mapping[str, str],
         guard: Guard,
         limit_seconds: Callable[[], float | None] | None,
+        output: int | None,
         *,
         keeps_state: bool,
     ) -> None:
@@ -172,6 +196,7 @@ class _Run(WatchedServer):
         self._environment = environment
         self._guard = guard
         self._limit_seconds = limit_seconds or (lambda: None)
+        self._output = output
         self._keeps_state = keeps_state
 
     @contextmanager
@@ -180,7 +205,7 @@ class _Run(WatchedServer):
 
     async def main_loop(self) -> None:
         began_at = host_elapsed_ms()
-        child = Child(self._words, self._environment, self._guard)
+        child = Child(self._words, self._environment, self._guard, self._output)
         try:
             self.status = await self._wait_for(child)
         finally:

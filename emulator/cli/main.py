@@ -2,14 +2,14 @@
 """The entry point: reads the environment, runs one command, turns its outcome into an exit status.
 
 0 is success, 2 a mistake in what was typed or a file that cannot be used, 1 any other failure, such as what the running emulator
-does not have. Messages go to standard error.
+does not have. Messages go to standard error, and where JSON is asked for, also to standard output.
 """
 
 import os
 import sys
 from argparse import Namespace
 
-from emulator.cli.arguments import PROGRAM, build_parser, module_of, parse_arguments
+from emulator.cli.arguments import PROGRAM, ArgumentsError, build_parser, module_of, parse_arguments
 from emulator.kernel.printable import printable
 
 FAILURE = 1
@@ -27,6 +27,12 @@ def main(arguments: list[str] | None = None) -> int:
         complete(build_parser(), os.environ)
     try:
         return _run(parse_arguments(arguments))
+    except ArgumentsError as error:
+        from emulator.cli.verdict import asks_for_json, print_compact, refusal
+
+        if asks_for_json(sys.argv[1:] if arguments is None else arguments):
+            print_compact(refusal(error.complaint))
+        raise
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -40,15 +46,16 @@ def _run(options: Namespace) -> int:
     from emulator.testing.errors import EmulatorError, UnusableFileError
 
     try:
-        status: int = module_of(options.command).run(options, os.environ)
+        try:
+            status: int = module_of(options.command).run(options, os.environ)
+        except (UsageError, DocumentError, UnusableFileError) as error:
+            status = _refuse(error, BAD_USAGE, options)
+        except CommandError as error:
+            status = _refuse(error, FAILURE, options)
+        except EmulatorError as error:
+            status = _refuse(error, BAD_USAGE if error.status in REFUSED_VALUES else FAILURE, options)
         sys.stdout.flush()  # a closed pipe is noticed here, and not at exit
         return status
-    except (UsageError, DocumentError, UnusableFileError) as error:
-        return _complain(error, BAD_USAGE)
-    except CommandError as error:
-        return _complain(error, FAILURE)
-    except EmulatorError as error:
-        return _complain(error, BAD_USAGE if error.status in REFUSED_VALUES else FAILURE)
     except OSError as error:
         # Standard output cannot be written, as its reader has closed the pipe (`head`) or the disk is full; nor at
         # exit.
@@ -66,6 +73,15 @@ def _open_standard_streams() -> None:
             if opened != number:  # pragma: no cover (a new file gets the lowest number that is free)
                 os.dup2(opened, number)
             setattr(sys, name, open(number, mode))  # noqa: PTH123, SIM115 (a stream that stays open, of a number)
+
+
+def _refuse(error: Exception, status: int, options: Namespace) -> int:
+    """Report an error, to programs too where they asked for JSON."""
+    if getattr(options, "format", None) == "json":
+        from emulator.cli.verdict import print_compact, refusal
+
+        print_compact(refusal(error))
+    return _complain(error, status)
 
 
 def _complain(error: Exception, status: int) -> int:

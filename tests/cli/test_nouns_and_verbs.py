@@ -97,7 +97,8 @@ def test_requests_that_a_list_leaves_out_are_counted(server: Server) -> None:
 def test_a_request_is_explained_and_told_as_json_and_as_a_command(server: Server) -> None:
     ask(server, "/v1/uploads", body={"content_type": "image/png", "size_bytes": 5}, method="POST")
     assert "  ✓ credential: passed\n" in told(server, "requests show last")
-    assert ask(server, "/_emulator/requests/1") == json.loads(told(server, "requests show 1 --format json"))
+    shown = json.loads(told(server, "requests show 1 --format json"))
+    assert shown == shown | ask(server, "/_emulator/requests/1")
     assert told(server, "requests show last --format curl").splitlines() == [
         "curl --include --request POST \\",
         '  --header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY" \\',

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from emulator.cli.coverage_files import least_percent, read_coverage
 from emulator.cli.errors import writable_file, writing
 from emulator.cli.output import add_format, show
+from emulator.cli.verdict import coverage_verdict
 
 _MOST_GAPS = 3
 
@@ -31,10 +32,12 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
         with writing(page):
             page.write_text(coverage_page(coverage), encoding="utf-8")
     shown = [(name, f"{met}/{of}", _gap_words(gaps)) for name, met, of, gaps in rows(coverage)]
-    show(options, environment, coverage, ("OPERATION", "MET", "GAPS"), shown)
+    is_low = options.fail_under is not None and coverage["percent"] < options.fail_under
+    answer = coverage_verdict(coverage, ok=not is_low) | coverage if options.format == "json" else coverage
+    show(options, environment, answer, ("OPERATION", "MET", "GAPS"), shown)
     if options.format == "table":
         print(f"\n{coverage['percent']:g} % of all points")
-    return int(options.fail_under is not None and coverage["percent"] < options.fail_under)
+    return int(is_low)
 
 
 def _gap_words(gaps: list[str]) -> str | None:

@@ -74,6 +74,7 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
+    from emulator.cli.verdict import drift_verdict
     from emulator.contract import load_contract
     from emulator.domain.readings import NO_READINGS
     from emulator.drift.judgement import judge
@@ -96,7 +97,7 @@ def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
         raise UsageError(f"{source}: nothing to compare: no exchange is a call of the Image Workflow Service")
     _write(report, source, *files)
     if options.format == "json":
-        print_json(report.as_json())
+        print_json(drift_verdict(report, ok=not fails(report, fail_on)) | report.as_json())
     else:
         print("\n".join(map(printable, lines(report))))
     return int(fails(report, fail_on))

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
 from emulator.cli.coverage_files import least_percent
+from emulator.cli.output import add_format
 
 _EPILOG = f"""\
 The command finds IMAGE_WORKFLOW_BASE_URL, IMAGE_WORKFLOW_API_KEY and EMULATOR_URL in its environment. When it has ended,
-a report about the run is printed to standard error. {ENVIRONMENT}"""
+a report about the run is printed to standard error; with --format json, standard output is one object about the run, and
+what the command prints goes to standard error. {ENVIRONMENT}"""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -44,6 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="exit with 1 if a smaller percentage of it was covered",
     )
     parser.add_argument("--quiet", action="store_true", help="do not print the report")
+    add_format(parser, "text", "json")
     add_settings(parser, {"port": "a free one", "access_log": "off"})
 
 

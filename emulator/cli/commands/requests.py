@@ -14,6 +14,7 @@ from emulator.cli.events import open_events
 from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
+from emulator.cli.verdict import finding, verdict
 from emulator.control.recorded_request import RecordedRequest, request_line
 from emulator.kernel.printable import printable, printable_lines
 from emulator.kernel.signing import without_signature
@@ -195,12 +196,23 @@ def _is_wanted(entry: Mapping[str, Any], query: Mapping[str, str]) -> bool:
 
 def _show(found: Mapping[str, Any], form: str, style: Style) -> None:
     if form == "json":
-        print_json(found)
+        print_json(_verdict_on(found) | dict(found))
     elif form == "curl":
         print(found["curl"])
     else:
         for line in _text(found, style):
             print(line)
+
+
+def _verdict_on(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Say for programs why a request was refused, if it was."""
+    why, code = found["explanation"], found["code"]
+    if code is None:
+        return verdict(why["summary"], ok=True)
+    number = found["sequence"]
+    where = f"request {number}: {found['operation'] or found['method'] + ' ' + found['path']}"
+    repeat = f"image-workflow-emulator requests show {number} --format curl"
+    return verdict(why["summary"], [finding(code, "error", where, why["remedy"], repeat)], ok=False)
 
 
 def _text(found: Mapping[str, Any], style: Style) -> Iterator[str]:

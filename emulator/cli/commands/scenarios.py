@@ -1,13 +1,16 @@
 """`scenarios`: the library of scenarios that is shipped, and a check of files. Needs no running emulator."""
 
 import re
+import shlex
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from emulator.cli.arguments import add_verbs
 from emulator.cli.output import add_format, print_bytes, print_json
+from emulator.cli.verdict import complaint, verdict
 from emulator.documents.complaints import DocumentError
+from emulator.kernel.wording import count_of
 from emulator.settings import UsageError
 from emulator.testing.errors import UnusableFileError
 from emulator.testing.files import read_file
@@ -30,6 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_format(listing, "table", "json")
     show.add_argument("name", metavar="NAME")
     check.add_argument("files", metavar="FILE", nargs="+")
+    add_format(check, "text", "json")
     check.add_argument(
         "--world",
         metavar="FILE",
@@ -44,7 +48,8 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     elif options.action == "show":
         print_bytes(_SCHEMA_LINE.sub("", _library().text(options.name)).encode())
     else:
-        _check_scenarios(options.files, options.world or environment.get("EMULATOR_WORLD"))
+        world = options.world or environment.get("EMULATOR_WORLD")
+        _check_scenarios(options.files, world, prints_json=options.format == "json")
     return 0
 
 
@@ -58,7 +63,7 @@ def _list_scenarios(form: str) -> None:
         print(f"{entry.name:{width}}  {' '.join(entry.description.split())}".rstrip())
 
 
-def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
+def _check_scenarios(files: Sequence[str], world_file: str | None, *, prints_json: bool) -> None:
     """Check each file as `serve --scenario` would, and say which are good. Raises UsageError for all the others together."""
     from emulator.contract import load_contract
     from emulator.scenario.format import parse_scenario
@@ -69,16 +74,23 @@ def _check_scenarios(files: Iterable[str], world_file: str | None) -> None:
     contract = load_contract()
     world = BUILT_IN_WORLD if world_file is None else parse_world(read_file(world_file), world_file)
     mistakes: list[str] = []
+    findings: list[dict[str, Any]] = []
     for file in files:
         try:
             scenario = parse_scenario(read_file(file), file, contract, world_names(world))
         except (DocumentError, UnusableFileError) as error:
             mistakes.append(str(error))
         else:
-            warnings = [f"warning: {warning}" for warning in warnings_of(scenario)]
-            print("\n".join([*warnings, f"{file}: good"]), flush=True)
+            warnings = list(warnings_of(scenario))
+            findings += [complaint("no-effect", "warning", warning) for warning in warnings]
+            if not prints_json:
+                print("\n".join([*(f"warning: {warning}" for warning in warnings), f"{file}: good"]), flush=True)
     if mistakes:
         raise UsageError("\n".join(mistakes))
+    if prints_json:
+        summary = f"{count_of(len(files), 'scenario file')} checked, {count_of(len(findings), 'warning')}"
+        commands = [f"image-workflow-emulator exec --scenario {shlex.quote(files[0])} -- CMD"]
+        print_json(verdict(summary, findings, ok=True, commands=commands))
 
 
 def _library() -> "ScenarioLibrary":

@@ -1,0 +1,80 @@
+"""The one object that `exec --format json` prints for programs, in at most 4,096 bytes."""
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from emulator.cli.report import Report
+from emulator.cli.verdict import finding, gaps_of, shortened, verdict
+from emulator.examiner.findings import request_numbers
+from emulator.kernel.wording import count_of
+from emulator.service.sandbox import DEFAULT_SANDBOX_ID
+
+if TYPE_CHECKING:
+    from emulator.service.record import RequestRecord
+    from emulator.service.sandbox import Sandbox
+
+_MAX_COMMAND: Final = 200
+"""A longer command stands as CMD in the commands to run next."""
+
+
+class Refusals:
+    """The refused requests of all sandboxes, counted by operation and code, each with the remedy of the first."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._remedies: dict[tuple[str, str], str | None] = {}
+
+    def note(self, _sandbox: "Sandbox", record: "RequestRecord") -> None:
+        """Take a record of a sandbox's journal, once it is complete."""
+        if record.is_complete and record.problem is not None:
+            from emulator.control.explanations import remedy_of
+
+            kind = (record.operation or record.byte_surface or record.path, record.problem.code)
+            self._counts[kind] += 1
+            self._remedies.setdefault(kind, remedy_of(record))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return them as JSON, the most frequent first."""
+        return [
+            {"operation": kind[0], "code": kind[1], "count": count, "remedy": self._remedies[kind]}
+            for kind, count in self._counts.most_common()
+        ]
+
+
+def exec_verdict(
+    report: Report, command_status: int, coverage: Mapping[str, Any], refusals: Refusals
+) -> dict[str, Any]:
+    """Return the object of a run; `command_status` is the command's own."""
+    command = shlex.join(report.command)
+    command = command if len(command) <= _MAX_COMMAND else "CMD"
+    found, severities = [], Counter[str]()
+    for sandbox, one in report.conduct.findings if report.conduct else ():
+        severities[one.severity] += 1
+        inside = "" if sandbox == DEFAULT_SANDBOX_ID else f" of the sandbox {sandbox}"
+        found.append(finding(one.rule, one.severity, request_numbers(one.requests) + inside, one.remedy))
+    requests = report.tally.requests.total()
+    if not requests:
+        remedy = "let the command call the address in IMAGE_WORKFLOW_BASE_URL"
+        found.insert(0, finding("no-request", "warning", None, remedy))
+    unmet = [gap["where"] for gap in gaps_of(coverage)]
+    never = [f"{scenario}: {name}" for (scenario, name), rule in report.tally.rules.items() if not rule.fired]
+    refused = refusals.as_json()
+    summary = (
+        f"the command exited with {command_status}; {count_of(requests, 'request')}, "
+        f"{count_of(sum(one['count'] for one in refused), 'refusal')}, {count_of(len(found), 'finding')}"
+    )
+    is_good = report.exit_status == 0
+    program = "image-workflow-emulator"
+    step = f"sweep -- {command}" if is_good and not found else f"exec --journal journal.json -- {command}"
+    answer = verdict(summary, found, ok=is_good, commands=[f"{program} {step}"])
+    answer["data"] = {
+        "exit": command_status,
+        "refusals": refused,
+        "conduct": dict(severities),
+        "coverage": {"percent": coverage["percent"], "unmet": unmet},
+        "rules_never_fired": never,
+        "left_out": 0,
+    }
+    return shortened(answer, [answer["findings"], refused, unmet, never])
