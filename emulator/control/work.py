@@ -1,5 +1,6 @@
 """Work for the page and for people: the Operations and Generations of all Teams, with their slots and outcomes."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from emulator.control.calls import ControlCall, JsonResponse
@@ -17,6 +18,7 @@ from emulator.service.callers import full_keys
 from emulator.service.calls import Call
 from emulator.service.record import RequestData
 from emulator.service.sandbox import Sandbox
+from emulator.service.store import Collection
 from emulator.service.teams import TeamAccount
 
 LIST_QUERY: Final = ("limit",)
@@ -35,7 +37,7 @@ def list_work(call: ControlCall) -> dict[str, Any]:
 
 
 def start_first_photoshoot(call: ControlCall) -> JsonResponse:
-    """POST /first-photoshoot: four pictures of the newest Asset of a Team, or of a sample if it has none.
+    """POST /first-photoshoot: four pictures of the newest uploaded picture of a Team, or of a sample if it has none.
 
     It costs Credits and takes its place in the budget as any work, and a scenario's rules for work apply to it.
 
@@ -48,8 +50,9 @@ def start_first_photoshoot(call: ControlCall) -> JsonResponse:
     caller = call.plane.sandboxes.find_caller(keys[0]) if keys else None
     if caller is None:
         raise Problem("invalid_request", f"the Team {account.team.name!r} has no full and active credential; add one")
-    asset_ids = sandbox.store.assets.ids(account.team.id)
-    asset_id = asset_ids[-1] if asset_ids else _add_sample(sandbox, account, call.now)
+    assets = sandbox.store.assets
+    uploads = [one for one in assets.ids(account.team.id) if assets.items[one].source == "upload"]
+    asset_id = uploads[-1] if uploads else _add_sample(sandbox, account, call.now)
     intent = intent_of("ProductPhotography", {**_FIRST_PHOTOSHOOT, "asset_ids": [asset_id]})
     service_call = Call(sandbox, caller, call.now, [], intent=intent)
     admission.check_pause(service_call)
@@ -78,6 +81,7 @@ def _describe_work(call: ControlCall, work: Operation | Generation, admitted: Re
         "started_at": timestamp_or_none(work.started_at),
         "finished_at": timestamp_or_none(work.finished_at),
         "body": work.request,
+        "names": _names_in(sandbox, work.request),
     }
     return shown | (_of_operation(sandbox, work) if isinstance(work, Operation) else _of_generation(sandbox, work))
 
@@ -111,6 +115,16 @@ def _of_generation(sandbox: Sandbox, generation: Generation) -> dict[str, Any]:
         "starts_at": timestamp_or_none(generation.starts_at),
         "outputs": outputs,
     }
+
+
+def _names_in(sandbox: Sandbox, value: Any) -> dict[str, str]:
+    """Return the names of the Products and ingredients whose ids are in a value, by id; deleted ones are left out."""
+    if isinstance(value, str):
+        collections: tuple[Collection[Any], ...] = (sandbox.store.products, *sandbox.store.ingredients.values())
+        found = next((each.items[value] for each in collections if value in each.items), None)
+        return {} if found is None else {value: found.name}
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return {identifier: name for part in parts for identifier, name in _names_in(sandbox, part).items()}
 
 
 def _url(sandbox: Sandbox, asset_id: str | None) -> str | None:

@@ -125,7 +125,7 @@ def test_a_file_that_cannot_become_an_asset_is_refused(
 # The first photoshoot -------------------------------------------------------------------------------------------------
 
 
-def test_the_first_photoshoot_takes_the_newest_asset(emulator: EmulatorUnderTest) -> None:
+def test_the_first_photoshoot_takes_the_newest_upload_and_never_an_output(emulator: EmulatorUnderTest) -> None:
     emulator.assets(1)
     (newest,) = emulator.assets(1)
     before = untouched(emulator)[0]
@@ -134,6 +134,7 @@ def test_the_first_photoshoot_takes_the_newest_asset(emulator: EmulatorUnderTest
     emulator.told("POST", "/clock/advance", {"until_idle": True})
     assert emulator.spent() == 2
     assert len([asset for asset in listed(emulator, "/assets") if asset["source"] == "generation"]) == 4
+    assert emulator.told("POST", "/first-photoshoot")["body"]["asset_ids"] == [newest]
     assert untouched(emulator)[0] == before
 
 

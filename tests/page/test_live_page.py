@@ -48,6 +48,15 @@ def test_an_emulator_that_was_started_again_is_found_again_with_nothing_of_the_o
     context.close()
 
 
+def test_an_unknown_sandbox_offers_a_way_out(visitor: Any, service: Service) -> None:
+    visit = visitor("/_emulator?sandbox=gone")
+    expect(visit.page.get_by_role("heading", name="There is no sandbox gone")).to_be_visible()
+    visit.page.get_by_role("button", name="Create gone").click()
+    expect(visit.region("Requests")).to_contain_text("No requests yet")
+    assert service.told("GET", "/sandboxes/gone")["id"] == "gone"
+    visit.complaints.clear()  # the browser's own notes of the 404
+
+
 # Safety ---------------------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Every region of the page, its fields and its buttons, as a person uses them."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def test_an_empty_journal_shows_a_first_request_with_a_key_that_is_active(visit:
     team = service.team()
     added = service.told("POST", f"/teams/{team['id']}/credentials", {"profile": "full"})
     service.told("PATCH", f"/credentials/{team['credentials'][0]['id']}", {"state": "revoked"})
-    visit.press("Requests", "Clear")
+    visit.press_twice("Requests", "Clear")
     expect(region).to_contain_text(f"curl -H 'Authorization: Bearer {added['key']}'")
 
 
@@ -89,6 +90,71 @@ def test_a_row_keeps_operation_beside_a_long_rule_and_team_beside_details(visit:
     team = row.get_by_text("مجموعة الصور")
     expect(team).to_be_visible()
     expect(team).to_have_css("direction", "rtl")
+
+
+def test_rows_hold_still_while_one_is_pointed_at_and_a_button_brings_what_came(visit: Visit, service: Service) -> None:
+    service.get("/team")
+    region = visit.region("Requests")
+    rows = region.get_by_role("row").filter(has_text="00:00:00")
+    rows.first.hover()
+    for _ in range(12):
+        service.get("/assets")
+    expect(region.get_by_role("button", name="12 new", exact=True)).to_be_visible()
+    expect(rows).to_have_count(1)
+    region.get_by_role("button", name="12 new", exact=True).click()
+    expect(rows).to_have_count(13)
+    visit.page.mouse.move(5, 5)
+    service.get("/team")
+    expect(rows).to_have_count(14)
+
+
+def test_rows_hold_still_while_one_is_open_and_go_on_when_it_is_closed(visit: Visit, service: Service) -> None:
+    service.get("/team")
+    region = visit.opened_request("getTeam")
+    visit.page.mouse.move(5, 5)
+    service.get("/assets")
+    expect(region.get_by_role("button", name="1 new", exact=True)).to_be_visible()
+    expect(region.get_by_role("row").filter(has_text="listAssets")).to_have_count(0)
+    region.get_by_role("button", name="Close").click()
+    visit.page.mouse.move(5, 5)
+    expect(region.get_by_role("row").filter(has_text="listAssets")).to_be_visible()
+
+
+def test_filters_live_in_the_address_and_are_taken_away_by_their_chips(visit: Visit, service: Service) -> None:
+    service.get("/team")
+    service.get("/nowhere")
+    region = visit.region("Requests")
+    region.get_by_label("Status", exact=True).fill("4xx")
+    rows = region.get_by_role("row").filter(has_text="00:00:00")
+    expect(rows).to_have_count(1)
+    visit.page.reload()
+    expect(visit.region("Requests").get_by_label("Status", exact=True)).to_have_value("4xx")
+    expect(rows).to_have_count(1)
+    region.get_by_role("button", name="Remove the filter status 4xx").click()
+    expect(rows).to_have_count(2)
+
+
+def test_an_id_that_was_sent_in_a_body_is_found_and_leads_to_all_about_it(visit: Visit, service: Service) -> None:
+    generation = service.photoshoot()
+    asset = service.told("GET", "/assets")["data"][0]["id"]
+    region = visit.region("Requests")
+    region.get_by_label("Search", exact=True).fill(asset)
+    expect(region.get_by_role("row").filter(has_text="createProductPhotography")).to_be_visible()
+    region.get_by_role("link", name=asset).click()
+    about = visit.page.get_by_role("region", name=f"About {asset}", exact=True)
+    expect(about.get_by_role("img").first).to_be_visible()
+    expect(about.get_by_role("row").filter(has_text="createProductPhotography")).to_be_visible()
+    about.get_by_role("article").get_by_role("link", name=generation["id"]).click()
+    about = visit.page.get_by_role("region", name=f"About {generation['id']}", exact=True)
+    expect(about).to_contain_text("reserved 2")
+    expect(about).to_contain_text("photoshoot")
+
+
+def test_the_title_and_the_icon_tell_of_failures(visit: Visit, service: Service) -> None:
+    expect(visit.page).to_have_title("Image Workflow Emulator")
+    service.get("/nowhere")
+    expect(visit.page).to_have_title("(1) Image Workflow Emulator")
+    expect(visit.page.locator("#icon")).to_have_attribute("href", re.compile("icon-failures.svg$"))
 
 
 def test_a_replay_leads_to_its_original(visit: Visit, service: Service) -> None:
@@ -213,6 +279,9 @@ def test_a_scenario_that_was_started_elsewhere_is_the_one_described(visit: Visit
     service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
     expect(region.get_by_role("combobox")).to_have_value("some-outputs-fail")
     expect(region).to_contain_text("Of every Product Photography the second output is rejected")
+    service.use({"scenario": "of my own", "rules": []})
+    expect(region.get_by_role("combobox")).to_have_value("of my own")
+    expect(visit.page.get_by_role("group", name="Clock and scenario")).to_contain_text("of my own")
 
 
 def test_the_timeline_of_a_scenario_marks_the_present(visit: Visit) -> None:
@@ -309,6 +378,48 @@ def test_a_first_photoshoot_takes_three_clicks(visit: Visit) -> None:
     expect(visit.region("Gallery").get_by_role("img")).to_have_count(5)
 
 
+def test_a_picture_is_opened_saved_and_says_what_was_ordered(visitor: Any, service: Service) -> None:
+    visit = visitor(permissions=["clipboard-read", "clipboard-write"])
+    service.photoshoot()
+    service.told("POST", "/clock/advance", {"until_idle": True})
+    region = visit.region("Gallery")
+    made = region.get_by_role("listitem").filter(has_text="photoshoot").first
+    expect(made).to_contain_text("1:1 · 1k · png")
+    made.get_by_role("button", name="Copy id").click()
+    expect(made.locator(".is-done")).to_be_visible()
+    assert visit.page.evaluate("navigator.clipboard.readText()") in made.inner_text()
+    with visit.page.expect_download() as coming:
+        made.get_by_role("button", name="Download").click()
+    assert coming.value.suggested_filename.endswith(".png")
+    made.get_by_role("button", name="Open").click()
+    dialog = visit.page.get_by_role("dialog")
+    expect(dialog).to_contain_text("1:1 · 1k · png")
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_work_is_filtered_by_its_state_and_shows_what_was_ordered(visit: Visit, service: Service) -> None:
+    service.photoshoot()
+    region = visit.region("Work")
+    expect(region.get_by_role("article")).to_contain_text("Aspect ratio")
+    region.get_by_label("State").select_option("failed")
+    expect(region.get_by_role("article")).to_have_count(0)
+    assert visit.page.url.endswith("#work?state=failed")
+    region.get_by_role("button", name="Remove the filter state failed").click()
+    expect(region.get_by_role("article")).to_have_count(1)
+
+
+def test_the_timeline_of_work_has_polls_and_goes_to_what_is_due(visit: Visit, service: Service) -> None:
+    generation = service.photoshoot()
+    service.get(f"/generations/{generation['id']}")
+    timeline = visit.region("Work").get_by_role("article").get_by_role("group", name="Timeline")
+    expect(timeline).to_contain_text("Retry-After")
+    expect(timeline).to_contain_text("2 Credits reserved")
+    timeline.get_by_role("button", name="Go to").first.click()
+    expect(timeline).to_contain_text("started")
+    assert service.told("GET", "/clock")["now"] == "2026-01-01T00:00:01.000Z"
+
+
 def test_the_gallery_says_when_there_may_be_more_than_it_shows(visit: Visit, service: Service) -> None:
     service.photoshoot()
     asset = service.told("GET", "/assets")["data"][0]
@@ -380,7 +491,7 @@ def test_a_reset_and_a_cleared_journal_empty_what_is_shown(visit: Visit, service
     if act == "reset":
         visit.press_twice("Sandboxes", "Reset")
     elif act == "clear":
-        visit.press("Requests", "Clear")
+        visit.press_twice("Requests", "Clear")
     else:
         service.told("DELETE", "/requests")
     expect(visit.region("Requests")).to_contain_text("No requests yet")

@@ -63,7 +63,7 @@ export async function act(control, work) {
     if (typeof done === "string") announce(done);
     return true;
   } catch (error) {
-    showRefusal(reasonOf(error));
+    showRefusal(reasonOf(error), error instanceof Refusal && error.status === 0);
     return false;
   } finally {
     control.removeAttribute("aria-busy");
@@ -79,13 +79,25 @@ function reasonOf(error) {
 /**
  * Show why something was refused, until the next act succeeds or it is dismissed.
  * @param {string} reason
+ * @param {boolean} [isUnreachable] whether it holds only until the emulator is there again
  */
-export function showRefusal(reason) {
+export function showRefusal(reason, isUnreachable = false) {
   dismissRefusal();
   const dismiss = element("button", { type: "button", class: "quiet", click: dismissRefusal }, "Dismiss");
   byId("notices").prepend(
-    element("div", { class: "notice notice-refusal", role: "alert" }, element("p", {}, reason), dismiss),
+    element(
+      "div",
+      { class: "notice notice-refusal", role: "alert", "data-unreachable": isUnreachable },
+      element("p", {}, reason),
+      dismiss,
+    ),
   );
+}
+
+/** Take away what was refused only because the emulator was out of reach. */
+export function forgetUnreachable() {
+  const shown = byId("notices").querySelector("[data-unreachable]");
+  if (shown) dismissRefusal();
 }
 
 /** Take the shown refusal away. */

@@ -2,6 +2,7 @@
 
 import { act, actButton } from "./acts.js";
 import { element, follow, setText } from "./dom.js";
+import { linked } from "./ids.js";
 import { ask } from "./service.js";
 import { emulatorNow, isRunning, keepClock, lastClock, watchClock } from "./time.js";
 import { counted, duration } from "./words.js";
@@ -112,7 +113,7 @@ export function create(panel) {
           { class: "event", "data-due": Date.parse(event.at) },
           element("span", { class: "event-what" }, event.what),
           element("span", { class: "event-wait" }),
-          element("span", { class: "event-id faint" }, event.id ?? ""),
+          element("span", { class: "event-id faint" }, linked(event.id ?? "")),
           element("time", { class: "event-at faint", datetime: event.at }, event.at.slice(11, 19)),
         ),
     );

@@ -1,6 +1,7 @@
 /** The region `Conduct`: what the clients of the sandbox did wrong, with the requests and what to do instead. */
 
 import { element, fill, setText } from "./dom.js";
+import { linked } from "./ids.js";
 import { ask } from "./service.js";
 import { counted } from "./words.js";
 
@@ -21,6 +22,7 @@ export const concerns = ["request", "clock", "reset"];
  */
 
 const SHOWN_REQUESTS = 12;
+const SHOWN_MESSAGES = 6;
 const SEVERITIES = ["error", "warning", "note"];
 
 /** @param {HTMLElement} panel */
@@ -34,8 +36,8 @@ export function create(panel) {
     /** @type {[{findings: Finding[], checked: Record<string, number>}, {data: import("./teams.js").Team[]}]} */
     const [shown, teams] = await Promise.all([ask("GET", "conduct"), ask("GET", "teams")]);
     const senders = sendersOf(teams.data);
-    setText(count, shown.findings.length ? counted(shown.findings.length, "finding") : "");
-    const sorted = bySeverity(shown.findings);
+    const sorted = grouped(bySeverity(shown.findings));
+    setText(count, sorted.length ? counted(sorted.length, "finding") : "");
     fill(findings, sorted.length ? sorted.map((one) => article(one, senders)) : empty());
     const total = Object.values(shown.checked).reduce((sum, number) => sum + number, 0);
     setText(checked, total ? `Rules of conduct were checked ${counted(total, "time")}.` : "");
@@ -47,6 +49,23 @@ export function create(panel) {
 /** @param {Finding[]} findings the worst first, and within that in the order in which they were found */
 function bySeverity(findings) {
   return SEVERITIES.flatMap((severity) => findings.filter((finding) => finding.severity === severity));
+}
+
+/**
+ * One finding for each rule and client, whatever the operations that it was found in.
+ * @param {Finding[]} all
+ * @returns {(Finding & {messages: string[]})[]}
+ */
+function grouped(all) {
+  const groups = new Map();
+  for (const finding of all) {
+    const key = JSON.stringify([finding.rule, finding.severity, finding.client, finding.remedy]);
+    const group = groups.get(key) ?? { ...finding, messages: [], requests: [] };
+    if (!group.messages.includes(finding.message)) group.messages.push(finding.message);
+    group.requests = [...new Set([...group.requests, ...finding.requests])];
+    groups.set(key, group);
+  }
+  return [...groups.values()];
 }
 
 function empty() {
@@ -67,7 +86,7 @@ function sendersOf(teams) {
 }
 
 /**
- * @param {Finding} finding
+ * @param {Finding & {messages: string[]}} finding
  * @param {Map<string | null, string>} senders
  */
 function article(finding, senders) {
@@ -77,7 +96,9 @@ function article(finding, senders) {
     "article",
     { class: `finding finding-${finding.severity}`, "aria-label": finding.rule },
     element("h3", {}, element("span", { class: "tag severity" }, finding.severity), finding.rule),
-    element("p", {}, finding.message),
+    finding.messages.slice(0, SHOWN_MESSAGES).map((message) => element("p", {}, linked(message))),
+    finding.messages.length > SHOWN_MESSAGES &&
+      element("p", { class: "soft" }, `and ${counted(finding.messages.length - SHOWN_MESSAGES, "more place")}`),
     client && element("p", { class: "soft" }, "Client: ", element("bdi", {}, client)),
     element(
       "div",

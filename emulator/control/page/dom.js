@@ -88,5 +88,8 @@ export function byId(id) {
  * @param {string} text
  */
 export function announce(text) {
-  setText(byId("announcements"), text);
+  const region = byId("announcements");
+  region.textContent = "";
+  // The same words twice are two announcements.
+  requestAnimationFrame(() => setText(region, text));
 }

@@ -1,12 +1,16 @@
 /**
  * The live events of a sandbox, over `fetch`, since an EventSource cannot send the control token. Goes on after a lost
- * connection where it stopped (`Last-Event-ID`), and says when it is lost and when it is there again.
+ * connection where it stopped (`Last-Event-ID`), and says when it is lost and when it is there again. More requests at once
+ * than a stream can tell of are skipped, and reported as a gap: what reads the journal has caught up sooner.
  */
 
 import { Refusal, send } from "./service.js";
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 3000;
+const BURST = 300;
+const BURST_WINDOW_MS = 1000;
+const BURST_PAUSE_MS = 300;
 
 /**
  * @typedef {object} LiveEvent
@@ -26,6 +30,7 @@ export async function listen(listener, signal) {
   let lastId = "";
   let pause = FIRST_PAUSE_MS;
   let isAgain = false;
+  let isBehind = false;
   while (!signal.aborted) {
     const attempt = new AbortController();
     const abort = () => attempt.abort();
@@ -37,12 +42,19 @@ export async function listen(listener, signal) {
       const headers = /** @type {Record<string, string>} */ ({ Accept: "text/event-stream" });
       if (lastId) headers["Last-Event-ID"] = lastId;
       const response = await send("GET", "events", { headers, signal: attempt.signal });
-      listener.connected(isAgain);
+      if (!isBehind) listener.connected(isAgain);
       isAgain = true;
       pause = FIRST_PAUSE_MS;
+      if (isBehind) listener.heard({ kind: "gap", data: { missed: BURST } });
+      isBehind = false;
+      const recent = /** @type {number[]} */ ([]);
       for await (const event of read(response)) {
         if (event.id) lastId = event.id;
         if (event.data) listener.heard({ kind: event.kind, data: JSON.parse(event.data) });
+        recent.push(performance.now());
+        if (recent.length < BURST) continue;
+        isBehind = recent[recent.length - 1] - /** @type {number} */ (recent.shift()) < BURST_WINDOW_MS;
+        if (isBehind) break;
       }
     } catch (error) {
       if (error instanceof Refusal && error.status) {
@@ -54,6 +66,13 @@ export async function listen(listener, signal) {
       removeEventListener("offline", giveUp);
     }
     if (signal.aborted) return;
+    if (isBehind) {
+      attempt.abort();
+      lastId = "";
+      listener.heard({ kind: "behind", data: {} });
+      await wait(BURST_PAUSE_MS);
+      continue;
+    }
     listener.lost(reason);
     await wait(pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);

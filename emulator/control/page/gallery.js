@@ -3,7 +3,9 @@
 import { act, actButton } from "./acts.js";
 import { newIdempotencyKey, sendAsClient } from "./client.js";
 import { element, fill, follow, setText } from "./dom.js";
-import { picture } from "./pictures.js";
+import { idLink } from "./ids.js";
+import { recipeOf } from "./orders.js";
+import { picture, pictureActs } from "./pictures.js";
 import { ask, Refusal } from "./service.js";
 import { counted, sentence, size } from "./words.js";
 
@@ -20,6 +22,7 @@ const TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp", "image/avif
  * @property {string} id
  * @property {{id: string, name: string}} team
  * @property {string} source
+ * @property {string | null} source_generation_id
  * @property {string} format
  * @property {number | null} width
  * @property {number | null} height
@@ -40,7 +43,7 @@ export function create(panel) {
   const pictures = element("ul", { class: "pictures" });
   const team = element("select", { id: "gallery-team" });
   const upload = element("input", { id: "upload", type: "file", accept: TYPES.join(","), multiple: true });
-  const message = element("p", { class: "gallery-message", hidden: true });
+  const message = element("div", { class: "gallery-messages", "aria-live": "polite" });
   const empty = element(
     "div",
     { class: "empty", hidden: true },
@@ -109,29 +112,30 @@ export function create(panel) {
 
   /** @param {"good" | "refused"} kind @param {(Node | string)[]} text */
   function tell(kind, ...text) {
-    message.className = `gallery-message is-${kind}`;
-    fill(message, text);
-    message.hidden = false;
+    fill(
+      message,
+      element("p", { class: `gallery-message is-${kind}`, role: kind === "refused" ? "alert" : null }, text),
+    );
   }
 
-  /** Photograph the newest Asset of the Team, or a sample, by a request to the service. */
+  /** Photograph the newest uploaded picture of the Team, or a sample, by a request to the service. */
   async function photoshootAsClient() {
     const [teams, assets] = await Promise.all([listTeams(), listAssets()]);
     const owner = teams.find((one) => one.id === team.value) ?? teams[0];
     const full = owner.credentials.filter((one) => one.profile === "full");
     const key = (full.find((one) => one.state === "active") ?? full[0])?.key;
     if (!key) throw new Error(`The Team ${owner.name} has no full credential`);
-    const asset = assets.find((one) => one.team.id === owner.id) ?? (await addSample());
+    const asset = assets.find((one) => one.team.id === owner.id && one.source === "upload") ?? (await addSample());
     const body = JSON.stringify({ asset_ids: [asset.id], output_mode: "photoshoot" });
     const headers = { "Idempotency-Key": newIdempotencyKey() };
     const answer = await sendAsClient({ method: "POST", path: "/generations/product-photography", key, headers, body });
     await refresh();
     if (answer.status === 202 && answer.body?.id) return admitted(answer.body.id);
-    const reason = answer.status ? `${answer.status} ${answer.body?.code ?? ""}` : "no answer";
+    const { code = "", detail = "the connection was cut" } = answer.body ?? {};
+    const reason = `${answer.status ?? "no answer"} ${code}: ${detail}`;
     const place = answer.entry ? `requests/${answer.entry.sequence}` : "requests";
     tell("refused", `The request failed: ${reason}. `, element("a", { href: `#${place}` }, "See why in Requests"));
-    const code = answer.body?.code ?? "";
-    throw new Refusal(answer.status ?? 0, code, `${reason}: ${answer.body?.detail ?? "the connection was cut"}`);
+    return null;
   }
 
   async function addSample() {
@@ -165,7 +169,13 @@ export function create(panel) {
   }
 
   async function refresh() {
-    const [assets, teams] = await Promise.all([listAssets(), listTeams()]);
+    const [assets, teams, work] = await Promise.all([
+      listAssets(),
+      listTeams(),
+      ask("GET", "work", { query: { limit: LIMIT } }),
+    ]);
+    const recipes = new Map(work.data.map((/** @type {import("./work.js").Work} */ one) => [one.id, recipeOf(one)]));
+    const recipe = (/** @type {Asset} */ asset) => recipes.get(asset.source_generation_id) ?? "";
     follow(
       team,
       teams,
@@ -175,7 +185,13 @@ export function create(panel) {
     const all = counted(assets.length, "Asset");
     setText(count, assets.length === LIMIT ? `the newest ${all}` : assets.length ? all : "");
     empty.hidden = assets.length > 0;
-    follow(pictures, assets, (asset) => asset.id, make, update);
+    follow(
+      pictures,
+      assets,
+      (asset) => asset.id,
+      (asset) => make(asset, recipe(asset)),
+      update,
+    );
   }
   return { refresh };
 }
@@ -190,8 +206,11 @@ async function listTeams() {
   return (await ask("GET", "teams")).data;
 }
 
-/** @param {Asset} asset */
-function make(asset) {
+/**
+ * @param {Asset} asset
+ * @param {string} recipe what was ordered
+ */
+function make(asset, recipe) {
   const alt = `${sentence(asset.source)} ${asset.format} of ${asset.team.name}, ${asset.id}`;
   return element(
     "li",
@@ -202,7 +221,9 @@ function make(asset) {
       { class: "picture-text" },
       element("strong", {}),
       element("span", { class: "faint picture-size" }),
-      element("code", { class: "faint" }, asset.id),
+      recipe && element("span", { class: "recipe", dir: "auto", title: recipe }, recipe),
+      idLink(asset.id),
+      pictureActs(asset.url, alt, recipe),
     ),
   );
 }

@@ -1,11 +1,13 @@
 /**
  * A list of any length of which only what is seen exists: rows of one height, made as they are scrolled to. By keyboard
- * it is one stop, with the arrows going from row to row. What is added at the top does not move what is being read.
+ * it is one stop, with the arrows going from row to row. Nothing is added at the top while somebody looks at the rows that
+ * are there: what comes meanwhile is counted, and shown when it is asked for.
  */
 
 import { element } from "./dom.js";
 
 const BEYOND = 8;
+const TOUCH = matchMedia("(hover: none)");
 
 /**
  * @template Item
@@ -18,11 +20,17 @@ export class Grid {
    * @param {(item: Item) => number} options.key
    * @param {(item: Item, row: HTMLElement) => void} options.paint fills a row with its cells
    * @param {(item: Item) => void} options.open
+   * @param {(count: number) => void} options.held says how many have come that are not shown yet
    */
   constructor(options) {
     this.options = options;
     /** @type {Item[]} newest last, shown first */
     this.items = [];
+    /** @type {Item[]} with those that are not shown yet */
+    this.all = [];
+    /** @type {number | null} the newest that is shown while the rows hold still */
+    this.ceiling = null;
+    this.isPointedAt = false;
     /** @type {Map<number, {row: HTMLElement, item: Item}>} */
     this.rows = new Map();
     /** @type {number | null} the row that the keyboard is on */
@@ -42,7 +50,7 @@ export class Grid {
       element("div", { role: "rowgroup" }, this.head),
       this.view,
     );
-    this.view.addEventListener("scroll", () => this.schedule(), { passive: true });
+    this.view.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.space.addEventListener("click", (event) => this.#clicked(event));
     this.space.addEventListener("keydown", (event) => this.#pressed(event));
     new ResizeObserver(() => this.schedule()).observe(this.view);
@@ -63,11 +71,67 @@ export class Grid {
     });
   }
 
+  /** Whether the rows hold still: one is pointed at, open, or the list is scrolled; under a finger, once it is full. */
+  get isStill() {
+    const isFull = this.items.length * this.rowHeight > this.view.clientHeight;
+    return this.isPointedAt || this.opened !== null || this.view.scrollTop > 0 || (TOUCH.matches && isFull);
+  }
+
   /**
-   * Show other items, and keep what is being read where it is.
+   * Say whether a row is pointed at.
+   * @param {boolean} isPointedAt
+   */
+  point(isPointedAt) {
+    this.isPointedAt = isPointedAt;
+    this.#settle();
+  }
+
+  /**
+   * Show items from the top, with all that has come meanwhile.
+   * @param {Item[]} [items]
+   */
+  renew(items = this.all) {
+    this.ceiling = null;
+    this.items = [];
+    this.view.scrollTop = 0;
+    this.show(items);
+  }
+
+  /** Let go of what was held, where nothing holds it any more. */
+  #settle() {
+    if (this.ceiling !== null && !this.isStill) this.show(this.all);
+  }
+
+  #scrolled() {
+    this.schedule();
+    this.#settle();
+  }
+
+  /**
+   * Show other items; those that are newer than what is shown wait while the rows hold still.
+   * @param {Item[]} all
+   */
+  show(all) {
+    this.all = all;
+    const newest = this.items.at(-1);
+    if (!this.isStill) this.ceiling = null;
+    else if (newest !== undefined) this.ceiling ??= this.options.key(newest);
+    let items = all;
+    const { ceiling } = this;
+    if (ceiling !== null) {
+      const newer = all.findLastIndex((item) => this.options.key(item) <= ceiling) + 1;
+      if (newer > 0) items = all.slice(0, newer);
+      else this.ceiling = null;
+    }
+    this.options.held(all.length - items.length);
+    this.#replace(items);
+  }
+
+  /**
+   * Put items in the place of those that are shown, and keep what is being read where it is.
    * @param {Item[]} items
    */
-  show(items) {
+  #replace(items) {
     const height = this.rowHeight;
     const top = this.view.scrollTop;
     if (top > 0 && items !== this.items) {
@@ -93,6 +157,7 @@ export class Grid {
   mark(key) {
     this.opened = key;
     if (key !== null) this.cursor = key;
+    this.#settle();
     this.schedule();
   }
 

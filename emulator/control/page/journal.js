@@ -1,7 +1,9 @@
 /**
- * The journal as the page keeps it: the entries in order, without their bodies, and those of them that are looked for.
- * Knows nothing of how they are shown.
+ * The journal as the page keeps it: the entries in order, without their bodies, those of them that are looked for, and
+ * those that name a thing. Knows nothing of how they are shown.
  */
+
+import { idsIn } from "./ids.js";
 
 const KEPT = 10_000;
 
@@ -24,6 +26,7 @@ const KEPT = 10_000;
  * @property {number | null} duration_ms
  * @property {any} request_body
  * @property {any} response_body
+ * @property {Record<string, string> | null} response_headers
  * @property {string | null} note
  *
  * @typedef {object} Kept what is kept of an entry
@@ -38,6 +41,10 @@ const KEPT = 10_000;
  * @property {boolean} isComplete
  * @property {string | null} rule
  * @property {number | null} duration_ms
+ * @property {string} method
+ * @property {string | null} retryAfter
+ * @property {string | null} made the id of the thing that the answer is
+ * @property {string[]} ids the things that it names: by path, in its body, or in an answer that is no list
  * @property {string} words all that a search looks at, in small letters
  *
  * @typedef {{status: string, operation: string, search: string}} Filter
@@ -49,10 +56,25 @@ function keep(entry) {
   const name = entry.operation ?? `${entry.method} ${entry.path}`;
   const team = entry.credential?.team.name ?? "";
   const rule = entry.rule?.name ?? null;
-  const searched = [name, entry.method, entry.path, team, status, code, rule, entry.request_id, entry.idempotency_key];
+  const answer = entry.response_body;
+  const isList = Array.isArray(answer?.data);
+  const spoken = [
+    entry.path,
+    entry.query,
+    entry.request_body,
+    isList ? null : answer,
+    entry.credential,
+    entry.request_id,
+  ];
+  const ids = idsIn(JSON.stringify(spoken));
+  const searched = [name, entry.method, entry.path, team, status, code, rule, entry.idempotency_key, ...ids];
   const isComplete = duration_ms !== null;
   const words = searched.join(" ").toLowerCase();
   return {
+    method: entry.method,
+    retryAfter: entry.response_headers?.["retry-after"] ?? null,
+    made: typeof answer?.id === "string" ? answer.id : null,
+    ids,
     sequence,
     at,
     name,
@@ -76,8 +98,10 @@ export class Journal {
     this.filter = { status: "", operation: "", search: "" };
     /** @type {Kept[] | null} */
     this.found = null;
-    /** The newest admitted work, by its id, and the request that made it. @type {Map<string, number>} */
-    this.makers = new Map();
+    /** The requests that name a thing, by its id. @type {Map<string, Set<number>>} */
+    this.byId = new Map();
+    /** The requests that were refused, failed or got no answer. @type {Set<number>} */
+    this.failures = new Set();
     this.isSorted = true;
     this.newest = 0;
   }
@@ -88,18 +112,46 @@ export class Journal {
 
   /** @param {Entry} entry */
   add(entry) {
-    if (entry.sequence > this.newest) this.newest = entry.sequence;
-    else if (!this.bySequence.has(entry.sequence)) this.isSorted = false;
-    this.bySequence.set(entry.sequence, keep(entry));
-    if (entry.status === 202 && !entry.replayed && entry.response_body?.id) {
-      this.makers.set(entry.response_body.id, entry.sequence);
+    const { sequence } = entry;
+    // What has been read in full is not overtaken by an event of its arrival that comes late.
+    if (entry.duration_ms === null && this.bySequence.get(sequence)?.isComplete) return;
+    if (sequence > this.newest) this.newest = sequence;
+    else if (!this.bySequence.has(sequence)) this.isSorted = false;
+    const kept = keep(entry);
+    this.bySequence.set(sequence, kept);
+    for (const id of kept.ids) {
+      if (!this.byId.has(id)) this.byId.set(id, new Set());
+      this.byId.get(id)?.add(sequence);
     }
+    if (isFailure(kept)) this.failures.add(sequence);
     this.found = null;
+  }
+
+  /** @param {number} sequence */
+  #forget(sequence) {
+    for (const id of this.bySequence.get(sequence)?.ids ?? []) {
+      const named = this.byId.get(id);
+      named?.delete(sequence);
+      if (!named?.size) this.byId.delete(id);
+    }
+    this.failures.delete(sequence);
+    this.bySequence.delete(sequence);
+  }
+
+  /**
+   * The requests that name a thing, oldest first.
+   * @param {string} id
+   * @returns {Kept[]}
+   */
+  naming(id) {
+    const sequences = [...(this.byId.get(id) ?? [])].sort((one, other) => one - other);
+    return sequences.flatMap((sequence) => this.bySequence.get(sequence) ?? []);
   }
 
   clear() {
     this.bySequence.clear();
-    this.makers.clear();
+    this.byId.clear();
+    this.failures.clear();
     this.newest = 0;
     this.isSorted = true;
     this.found = null;
@@ -110,7 +162,7 @@ export class Journal {
    * @param {number} sequence
    */
   forgetUpTo(sequence) {
-    for (const known of this.bySequence.keys()) if (known <= sequence) this.bySequence.delete(known);
+    for (const known of this.bySequence.keys()) if (known <= sequence) this.#forget(known);
     this.found = null;
   }
 
@@ -127,8 +179,7 @@ export class Journal {
       this.bySequence = new Map([...this.bySequence].sort(([one], [other]) => one - other));
       this.isSorted = true;
     }
-    while (this.bySequence.size > KEPT)
-      this.bySequence.delete(/** @type {number} */ (this.bySequence.keys().next().value));
+    while (this.bySequence.size > KEPT) this.#forget(/** @type {number} */ (this.bySequence.keys().next().value));
     const all = [...this.bySequence.values()];
     const { status, operation, search } = this.filter;
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
@@ -163,6 +214,11 @@ function isStatus(entry, wanted) {
   const pattern = wanted.trim().toLowerCase().replace(/x+$/, "");
   if (!pattern) return true;
   return entry.status === null ? "none".startsWith(pattern) : String(entry.status).startsWith(pattern);
+}
+
+/** @param {Kept} entry */
+function isFailure({ isComplete, status }) {
+  return isComplete && (status === null || status >= 400);
 }
 
 /**

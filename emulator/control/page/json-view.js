@@ -1,6 +1,7 @@
 /** JSON as it reads best: indented, with names, texts and numbers told apart. */
 
 import { element } from "./dom.js";
+import { linked } from "./ids.js";
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LARGEST_TINTED = 60_000;
@@ -21,7 +22,7 @@ export function json(value, name) {
     const [whole, quotedText, colon, word] = match;
     const kind = colon ? "json-name" : quotedText ? "json-text" : word ? "json-word" : "json-number";
     const token = quotedText ?? whole;
-    view.append(text.slice(at, match.index), element("span", { class: kind }, token));
+    view.append(text.slice(at, match.index), element("span", { class: kind }, linked(token)));
     at = match.index + token.length;
   }
   view.append(text.slice(at));

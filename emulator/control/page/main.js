@@ -3,41 +3,45 @@
  * Knows the regions by their list only.
  */
 
+import { actButton, forgetUnreachable } from "./acts.js";
 import { announce, byId, element, fill, setText } from "./dom.js";
 import { listen } from "./events.js";
+import { Fresh } from "./fresh.js";
+import { readPlace } from "./places.js";
 import { REGIONS } from "./regions.js";
 import { ask, onTokenNeeded, Refusal, referenceAddress, sandboxId, shownSandbox } from "./service.js";
+import * as strip from "./strip.js";
 import { askForToken } from "./token.js";
 
-const SHORTEST_PAUSE_MS = 400;
-
-/**
- * A region on the page: refreshed when it is seen and something it shows has changed, at most every 400 ms.
- */
-class Shown {
+/** A region on the page, behind its tab or beside the others. */
+class Shown extends Fresh {
   /** @param {import("./regions.js").RegionFile} file */
   constructor(file) {
+    const slug = file.slug ?? file.name.toLowerCase();
+    const id = file.name.toLowerCase();
+    const section = element("section", { class: "region", id, "aria-label": file.name });
+    const region = file.create(section);
+    super(file.concerns, () => region.refresh());
+    this.region = region;
     this.file = file;
-    this.slug = file.name.toLowerCase();
+    this.slug = slug;
     /** What the page's address says while it is shown: a tab leads back to where one was. */
-    this.place = this.slug;
+    this.place = slug;
     this.tab = element(
       "button",
       {
         type: "button",
         role: "tab",
-        id: `tab-${this.slug}`,
+        id: `tab-${id}`,
         class: `tab tab-${file.place}`,
-        "aria-controls": `panel-${this.slug}`,
+        "aria-controls": `panel-${id}`,
+        // That of one thing is there once a thing was looked at.
+        hidden: slug === "",
         click: () => go(this),
       },
       file.name,
     );
-    this.section = element("section", { class: "region", id: this.slug, "aria-label": file.name });
-    this.panel = element("div", { class: `panel panel-${file.place}`, id: `panel-${this.slug}` }, this.section);
-    this.region = file.create(this.section);
-    this.isStale = true;
-    this.isAtIt = false;
+    this.panel = element("div", { class: `panel panel-${file.place}`, id: `panel-${id}` }, section);
   }
 
   get isVisible() {
@@ -49,31 +53,11 @@ class Shown {
     if (this.file.concerns.includes("shown")) this.invalidate();
     else void this.catchUp();
   }
-
-  /** Something that it shows has changed. */
-  invalidate() {
-    this.isStale = true;
-    void this.catchUp();
-  }
-
-  /** Look again, if that is worth while. */
-  async catchUp() {
-    if (this.isAtIt || !this.isStale || !this.isVisible || document.hidden) return;
-    this.isAtIt = true;
-    this.isStale = false;
-    const pause = new Promise((resolve) => setTimeout(resolve, SHORTEST_PAUSE_MS));
-    try {
-      await this.region.refresh();
-    } catch (error) {
-      if (!(error instanceof Refusal)) console.warn(error);
-    }
-    await pause;
-    this.isAtIt = false;
-    void this.catchUp();
-  }
 }
 
 const shown = REGIONS.map((file) => new Shown(file));
+const all = [...shown, new Fresh(strip.concerns, strip.create(byId("strip")))];
+const stop = new AbortController();
 const wide = matchMedia("(min-width: 70rem)");
 
 /**
@@ -85,14 +69,14 @@ function go(one) {
   bringForward(one);
 }
 
-/** Show what the page's address names: a region, or something in one, as in `requests/12`. */
+/** Show what the page's address names: a region, something in one, as in `requests/12`, or a thing, as in `/gen_…`. */
 function showPlace() {
-  const place = decodeURIComponent(location.hash.slice(1));
-  const [slug, ...rest] = place.split("/");
-  const named = shown.find((one) => one.slug === slug) ?? shown[0];
-  named.place = place || named.slug;
+  const { slug, rest, filters } = readPlace(location.hash);
+  const named = shown.find((one) => one.slug === slug && (slug || rest)) ?? shown[0];
+  named.place = location.hash.slice(1) || named.slug;
+  named.tab.hidden = false;
+  named.region.open?.(rest, filters);
   bringForward(named);
-  named.region.open?.(rest.join("/"));
 }
 
 /**
@@ -130,6 +114,8 @@ function build() {
   addEventListener("popstate", showPlace);
   wide.addEventListener("change", showPlace);
   document.addEventListener("visibilitychange", lookAgain);
+  // A file that misses the gallery must not take the place of the page.
+  for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 }
 
 /** @param {KeyboardEvent} event */
@@ -149,7 +135,6 @@ function showConnection(reason) {
   const text = reason && [element("span", { class: "connection-sign", "aria-hidden": "true" }, "⚠"), reason];
   if (text) fill(byId("connection"), element("p", { class: "connection", role: "status" }, ...text));
   else byId("connection").replaceChildren();
-  document.documentElement.classList.toggle("is-lost", reason !== null);
 }
 
 async function showFacts() {
@@ -160,28 +145,52 @@ async function showFacts() {
   fill(byId("facts"), element("code", {}, baseUrl), sandbox, badge, element("span", { class: "faint" }, version));
 }
 
+/**
+ * Offer ways out where there is no such sandbox; the rest of the page has nothing to show.
+ * @param {unknown} error
+ */
+function offerWayOut(error) {
+  setText(byId("facts"), "");
+  if (!(error instanceof Refusal) || error.status !== 404) return;
+  document.documentElement.classList.add("is-alone");
+  stop.abort();
+  const others = new URL(location.href);
+  others.searchParams.delete("sandbox");
+  byId("alone").append(
+    element("h2", {}, `There is no sandbox ${sandboxId()}`),
+    element("p", {}, "It was deleted, or the emulator was started again since."),
+    element(
+      "p",
+      { class: "buttons" },
+      actButton(`Create ${sandboxId()}`, async () => {
+        await ask("POST", "/sandboxes", { json: { id: sandboxId() } });
+        location.reload();
+      }),
+      element("a", { class: "button", href: others.href }, "Show the sandbox default"),
+    ),
+  );
+}
+
 /** @param {import("./events.js").LiveEvent} event */
 function hear(event) {
-  for (const one of shown) {
-    one.region.hear?.(event);
-    // After a gap it is unknown what has changed.
-    if (event.kind === "gap" || one.file.concerns.includes(event.kind)) one.invalidate();
-  }
+  for (const one of shown) one.region.hear?.(event);
+  for (const one of all) one.hear(event.kind);
 }
 
 onTokenNeeded(askForToken);
 build();
 showPlace();
-showFacts().catch(() => setText(byId("facts"), ""));
+showFacts().catch(offerWayOut);
 void listen(
   {
     heard: hear,
     connected: (isAgain) => {
       showConnection(null);
       if (isAgain) announce("Connected again");
-      for (const one of shown) one.invalidate();
+      forgetUnreachable();
+      for (const one of all) one.invalidate();
     },
     lost: showConnection,
   },
-  new AbortController().signal,
+  stop.signal,
 );

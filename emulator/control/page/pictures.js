@@ -1,6 +1,11 @@
-/** Pictures of the sandbox as images on the page: loaded when they come into view, with the control token where needed. */
+/**
+ * Pictures of the sandbox as images on the page: loaded when they come into view, with the control token where needed;
+ * opened large, saved, and their ids copied.
+ */
 
+import { actButton, copy, download } from "./acts.js";
 import { element } from "./dom.js";
+import { idLink } from "./ids.js";
 import { address, hasToken, send } from "./service.js";
 
 /** @type {WeakMap<Element, string>} */
@@ -21,12 +26,58 @@ const inView = new IntersectionObserver(
  * @param {string} alt
  */
 export function picture(url, alt) {
-  const path = `pictures/${url.split("/").at(-1)}`;
+  const path = pathOf(url);
   if (!hasToken()) return element("img", { src: address(path), alt, loading: "lazy", decoding: "async" });
   const image = element("img", { alt, decoding: "async" });
   waiting.set(image, path);
   inView.observe(image);
   return image;
+}
+
+/**
+ * What can be done with a picture: opened large, saved as a file, its id copied.
+ * @param {string} url
+ * @param {string} alt
+ * @param {string} [recipe] what was ordered
+ */
+export function pictureActs(url, alt, recipe = "") {
+  const id = idOf(url);
+  const opens = actButton("Open", () => openLarge(url, alt, recipe), { class: "quiet" });
+  const copies = actButton("Copy id", () => copy(id, copies), { class: "quiet" });
+  const saves = actButton("Download", () => save(url), { class: "quiet" });
+  return element("div", { class: "picture-acts" }, opens, saves, copies);
+}
+
+/**
+ * @param {string} url
+ * @param {string} alt
+ * @param {string} recipe
+ */
+function openLarge(url, alt, recipe) {
+  const id = idOf(url);
+  const dialog = element("dialog", { class: "large", "aria-label": alt, close: () => dialog.remove() });
+  const closes = element("button", { type: "button", click: () => dialog.close() }, "Close");
+  const leads = element("p", { click: () => dialog.close() }, idLink(id));
+  dialog.append(picture(url, alt), element("div", { class: "large-foot" }, leads, element("p", {}, recipe), closes));
+  dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+/** @param {string} url */
+async function save(url) {
+  const blob = await (await send("GET", pathOf(url))).blob();
+  download(blob, `${idOf(url)}.${blob.type.split("/").at(-1)}`);
+}
+
+/** @param {string} url */
+function idOf(url) {
+  return (url.split("/").at(-1) ?? "").split(".")[0];
+}
+
+/** @param {string} url */
+function pathOf(url) {
+  return `pictures/${url.split("/").at(-1)}`;
 }
 
 /**

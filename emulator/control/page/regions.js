@@ -1,5 +1,6 @@
 /** The regions of the page, in the order of their tabs. A new one is a file that exports the same, and its line here. */
 
+import * as about from "./about.js";
 import * as clock from "./clock.js";
 import * as conduct from "./conduct.js";
 import * as coverage from "./coverage.js";
@@ -13,6 +14,7 @@ import * as work from "./work.js";
 /**
  * @typedef {object} RegionFile
  * @property {string} name its accessible name and that of its tab
+ * @property {string} [slug] what the page's address calls it, where that is not its name in small letters
  * @property {"main" | "side"} place behind its tab, or beside the others where there is room
  * @property {string[]} concerns the kinds of live events after which it looks again, and `shown`, if it also does when it
  *   comes to light
@@ -21,8 +23,9 @@ import * as work from "./work.js";
  * @typedef {object} Region
  * @property {() => Promise<unknown>} refresh reads everything again
  * @property {(event: import("./events.js").LiveEvent) => void} [hear] takes a live event itself
- * @property {(place: string) => void} [open] shows one thing in it: what follows its name in the page's address
+ * @property {(place: string, filters: Record<string, string>) => void} [open] shows one thing in it, and narrows it down:
+ *   what follows its name in the page's address
  */
 
 /** @type {RegionFile[]} */
-export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage];
+export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage, about];

@@ -2,6 +2,7 @@
 
 import { actButton, copy } from "./acts.js";
 import { element, fill } from "./dom.js";
+import { linked } from "./ids.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
 import { ask, Refusal, referenceAddress } from "./service.js";
@@ -86,8 +87,8 @@ function describe(entry, close) {
   return /** @type {Node[]} */ (
     [
       head(entry.operation ?? `${entry.method} ${entry.path}`, badge, close),
-      element("p", { class: "details-line" }, element("code", {}, `${entry.method} ${addressOf(entry)}`)),
-      element("p", { class: "summary" }, explanation.summary),
+      element("p", { class: "details-line" }, element("code", {}, linked(`${entry.method} ${addressOf(entry)}`))),
+      element("p", { class: "summary" }, linked(explanation.summary)),
       remedy(explanation),
       element("div", { class: "buttons" }, ...links(entry)),
       section("Checks", checks(explanation.checks)),
@@ -100,7 +101,7 @@ function describe(entry, close) {
           element(
             "ul",
             { class: "plain" },
-            explanation.effects.map((/** @type {string} */ effect) => element("li", {}, effect)),
+            explanation.effects.map((/** @type {string} */ effect) => element("li", {}, linked(effect))),
           ),
         ),
       bodySection("Request body", entry.request_body),
@@ -117,7 +118,7 @@ function remedy(explanation) {
     "div",
     { class: "callout" },
     element("p", { class: "callout-title" }, "Remedy"),
-    element("p", {}, explanation.remedy),
+    element("p", {}, linked(explanation.remedy)),
   );
 }
 
@@ -159,7 +160,7 @@ function facts(entry) {
     { class: "facts" },
     rows
       .filter(([, value]) => value)
-      .flatMap(([term, value]) => [element("dt", {}, term), element("dd", { dir: "auto" }, value || "")]),
+      .flatMap(([term, value]) => [element("dt", {}, term), element("dd", { dir: "auto" }, linked(value || ""))]),
   );
 }
 
@@ -222,7 +223,7 @@ function checks(list) {
           {},
           element("span", { class: "check-name" }, sentence(check.check)),
           element("span", { class: result === "decided" ? "tag" : "visually-hidden" }, result),
-          check.detail && element("p", { class: "check-detail" }, check.detail),
+          check.detail && element("p", { class: "check-detail" }, linked(check.detail)),
           result === "decided" && source(check.source),
         ),
       );
@@ -268,7 +269,7 @@ function headers(title, list) {
     element(
       "dl",
       { class: "facts" },
-      pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]),
+      pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, linked(value))]),
     ),
   );
 }

@@ -1,9 +1,11 @@
 /** The region `Requests`: every request as it comes and goes, filtered, and one of them explained beside the list. */
 
-import { actButton } from "./acts.js";
-import { element, fill, setText } from "./dom.js";
+import { askingButton } from "./acts.js";
+import { byId, element, fill, setText } from "./dom.js";
 import { Grid } from "./grid.js";
+import { idLink, isId } from "./ids.js";
 import { ending, isStatusWord, Journal } from "./journal.js";
+import { changePlace, placeOf, showChips } from "./places.js";
 import { createDetails } from "./request-details.js";
 import { ask, referenceAddress, shownSandbox } from "./service.js";
 import { counted, duration, fraction, timeOfDay } from "./words.js";
@@ -15,6 +17,8 @@ export const concerns = ["reset", "cleared"];
 
 const FIRST_LOOK = 200;
 const LONGEST_LOOK = 1000;
+const HIDDEN_PAUSE_MS = 500;
+const TITLE = document.title;
 const COLUMNS = [
   { name: "Status", class: "cell-status" },
   { name: "Operation", class: "cell-operation" },
@@ -30,7 +34,11 @@ export const journal = new Journal();
 export function create(panel) {
   const status = field("Status", "text", "402, 4xx");
   const operation = field("Operation", "text", "createUpload");
-  const search = field("Search", "search", "Path, code, Team, Request-Id…");
+  const search = field("Search", "search", "Path, code, Team, id…");
+  const fields = { status: status.input, operation: operation.input, search: search.input };
+  const chips = element("ul", { class: "chips", "aria-label": "Filters" });
+  const offer = element("p", { class: "offer", "aria-live": "polite" });
+  const news = element("button", { type: "button", class: "news primary", hidden: true, click: () => grid.renew() });
   const count = element("p", { class: "count faint" });
   const empty = element("div", { class: "empty" });
   const details = createDetails(close);
@@ -39,14 +47,21 @@ export function create(panel) {
     columns: COLUMNS,
     key: (/** @type {import("./journal.js").Kept} */ entry) => entry.sequence,
     paint,
-    open: (entry) => (location.hash = `#requests/${entry.sequence}`),
+    open: (entry) => (location.hash = placeOf(`requests/${entry.sequence}`, journal.filter)),
+    held(number) {
+      news.hidden = number === 0;
+      setText(news, `${number.toLocaleString("en")} new`);
+    },
   });
-  const body = element(
+  const list = element(
     "div",
-    { class: "requests-body" },
-    element("div", { class: "requests-list" }, grid.root, empty),
-    details.root,
+    { class: "requests-list", pointerenter: () => grid.point(true), pointerleave: () => grid.point(false) },
+    news,
+    grid.root,
+    empty,
   );
+  const body = element("div", { class: "requests-body" }, list, details.root);
+  let isBehind = false;
 
   panel.append(
     element(
@@ -54,7 +69,9 @@ export function create(panel) {
       { class: "region-head" },
       element("h2", {}, name),
       count,
-      actButton(
+      chips,
+      offer,
+      askingButton(
         "Clear",
         async () => {
           await ask("DELETE", "requests");
@@ -69,13 +86,38 @@ export function create(panel) {
     body,
   );
 
-  for (const { input } of [status, operation, search])
-    input.addEventListener("input", () => {
-      journal.lookFor({ status: status.input.value, operation: operation.input.value, search: search.input.value });
-      status.input.setAttribute("aria-invalid", String(!isStatusWord(status.input.value)));
-      grid.view.scrollTop = 0;
-      show();
-    });
+  for (const input of Object.values(fields))
+    input.addEventListener("input", () =>
+      lookFor({ status: status.input.value, operation: operation.input.value, search: search.input.value }),
+    );
+
+  /** @param {Record<string, string>} filter */
+  function lookFor(filter) {
+    changePlace(placeOf(grid.opened === null ? "requests" : `requests/${grid.opened}`, filter));
+  }
+
+  /**
+   * Narrow the list down to what the page's address says.
+   * @param {Record<string, string>} filters
+   */
+  function narrow(filters) {
+    const filter = { status: "", operation: "", search: "", ...filters };
+    for (const [name, input] of Object.entries(fields)) {
+      const wanted = filter[/** @type {keyof typeof fields} */ (name)];
+      if (input.value !== wanted) input.value = wanted;
+    }
+    status.input.setAttribute("aria-invalid", String(!isStatusWord(filter.status)));
+    const isSame = Object.entries(journal.filter).every(
+      ([name, value]) => filter[/** @type {"search"} */ (name)] === value,
+    );
+    if (isSame) return;
+    journal.lookFor(filter);
+    showChips(chips, { ...journal.filter }, lookFor);
+    const id = filter.search.trim();
+    fill(offer, isId(id) ? ["About ", idLink(id)] : []);
+    grid.renew(journal.entries());
+    show();
+  }
 
   /** The variables for a client of this sandbox. @type {Record<string, string> | null} */
   let client = null;
@@ -83,7 +125,9 @@ export function create(panel) {
   function show() {
     const found = journal.entries();
     const all = counted(journal.size, "request");
-    setText(count, found.length === journal.size ? all : `${found.length.toLocaleString("en")} of ${all}`);
+    const shown = found.length === journal.size ? all : `${found.length.toLocaleString("en")} of ${all}`;
+    setText(count, isBehind ? `${shown}, behind: catching up` : shown);
+    showFailures(journal.failures.size);
     grid.show(found);
     grid.root.hidden = journal.size === 0;
     empty.hidden = found.length > 0;
@@ -95,16 +139,20 @@ export function create(panel) {
   function schedule() {
     if (isScheduled) return;
     isScheduled = true;
-    requestAnimationFrame(() => {
+    const work = () => {
       isScheduled = false;
       show();
-    });
+    };
+    // A page that is not seen gets no frames, and its title tells of failures all the same.
+    if (document.hidden) setTimeout(work, HIDDEN_PAUSE_MS);
+    else requestAnimationFrame(work);
   }
 
   /** Read the newest at once, and the older ones after them. */
   async function refresh() {
     const known = journal.newest;
-    const first = await ask("GET", "requests", { query: { limit: FIRST_LOOK } });
+    const wasBehind = isBehind;
+    const first = await ask("GET", "requests", { query: { limit: wasBehind ? LONGEST_LOOK : FIRST_LOOK } });
     if (first.last_sequence < known) journal.clear();
     else if (!first.data.length) journal.forgetUpTo(first.last_sequence);
     let entries = first.data;
@@ -120,6 +168,7 @@ export function create(panel) {
     }
     if (journal.size === 0) client = (await shownSandbox()).env;
     await details.refresh();
+    isBehind = false;
     show();
   }
 
@@ -134,7 +183,7 @@ export function create(panel) {
 
   function close() {
     open(null);
-    location.hash = "#requests";
+    location.hash = placeOf("requests", journal.filter);
     grid.focus();
   }
 
@@ -145,17 +194,31 @@ export function create(panel) {
       // A gap that nothing was missed in: the numbers start again with the emulator.
       if (kind === "reset" || (kind === "gap" && data.missed === null)) journal.clear();
       if (kind === "cleared") journal.forgetUpTo(data.last_sequence);
+      if (kind === "behind") isBehind = true;
       if (kind === "request") {
         journal.add(data);
         if (data.sequence === grid.opened) void details.refresh();
       }
-      if (kind === "request" || concerns.includes(kind)) schedule();
+      if (kind === "request" || kind === "behind" || concerns.includes(kind)) schedule();
     },
-    /** @param {string} which */
-    open(which) {
+    /** @param {string} which @param {Record<string, string>} filters */
+    open(which, filters) {
+      narrow(filters);
       open(Number(which) || null);
     },
   };
+}
+
+/**
+ * Tell of refused and failed requests where the page is one tab of many.
+ * @param {number} number
+ */
+function showFailures(number) {
+  const title = number ? `(${number.toLocaleString("en")}) ${TITLE}` : TITLE;
+  if (document.title !== title) document.title = title;
+  const icon = /** @type {HTMLLinkElement} */ (byId("icon"));
+  const file = number ? "icon-failures.svg" : "icon.svg";
+  if (!icon.href.endsWith(`/${file}`)) icon.href = icon.href.replace(/[^/]+$/, file);
 }
 
 /**

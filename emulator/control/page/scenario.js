@@ -13,6 +13,7 @@ export const concerns = ["scenario", "request", "work", "clock", "reset"];
 export function create(panel) {
   const choice = element("select", { id: "scenario-choice", "aria-label": "Scenario of the library" });
   const description = element("p", { class: "soft" });
+  const own = element("option", { hidden: true });
   const running = element("div", { class: "running" });
   /** @type {Map<string, string>} */
   const library = new Map();
@@ -31,6 +32,8 @@ export function create(panel) {
       actButton(
         "Use",
         async () => {
+          if (choice.value === own.value && !own.hidden)
+            throw new Error(`${choice.value} is running, and not of the library`);
           const used = await ask("PUT", "scenario", { json: { use: choice.value } });
           await refresh();
           return `${used.scenario} is running`;
@@ -52,16 +55,26 @@ export function create(panel) {
     for (const entry of data) library.set(entry.name, entry.description ?? "");
     fill(
       choice,
+      own,
       data.map((/** @type {{name: string}} */ entry) => element("option", { value: entry.name }, entry.name)),
     );
+  }
+
+  /** @param {string} running */
+  function choose(running) {
+    own.hidden = library.has(running) && running !== own.value;
+    own.value = running;
+    setText(own, running);
+    choice.value = running;
   }
 
   async function refresh() {
     if (library.size === 0) await readLibrary();
     const scenario = await ask("GET", "scenario");
-    // What was started elsewhere is the choice too, or none where the library does not have it.
-    if (scenario.scenario !== null && scenario.scenario !== last) choice.value = scenario.scenario;
+    // What was started elsewhere is the choice too.
+    if (scenario.scenario !== null && scenario.scenario !== last) choose(scenario.scenario);
     last = scenario.scenario;
+    if (scenario.scenario !== null) library.set(scenario.scenario, scenario.description ?? "");
     describeChoice();
     show(running, scenario);
   }

@@ -2,6 +2,7 @@
 
 import { act, actButton, copy } from "./acts.js";
 import { element, follow, setText } from "./dom.js";
+import { idLink } from "./ids.js";
 import { ask } from "./service.js";
 import { emulatorNow, keepClock, lastClock } from "./time.js";
 
@@ -29,6 +30,8 @@ export const concerns = ["team", "request", "work", "scenario", "clock", "reset"
  * @property {number} [concurrency_used]
  * @property {Credential[]} credentials
  */
+
+const SAVED_MS = 4000;
 
 /** @param {HTMLElement} panel */
 export function create(panel) {
@@ -89,7 +92,13 @@ export function create(panel) {
       element("option", { value: "active" }, "active"),
       element("option", { value: "inactive" }, "inactive"),
     );
-    const saveCredits = () => save(credits, () => ({ credits: credits.value === "" ? null : Number(credits.value) }));
+    const saved = element("span", { class: "saved", "aria-hidden": "true" });
+    const saveCredits = async () => {
+      const change = () => ({ credits: credits.value === "" ? null : Number(credits.value) });
+      if (!(await save(credits, change))) return;
+      setText(saved, "✓ Saved");
+      setTimeout(() => setText(saved, ""), SAVED_MS);
+    };
     /** @param {HTMLElement} control @param {() => Record<string, unknown>} change */
     const save = (control, change) =>
       act(control, async () => {
@@ -140,8 +149,8 @@ export function create(panel) {
           element(
             "tr",
             {},
-            element("th", { scope: "row", class: "team-name", dir: "auto" }, team.name),
-            cell("Credits", credits),
+            element("th", { scope: "row", class: "team-name", dir: "auto" }, idLink(team.id, team.name)),
+            cell("Credits", element("span", { class: "credits" }, credits, saved)),
             cell("Reserved", element("span", { class: "team-reserved" })),
             cell("Subscription", subscription),
             cell("Concurrency", element("span", { class: "team-concurrency" })),
@@ -184,6 +193,17 @@ export function create(panel) {
 
   /** @param {Credential} credential */
   function makeCredential(credential) {
+    // The same button both ways, so that it keeps the focus.
+    const change = actButton(
+      "Revoke",
+      async () => {
+        const state = change.textContent === "Revoke" ? "revoked" : "active";
+        await ask("PATCH", `credentials/${encodeURIComponent(credential.id)}`, { json: { state } });
+        await refresh();
+        return `The credential is ${state}`;
+      },
+      { class: "quiet credential-change" },
+    );
     const copies = actButton("Copy", () => copy(credential.key, copies), { class: "quiet" });
     return element(
       "tr",
@@ -191,7 +211,7 @@ export function create(panel) {
       element("td", {}, element("code", {}, credential.key)),
       element("td", {}, credential.profile.replace("_", " ")),
       element("td", {}, element("span", { class: "tag credential-state" })),
-      element("td", { class: "credential-acts" }, copies, element("span", {})),
+      element("td", { class: "credential-acts" }, copies, change),
     );
   }
 
@@ -199,27 +219,16 @@ export function create(panel) {
    * @param {Element} row
    * @param {Credential} credential
    */
-  function updateCredential(row, { id, state, expires_at: expiry }) {
+  function updateCredential(row, { state, expires_at: expiry }) {
     const isExpired = Date.parse(expiry) <= emulatorNow();
     const shown = state === "active" && isExpired ? "expired" : state;
     const tag = /** @type {Element} */ (row.querySelector(".credential-state"));
     setText(tag, `${shown === "active" ? "✓" : "✕"} ${shown}`);
     tag.className = `tag credential-state is-${shown}`;
-    const change = state === "active" ? "Revoke" : "Restore";
-    const acts = /** @type {Element} */ (row.querySelector(".credential-acts"));
-    if (acts.lastElementChild?.textContent === change) return;
-    acts.lastElementChild?.replaceWith(
-      actButton(
-        change,
-        async () => {
-          await ask("PATCH", `credentials/${encodeURIComponent(id)}`, {
-            json: { state: state === "active" ? "revoked" : "active" },
-          });
-          await refresh();
-        },
-        { class: state === "active" ? "quiet danger" : "quiet" },
-      ),
-    );
+    const isActive = state === "active";
+    const change = /** @type {HTMLButtonElement} */ (row.querySelector(".credential-change"));
+    setText(change, isActive ? "Revoke" : "Restore");
+    change.classList.toggle("danger", isActive);
   }
 
   return { refresh };

@@ -27,10 +27,12 @@ export function askForToken() {
       event.preventDefault();
       keepToken(field.value.trim());
       form.remove();
+      document.documentElement.classList.remove("is-alone");
       asking = null;
       resolve();
     });
-    byId("notices").append(form);
+    document.documentElement.classList.add("is-alone");
+    byId("alone").append(form);
     field.focus();
   });
   return asking;

@@ -1,15 +1,19 @@
 /** The region `Work`: Operations and Generations on their way, slot by slot, with what they cost and what became of them. */
 
 import { element, fill, follow, setText } from "./dom.js";
-import { picture } from "./pictures.js";
+import { idLink } from "./ids.js";
+import { orderOf, recipeOf } from "./orders.js";
+import { picture, pictureActs } from "./pictures.js";
+import { changePlace, placeOf, showChips } from "./places.js";
 import { ask } from "./service.js";
 import { emulatorNow, isRunning, keepClock, watchClock } from "./time.js";
-import { counted, duration, sentence } from "./words.js";
+import { writeTimeline } from "./timeline.js";
+import { counted, duration, sentence, timeOfDay } from "./words.js";
 
 export const name = "Work";
 /** @type {"main"} */
 export const place = "main";
-export const concerns = ["work", "reset", "clock", "scenario"];
+export const concerns = ["work", "reset", "clock", "scenario", "request"];
 
 const LIMIT = 200;
 const SIGNS = { queued: "◷", pending: "◷", processing: "◐", completed: "✓", failed: "✕" };
@@ -23,6 +27,7 @@ const KINDS = { queued: "waiting", pending: "waiting", processing: "again", comp
  * @property {number} slot
  * @property {Status} status
  * @property {string | null} finishes_at
+ * @property {string | null} asset_id
  * @property {string | null} url
  * @property {WorkError | null} error
  *
@@ -35,6 +40,7 @@ const KINDS = { queued: "waiting", pending: "waiting", processing: "again", comp
  * @property {{name: string | null, file: string | null, line: number | null} | null} rule
  * @property {string} created_at
  * @property {string | null} starts_at
+ * @property {string | null} started_at
  * @property {string | null} finished_at
  * @property {string} [workflow]
  * @property {Slot[]} [outputs]
@@ -44,12 +50,23 @@ const KINDS = { queued: "waiting", pending: "waiting", processing: "again", comp
  * @property {string | null} [result_id]
  * @property {string[]} [pictures]
  * @property {any} [body]
+ * @property {Record<string, string>} names of Products and ingredients that were ordered, by id
  */
 
 /** @param {HTMLElement} panel */
 export function create(panel) {
   const count = element("p", { class: "count faint" });
   const list = element("div", { class: "works" });
+  const state = element(
+    "select",
+    { id: "work-state" },
+    element("option", { value: "" }, "any"),
+    ["queued", "processing", "completed", "failed"].map((value) => element("option", { value }, value)),
+  );
+  const chips = element("ul", { class: "chips", "aria-label": "Filters" });
+  /** @param {Record<string, string>} filters */
+  const filterBy = (filters) => changePlace(placeOf("work", filters));
+  state.addEventListener("change", () => filterBy({ state: state.value }));
   const empty = element(
     "div",
     { class: "empty", hidden: true },
@@ -57,9 +74,11 @@ export function create(panel) {
     element("p", {}, "Generations and Operations appear here as soon as they are admitted."),
     element("p", {}, "See some at once: ", element("a", { href: "#gallery" }, "first photoshoot"), "."),
   );
-  panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count), list, empty);
+  const choice = element("div", { class: "field field-row push" }, element("label", { for: state.id }, "State"), state);
+  panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count, chips, choice), list, empty);
 
   let wanted = "";
+  let narrowedTo = "";
   const tick = () => {
     const now = emulatorNow();
     if (!Number.isNaN(now))
@@ -77,7 +96,8 @@ export function create(panel) {
       data.length ? `${counted(data.length, "piece")}${unfinished ? `, ${unfinished} unfinished` : ""}` : "",
     );
     empty.hidden = data.length > 0;
-    follow(list, data, (work) => work.id, make, update);
+    const chosen = data.filter((/** @type {Work} */ work) => !state.value || work.status === state.value);
+    follow(list, chosen, (work) => work.id, makeWork, updateWork);
     tick();
     if (wanted) reveal();
   }
@@ -92,10 +112,15 @@ export function create(panel) {
 
   return {
     refresh,
-    /** @param {string} id */
-    open(id) {
+    /** @param {string} id @param {Record<string, string>} filters */
+    open(id, filters) {
       wanted = id;
       if (id) reveal();
+      state.value = filters.state ?? "";
+      showChips(chips, { state: state.value }, filterBy);
+      if (state.value === narrowedTo) return;
+      narrowedTo = state.value;
+      void refresh().catch(() => {});
     },
   };
 }
@@ -112,45 +137,67 @@ function titleOf(work) {
 }
 
 /** @param {Work} work */
-function make(work) {
-  return element(
+export function makeWork(work) {
+  const article = element(
     "article",
     { class: "work", id: `work-${work.id}`, tabindex: -1, "aria-label": `${titleOf(work)} ${work.id}` },
     element("div", { class: "work-head" }),
     element("div", { class: "slots" }),
     element("div", { class: "work-foot" }),
+    element("details", { class: "work-timeline", "aria-label": "Timeline", open: !isFinal(work.status) }),
   );
+  const details = /** @type {HTMLDetailsElement} */ (article.lastElementChild);
+  const content = element("ol", { class: "sequence" });
+  details.append(element("summary", {}, "Timeline"), content);
+  details.addEventListener("toggle", () => details.open && !content.firstChild && latest.get(article)?.());
+  return article;
 }
+
+/** How to write the timeline of an article that is opened later. @type {WeakMap<Element, () => void>} */
+const latest = new WeakMap();
 
 /**
  * @param {HTMLElement} article
  * @param {Work} work
  */
-function update(article, work) {
-  const [head, slots, foot] = article.children;
-  fill(
-    head,
-    element(
-      "div",
-      { class: "work-title" },
-      element("h3", {}, titleOf(work)),
+export function updateWork(article, work) {
+  const [head, slots, foot, details] = article.children;
+  const ends = work.finished_at && duration(Date.parse(work.finished_at) - Date.parse(work.created_at));
+  const signature = JSON.stringify(work);
+  const isSame = article.dataset.signature === signature;
+  article.dataset.signature = signature;
+  if (!isSame) {
+    fill(
+      head,
       element(
-        "p",
-        { class: "faint work-line" },
-        element("code", {}, work.workflow ?? work.type ?? ""),
-        element("code", {}, work.id),
-        element("span", {}, work.team.name),
+        "div",
+        { class: "work-title" },
+        element("h3", {}, titleOf(work)),
+        element(
+          "p",
+          { class: "faint work-line" },
+          element("code", {}, work.workflow ?? work.type ?? ""),
+          idLink(work.id),
+          element("span", { dir: "auto" }, work.team.name),
+          element("time", { datetime: work.created_at, title: work.created_at }, timeOfDay(work.created_at)),
+          ends && element("span", {}, `took ${ends}`),
+        ),
       ),
-    ),
-    element(
-      "div",
-      { class: "work-facts" },
-      element("span", { class: "tag" }, `reserved ${work.credits.reserved}`),
-      element("span", { class: "tag" }, `charged ${work.credits.charged ?? 0}`),
-      status(work.status),
-      work.request && element("a", { class: "button button-small", href: `#requests/${work.request}` }, "Request"),
-    ),
-  );
+      element(
+        "div",
+        { class: "work-facts" },
+        element("span", { class: "tag" }, `reserved ${work.credits.reserved}`),
+        element("span", { class: "tag" }, `charged ${work.credits.charged ?? 0}`),
+        status(work.status),
+        work.request && element("a", { class: "button button-small", href: `#requests/${work.request}` }, "Request"),
+      ),
+      orderOf(work),
+    );
+  }
+  const write = () => writeTimeline(/** @type {Element} */ (details.lastElementChild), work);
+  latest.set(article, write);
+  if (/** @type {HTMLDetailsElement} */ (details).open) write();
+  if (isSame) return;
   follow(
     slots,
     slotsOf(work),
@@ -178,7 +225,7 @@ function update(article, work) {
 function slotsOf(work) {
   if (work.outputs) return work.outputs;
   const { status, finishes_at = null, error = null, pictures = [] } = work;
-  return [{ slot: 0, status, finishes_at, error, url: pictures[0] ?? null }];
+  return [{ slot: 0, status, finishes_at, error, asset_id: null, url: pictures[0] ?? null }];
 }
 
 /** @param {Status} of */
@@ -218,9 +265,10 @@ function updateSlot(tile, slot, work) {
   const [frame, text] = tile.children;
   const label = slot.slot ? `Output ${slot.slot}` : "Result";
   const of = slot.slot ? `${label} of ${work.outputs?.length}` : label;
+  const alt = `${of}: ${titleOf(work)}, ${work.team.name}`;
   tile.className = `slot slot-${slot.status}`;
   if (slot.url) {
-    fill(frame, picture(slot.url, `${of}: ${titleOf(work)}, ${work.team.name}`));
+    fill(frame, picture(slot.url, alt));
   } else {
     fill(
       frame,
@@ -235,6 +283,8 @@ function updateSlot(tile, slot, work) {
     fill(
       text,
       element("span", { class: "slot-label" }, label, element("span", { class: "faint" }, ` ${slot.status}`)),
+      slot.asset_id && idLink(slot.asset_id),
+      slot.url && pictureActs(slot.url, alt, recipeOf(work)),
       slot.error && problem(slot.error),
     );
     return;
