@@ -5,13 +5,10 @@ import pytest
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import (
     JSON,
-    LAPSED,
-    UPLOAD,
     UPLOAD_CONTENT,
     Call,
     EmulatorUnderTest,
     Json,
-    MakeEmulator,
     control_call,
 )
 from tests.support.every_operation import CALLS, KEYED, SUCCESSES, WRITES, prepare
@@ -64,20 +61,6 @@ def test_a_write_that_is_lost_before_the_commit_has_left_nothing(service: Emulat
     assert {name: SUCCESSES[name] for name in ALL_WRITES} == answers  # with the same keys
 
 
-def test_what_comes_after_a_lost_attempt_is_the_same_byte_for_byte(make_emulator: MakeEmulator) -> None:
-    def played(with_loss: bool) -> list[bytes]:
-        service = make_emulator()
-        (asset_id,) = service.assets(1)
-        if with_loss:
-            service.rule({"operation": "createUpscaleGeneration"}, {"network": "reset"}, {"nth": 1})
-            _send_lost(service, upscale_call(asset_id, "k"))
-        admitted = service.send(upscale_call(asset_id, "k"))
-        service.advance(60)
-        return [admitted.body, service.get("/generations").body, service.get("/assets").body, service.get("/team").body]
-
-    assert played(with_loss=False) == played(with_loss=True)
-
-
 @pytest.mark.emulator(clock="auto")
 def test_a_poll_that_is_lost_before_the_commit_does_not_move_an_auto_clock(service: EmulatorUnderTest) -> None:
     (asset_id,) = service.assets(1)
@@ -120,14 +103,6 @@ def test_a_replay_can_be_lost_or_replaced_as_well(service: EmulatorUnderTest) ->
     assert (1, 1) == (service.spent(), service.count("/generations"))
 
 
-def test_a_refusal_can_be_lost_as_well_and_binds_no_key(service: EmulatorUnderTest, asset_id: str) -> None:
-    service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
-    service.pause()
-    _send_lost(service, upscale_call(asset_id, "k"))
-    service.resume()
-    assert (0, 202) == (service.spent(), service.send(upscale_call(asset_id, "k")).status)
-
-
 def test_a_real_402_that_is_lost_has_bound_its_key(service: EmulatorUnderTest, asset_id: str) -> None:
     service.set_team(credits_available=0)
     service.rule({"operation": "createUpscaleGeneration"}, LOST_AFTER, {"nth": 1})
@@ -135,14 +110,6 @@ def test_a_real_402_that_is_lost_has_bound_its_key(service: EmulatorUnderTest, a
     service.set_team(credits_available=10)
     assert (402, "insufficient_credits") == service.send(upscale_call(asset_id, "k")).outcome
     assert 202 == service.send(upscale_call(asset_id, "k2")).status
-
-
-def test_what_was_refused_for_its_credential_or_profile_is_so_whatever_a_rule_has_in_mind(
-    service: EmulatorUnderTest,
-) -> None:
-    service.rule({"operation": "createUpload"}, {"problem": "internal_error", "at": "after_commit"})
-    assert (403, "subscription_required") == service.post("/uploads", UPLOAD, LAPSED).outcome
-    assert (422, "invalid_input") == service.post("/uploads", {}).outcome
 
 
 # A sandbox that begins anew meanwhile ---------------------------------------------------------------------------------
@@ -154,13 +121,5 @@ def test_a_request_whose_body_is_still_coming_at_a_reset_is_one_of_the_new_begin
     first_id = service.open_upload(5)["id"]
     pieces = [UPLOAD_CONTENT[:5], UPLOAD_CONTENT[5:]]
     opening = Call("POST", "/uploads", pieces=pieces, headers=JSON)
-    answer, _ = service.together(opening, control_call("POST", "/reset"))
-    assert (201, first_id) == (answer.status, answer.id)
-
-
-def test_a_request_that_waits_on_the_wire_at_a_reset_is_one_of_the_new_beginning(service: EmulatorUnderTest) -> None:
-    first_id = service.open_upload(5)["id"]
-    service.rule({"operation": "createUpload"}, {"network": {"latency": "20ms"}}, {"nth": 1})
-    opening = Call("POST", "/uploads", pieces=[UPLOAD_CONTENT], headers=JSON)
     answer, _ = service.together(opening, control_call("POST", "/reset"))
     assert (201, first_id) == (answer.status, answer.id)

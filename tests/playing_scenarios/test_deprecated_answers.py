@@ -1,7 +1,5 @@
 """The headers of deprecated behaviour (D43): on the true answers of a rule's operations, and nowhere else."""
 
-import pytest
-
 from tests.playing_scenarios.player import upscale_call
 from tests.support.emulator_client import Answer, EmulatorUnderTest, Json
 
@@ -28,9 +26,3 @@ def test_a_replay_is_as_the_first_answer_was_with_or_without_a_notice(service: E
     assert [set(), HEADERS] == [set(_notice(replay)) for replay in replays]
     service.without_scenario()
     assert marked.raw_headers == service.send(upscale_call(asset_id, "k2")).raw_headers
-
-
-@pytest.mark.parametrize("target", ["/poses/none", "/poses?limit=0"])
-def test_a_refusal_is_a_true_answer_too(service: EmulatorUnderTest, target: str) -> None:
-    service.rule({"operation": ["getPose", "listPoses"]}, {"deprecated": SUNSET_AND_LINK})
-    assert HEADERS == _notice(service.get(target)).keys()

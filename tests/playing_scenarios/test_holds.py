@@ -1,7 +1,5 @@
 """Held admissions: a request stays in admission on the emulator's clock, however that runs, with its key in progress."""
 
-import time
-
 import pytest
 
 from emulator.web import holding
@@ -49,13 +47,6 @@ def test_requests_without_a_key_can_be_held_too(service: EmulatorUnderTest, asse
     assert 404 == service.get(f"/assets/{asset_id}").status
 
 
-def test_a_reset_lets_the_held_request_go_without_leaving_anything(service: EmulatorUnderTest) -> None:
-    first, reset = service.together(_held(service), control_call("POST", "/reset"))
-    assert [IN_PROGRESS, 200] == [first.outcome, reset.status]
-    assert (0, 0) == (service.spent(), service.count("/generations"))
-    assert [] == service.items("/assets")
-
-
 # Auto ---------------------------------------------------------------------------------------------------------------
 
 
@@ -90,15 +81,6 @@ def test_on_an_auto_clock_a_hold_that_nobody_asks_after_ends_by_itself(
 
 
 # Real ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.emulator(clock="x10")
-def test_on_a_real_clock_a_hold_takes_its_time(service: EmulatorUnderTest) -> None:
-    call, began, at = _held(service), time.monotonic(), service.now()
-    first, second = service.together(call, call)
-    assert time.monotonic() - began >= 0.99
-    assert [(202, "generation"), IN_PROGRESS] == [first.outcome, second.outcome]
-    assert service.now() >= at + 10_000
 
 
 def test_a_hold_follows_a_clock_that_is_set_to_run_otherwise(service: EmulatorUnderTest) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -70,15 +69,6 @@ def test_a_rule_can_give_the_detail_and_the_wait(service: EmulatorUnderTest) -> 
     assert (503, 17, "closed for stocktaking") == (refused.status, refused.retry_after, refused.json["detail"])
 
 
-@pytest.mark.parametrize("pause", ["of everyone", "of the Team"])
-def test_an_injected_pause_asks_for_the_wait_that_the_real_one_asks_for(service: EmulatorUnderTest, pause: str) -> None:
-    path = "/scenario" if pause == "of everyone" else "/scenario?team=Demo"
-    service.use({"scenario": "p", "timeline": [{"at": 0, "set": {"admission": "paused", "retry_after": 23}}]}, path)
-    real = service.post("/uploads", UPLOAD)
-    injected = service.post("/uploads", UPLOAD, headers={"Emulator-Fault": "service_unavailable"})
-    assert [(503, 23)] * 2 == [(answer.status, answer.retry_after) for answer in (real, injected)]
-
-
 def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(service: EmulatorUnderTest) -> None:
     finished, (asset_id,) = service.author("pose"), service.assets(1)
     ask = {"Emulator-Fault": "resource_operation_in_progress"}
@@ -87,19 +77,6 @@ def test_the_operation_that_is_said_to_be_in_progress_can_be_polled(service: Emu
     assert newest["id"] == service.delete(path, headers=ask).json["active_operation_id"]
     running = service.post("/backgrounds", {"name": "New", "kind": "backdrop", "asset_id": asset_id})
     assert running.id == service.delete(path, headers=ask).json["active_operation_id"]
-
-
-def test_an_operation_that_is_only_said_to_be_takes_no_id_from_those_to_come(make_emulator: Any) -> None:
-    def next_id(with_problem: bool) -> str:
-        service = make_emulator()
-        (asset_id,) = service.assets(1)
-        if with_problem:
-            ask = {"Emulator-Fault": "resource_operation_in_progress"}
-            said = service.delete(f"/assets/{asset_id}", headers=ask).json["active_operation_id"]
-            assert (404, "not_found") == service.get(f"/operations/{said}").outcome
-        return str(service.post("/poses", {"name": "New", "asset_id": asset_id}).id)
-
-    assert next_id(with_problem=False) == next_id(with_problem=True)
 
 
 # The header ---------------------------------------------------------------------------------------------------------
@@ -156,13 +133,6 @@ def test_the_header_does_nothing_where_no_operation_is(service: EmulatorUnderTes
     assert 200 == service.ask("GET", "/clock", headers=ask).status
     url = service.upload(picture())["url"]
     assert 200 == service.fetch(url, headers=ask).status
-
-
-def test_a_request_that_was_refused_for_its_rate_does_not_count(service: EmulatorUnderTest) -> None:
-    service.set_team(requests_per_minute=2)
-    refused = service.get("/team", headers={"Emulator-Fault": "rate_limited"})
-    assert 429 == refused.status
-    assert [200, 200, 429] == [service.get("/team").status for _ in range(3)]
 
 
 # What came about ----------------------------------------------------------------------------------------------------

@@ -71,12 +71,6 @@ def test_a_rule_about_outputs_fails_those_that_there_are_and_leaves_other_work_t
     ]
 
 
-def test_a_failure_goes_before_the_price_of_a_scene(service: EmulatorUnderTest) -> None:
-    service.rule({"work": "background.create"}, {"scene": "foreground", "fail": "timed_out"})
-    failed = service.wait_for(service.post("/backgrounds", ingredient_body("background", service.assets(1))).json)
-    assert ("failed", 0, 0) == (failed["status"], failed["credits"]["charged"], service.spent())
-
-
 def _slower(service: EmulatorUnderTest) -> None:
     service.use({"scenario": "s", "world": {"timings": dict.fromkeys(("queue", "first_output", "pose"), "1h")}})
 

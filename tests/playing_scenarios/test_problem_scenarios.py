@@ -28,12 +28,6 @@ def test_the_first_call_of_each_operation_has_the_problem(
     assert {f"first {name}": (1, 1) for name in able} == service.rules()
 
 
-@pytest.mark.emulator(rate_limits=False)
-def test_the_second_call_is_answered_as_usual(service: EmulatorUnderTest, things: Things) -> None:
-    service.use({"use": "problem:not_found"})
-    assert [404, 200] == [service.send(CALLS["getPose"](things)).status for _ in range(2)]
-
-
 def test_an_unknown_code_is_refused_with_those_there_are(service: EmulatorUnderTest) -> None:
     refused = service.ask("PUT", "/scenario", {"use": "problem:not_fond"})
     assert (422, "invalid_scenario") == refused.outcome

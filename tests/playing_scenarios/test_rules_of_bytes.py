@@ -38,18 +38,6 @@ def test_a_byte_surface_can_answer_with_a_problem(service: EmulatorUnderTest, co
     assert "writes" not in answers[1].json["detail"]  # a download is none
 
 
-def test_after_a_problem_that_hides_the_commit_the_bytes_are_there(service: EmulatorUnderTest) -> None:
-    service.rule({"bytes": "upload"}, {"problem": "internal_error", "at": "after_commit"}, {"nth": 1})
-    session = service.open_upload(len(PICTURE))
-    assert service.send_bytes(session, PICTURE).status == 500
-    assert service.send_bytes(session, OTHER_PICTURE).code == "upload_bytes_conflict"
-
-
-def test_bytes_mean_no_operation(service: EmulatorUnderTest) -> None:
-    service.rule({"bytes": "*"}, {"problem": "internal_error"})
-    assert service.get("/team").status == 200
-
-
 @pytest.mark.parametrize(
     ("match", "failing"),
     [
@@ -76,11 +64,3 @@ def test_bytes_come_at_the_rate_that_is_said(service: EmulatorUnderTest) -> None
     assert time.perf_counter() - began_at >= 0.08  # a tenth of a second, less the last piece
     assert (answer.status, answer.body) == (200, whole)
     assert answer.headers["emulator-rule"] == "the rule"
-
-
-def test_an_upload_is_taken_at_the_rate_that_is_said(service: EmulatorUnderTest) -> None:
-    service.rule({"bytes": "upload"}, {"network": {"rate": len(PICTURE) * 10}})
-    session = service.open_upload(len(PICTURE))
-    began_at = time.perf_counter()
-    assert service.send_bytes(session, PICTURE).status == 200
-    assert time.perf_counter() - began_at >= 0.08

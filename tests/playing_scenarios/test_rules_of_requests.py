@@ -45,13 +45,6 @@ def test_a_window_is_open_from_its_beginning_to_before_its_end_on_the_emulators_
     assert {"the rule": (5, 2)} == service.rules()
 
 
-def test_all_of_a_when_must_hold(service: EmulatorUnderTest) -> None:
-    service.rule(TEAM, FAILS, {"nth": "every 2", "from": "10s", "probability": 1})
-    assert [] == _failures(service, 3)
-    service.advance(10)
-    assert [1, 3] == _failures(service, 3)  # the fourth and the sixth of all
-
-
 def test_chance_follows_from_the_seed(service: EmulatorUnderTest) -> None:
     def drawn(seed: int) -> list[int]:
         name = f"seed-{seed}-{len(service.told('GET', '/sandboxes')['data'])}"
@@ -63,21 +56,6 @@ def test_chance_follows_from_the_seed(service: EmulatorUnderTest) -> None:
     assert first == drawn(1)
     assert first != drawn(2)
     assert 30 <= len(first) <= 70
-
-
-def test_other_requests_do_not_change_what_chance_has_in_mind(service: EmulatorUnderTest) -> None:
-    rules = [
-        {"name": "reads", "match": TEAM, "when": {"probability": 0.5}, "then": FAILS},
-        {"name": "lists", "match": {"operation": "listPoses"}, "when": {"probability": 0.5}, "then": FAILS},
-    ]
-    service.use({"scenario": "two", "rules": rules})
-    alone = _failures(service, 40)
-    service.use({"scenario": "two", "rules": rules})
-    mixed = []
-    for number in range(1, 41):
-        service.get("/poses")
-        mixed += [number] if service.get("/team").status == 500 else []
-    assert alone == mixed
 
 
 # What they mean -----------------------------------------------------------------------------------------------------
@@ -98,14 +76,6 @@ def test_a_body_is_matched_by_a_subset_of_what_was_sent(
     service.rule({"operation": "createProductPhotographyGeneration", "body": body}, FAILS)
     red = {"type": "color", "color": "#ff0000"}
     assert status == service.photograph(asset_ids=[asset_id], image_count=2, background=red).status
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"x"', b"\xff", b"{" * 5000])
-def test_a_body_that_is_no_object_matches_no_subset(service: EmulatorUnderTest, content: bytes) -> None:
-    service.rule({"operation": "createUpload", "body": {"size_bytes": 1}}, FAILS)
-    answer = service.post("/uploads", content=content, headers={"content-type": "application/json"})
-    assert answer.status in (400, 422)
-    assert {"the rule": (0, 0)} == service.rules()
 
 
 def test_requests_that_never_come_so_far_are_not_counted(service: EmulatorUnderTest) -> None:
@@ -188,12 +158,6 @@ def test_an_nth_can_be_counted_for_each(service: EmulatorUnderTest, per: str | N
     statuses = [service.get("/team", key).status for key in keys]
     assert [number for number, status in enumerate(statuses, start=1) if status == 500] == failing
     assert service.rules() == {"the rule": (6, len(failing))}
-
-
-def test_the_first_attempt_with_each_key_can_fail(service: EmulatorUnderTest) -> None:
-    service.rule({"operation": "createUpload"}, FAILS, {"nth": 1, "per": "idempotency_key"})
-    statuses = [service.post("/uploads", UPLOAD, idempotency_key=key).status for key in ("a", "a", "b", "b", "a")]
-    assert statuses == [500, 201, 500, 201, 201]
 
 
 def test_what_is_counted_for_each_is_kept_in_a_state_file(service: EmulatorUnderTest) -> None:

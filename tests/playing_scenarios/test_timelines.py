@@ -57,16 +57,6 @@ def test_a_change_takes_effect_at_its_instant(
     assert [before, after] == _around(service, call, 30)
 
 
-def test_the_order_of_the_file_is_none_of_time_but_within_an_instant(service: EmulatorUnderTest) -> None:
-    at_last = [("20s", {"admission": state}) for state in ("paused", "open")]
-    service.use(_timeline(*at_last, ("10s", {"admission": "paused"})))
-    found = []
-    for _ in range(2):
-        service.advance(10)
-        found.append(service.post("/uploads", UPLOAD).status)
-    assert [503, 201] == found
-
-
 # From the beginning -------------------------------------------------------------------------------------------------
 
 
@@ -114,18 +104,6 @@ def test_a_change_is_made_right_after_the_answer_to_a_request_and_once(service: 
     assert [service.credits() for _ in range(3)] == [50, 50, 50]
 
 
-def test_refused_requests_count_and_the_timeline_tells_when_it_was_done(service: EmulatorUnderTest) -> None:
-    service.use(_after({"operation": "createUpload"}, 2, {"admission": "paused"}))
-    (entry,) = service.told("GET", "/scenario")["timeline"]
-    assert (entry["after"], entry["done_at"]) == ({"match": {"operation": "createUpload"}, "nth": 2}, None)
-    assert service.post("/uploads", {}).status == 422
-    service.advance(5)
-    assert service.post("/uploads", UPLOAD, idempotency_key=None).status == 400
-    assert service.post("/uploads", UPLOAD).code == "service_unavailable"
-    (entry,) = service.told("GET", "/scenario")["timeline"]
-    assert entry["done_at"] == "2026-01-01T00:00:05.000Z"
-
-
 def test_a_change_after_bytes_closes_the_window_of_a_client(service: EmulatorUnderTest) -> None:
     service.use(_after({"bytes": "upload"}, 1, {"credential": FULL, "state": "revoked"}))
     session, token = service.ready_upload()
@@ -137,13 +115,3 @@ def test_a_link_to_no_sandbox_is_not_found_while_a_change_waits_for_bytes(servic
     links = ("/files/nowhere/picture.png", "/direct-uploads/nowhere/session/signature")
     assert [404, 404] == [service.fetch(link, "POST").status for link in links]
     assert service.credits() != 7
-
-
-def test_what_waits_for_a_request_is_kept_in_a_state_file(service: EmulatorUnderTest) -> None:
-    service.use(_after({"operation": "listAssets"}, 2, {"team": "Demo", "credits": 7}))
-    service.get("/assets")
-    saved = service.ask("GET", "/state").body
-    assert service.ask("PUT", "/state", content=saved).status == 200
-    assert service.credits() != 7
-    service.get("/assets")
-    assert service.credits() == 7

@@ -68,15 +68,6 @@ def test_an_answer_that_has_no_body_is_truncated_before_it_begins(play: Play, at
     assert remaining == client.count("/products")
 
 
-@pytest.mark.parametrize("at", ["before_commit", "after_commit"])
-@pytest.mark.parametrize("network", ["truncate", "garbage"])
-def test_what_is_left_of_an_answer_has_the_status_of_the_operation(play: Play, network: str, at: str) -> None:
-    client = play(("createUpload", {"network": network, "at": at}))
-    with closing(client.connect()) as connection:
-        client.start(connection, Call("POST", "/uploads", UPLOAD))
-        assert 201 == connection.getresponse().status
-
-
 # No JSON ------------------------------------------------------------------------------------------------------------
 
 
@@ -90,15 +81,6 @@ def test_garbage_is_a_whole_body_that_is_no_json(play: Play, at: str) -> None:
             assert str(len(answer.body)) == answer.headers["content-length"]
             with pytest.raises(ValueError, match=r"."):
                 json.loads(answer.body)
-
-
-def test_garbage_in_place_of_an_answer_without_a_body_leaves_the_connection_usable(play: Play) -> None:
-    client = play(("deleteProduct", {"network": "garbage", "at": "after_commit"}))
-    product = client.product(*client.assets(1))
-    with closing(client.connect()) as connection:
-        garbage = client.send(Call("DELETE", f"/products/{product['id']}"), connection)
-        assert (200, True) == (garbage.status, bool(garbage.body))
-        assert [] == client.send(Call("GET", "/products"), connection).json["data"]
 
 
 # Lost, late, or never ------------------------------------------------------------------------------------------------
