@@ -107,18 +107,33 @@ class Option:
         return VARIABLE_PREFIX + self.field.upper()
 
 
+def _matching(pattern: str) -> Callable[[str], str]:
+    """Return a parser of texts that match a pattern as a whole, in upper or lower case."""
+    compiled = re.compile(pattern, re.IGNORECASE)
+
+    def parse(text: str) -> str:
+        if not compiled.fullmatch(text):
+            raise ValueError(text)
+        return text
+
+    return parse
+
+
+def _each(parse: Callable[[str], str]) -> Callable[[str], tuple[str, ...]]:
+    """Return a parser of values with commas between them."""
+    return lambda text: tuple(parse(part.strip()) for part in text.split(","))
+
+
+_parse_text: Final = _matching(r"(?s:.*\S.*)")
+_parse_token: Final = _matching("[!-~](?:[ -~]*[!-~])?")  # what a header can carry
+_parse_hosts: Final = _each(_matching("[A-Za-z0-9._-]{1,253}"))
+_parse_origins: Final = _each(_matching(r"\*|[a-z][a-z0-9+.-]*://[^\s/?#@,]+"))
+_parse_address: Final = _matching(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?")
+
+
 def parse_url(text: str) -> str:
     """Read an http or https address with a host, and drop the slash at its end. Raises ValueError."""
-    if not re.fullmatch(r"https?://[^\s/?#@]+(?:/[^\s?#]*)?", text, re.IGNORECASE):
-        raise ValueError(text)
-    return text.rstrip("/")
-
-
-def _parse_hosts(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(_HOST_NAME.fullmatch(name) for name in names):
-        raise ValueError(text)
-    return names
+    return _parse_address(text).rstrip("/")
 
 
 def _parse_port(text: str) -> int:
@@ -135,32 +150,16 @@ def _parse_pixels(text: str) -> int:
     return pixels
 
 
-def _parse_text(text: str) -> str:
-    if not text.strip():
-        raise ValueError(text)
-    return text
+def _choice(
+    field: str, words: Sequence[str], placeholder: str, default: str, description: str, values: Sequence[Any] = ()
+) -> Option:
+    """Return an option that is one of some words; each means itself, unless there are values."""
+    meant = dict(zip(words, values or words, strict=True))
 
-
-def _parse_token(text: str) -> str:
-    if not text.isascii() or not text.isprintable() or text != text.strip() or not text:
-        raise ValueError(text)  # a header could not carry it
-    return text
-
-
-def _parse_origins(text: str) -> tuple[str, ...]:
-    origins = tuple(origin.strip() for origin in text.split(","))
-    if not all(origin == "*" or re.fullmatch(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+", origin) for origin in origins):
-        raise ValueError(text)
-    return origins
-
-
-def _choice(field: str, words: Sequence[str], placeholder: str, default: str, description: str) -> Option:
-    """Return an option that is one of some words."""
-
-    def parse(text: str) -> str:
-        if text not in words:
+    def parse(text: str) -> Any:
+        if text not in meant:
             raise ValueError(text)
-        return text
+        return meant[text]
 
     expected = " or ".join((", ".join(words[:-1]), words[-1]))
     return Option(field, parse, expected, placeholder, default, description, words=tuple(words))
@@ -168,17 +167,8 @@ def _choice(field: str, words: Sequence[str], placeholder: str, default: str, de
 
 def _switch(field: str, default: str, description: str) -> Option:
     """Return an option that is on or off."""
-    words = {"on": True, "off": False}
+    return _choice(field, ("on", "off"), "on|off", default, description, (True, False))
 
-    def parse(text: str) -> bool:
-        if text not in words:
-            raise ValueError(text)
-        return words[text]
-
-    return Option(field, parse, "on or off", "on|off", default, description, words=tuple(words))
-
-
-_HOST_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}", re.ASCII)
 
 OPTIONS: Final[tuple[Option, ...]] = (
     Option("host", _parse_text, "a host name or address", "HOST", "127.0.0.1", "address to listen on"),

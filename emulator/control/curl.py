@@ -13,7 +13,7 @@ from emulator.contract import BASE_PATH
 from emulator.control.masks import Masks
 from emulator.http.requests import encoded_path
 from emulator.kernel.wording import count_of
-from emulator.service.record import MAX_BODY_BYTES, RequestRecord
+from emulator.service.record import RequestRecord
 
 _AUTHORIZATION: Final = '--header "Authorization: Bearer $IMAGE_WORKFLOW_API_KEY"'
 _KEPT_IN_QUERIES: Final = "".join(map(chr, range(0x21, 0x7F)))
@@ -83,18 +83,7 @@ def _comments(record: RequestRecord, masks: Masks) -> Iterator[str]:
     if _had_body(record) and not _is_kept(record):
         size_bytes = len(record.request_body or b"") or record.request_body_bytes
         size = f" of {count_of(size_bytes, 'byte')}" if size_bytes else ""
-        yield f"FILE stands for the body{size}: {_reason(record)}"
-
-
-def _reason(record: RequestRecord) -> str:
-    """Say why a body is not in the command."""
-    if record.request_body:
-        return "it holds a NUL, which no argument of a command can"
-    if record.byte_surface is not None:
-        return "the journal keeps no image bytes"
-    if record.request_body_bytes > MAX_BODY_BYTES:
-        return f"the journal keeps bodies up to {MAX_BODY_BYTES} bytes"
-    return "it was not read"
+        yield f"FILE stands for the body{size}, which the journal does not keep or no argument can hold"
 
 
 def _word(data: bytes) -> str:
