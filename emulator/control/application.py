@@ -44,6 +44,8 @@ from emulator.service.sandbox import SandboxOptions
 from emulator.service.sandboxes import Sandboxes
 from emulator.settings import Settings
 
+_FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since", "before")
+
 PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "": {"GET": Action(page.show_page, query=("sandbox",))},
     "/reference": {"GET": Action(page.show_reference, query=("sandbox",))},
@@ -82,18 +84,18 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "DELETE": Action(scenarios.delete_scenario, query=("team",)),
     },
     "/requests": {
-        "GET": Action(journal.list_requests, query=journal.LIST_QUERY),
+        "GET": Action(journal.list_requests, query=(*_FILTERS, "limit", "wait_ms")),
         "DELETE": Action(journal.clear_requests),
     },
     "/requests/counts": {"GET": Action(journal.count_requests)},
     "/requests/{request}": {"GET": Action(journal.show_request)},
-    "/coverage": {"GET": Action(examination.show_coverage, query=examination.COVERAGE_QUERY)},
-    "/conduct": {"GET": Action(examination.show_conduct, query=examination.CONDUCT_QUERY)},
+    "/coverage": {"GET": Action(examination.show_coverage, query=("whole",))},
+    "/conduct": {"GET": Action(examination.show_conduct, query=("ended", "whole"))},
     "/events": {"GET": Action(events.stream_events)},
     "/admission": {"GET": Action(admission.show_admission), "PUT": Action(admission.set_admission, "json")},
-    "/work": {"GET": Action(work.list_work, query=work.LIST_QUERY)},
+    "/work": {"GET": Action(work.list_work, query=("limit",))},
     "/assets": {
-        "GET": Action(gallery.list_assets, query=gallery.LIST_QUERY),
+        "GET": Action(gallery.list_assets, query=("limit",)),
         "POST": Action(gallery.create_asset, "image", query=("team",)),
     },
     "/pictures/{picture}": {"GET": Action(gallery.show_picture)},

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from emulator.contract import Contract
-from emulator.control.fields import read_fields
+from emulator.control.fields import read_fields, read_parameters
 from emulator.domain.problems import Problem
 from emulator.domain.readings import Readings
 from emulator.examiner.closing import Closing
@@ -27,7 +27,7 @@ from emulator.examiner.examiner import Examiner
 from emulator.http import requests
 from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.problems import internal_error
-from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, read_query
+from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError
 from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.kernel.wording import excerpt
@@ -119,7 +119,7 @@ class ControlCall:
     request: Request
     sandbox: Sandbox
     now: int
-    query: Mapping[str, str]
+    query: Mapping[str, Any]
     body: bytes
     _json: Any
     _store: Store
@@ -199,7 +199,7 @@ async def _call(plane: ControlPlane, action: Action, request: Request) -> Any:
         limit_bytes = limits_bytes.get(action.body, MAXIMUM_BODY_BYTES)
         body = await _read(request, limit_bytes)
         content = _content(action.body, body, limit_bytes, head_of(request).headers.get(b"content-type"))
-        query = read_query(request.scope["query_string"], action.query)
+        query = read_parameters(request.scope["query_string"], action.query)
         sandbox = plane.find_sandbox(request.path_params.get("sandbox"))
         now = engine.enter(sandbox) if action.settles else sandbox.began_at
         value = action.handler(ControlCall(plane, request, sandbox, now, query, body or b"", content, sandbox.store))

@@ -6,18 +6,13 @@ import msgspec
 import orjson
 
 from emulator.control.calls import ControlCall
-from emulator.control.fields import unfit
 from emulator.control.masks import Masks
 from emulator.examiner import coverage
-
-CONDUCT_QUERY = ("ended", "whole")
-COVERAGE_QUERY = ("whole",)
-_WORDS = {"true": True, "false": False}
 
 
 def show_conduct(call: ControlCall) -> orjson.Fragment:
     """GET /conduct: so far; with `ended=true`, as if nothing more would come; with `whole=true`, since its creation."""
-    has_ended, is_whole = _switch(call, "ended"), _switch(call, "whole")
+    has_ended, is_whole = call.query["ended"] == "true", call.query["whole"] == "true"
     judgement = call.plane.examiner.judge(call.sandbox.observed(), has_ended=has_ended, is_whole=is_whole)
     return orjson.Fragment(Masks(call.sandbox).of_bytes(msgspec.json.encode(judgement.conduct)))
 
@@ -25,12 +20,5 @@ def show_conduct(call: ControlCall) -> orjson.Fragment:
 def show_coverage(call: ControlCall) -> dict[str, Any]:
     """GET /coverage: every point, how often it was reached, and what closes the gap where it was not."""
     plane = call.plane
-    covered = plane.examiner.covered(call.sandbox.observed(), is_whole=_switch(call, "whole"))
+    covered = plane.examiner.covered(call.sandbox.observed(), is_whole=call.query["whole"] == "true")
     return coverage.document(plane.contract, plane.closing, covered)
-
-
-def _switch(call: ControlCall, name: str) -> bool:
-    value = call.query.get(name, "false")
-    if value not in _WORDS:
-        raise unfit(name, value, "true or false")
-    return _WORDS[value]

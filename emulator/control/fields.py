@@ -1,25 +1,33 @@
-"""The fields of the control plane's JSON bodies, read by `contract/control-plane.yaml`, and the numbers of its queries.
+"""The fields of the control plane's JSON bodies and the parameters of its queries, read by `contract/control-plane.yaml`.
 
 What does not fit is refused with 400. Knows which schemas there are, and the refusal; not what a field means.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from emulator.documents import shipped_document
 from emulator.documents.complaints import clause
 from emulator.documents.schemas import LARGE_BODY_BYTES, Schemas, listed
-from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting
+from emulator.documents.values import FORMATS, LARGEST_INTEGER, RATE_WORDS, clock_setting
 from emulator.domain.problems import Problem
+from emulator.http.requests import read_query
 from emulator.kernel.clock import ClockSetting
 from emulator.kernel.wording import excerpt
 
 
 @cache
+def _parameters() -> Mapping[str, Any]:
+    """Return the schemas of query parameters, by their names."""
+    parameters = shipped_document("contract/control-plane.yaml")["components"]["parameters"].values()
+    return {parameter["name"]: parameter["schema"] for parameter in parameters if parameter["in"] == "query"}
+
+
+@cache
 def _schemas() -> Schemas:
     schemas = shipped_document("contract/control-plane.yaml")["components"]["schemas"]
-    return Schemas({"components": {"schemas": schemas}}, FORMATS)
+    return Schemas({"components": {"schemas": schemas}, "parameters": _parameters()}, FORMATS)
 
 
 def read_fields(schema: str, value: Any, size_bytes: int) -> dict[str, Any]:
@@ -33,20 +41,26 @@ def read_fields(schema: str, value: Any, size_bytes: int) -> dict[str, Any]:
     return fields
 
 
+def read_parameters(query_string: bytes, names: Collection[str]) -> dict[str, Any]:
+    """Return the values of a query that has some of these parameters, with the defaults of others.
+
+    Raises:
+        Problem: invalid_request.
+    """
+    values: dict[str, Any] = {}
+    for name, text in read_query(query_string, names).items():
+        schema = _parameters().get(name, {})
+        number = number_in(text, LARGEST_INTEGER) if schema.get("type") == "integer" else None
+        values[name] = text if number is None else number
+        for violation in _schemas().violations(f"#/parameters/{name}", values[name]) if schema else ():
+            raise unfit(name, text, violation.expected)
+    defaults = {name: _parameters()[name]["default"] for name in names if "default" in _parameters().get(name, ())}
+    return {**defaults, **values}
+
+
 def unfit(where: str, found: Any, expected: str, suggestions: Sequence[str] = ()) -> Problem:
     """Build the refusal of a field or a query parameter: where it stands, what is there, what should be, what was meant."""
     return Problem("invalid_request", f"{where or '(body)'}: {clause(excerpt(found), expected, suggestions)}")
-
-
-def whole_number(query: Mapping[str, str], name: str, minimum: int, maximum: int, default: int) -> int:
-    """Read a whole number within bounds, both of them allowed. Raises Problem invalid_request."""
-    value = query.get(name)
-    if value is None:
-        return default
-    number = number_in(value, maximum)
-    if number is None or number < minimum:
-        raise unfit(name, value, f"a whole number from {minimum} to {maximum}")
-    return number
 
 
 def number_in(text: str, maximum: int) -> int | None:

@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from emulator.control import PREFIX
 from emulator.control.calls import ControlCall, JsonResponse
-from emulator.control.fields import whole_number
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.problems import Check, Problem
 from emulator.domain.resources import Asset
@@ -18,19 +17,15 @@ from emulator.kernel.wording import excerpt
 from emulator.service.library import add_upload
 from emulator.service.sandbox import DEFAULT_SANDBOX_ID, Sandbox
 
-DEFAULT_LIMIT: Final = 100
-MAX_LIMIT: Final = 1_000
-LIST_QUERY: Final = ("limit",)
 _CONTENT_TYPES: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif")
 
 
 def list_assets(call: ControlCall) -> dict[str, Any]:
     """GET /assets: of all Teams, newest first."""
-    limit = whole_number(call.query, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT)
     newest = sorted(
         call.sandbox.store.assets.items.values(), key=lambda asset: (asset.created_at, asset.id), reverse=True
     )
-    return {"data": [_describe(call.sandbox, asset) for asset in newest[:limit]]}
+    return {"data": [_describe(call.sandbox, asset) for asset in newest[: call.query["limit"]]]}
 
 
 async def create_asset(call: ControlCall) -> JsonResponse:

@@ -11,7 +11,7 @@ from emulator.control import PREFIX
 from emulator.control.calls import ControlCall, JsonResponse
 from emulator.control.clock import describe_clock
 from emulator.control.fields import clock_of
-from emulator.control.scenarios import file_name, read_scenario, reset_with_scenarios, with_scenario
+from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams
 from emulator.documents.complaints import DocumentError
 from emulator.documents.values import optional
@@ -44,10 +44,9 @@ async def create_sandbox(call: ControlCall) -> JsonResponse:
     }
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     names = world_names(given.get("world", plane.options.world))
-    file = file_name(call)
     scenario = NO_SCENARIO
     if fields.get("scenario") is not None:
-        scenario = await asyncio.to_thread(read_scenario, plane, fields["scenario"], names, file)
+        scenario = await asyncio.to_thread(read_scenario, plane, fields["scenario"], names, call.query.get("file"))
     options = structs.replace(with_scenario(plane.options, scenario), **given)
     identifier = fields.get("id") or _free_identifier(call)
     try:

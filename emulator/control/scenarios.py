@@ -11,7 +11,6 @@ from typing import Any, Final
 from msgspec import structs
 
 from emulator.control.calls import ControlCall, ControlPlane
-from emulator.control.fields import read_fields
 from emulator.control.teams import describe_owner, find_account
 from emulator.documents.complaints import DocumentError
 from emulator.documents.schemas import LARGE_BODY_BYTES
@@ -47,7 +46,7 @@ def show_scenario(call: ControlCall) -> dict[str, Any]:
 async def put_scenario(call: ControlCall) -> dict[str, Any]:
     """PUT /scenario: from the library or whole, in place of what ran for the same Teams; a bad one changes nothing."""
     sandbox, team_id = call.sandbox, _team_id(call)
-    names, named = _names(sandbox, team_id), file_name(call)
+    names, named = _names(sandbox, team_id), call.query.get("file")
     if not call.body.strip() and named is None:
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
 
@@ -142,13 +141,6 @@ def _read_body(plane: ControlPlane, body: bytes, file: str, names: WorldNames) -
         return scenario_of_document(document, body.decode(), plane.contract, names)
     except DocumentError as error:
         raise _refusal(error) from None
-
-
-def file_name(call: ControlCall) -> str | None:
-    """Return the name of the file that the scenario in the body is from; None if the query names none."""
-    query = {name: value for name, value in call.query.items() if name == "file"}
-    name: str | None = read_fields("ScenarioQuery", query, 0).get("file")
-    return name
 
 
 def _from_library(plane: ControlPlane, value: Any, names: WorldNames) -> Scenario:

@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from emulator.control.calls import ControlCall, JsonResponse
 from emulator.control.explanations import describe_rule
-from emulator.control.fields import whole_number
-from emulator.control.gallery import DEFAULT_LIMIT, MAX_LIMIT, picture_url
+from emulator.control.gallery import picture_url
 from emulator.control.teams import account_of_query, describe_owner
 from emulator.domain.intents import intent_of
 from emulator.domain.problems import Problem
@@ -21,17 +20,15 @@ from emulator.service.sandbox import Sandbox
 from emulator.service.store import Collection
 from emulator.service.teams import TeamAccount
 
-LIST_QUERY: Final = ("limit",)
 _SAMPLE_EDGE: Final = 1024
 _FIRST_PHOTOSHOOT: Final = {"output_mode": "photoshoot"}
 
 
 def list_work(call: ControlCall) -> dict[str, Any]:
     """GET /work: newest first."""
-    limit = whole_number(call.query, "limit", 1, MAX_LIMIT, DEFAULT_LIMIT)
     store = call.sandbox.store
     all_work: list[Operation | Generation] = [*store.operations.items.values(), *store.generations.items.values()]
-    newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[:limit]
+    newest = sorted(all_work, key=lambda work: (work.created_at, work.id), reverse=True)[: call.query["limit"]]
     admissions = {request.work_id: request for request in call.sandbox.journal.requests if request.work_id}
     return {"data": [_describe_work(call, work, admissions.get(work.id)) for work in newest]}
 
