@@ -45,6 +45,7 @@ from emulator.testing.errors import unwritable
 if TYPE_CHECKING:
     from emulator.app import Application
     from emulator.cli.sweep.runs import CellRun
+    from emulator.examiner.coverage import Coverage
     from emulator.examiner.examiner import Totals
     from emulator.service.tally import Tally
 
@@ -130,7 +131,7 @@ def _report(
     least = options.coverage_fail_under
     coverage = None if files["coverage"] is None and least is None else application.coverage()
     is_low = coverage is not None and least is not None and coverage["percent"] < least
-    coverage_lines = [] if coverage is None else [_coverage_words(coverage["percent"], least if is_low else None)]
+    coverage_lines = [] if coverage is None else [_coverage_words(coverage, least if is_low else None)]
     status = run.status or int(is_bad or is_low)
     report = _report_of(options, status, run, application, conduct)
     if not options.quiet:
@@ -156,8 +157,10 @@ def _report_of(
     return Report(options.words, status, run.duration_ms, run.tally, list(application.contract.operations), conduct)
 
 
-def _coverage_words(percent: float, wanted: float | None) -> str:
-    return f"  coverage: {percent:g} % of the contract" + ("" if wanted is None else f", wanted {wanted:g} %")
+def _coverage_words(coverage: "Coverage", wanted: float | None) -> str:
+    wish = "" if wanted is None else f", wanted {wanted:g} %"
+    used = f"{coverage['percent_of_used']:g} % of the operations used"
+    return f"  coverage: {coverage['percent']:g} % of the contract{wish}; {used}"
 
 
 def _junit_text(report: Report, fails: bool) -> str:

@@ -10,10 +10,27 @@ from msgspec import Meta, Struct, ValidationError, convert, to_builtins
 
 from emulator.contract import Contract
 from emulator.examiner.closing import Closing
-from emulator.examiner.points import Point, all_points
+from emulator.examiner.points import LOST, LOST_AFTER, Point, all_points
 
 Coverage = dict[str, Any]
-"""`percent`, and `operations`: by operation id (and `upload`, `download`) its `points`."""
+"""`percent` of the contract, `percent_of_used` of the operations that were used, `next_gaps`, and `operations`: by
+operation id (and `upload`, `download`) its `points`."""
+_MAX_NEXT: Final = 3
+_WORTH_CLOSING: Final = (
+    LOST_AFTER,
+    "429 rate_limited",
+    "503 service_unavailable",
+    "work failed",
+    "output failed with content_rejected",
+    "402 insufficient_credits",
+    "429 concurrency_limit_reached",
+    "500 internal_error",
+    LOST,
+    "401 credential_revoked",
+    "410 upload_expired",
+    "409 idempotency_in_progress",
+)
+"""What costs most where a client does not know it, first."""
 _MAX_COUNT: Final = 2**53
 
 
@@ -28,7 +45,33 @@ def document(contract: Contract, closing: Closing, covered: Mapping[Point, int])
         }
         for name, points in all_points(contract).items()
     }
-    return {"percent": percent(operations), "operations": operations}
+    return _with_totals(operations)
+
+
+def _with_totals(operations: Mapping[str, Any]) -> Coverage:
+    used = {name: one for name, one in operations.items() if any(point["met"] for point in one["points"])}
+    return {
+        "percent": percent(operations),
+        "percent_of_used": percent(used),
+        "next_gaps": _next_gaps(used),
+        "operations": operations,
+    }
+
+
+def _next_gaps(used: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the gaps to close first, no kind of point twice, each at the operation that is used most."""
+    gaps = [
+        (-sum(point["met"] for point in operation["points"]), name, gap)
+        for name, operation in used.items()
+        for gap in operation["points"]
+        if not gap["met"]
+    ]
+    found: dict[str, dict[str, Any]] = {}
+    for worth in _WORTH_CLOSING:
+        fitting = (row for row in gaps if row[2]["point"] == worth)
+        for _, name, gap in sorted(fitting, key=lambda row: row[:2])[:1]:
+            found[worth] = {"operation": name, "point": worth, "closed_by": gap["closed_by"]}
+    return list(found.values())[:_MAX_NEXT]
 
 
 def percent(operations: Mapping[str, Any]) -> float:
@@ -47,7 +90,7 @@ def merged(documents: Sequence[Coverage]) -> Coverage:
                 known = points.setdefault(point["point"], {**point, "met": 0})
                 known["met"] += point["met"]
     listed = {name: {"points": list(points.values())} for name, points in operations.items()}
-    return {"percent": percent(listed), "operations": listed}
+    return _with_totals(listed)
 
 
 def read(value: object) -> Coverage:
@@ -60,8 +103,7 @@ def read(value: object) -> Coverage:
         document = convert(value, _Document)
     except ValidationError as error:
         raise ValueError(f"no coverage document: {error}") from None
-    operations: dict[str, Any] = to_builtins(document.operations)
-    return {"percent": percent(operations), "operations": operations}
+    return _with_totals(to_builtins(document.operations))
 
 
 class _Point(Struct):

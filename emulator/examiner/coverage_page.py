@@ -74,7 +74,8 @@ def coverage_page(coverage: Coverage) -> str:
 <header>
 <div class="ring" style="--share: {percent}%" role="img" aria-label="{percent} percent"><b>{percent} %</b></div>
 <div><h1>Coverage of the Image Workflow Service API</h1>
-<p>{met} of {total} points covered: statuses and codes, ends of work, output slots, replays, losses.</p>
+<p>{met} of {total} points covered: statuses and codes, ends of work, output slots, replays, losses.
+{coverage["percent_of_used"]:g} % of the operations that were used.</p>
 <p class="key"><span><i class="met"></i>covered</span><span><i></i>not yet</span><span>open an operation to see what closes its gaps</span></p>
 </div>
 </header>

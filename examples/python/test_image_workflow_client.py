@@ -125,7 +125,7 @@ def test_a_request_that_is_still_being_admitted_is_waited_for(image_workflow: Sa
     product = make_product(client)
     with ImageWorkflow(image_workflow.base_url, image_workflow.api_key, timeout=0.5) as hasty:
         assert len(hasty.photoshoot([product])) == 4
-    assert {409, None} & set(statuses(image_workflow, GENERATE))
+    assert len(statuses(image_workflow, GENERATE)) > 1
     assert len(keys(image_workflow, GENERATE)) == 1
 
 

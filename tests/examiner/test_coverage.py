@@ -51,6 +51,19 @@ def test_a_walk_through_the_service_meets_its_points(service: EmulatorUnderTest)
     assert {"200", "404 asset_not_found"} == met(service, "getAsset")
 
 
+def test_the_operations_that_are_used_are_counted_apart_and_their_gaps_told(service: EmulatorUnderTest) -> None:
+    service.get("/team")
+    service.rule({"operation": "getTeam"}, {"problem": "rate_limited"})
+    assert 429 == service.get("/team").status
+    shown = coverage(service)
+    points = shown["operations"]["getTeam"]["points"]
+    assert int(2000 / len(points)) / 10 == shown["percent_of_used"]
+    assert shown["percent"] < shown["percent_of_used"]
+    assert [("getTeam", "500 internal_error"), ("getTeam", "lost"), ("getTeam", "401 credential_revoked")] == [
+        (gap["operation"], gap["point"]) for gap in shown["next_gaps"]
+    ]
+
+
 def test_a_status_that_comes_by_replay_is_covered(service: EmulatorUnderTest) -> None:
     service.rule({"operation": "createUpscaleGeneration"}, {"network": "reset", "at": "after_commit"}, {"nth": 1})
     call = upscale_call(service.assets(1)[0], "k")

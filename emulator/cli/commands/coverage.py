@@ -36,8 +36,15 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
     answer = coverage_verdict(coverage, ok=not is_low) | coverage if options.format == "json" else coverage
     show(options, environment, answer, ("OPERATION", "MET", "GAPS"), shown)
     if options.format == "table":
-        print(f"\n{coverage['percent']:g} % of all points")
+        print(f"\n{coverage['percent']:g} % of all points, {coverage['percent_of_used']:g} % of the operations used")
+        for gap in coverage["next_gaps"]:
+            print(f"next: {gap['operation']}: {gap['point']} ({_closing_words(gap['closed_by'])})")
     return int(is_low)
+
+
+def _closing_words(closed_by: Mapping[str, object]) -> str:
+    (kind, what), *_ = closed_by.items()
+    return f"scenario {what}" if kind == "scenario" else f"a {kind}, see --format json"
 
 
 def _gap_words(gaps: list[str]) -> str | None:
