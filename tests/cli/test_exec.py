@@ -67,7 +67,9 @@ def test_the_streams_are_those_of_the_command_alone() -> None:
 
 def test_the_reason_of_a_failure_is_told_without_the_report_too() -> None:
     outcome = run_exec(["--quiet", "--coverage-fail-under", "5"], ["true"])
-    assert outcome == Outcome(1, "", "image-workflow-emulator: coverage: 0 % of the contract, wanted 5 %; 0 % of the operations used\n")
+    assert outcome == Outcome(
+        1, "", "image-workflow-emulator: coverage: 0 % of the contract, wanted 5 %; 0 % of the operations used\n"
+    )
 
 
 def test_everything_after_the_first_two_dashes_is_the_command() -> None:

@@ -269,6 +269,15 @@ def test_a_client_that_asks_for_ever_hangs_where_a_fault_lasts(tmp_path: Path) -
     assert (1, {"getTeam#1:rate_limited": "survived", "getTeam#1+:rate_limited": "hung"}) == (status, cells)
 
 
+def test_a_client_that_asks_for_pages_until_the_cursor_is_empty_fails_under_another_reading(tmp_path: Path) -> None:
+    script = """
+page = send("GET", "/poses")["page"]
+if page["next_cursor"] and not page["has_more"]: raise SystemExit(1)
+"""
+    status, cells = swept(tmp_path, ["--only", "reading:D2[69]=*"], client(script))
+    assert (0, {"reading:D26=always-a-cursor": "failed"}) == (status, cells)
+
+
 def test_what_cannot_differ_is_left_out_and_why_is_told(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     sweep(["--only", "getTeam#1:lost-*", "--report", str(report)], client(SOUND))
@@ -319,7 +328,7 @@ def test_the_report_is_a_page_by_its_suffix(tmp_path: Path) -> None:
         ([], "raise SystemExit(3)", "exited with status 3"),
         ([], "pass", "called no operation"),
         (["--only", "getTaem#1:rate_limited"], SOUND, 'did you mean "getTeam#1:rate_limited"?'),
-        (["--faults", "luck"], SOUND, "recoverable, problems, network, outputs, all"),
+        (["--faults", "luck"], SOUND, "recoverable, problems, network, outputs, readings, all"),
         (["--budget", "soon"], SOUND, "--budget"),
         (["--jobs", "0"], SOUND, "--jobs"),
         (["--scenario", "no-such"], SOUND, "no-such"),

@@ -9,7 +9,8 @@ import pytest
 
 from emulator.cli.output import Style
 from emulator.cli.sweep import progress as progress_of_sweeps
-from emulator.cli.sweep.cells import Cell, LeftOut
+from emulator.cli.sweep.calls import Call
+from emulator.cli.sweep.cells import Cell, LeftOut, plan, sandboxes_of
 from emulator.cli.sweep.classes import Plan, choose
 from emulator.cli.sweep.gate import Gate, Strictness, read_expectations
 from emulator.cli.sweep.junit import junit_text
@@ -233,3 +234,16 @@ def test_a_test_that_is_repeated_makes_what_it_makes_once() -> None:
     worlds: list[tuple[str, World]] = [("a", {"Product": (1, 1)}), ("b", {"Product": (1, 1)})]
     assert {"test_a": {"Product": (1, 1)}} == by_test(worlds, {"a": "test_a", "b": "test_a"})
     assert {"": {"Product": (2, 2)}} == by_test(worlds, {})
+
+
+def test_a_reading_is_tried_where_a_call_of_the_clean_run_can_meet_it() -> None:
+    calls = [Call("listPoses", 1, is_read=True, sandboxes={"default"}), Call("getTeam", 1, is_read=True)]
+    cells, _ = plan(calls, [], {"listPoses": [], "getTeam": []})
+    tried = {str(cell) for cell in cells if cell.group == "readings"}
+    assert {"reading:D26=always-a-cursor", "reading:D29=gross", "reading:D73=offset"} < tried
+    assert not tried & {"reading:D19=redirects", "reading:D71=skips", "reading:D66=silent"}
+    cell = Cell.read("reading:D26=always-a-cursor")
+    assert (("--readings", "D26=always-a-cursor"), ()) == (cell.options, cell.strike().rules)
+    assert {"default"} == sandboxes_of(cell, calls, [])
+    assert not [cell for cell in choose(cells, [], None, (), load_contract()).cells if cell.group == "readings"]
+    assert len(tried) == len(choose(cells, [], None, ("readings",), load_contract()).cells)

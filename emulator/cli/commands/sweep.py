@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--faults",
         metavar="KINDS",
-        help="recoverable, problems, network, outputs or all, with commas between them (default: recoverable, with each fault that no client can mend tried once)",
+        help="recoverable, problems, network, outputs, readings or all, with commas between them (default: recoverable, with each fault that no client can mend tried once)",
     )
     parser.add_argument(
         "--timeout",

@@ -6,10 +6,12 @@ that lasts.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple, Self
 
 from emulator.cli.sweep.calls import Call, Work
 from emulator.domain.problems import CATALOGUE, MENDED_BY_CLIENT, MENDED_BY_TIME
+from emulator.domain.readings import READINGS
 from emulator.scenario.faults.base import Fault
 from emulator.scenario.faults.latency import LatencyFault
 from emulator.scenario.faults.loss import LossFault
@@ -19,7 +21,7 @@ from emulator.scenario.outcomes import FAILURE_CODES, WorkOutcome
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.scenario import Scenario
 
-GROUPS: Final = ("problems", "network", "outputs")
+GROUPS: Final = ("problems", "network", "outputs", "readings")
 """The kinds of faults that can be chosen."""
 LOST_BEFORE: Final = "lost-before-commit"
 LOST_AFTER: Final = "lost-after-commit"
@@ -42,6 +44,42 @@ RECOVERABLE: Final = MENDED_BY_TIME | MENDED_BY_CLIENT | _FAULTS.keys()
 """The faults that a client can recover from: by asking again, by waiting, or with a new Upload Session."""
 _MISSING: Final = {code for code, kind in CATALOGUE.items() if kind.status == 404} | {"invalid_reference"}
 """The problems after which a client may make anew what it refers to."""
+READING: Final = "reading"
+"""Stands for a call in the cell of a reading of the specification."""
+_WORK: Final = ("work",)
+_PHOTOGRAPHY: Final = ("createProductPhotographyGeneration",)
+_GENERATIONS: Final = ("create*Generation",)
+_UPLOADS: Final = ("upload",)
+_WRITES: Final = ("create*", "complete*", "update*", "delete*")
+_CALLS_MEETING: Final[Mapping[str, tuple[str, ...]]] = {
+    "D02": ("list*",),
+    "D04": ("create[!U]*", "update*"),
+    "D10": _WRITES,
+    "D12": _WRITES,
+    "D14": _WRITES,
+    "D15": _UPLOADS,
+    "D16": _UPLOADS,
+    "D18": _UPLOADS,
+    "D19": ("download",),
+    "D22": ("*Product", "listProducts"),
+    "D26": ("list*",),
+    "D27": _WORK,
+    "D29": ("getTeam",),
+    "D31": _WORK,
+    "D32": _GENERATIONS,
+    "D33": _PHOTOGRAPHY,
+    "D35": _GENERATIONS,
+    "D37": _GENERATIONS,
+    "D40": _GENERATIONS,
+    "D42": ("getOperation", "getGeneration"),
+    "D57": _UPLOADS,
+    "D66": (),  # no clean run is paused
+    "D70": _WORK,
+    "D71": _WORK,
+    "D74": ("list*",),
+    "D76": _GENERATIONS,
+}
+"""By decision: the calls that can meet its readings, `work` for any that admit some; all can where a decision is not here."""
 _FAIL: Final = "fail-"
 _FIRST_OUTPUT: Final = "output-1-"
 
@@ -60,12 +98,16 @@ class Cell:
 
     @property
     def call(self) -> str:
-        """The call that is struck."""
+        """The call that is struck; of a reading, which holds for all calls, just the word."""
+        if self.operation == READING:
+            return READING
         return f"{self.operation}#{self.number}{'+' if self.lasts else ''}"
 
     @property
     def group(self) -> str:
         """The kind of its fault."""
+        if self.operation == READING:
+            return "readings"
         if self.fault.startswith((_FAIL, _FIRST_OUTPUT)):
             return "outputs"
         return "network" if self.fault in _FAULTS and self.fault != FAILED_AFTER else "problems"
@@ -83,18 +125,25 @@ class Cell:
     @property
     def is_answered_once(self) -> bool:
         """Whether a client has no reason to make again what it made: nothing is missing, and nothing was made in vain."""
-        return not self.fault.startswith(_FIRST_OUTPUT) and self.fault not in _MISSING
+        return not self.fault.startswith(_FIRST_OUTPUT) and self.fault not in _MISSING and self.group != "readings"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `exec` that make the emulator so; none where a rule does."""
+        return ("--readings", self.fault) if self.operation == READING else ()
 
     @classmethod
     def read(cls, text: str) -> Self:
         """Parse a cell."""
         call, _, fault = text.partition(":")
         operation, _, number = call.partition("#")
+        if operation == READING:
+            return cls(READING, 0, fault)
         return cls(operation, int(number.removesuffix("+")), fault, number.endswith("+"))
 
     def strike(self) -> Scenario:
-        """Return the scenario that strikes this call, and no earlier one."""
-        return Scenario("sweep", rules=(self._rule(),), file="sweep")
+        """Return the scenario that strikes this call, and no earlier one; for a reading, an option of the run, nothing."""
+        return Scenario("sweep", rules=() if self.operation == READING else (self._rule(),), file="sweep")
 
     def _rule(self) -> Rule:
         when = When(Nth(self.number, None if self.lasts else self.number))
@@ -115,6 +164,8 @@ class Cell:
 
 def sandboxes_of(cell: Cell, calls: Sequence[Call], works: Sequence[Work]) -> set[str]:
     """Return the ids of the sandboxes in which a cell strikes."""
+    if cell.operation == READING:
+        return set().union(*(call.sandboxes for call in calls))
     counted: Sequence[Call | Work] = works if cell.group == "outputs" else calls
     return next(one.sandboxes for one in counted if (one.operation, one.number) == (cell.operation, cell.number))
 
@@ -132,7 +183,7 @@ def plan(
     """Return the cells that are worth a run, and those that are not. `all_codes`: what each operation can return."""
     cells: list[Cell] = []
     left_out: list[LeftOut] = []
-    for cell, why in (*_of_calls(calls, all_codes), *_of_works(works)):
+    for cell, why in (*_of_calls(calls, all_codes), *_of_works(works), *_of_readings(calls, works)):
         if why:
             left_out.append(LeftOut(cell, why))
         else:
@@ -163,3 +214,11 @@ def _of_works(works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:
         for code in FAILURE_CODES if work.outputs else ():
             same = f"it is the only output: that is {_FAIL}{code}" if work.outputs == 1 else ""
             yield Cell(work.operation, work.number, _FIRST_OUTPUT + code), same
+
+
+def _of_readings(calls: Sequence[Call], works: Sequence[Work]) -> Iterator[tuple[Cell, str]]:
+    called = {*(call.operation for call in calls), *(_WORK if works else ())}
+    for name, reading in READINGS.items():
+        globs = _CALLS_MEETING.get(reading.decision, ("*",))
+        if any(fnmatchcase(operation, glob) for operation in called for glob in globs):
+            yield Cell(READING, 0, name), ""

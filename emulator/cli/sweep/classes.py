@@ -69,7 +69,8 @@ def choose(
     plan = Plan()
 
     def is_meant(cell: Cell) -> bool:
-        is_chosen = "all" in groups or "recoverable" in groups or cell.group in groups
+        is_fault = cell.group != "readings"
+        is_chosen = "all" in groups or (is_fault and "recoverable" in groups) or cell.group in groups
         return is_chosen and (only is None or fnmatchcase(str(cell), only))
 
     plan.left_out += [left for left in left_out if is_meant(left.cell)]

@@ -224,7 +224,8 @@ class Runner:
             task.write(file)
             if None not in tests:  # else something beside the tests is struck, too
                 Path(folder, WANTED_TESTS).write_text(json.dumps(sorted(tests)), encoding="utf-8")
-            arguments = ["exec", *self.options, "--quiet", "--report", str(report_file), "--cell", str(file)]
+            readings = () if task.cell is None else task.cell.options
+            arguments = ["exec", *self.options, *readings, "--quiet", "--report", str(report_file), "--cell", str(file)]
             process = self._start([*arguments, "--", *self.words], output)
             process.join(task.longest_seconds)
             process.kill()
@@ -314,7 +315,15 @@ def _judged(
     elif _has_error(findings):
         outcome = "damaged"
     seconds = result.get("seconds", task.timeout_seconds or 0.0)
-    return Run(str(task.cell or ""), outcome, status, seconds, findings, bool(result.get("struck")), failed_tests)
+    return Run(
+        str(task.cell or ""),
+        outcome,
+        status,
+        seconds,
+        findings,
+        bool(result.get("struck") or (task.cell and task.cell.options)),
+        failed_tests,
+    )
 
 
 def _agreed(first: Run, second: Run) -> Run:

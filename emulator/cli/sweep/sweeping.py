@@ -143,7 +143,8 @@ def _sweep(
             crew.is_shown = len(chosen.cells) == 1
             crew.add([cell for cell in chosen.cells if cell not in runs])
             for cell, run, is_last in crew.run():
-                is_told = choice.gate.is_weakness(run) or run.is_flaky or (choice.only and run.outcome != "survived")
+                is_asked_for = choice.only is not None or cell.group == "readings"
+                is_told = choice.gate.is_weakness(run) or run.is_flaky or (is_asked_for and run.outcome != "survived")
                 if is_told and announced.get(cell) != run and (is_last or run.outcome == "failed"):
                     announced[cell] = run
                     progress.tell(told(swept, run, style))
