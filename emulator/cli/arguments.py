@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, Command] = {
     "coverage": Command("merge and show how much of the contract runs have covered"),
     "readings": Command("list the readings of the specification, where it is silent"),
     "drift": Command("judge recorded traffic of the real service: which readings it has"),
+    "conduct": Command("judge recorded traffic of the real service: what its client does wrong"),
     "operations": Command("list the operations of the API with their prices and problem codes"),
     "contract": Command("print the machine-readable contract (OpenAPI 3.1)"),
     "schema": Command("print the JSON Schema of a kind of file, for editors"),

@@ -62,14 +62,14 @@ def _lists(service: Service) -> None:
 
 
 def _upload(service: Service) -> None:
-    asset = _photo(service, (64, 64))
+    asset = upload_photo(service, (64, 64))
     url = asset.json.get("url")
     if isinstance(url, str):
         service.send("GET", url, {})
 
 
 def _large_upload(service: Service) -> None:
-    _photo(service, _LARGE)
+    upload_photo(service, _LARGE)
 
 
 def _texts(service: Service) -> None:
@@ -162,10 +162,11 @@ PROBES: Final = (
 
 def _photos(service: Service, number: int) -> list[str]:
     """Upload some photos and return their ids. Raises KeyError if the service refuses one."""
-    return [str(_photo(service, (64, 64 + index)).json["id"]) for index in range(number)]
+    return [str(upload_photo(service, (64, 64 + index)).json["id"]) for index in range(number)]
 
 
-def _photo(service: Service, size: tuple[int, int]) -> Reply:
+def upload_photo(service: Service, size: tuple[int, int]) -> Reply:
+    """Upload a photo of some width and height, and return the last answer."""
     data = _png(*size)
     opened = service.call("createUpload", {"content_type": "image/png", "size_bytes": len(data)})
     upload = opened.json.get("upload") or {}

@@ -1,0 +1,73 @@
+"""`conduct`: what the recorded client of the real service does wrong, without an emulator running."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from emulator.cli.output import add_format, print_json
+from emulator.kernel.printable import printable
+from emulator.kernel.wording import count_of
+from emulator.settings import UsageError
+
+if TYPE_CHECKING:
+    from emulator.drift.conduct import RecordedConduct
+    from emulator.examiner.findings import Finding
+
+_MAX_PLACES = 5
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take recordings."""
+    parser.epilog = (
+        "Exit status: 1 if there is an error, 2 if a file cannot be read or holds no call of the service; else 0."
+    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help="a HAR, a VCR.py cassette, or a journal")
+    add_format(parser, "text", "json")
+
+
+def run(options: Namespace, environment: Mapping[str, str]) -> int:
+    """Judge, print the findings and return the exit status. Raises UsageError."""
+    from emulator.contract import load_contract
+    from emulator.drift.conduct import examine_recording
+    from emulator.drift.recordings import read_recordings
+    from emulator.traffic.exchanges import RecordingError
+
+    try:
+        found = examine_recording(read_recordings(options.files), load_contract())
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
+    if found is None:
+        raise UsageError(f"{options.files[-1]}: no exchange is a call of the Image Workflow Service")
+    if options.format == "json":
+        print_json(_as_json(found))
+    else:
+        print("\n".join(map(printable, _lines(found))))
+    return int(bool(found.judgement.conduct.errors))
+
+
+def _as_json(found: "RecordedConduct") -> dict[str, Any]:
+    conduct = found.judgement.conduct
+    checked = {rule: number for rule, number in conduct.checked.items() if rule not in found.not_checked}
+    findings = [{**structs.asdict(finding), "where": list(_places(found, finding))} for finding in conduct.findings]
+    return {"findings": findings, "checked": checked, "not_checked": dict(found.not_checked)}
+
+
+def _lines(found: "RecordedConduct") -> Iterator[str]:
+    conduct = found.judgement.conduct
+    yield f"{count_of(len(found.places), 'call')}, {count_of(len(conduct.findings), 'finding')}"
+    for finding in conduct.findings:
+        places = list(_places(found, finding))
+        more = f" and {len(places) - _MAX_PLACES} more" if len(places) > _MAX_PLACES else ""
+        yield f"{finding.severity}: {finding.rule}: {finding.message} ({'; '.join(places[:_MAX_PLACES])}{more})"
+        yield f"  remedy: {finding.remedy}"
+    unmet = [rule for rule, number in conduct.checked.items() if not number and rule not in found.not_checked]
+    if unmet:
+        yield f"nothing in the recording could break: {', '.join(unmet)}"
+    for rule, reason in found.not_checked.items():
+        yield f"not checked: {rule}: {reason}"
+
+
+def _places(found: "RecordedConduct", finding: "Finding") -> Iterator[str]:
+    return (found.places[number] for number in finding.requests)

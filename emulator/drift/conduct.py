@@ -1,0 +1,262 @@
+"""Recordings of the real service as the examiner wants them: records of requests, and what became of the work.
+
+Owns what a recording can show of the client's conduct, and says of each rule that it cannot show why not. Judges nothing.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, cast
+
+from msgspec import Struct
+
+from emulator.contract import BASE_PATH, Contract
+from emulator.domain.problems import CATALOGUE, Problem
+from emulator.domain.resources import (
+    Generation,
+    Operation,
+    OperationOutcome,
+    UploadSession,
+    WorkflowName,
+    operation_admitting,
+)
+from emulator.examiner.conduct import Judgement, examine
+from emulator.examiner.rules import credential_sent_to_bytes
+from emulator.examiner.rules.registry import RULES
+from emulator.kernel.timestamps import MINUTE_MS, parse_timestamp
+from emulator.service.record import Observed, RequestOutcome, RequestRecord, digest
+from emulator.traffic.calls import Call, Traffic, Work
+from emulator.traffic.exchanges import Exchange
+
+_EARLIER_MS: Final = MINUTE_MS
+"""How much earlier than its request work may seem to be created: two clocks are not the same."""
+_MOMENTS: Final = ("created", "updated", "started", "finished")
+_NO_OUTCOME: Final = OperationOutcome(0, None, None, 0, ())
+
+
+class RecordedConduct(Struct, frozen=True):
+    """What a recording shows of a client's conduct."""
+
+    judgement: Judgement
+    not_checked: Mapping[str, str]
+    """By rule: why the recording cannot show it."""
+    places: Mapping[int, str]
+    """By the number of a request: where it was recorded."""
+
+
+class _Record(RequestRecord, frozen=True, eq=False):  # type: ignore[misc]  # as RequestRecord itself
+    """A record whose answer and code are known from the recording alone."""
+
+    is_unanswered: bool = False
+    recorded_code: str | None = None
+
+    @property
+    def loss(self) -> str | None:
+        """How the answer was lost: nobody knows."""
+        return "lost" if self.is_unanswered else None
+
+    @property
+    def code(self) -> str | None:
+        """The code that was answered, one of the specification or not."""
+        return self.recorded_code
+
+
+def examine_recording(exchanges: Sequence[Exchange], contract: Contract) -> RecordedConduct | None:
+    """Judge the client that was recorded; None if no exchange is a call of the service."""
+    traffic = Traffic(exchanges, contract)
+    if not traffic.calls:
+        return None
+    records = list(_records(traffic))
+    observed = Observed("recording", records, _RecordedWorks(traffic), max(record.left_at for record in records))
+    judgement = examine(observed, has_ended=True)
+    places = {call.number + 1: call.where for call in traffic.calls}
+    return RecordedConduct(judgement, _not_checked(traffic, judgement.off), places)
+
+
+def _not_checked(traffic: Traffic, off: frozenset[str]) -> dict[str, str]:
+    reasons = {rule.name: "the recording has no times" for rule in RULES if rule.name in off}
+    of_operations = [call.exchange for call in traffic.calls if call.operation is not None]
+    is_journal = any(call.exchange.surface is not None for call in traffic.calls)
+    if is_journal or not any("authorization" in exchange.request_headers for exchange in of_operations):
+        reasons[credential_sent_to_bytes.RULE.name] = "the recording has no Authorization headers"
+    return reasons
+
+
+# Records --------------------------------------------------------------------------------------------------------------
+
+
+def _records(traffic: Traffic) -> Iterable[RequestRecord]:
+    ends = [call.at + round(call.exchange.took_ms or 0) for call in traffic.calls]
+    sessions = {
+        session["upload"]["url"].partition("#")[0]: str(session["id"])
+        for shown in traffic.shown.values()
+        for _, session in shown
+        if isinstance(session.get("upload"), dict) and isinstance(session["upload"].get("url"), str)
+    }
+    admitted = _admitted_unseen(traffic)
+    request_ids: set[str] = set()
+    for call, left_at in zip(traffic.calls, ends, strict=True):
+        last_arrival = sum(other.at < left_at for other in traffic.calls[call.number + 1 :]) + call.number + 1
+        request_id = call.headers.get("request-id", "")
+        is_replay = bool(request_id) and request_id in request_ids
+        request_ids.add(request_id)
+        yield _record(call, left_at, last_arrival, request_id if is_replay else None, sessions, admitted)
+
+
+def _record(
+    call: Call,
+    left_at: int,
+    last_arrival: int,
+    replay_of: str | None,
+    sessions: Mapping[str, str],
+    admitted: Mapping[int, str],
+) -> RequestRecord:
+    exchange, headers = call.exchange, call.exchange.request_headers
+    authorization, user_agent = headers.get("authorization"), headers.get("user-agent")
+    is_body_lost = exchange.is_partial and not exchange.request_body
+    is_write = call.operation is not None and call.operation.method != "GET"
+    return _Record(
+        sequence=call.number + 1,
+        at=call.at,
+        arrived_at=call.at,
+        arrived_ms=float(call.at),
+        left_at=left_at,
+        duration_ms=float(left_at - call.at),
+        is_timed=exchange.at is not None,
+        last_arrival=last_arrival,
+        request_id=call.headers.get("request-id", ""),
+        replay_of=replay_of,
+        method=exchange.method,
+        path=_path(call, sessions),
+        query=exchange.url.partition("?")[2].encode() if call.operation else b"",
+        unknown_credential=digest(authorization.encode()) if authorization else None,
+        has_authorization=authorization is not None,
+        key_header=None if call.key is None else call.key.encode(),
+        user_agent_header=None if user_agent is None else user_agent.encode("latin-1", "replace"),
+        operation=call.operation.id if call.operation else None,
+        byte_surface=call.surface,
+        is_committed=(is_write and call.is_success) or call.number in admitted,
+        work_id=admitted.get(call.number),
+        request_body=exchange.request_body if call.operation else None,
+        request_digest=f"unknown body {call.number}" if is_body_lost else "",
+        outcome=_outcome(call, replay_of),
+        status=call.status,
+        problem=_problem(call),
+        response_headers=tuple(
+            (name.encode("latin-1", "replace"), value.encode("latin-1", "replace"))
+            for name, value in call.headers.items()
+        ),
+        response_body=exchange.response_body if call.operation else None,
+        is_unanswered=call.status is None,
+        recorded_code=call.code,
+    )
+
+
+def _path(call: Call, sessions: Mapping[str, str]) -> str:
+    """Return the path as the emulator would have it: below its own base path; of an upload, with the id of its session."""
+    address = call.exchange.url.partition("?")[0]
+    if call.operation is not None:
+        return BASE_PATH + address.partition(BASE_PATH)[2]
+    session = sessions.get(call.exchange.url.partition("#")[0])
+    return address if session is None else f"{BASE_PATH}/uploads/{session}/bytes"
+
+
+def _outcome(call: Call, replay_of: str | None) -> RequestOutcome:
+    if call.status is None:
+        return "lost"
+    if replay_of is not None:
+        return "replayed"
+    return "answered" if call.status < 400 else "refused"
+
+
+def _problem(call: Call) -> Problem | None:
+    if call.code is None or call.code not in CATALOGUE:
+        return None
+    return Problem(call.code, str(call.answer.get("detail")), call.status or 0)
+
+
+def _admitted_unseen(traffic: Traffic) -> dict[int, str]:
+    """Return the work that a call admitted although its answer does not say so, as the recording shows it later.
+
+    It is work that no answer admitted, was not there before the call, and echoes the call's body.
+    """
+    found: dict[int, str] = {}
+    unclaimed = [work for work in traffic.works.values() if work.admission is None]
+    for call in traffic.calls:
+        if call.status in (None, 500) and isinstance(call.body, dict) and call.key is not None:
+            work = next((work for work in unclaimed if _echoes(work, call, traffic.service_time(call))), None)
+            if work is not None:
+                unclaimed.remove(work)
+                found[call.number] = work.id
+    return found
+
+
+def _echoes(work: Work, call: Call, now: int | None) -> bool:
+    shown, kind = work.last, work.last.get("workflow") or work.last.get("type")
+    echo, created_at = shown.get("request"), _instant(shown.get("created_at"))
+    if not isinstance(kind, str) or not isinstance(echo, dict) or created_at is None:
+        return False
+    try:
+        is_of_call = operation_admitting(kind) == call.name
+    except (KeyError, StopIteration, ValueError):
+        return False
+    is_new = now is None or created_at >= now - _EARLIER_MS
+    return is_of_call and is_new and all(echo.get(name) == value for name, value in call.body.items())
+
+
+# What became of it ----------------------------------------------------------------------------------------------------
+
+
+class _RecordedWorks:
+    """The work and the uploads as the recording last shows them."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        self._traffic = traffic
+
+    def find_work(self, identifier: str) -> Operation | Generation | None:
+        """Return a piece of work as it was seen last."""
+        work = self._traffic.works.get(identifier)
+        if work is None:
+            return None
+        shown, amounts = work.last, work.last.get("credits")
+        amounts = amounts if isinstance(amounts, dict) else {}
+        common: dict[str, Any] = {
+            "id": work.id,
+            "team_id": "",
+            "status": shown.get("status"),
+            "request": {},
+            "reserved_credits": _count(amounts.get("reserved")) or 0,
+            "charged_credits": _count(amounts.get("charged")),
+            **{f"{name}_at": _instant(shown.get(f"{name}_at")) for name in _MOMENTS},
+        }
+        if shown.get("object") == "operation":
+            parts: dict[str, Any] = {"type": shown.get("type"), "target_id": None, "result_id": None, "error": None}
+            return Operation(**common, **parts, outcome=_NO_OUTCOME)
+        return Generation(
+            **common,
+            credential_id="",
+            credential_name="",
+            workflow=cast(WorkflowName, shown.get("workflow")),
+            resolved_asset_ids=(),
+            outputs=(),
+            starts_at=0,
+            plan=(),
+        )
+
+    def find_upload(self, identifier: str) -> UploadSession | None:
+        """Return an Upload Session as it was seen last."""
+        for _, shown in reversed(self._traffic.shown.get(identifier, ())):
+            upload = shown.get("upload")
+            expires_at = _instant(upload.get("expires_at")) if isinstance(upload, dict) else None
+            if expires_at is not None:
+                return UploadSession(identifier, "", "image/png", 0, _instant(shown.get("created_at")) or 0, expires_at)
+        return None
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _instant(text: object) -> int | None:
+    with suppress(ValueError):
+        return parse_timestamp(text) if isinstance(text, str) else None
+    return None

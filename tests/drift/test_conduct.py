@@ -1,0 +1,146 @@
+"""`conduct FILE...`: the examiner over recordings of the real service, here of an emulator that plays it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulator.drift.conduct import examine_recording
+from emulator.drift.har import as_har
+from emulator.drift.probes import upload_photo
+from emulator.traffic.exchanges import Exchange
+from tests.cli.command import run_command
+from tests.drift.recorded import CONTRACT, KEY, RecordedService
+
+RECORDINGS = Path(__file__).parent / "recordings"
+FAILS_ONCE = {
+    "scenario": "fails-once",
+    "rules": [
+        {
+            "match": {"operation": "createProductPhotographyGeneration"},
+            "when": {"nth": 1},
+            "then": {"problem": "internal_error", "at": "after_commit"},
+        }
+    ],
+}
+
+
+@pytest.fixture
+def service() -> RecordedService:
+    return RecordedService()
+
+
+def order_of(service: RecordedService) -> dict[str, Any]:
+    return {
+        "output_mode": "photoshoot",
+        "image_count": 4,
+        "asset_ids": [upload_photo(service, (64, 64)).json["id"]],
+        "background": {"type": "automatic"},
+        "fashion_model": {"type": "none"},
+        "aspect_ratio": "1:1",
+        "resolution": "1k",
+        "output_format": "png",
+    }
+
+
+def rules_of(exchanges: list[Exchange]) -> list[str]:
+    found = examine_recording(exchanges, CONTRACT)
+    assert found is not None
+    return [finding.rule for finding in found.judgement.conduct.findings]
+
+
+def pays_twice(service: RecordedService) -> None:
+    order = order_of(service)
+    service.control("PUT", "/scenario", FAILS_ONCE)
+    service.call("createProductPhotographyGeneration", order, key="one")
+    service.finished(service.call("createProductPhotographyGeneration", order, key="two"))
+
+
+def test_a_client_that_keeps_the_rules_has_no_findings(service: RecordedService) -> None:
+    service.finished(service.call("createProductPhotographyGeneration", order_of(service)))
+    assert [] == rules_of(service.exchanges)
+
+
+def test_a_write_under_a_new_key_is_found_though_nobody_sees_what_the_first_did(service: RecordedService) -> None:
+    pays_twice(service)
+    assert ["write-retried-with-new-key"] == rules_of(service.exchanges)
+
+
+def test_it_is_a_double_spend_where_the_recording_shows_both_works(service: RecordedService) -> None:
+    pays_twice(service)
+    service.call("listGenerations")
+    assert ["double-spend"] == rules_of(service.exchanges)
+
+
+def test_a_credential_that_is_sent_with_the_bytes_is_found(service: RecordedService) -> None:
+    session = service.call("createUpload", {"content_type": "image/png", "size_bytes": 3}).json
+    headers = {"content-type": "image/png", "authorization": f"Bearer {KEY}"}
+    service.send("PUT", session["upload"]["url"], headers, b"png")
+    assert "credential-sent-to-bytes" in rules_of(service.exchanges)
+
+
+def test_a_poll_that_comes_too_early_is_found(service: RecordedService) -> None:
+    work = service.call("createProductPhotographyGeneration", order_of(service)).json["id"]
+    for _ in range(3):
+        service.call("getGeneration", generation_id=work)
+    assert "poll-before-retry-after" in rules_of(service.exchanges)
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+def recorded(service: RecordedService, file: Path, *, without: tuple[str, ...] = ()) -> str:
+    """Write what was exchanged as a HAR, without some headers or without times."""
+    document = as_har(service.exchanges)
+    for entry in document["log"]["entries"]:
+        headers = entry["request"]["headers"]
+        entry["request"]["headers"] = [one for one in headers if one["name"].lower() not in without]
+        if "times" in without:
+            entry["startedDateTime"] = ""
+    file.write_text(json.dumps(document))
+    return str(file)
+
+
+def test_the_command_exits_with_1_on_an_error_and_names_the_places(service: RecordedService, tmp_path: Path) -> None:
+    pays_twice(service)
+    service.call("listGenerations")
+    outcome = run_command("conduct", recorded(service, tmp_path / "session.har"))
+    assert outcome.status == 1
+    assert "error: double-spend: " in outcome.output
+    assert "session.har, entry 4; session.har, entry 5" in outcome.output
+
+
+def test_findings_are_json_with_what_was_checked(service: RecordedService, tmp_path: Path) -> None:
+    pays_twice(service)
+    outcome = run_command("conduct", recorded(service, tmp_path / "session.har"), "--format", "json")
+    told = json.loads(outcome.output)
+    assert outcome.status == 0
+    assert told["checked"]["write-retried-with-new-key"] == 1
+    assert told["findings"][0]["where"] == ["session.har, entry 4", "session.har, entry 5"]
+
+
+def test_what_a_recording_cannot_show_is_not_checked(service: RecordedService, tmp_path: Path) -> None:
+    service.finished(service.call("createProductPhotographyGeneration", order_of(service)))
+    file = recorded(service, tmp_path / "session.har", without=("authorization",))
+    outcome = run_command("conduct", file)
+    assert outcome.status == 0
+    assert "not checked: credential-sent-to-bytes: the recording has no Authorization headers" in outcome.output
+
+
+@pytest.mark.parametrize("file", ["browser.har", "cassette.yaml", "journal.json"])
+def test_recordings_of_every_format_are_judged(file: str) -> None:
+    assert run_command("conduct", str(RECORDINGS / file)).status == 0
+
+
+def test_a_cassette_has_no_times_to_judge_waits_by() -> None:
+    output = run_command("conduct", str(RECORDINGS / "cassette.yaml")).output
+    assert "not checked: poll-before-retry-after: the recording has no times" in output
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"log": {"entries": []}}'])
+def test_a_file_that_holds_no_call_of_the_service_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "other.har").write_text(content)
+    outcome = run_command("conduct", str(tmp_path / "other.har"))
+    assert outcome.status == 2
+    assert "other.har: " in outcome.complaint
