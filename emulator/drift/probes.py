@@ -126,7 +126,7 @@ def _photoshoot(service: Service) -> None:
 
 def _count_of_photoshoot(service: Service) -> None:
     body = {**_ORDER, "output_mode": "photoshoot", "image_count": 2, "asset_ids": _photos(service, 1)}
-    service.call("createProductPhotographyGeneration", body)
+    service.finished(service.call("createProductPhotographyGeneration", body))
 
 
 def _outputs(service: Service, body: Mapping[str, Any]) -> None:

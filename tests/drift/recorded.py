@@ -24,10 +24,12 @@ _JSON = {"content-type": "application/json"}
 class RecordedService(Service):
     """Asks an emulator with some readings, and keeps the exchanges with the emulator's own times."""
 
-    def __init__(self, readings: str = "plain") -> None:
-        settings = read_settings({"clock": "manual", "readings": readings}, {})
+    def __init__(self, readings: str = "plain", *, evolution: bool = False) -> None:
+        options = {"clock": "manual", "readings": readings, "evolution": "on" if evolution else "off"}
+        settings = read_settings(options, {})
         self.application = Application(settings, DescribedPictures(), CONTRACT)
         super().__init__(f"{ORIGIN}/v1", KEY, CONTRACT, self.wait)
+        self._run = "recorded"  # so that Idempotency-Keys are the same each time
 
     def wait(self, seconds: float) -> None:
         """Move the clock."""
@@ -57,9 +59,9 @@ def tour(readings: str = "plain") -> list[Exchange]:
     return toured(readings).exchanges
 
 
-def toured(readings: str) -> RecordedService:
+def toured(readings: str, *, evolution: bool = False) -> RecordedService:
     """Record every probe, and what only a service's world shows: failures, a pause, and a key of the day before."""
-    service = RecordedService(readings)
+    service = RecordedService(readings, evolution=evolution)
     service.control("PATCH", f"/teams/{_team(service)}", {"credits": 500})
     for probe in PROBES:
         probe.run(service)
