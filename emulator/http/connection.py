@@ -9,6 +9,9 @@ from typing import Any
 from emulator.kernel.clock import host_elapsed_ms
 
 CONNECTION_EXTENSION = "emulator.connection"
+WHOLE_BODY = "emulator.body"
+"""Where the message that starts an answer may have all of its body, for a server that hands in a connection: no other
+message follows. Head and body are then written in one piece."""
 
 
 class Connection:

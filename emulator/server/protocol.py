@@ -6,6 +6,7 @@ connection waits for, answer what is no request with a problem (section 7), and 
 
 import asyncio
 import re
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -14,14 +15,16 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from emulator.domain.problems import Problem
-from emulator.http.connection import CONNECTION_EXTENSION, Connection
+from emulator.http.connection import CONNECTION_EXTENSION, WHOLE_BODY, Connection
 from emulator.http.problems import problem_response
-from emulator.http.responses import OWN_ORIGIN
+from emulator.http.responses import OWN_ORIGIN, Header
 
 HEAD_SECONDS: Final = 30.0
 """How long the head of a request may take, from its first byte to its last."""
 BODY_SECONDS: Final = 30.0
 """How long a body may go without content while the server waits for it."""
+IDLE_SECONDS: Final = 120.0
+"""How long a connection may be open without a request."""
 ANSWER_SECONDS: Final = 600.0
 """How long an answer may go on without a byte being taken by the system, which does so in steps of up to a megabyte."""
 MAX_HEAD_BYTES: Final = 64 * 1024
@@ -56,12 +59,11 @@ class Connections(ServerState):
         self._refusals += 1
         return f"req_{self._refusals:026x}"
 
-    def make_room(self) -> bool:
-        """Close the connection that has been idle for longest; return False if none is idle."""
-        ends = [(timer.when(), each) for each in self.connections if (timer := each.timeout_keep_alive_task)]
-        idle = [(at, each) for at, each in ends if not each.transport.is_closing()]
+    def make_room(self, newcomer: "WatchedProtocol") -> bool:
+        """Close the connection that has been idle for longest; return False if no other one is idle."""
+        idle = [each for each in self.connections if each.is_idle and each is not newcomer]
         if idle:
-            min(idle, key=lambda entry: entry[0])[1].timeout_keep_alive_handler()
+            min(idle, key=lambda each: each.heard_at).transport.close()
         return bool(idle)
 
 
@@ -71,8 +73,8 @@ class WatchedProtocol(HttpToolsProtocol):
     server_state: Connections
     _awaited: Literal["request", "head", "body"] = "request"
     """What the parser has to report next: a request, the end of its head, or the end of its body."""
-    _heard_at = 0.0
-    """When the head or body that is awaited began, or when content came last."""
+    heard_at = 0.0
+    """When the head or body that is awaited began, when content came last, or when the last answer was complete."""
     _unparsed = b""
     """Bytes that wait until fewer requests do."""
     _framing_bytes = 0
@@ -94,17 +96,15 @@ class WatchedProtocol(HttpToolsProtocol):
         self._extensions: dict[str, dict[object, object]] = {
             CONNECTION_EXTENSION: {"connection": Connection(transport, self.client)}
         }
-        if len(self.connections) > self.server_state.limit and not self.server_state.make_room():
+        if len(self.connections) > self.server_state.limit and not self.server_state.make_room(self):
             self.server_state.refused += 1
             self._refuse(Problem("service_unavailable", "There are too many connections.", retry_after=RETRY_SECONDS))
             return
-        # uvicorn starts this timer after each answer: a connection without a request is idle as well
-        self.timeout_keep_alive_task = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
+        self.heard_at = self.loop.time()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End a connection. uvicorn tells only the last request, which may wait behind the one that is being answered."""
         super().connection_lost(exc)
-        self._unset_keepalive_if_required()
         self.pipeline.clear()
         if self._answering is not None:
             _disconnect(self._answering)
@@ -149,15 +149,14 @@ class WatchedProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Begin a request, at its first byte."""
-        self._unset_keepalive_if_required()
-        self._awaited, self._heard_at = "head", self.loop.time()
+        self._awaited, self.heard_at = "head", self.loop.time()
         super().on_message_begin()
         self.scope["extensions"] = self._extensions
 
     def on_headers_complete(self) -> None:
         """Let a request be answered, after those before it. Raises Problem."""
-        self._framing_bytes = 0
         self._check_head()
+        self._framing_bytes = 0
         if self.parser.should_upgrade():  # the parser stops here, and gets the head again
             return
         absolute = None if self.url.startswith(b"/") else _ABSOLUTE_TARGET.match(self.url)
@@ -165,7 +164,7 @@ class WatchedProtocol(HttpToolsProtocol):
             self.headers[:] = [(name, absolute[1] if name == b"host" else value) for name, value in self.headers]
             self.url = b"/" + absolute[2]
         super().on_headers_complete()
-        self._awaited, self._heard_at = "body", self.loop.time()
+        self._awaited, self.heard_at = "body", self.loop.time()
         self.headers = []  # of trailers, which are no headers of the request
         if self.expect_100_continue:
             self.cycle.keep_alive = False  # only the client knows whether its body follows, or its next request
@@ -174,7 +173,10 @@ class WatchedProtocol(HttpToolsProtocol):
 
     def _check_head(self) -> None:
         """Refuse a head that is too large, or of another protocol. Raises Problem."""
-        if len(self.url) + sum(map(len, chain.from_iterable(self.headers))) > MAX_HEAD_BYTES:
+        may_be_large = (
+            self._framing_bytes > MAX_HEAD_BYTES - PIECE_BYTES
+        )  # of which one may have been another request's
+        if may_be_large and len(self.url) + sum(map(len, chain.from_iterable(self.headers))) > MAX_HEAD_BYTES:
             detail = f"The head of a request may have {MAX_HEAD_BYTES} bytes at most."
         elif (version := self.parser.get_http_version()) not in ("1.1", "1.0"):
             detail = f"HTTP/{version} is not spoken here; expected HTTP/1.1."
@@ -186,7 +188,7 @@ class WatchedProtocol(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """Take content."""
-        self._framing_bytes, self._heard_at = 0, self.loop.time()
+        self._framing_bytes, self.heard_at = 0, self.loop.time()
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -199,11 +201,36 @@ class WatchedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answering = cycle
-        super()._start_asgi_task(cycle, app)
+        super()._start_asgi_task(cycle, self._answer)
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        """Let the application answer; write head and body of an answer in one piece that it hands in whole."""
+        cycle = self._answering
+        assert cycle is not None
+
+        async def send_at_once(message: Any) -> None:
+            body = message.pop(WHOLE_BODY, None)
+            if body is None or self.flow.write_paused or cycle.disconnected:
+                await send(message)
+                if body is not None:
+                    await send({"type": "http.response.body", "body": body})
+                return
+            cycle.response_started = cycle.response_complete = True
+            self.transport.write(_answer_bytes(message["status"], message["headers"], body, cycle.keep_alive))
+            if not cycle.keep_alive:
+                self.transport.close()
+            self.on_response_complete()
+
+        await self.app(scope, receive, send_at_once)
 
     def on_response_complete(self) -> None:
-        """Go on with the requests behind the one that is answered."""
-        super().on_response_complete()
+        """Go on with the requests behind the one that is answered. uvicorn would start a timer after each answer."""
+        if self.transport.is_closing():
+            return
+        self.heard_at = self.loop.time()
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
         if self._refusal:
             self._end_refused()
         elif self._unparsed:
@@ -219,8 +246,7 @@ class WatchedProtocol(HttpToolsProtocol):
             if self.pipeline:
                 self.pipeline.popleft()
         answer = problem_response(problem, self.server_state.next_request_id(), problem.retry_after, (OWN_ORIGIN,))
-        headers = b"".join(b"%s: %s\r\n" % header for header in answer.headers)
-        self._refusal = b"%sconnection: close\r\n%s\r\n%s" % (STATUS_LINE[answer.status], headers, answer.body)
+        self._refusal = _answer_bytes(answer.status, answer.headers, answer.body, keep_alive=False)
         self._end_refused()
 
     def _end_refused(self) -> None:
@@ -232,8 +258,14 @@ class WatchedProtocol(HttpToolsProtocol):
 
     # What the server asks -------------------------------------------------------------------------------------------
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is open without a request."""
+        is_answered = self._answering is None or (self._answering.response_complete and not self.pipeline)
+        return self._awaited == "request" and is_answered and not self.transport.is_closing()
+
     def end_if_overdue(self, now: float) -> bool:
-        """Close the connection if its client keeps the server waiting; return whether it was closed."""
+        """Close the connection if it is idle for long, or its client keeps the server waiting; return whether it did the latter."""
         unsent_bytes = self.transport.get_write_buffer_size()
         if unsent_bytes != self._unsent_bytes:
             self._unsent_bytes, self._taken_at = unsent_bytes, now
@@ -243,11 +275,14 @@ class WatchedProtocol(HttpToolsProtocol):
         if self._refusal or self.transport.is_closing():
             return False
         if self._unparsed or self.flow.read_paused:
-            self._heard_at = now  # the server keeps its client waiting
+            self.heard_at = now  # the server keeps its client waiting
             if len(self._unparsed) + len(self.cycle.body) < MAX_UNREAD_BYTES:
                 self.flow.resume_reading()  # that the client has left is behind what it sent
             return False
-        silence = now - self._heard_at
+        silence = now - self.heard_at
+        if self.is_idle and silence > IDLE_SECONDS:
+            self.transport.close()
+            return False
         if self._awaited == "head" and silence > HEAD_SECONDS:
             detail = f"The head of a request must come within {HEAD_SECONDS:g} s."
             self._refuse(Problem("invalid_request", detail, status=408))
@@ -264,6 +299,14 @@ def _problem_of(error: httptools.HttpParserError) -> Problem:
     if isinstance(reason, Problem):
         return reason
     return Problem("invalid_request", f"The bytes are no HTTP/1.1 request: {reason or error}.")
+
+
+def _answer_bytes(status: int, headers: Iterable[Header], body: bytes, keep_alive: bool) -> bytes:
+    """Write a whole answer, whose headers are known to be sound: they are the emulator's own."""
+    lines = [b"%s: %s" % header for header in headers]
+    if not keep_alive:
+        lines.append(b"connection: close")
+    return b"%s%s\r\n\r\n%s" % (STATUS_LINE[status], b"\r\n".join(lines), body)
 
 
 def _disconnect(cycle: RequestResponseCycle) -> None:

@@ -15,8 +15,6 @@ from uvicorn.server import Server
 
 from emulator.server.protocol import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, Connections, WatchedProtocol
 
-IDLE_SECONDS: Final = 120
-"""How long a connection may be open without a request."""
 MAX_CONNECTIONS: Final = 1_000
 SPARE_FILES: Final = 64
 """File descriptors for everything else: the log, helpers, files that are read. At most half of what the process may have."""
@@ -49,7 +47,6 @@ def server_config(application: Any, grace_seconds: int = 0) -> Config:
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=grace_seconds,
     )
 

@@ -6,7 +6,7 @@ read to its end and dropped, so that its sender sees the answer instead of a res
 
 import asyncio
 
-from emulator.http.connection import Connection
+from emulator.http.connection import WHOLE_BODY, Connection
 from emulator.http.requests import Body, Message, Receive, Request, Send, until_gone, watching
 from emulator.http.responses import PIECE_BYTES, Response
 from emulator.http.stopping import Stop
@@ -37,11 +37,20 @@ class Wire:
         send, body, is_refused_early = self._send, response.body, self._body.has_more
         if self._request.method == "HEAD":
             body = b""
-        await send(self._start(response))
+        start = self._start(response)
+        if (
+            self._request.connection is not None
+            and not (is_refused_early or bytes_per_second)
+            and len(body) <= PIECE_BYTES
+        ):
+            start[WHOLE_BODY] = body
+            await send(start)
+            return
+        await send(start)
         piece_bytes = PIECE_BYTES if bytes_per_second is None else max(bytes_per_second // _PIECES_A_SECOND, 1)
         if bytes_per_second is not None or len(body) > piece_bytes:
-            for start in range(0, len(body), piece_bytes):
-                piece = body[start : start + piece_bytes]
+            for begin in range(0, len(body), piece_bytes):
+                piece = body[begin : begin + piece_bytes]
                 await send({"type": "http.response.body", "body": piece, "more_body": True})
                 if bytes_per_second is not None and await self.pause(len(piece) * SECOND_MS // bytes_per_second):
                     return

@@ -10,8 +10,14 @@ from unittest.mock import Mock
 import pytest
 
 from emulator.http.connection import Connection
-from emulator.server import server
-from emulator.server.protocol import ANSWER_SECONDS, BODY_SECONDS, HEAD_SECONDS, Connections, WatchedProtocol
+from emulator.server.protocol import (
+    ANSWER_SECONDS,
+    BODY_SECONDS,
+    HEAD_SECONDS,
+    IDLE_SECONDS,
+    Connections,
+    WatchedProtocol,
+)
 from emulator.server.server import WatchedServer, server_config
 from tests.fuzzing.wire import _Transport, converse
 from tests.support.emulator_client import EmulatorUnderTest
@@ -80,12 +86,17 @@ def test_a_silent_connection_is_closed_after_its_time(
 
 
 @pytest.mark.parametrize("sent", [b"", GET, b"\r\n"], ids=["nothing", "a whole request", "an empty line"])
-@pytest.mark.parametrize(("seconds", "is_closed"), [(0, True), (1_000, False)])
+@pytest.mark.parametrize(("seconds", "is_closed"), [(IDLE_SECONDS + 1, True), (IDLE_SECONDS - 1, False)])
 def test_an_idle_connection_is_closed_after_its_time(
-    emulator: EmulatorUnderTest, monkeypatch: pytest.MonkeyPatch, sent: bytes, seconds: int, is_closed: bool
+    emulator: EmulatorUnderTest, sent: bytes, seconds: float, is_closed: bool
 ) -> None:
-    monkeypatch.setattr(server, "IDLE_SECONDS", seconds)
-    assert is_closed == asyncio.run(_opened(emulator.application, sent)).is_closing()
+    async def look() -> bool:
+        transport = await _opened(emulator.application, sent)
+        assert transport.protocol is not None
+        transport.protocol.end_if_overdue(asyncio.get_running_loop().time() + seconds)
+        return transport.is_closing()
+
+    assert is_closed == asyncio.run(look())
 
 
 async def _unread(application: Any, *unsent_bytes: int) -> list[bool]:
