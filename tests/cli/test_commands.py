@@ -11,7 +11,7 @@ from emulator import __version__
 from emulator.documents import shipped_document, shipped_path
 from emulator.domain.problems import CATALOGUE
 from tests.cli.command import run_command
-from tests.support.served import Outcome, run_program, run_script, unused_port
+from tests.support.served import Outcome, run_program, unused_port
 
 
 def test_the_version_is_told() -> None:
@@ -64,12 +64,6 @@ def test_a_mistake_is_one_line_and_status_2(arguments: list[str], variables: dic
     outcome = run_command(*arguments, **variables)
     assert (outcome.status, outcome.output) == (2, "")
     assert outcome.complaint == f"image-workflow-emulator: {complaint}\n"
-
-
-def test_exec_starts_without_what_only_its_files_need() -> None:
-    script = "import sys, emulator.cli.commands.exec as command; print('emulator.examiner.coverage' in sys.modules); "
-    script += "import emulator.cli.execution; print('xml.sax' in sys.modules)"
-    assert "False\nFalse\n" == run_script(script)
 
 
 def test_a_world_file_that_cannot_be_used_is_told_with_line_and_column(tmp_path: Path) -> None:

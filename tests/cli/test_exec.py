@@ -72,10 +72,6 @@ def test_the_reason_of_a_failure_is_told_without_the_report_too() -> None:
     )
 
 
-def test_everything_after_the_first_two_dashes_is_the_command() -> None:
-    assert run_exec([], ["echo", "--seed", "--", "--quiet"]).output == "--seed -- --quiet\n"
-
-
 PRINT_VARIABLES = shell('echo "$IMAGE_WORKFLOW_BASE_URL $IMAGE_WORKFLOW_API_KEY $EMULATOR_URL $EMULATOR_CONTROL_TOKEN"')
 
 
@@ -442,13 +438,6 @@ def test_a_command_can_read_from_the_terminal_and_an_interrupt_there_reaches_it(
     assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
 
 
-@pytest.mark.parametrize("typist", [shell("echo on; exec sleep 60")], indirect=True)
-def test_an_interrupt_at_the_terminal_reaches_a_command_that_only_writes(typist: Typist) -> None:
-    typist.read("on")
-    typist.type("\x03")
-    assert typist.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGINT
-
-
 @pytest.mark.parametrize("typist", [shell("trap '' HUP; echo on; read name; exit 3")], indirect=True)
 def test_a_command_may_go_on_when_its_terminal_is_closed(typist: Typist) -> None:
     typist.read("on")
@@ -485,12 +474,6 @@ def test_the_journal_of_the_run_is_kept_of_every_sandbox_also_of_those_that_are_
     assert ("1.2", [201, 404]) == (log["version"], [answer["status"] for answer in answers])
     media_types = [answer["content"]["mimeType"] for answer in answers]
     assert ["application/json", "application/problem+json"] == media_types
-
-
-def test_a_file_is_kept_where_a_link_leads(tmp_path: Path) -> None:
-    link, report = tmp_path / "link", tmp_path / "report.json"
-    link.symlink_to(report)
-    assert (0, True) == (run_exec(["--quiet", "--report", str(link)], ["true"]).status, report.exists())
 
 
 def test_the_state_at_the_end_is_kept_and_can_be_begun_with(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
-"""The example client, and mutants of it: each has one habit changed in its source, as a hurried programmer would have it."""
+"""The example client, with other habits where words of its source are changed."""
 
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 from typing import Any, Final
@@ -74,13 +73,6 @@ def change_pose(client: Any, first: str, second: str) -> bool:
     return True
 
 
-def upscale(client: Any, formats: tuple[str, ...] = ("png",)) -> None:
-    """Order one picture, and wait for it."""
-    asset = client.upload(PHOTO, "image/png")["id"]
-    for image_format in formats:
-        order(client, UPSCALE, enlarging(asset, image_format))
-
-
 def enlarging(asset: str, image_format: str = "png") -> dict[str, Any]:
     """Return what an upscale asks for."""
     return {"asset_id": asset, "target_resolution": "2k", "output_format": image_format}
@@ -89,16 +81,6 @@ def enlarging(asset: str, image_format: str = "png") -> dict[str, Any]:
 def order(client: Any, path: str, body: dict[str, Any]) -> None:
     """Order a Generation, and wait for it."""
     client.wait_for(f"/generations/{client.request('POST', path, body)['id']}")
-
-
-def both_formats(client: Any) -> None:
-    """Order the same picture twice, in two formats."""
-    upscale(client, ("png", "jpeg"))
-
-
-def change(client: Any) -> None:
-    """Change an ingredient that is being made anew."""
-    change_pose(client, *(client.upload(PHOTO, "image/png")["id"] for _ in range(2)))
 
 
 def errands(client: Any) -> None:
@@ -118,80 +100,10 @@ def errands(client: Any) -> None:
     attempt(client, lambda: client.request("GET", f"/assets/{assets[0]}"))
 
 
-# What is wrong with it ----------------------------------------------------------------------------------------------------
-
-
-def strikes(then: dict[str, Any], nth: str = "1", operation: str = "createUpscaleGeneration") -> dict[str, Any]:
-    """Return a scenario that strikes calls of one operation."""
-    rule = {"match": {"operation": operation}, "when": {"nth": nth}, "then": then}
-    return {"scenario": "strikes", "rules": [rule]}
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A change to the source, what the client then does under which scenario, and the rule that it is found with."""
-
-    name: str
-    rule: str
-    change: tuple[str, str]
-    scenario: str | dict[str, Any] | None = None
-    act: Callable[[Any], None] = upscale
-
+# What may be changed in its source ----------------------------------------------------------------------------------------
 
 KEY: Final = 'headers = {"Idempotency-Key": str(uuid.uuid4())} if method in ("POST", "PATCH") else {}'
 SEND: Final = "            return self._api.request(method, path, json=body, params=query, headers=headers)\n"
-PAUSE: Final = "                raise failure\n            time.sleep(pause)\n"
 POLL: Final = "pause = _retry_after(answer.headers, otherwise=2.0)"
-POLL_PAUSE: Final = 'after {self._patience:g} s")\n            time.sleep(pause)\n'
-UPLOAD: Final = "            try:\n                token"
-IN_THE_WAY: Final = "                self.wait_for(f\"/operations/{refused.problem['active_operation_id']}\")\n"
-TO_THE_END: Final = "        done = self.wait_for(f\"/generations/{generation['id']}\")\n"
-
-LOST: Final = strikes({"network": "reset", "at": "after_commit"})
-UNAVAILABLE: Final = strikes({"problem": "service_unavailable", "retry_after": 8})
-LIMITED: Final = strikes({"problem": "rate_limited", "retry_after": 8})
-
-
-def _paused(place: str, pause: str) -> tuple[str, str]:
-    """Change how long it pauses at a place; a pause of nothing is left out."""
-    return place, place.replace("time.sleep(pause)", f"time.sleep({pause})" if pause else "pass")
-
-
-WITHOUT_KEY: Final = (
-    SEND,
-    f"            try:\n    {SEND.replace('=headers)', '=dict(headers))')}            finally:\n                headers.clear()\n",
-)
 NEW_KEYS: Final = (SEND, f"            {KEY}\n{SEND}")
-ONE_KEY: Final = (KEY, KEY.replace("str(uuid.uuid4())", '"mine"'))
 ONCE: Final = ("attempts: int = 8", "attempts: int = 1")
-WHATEVER: Final = ("= failure.code in REPEATABLE or failure.status >= 500", "= True")
-EVERYWHERE: Final = ("self._links = httpx.Client(timeout=timeout)", "self._links = self._api")
-SUCCESS_ALONE: Final = ('in ("completed", "failed")', '== "completed"')
-ONE_TOO_MANY: Final = (UPLOAD, f'            self.request("POST", "/uploads", body)\n{UPLOAD}')
-
-MUTANTS: Final = (
-    Mutant("repeats without the key", "key-not-sent-again", WITHOUT_KEY, LOST),
-    Mutant("makes a key for each attempt", "double-spend", NEW_KEYS, LOST),
-    Mutant("makes a key for each attempt, and is lucky", "write-retried-with-new-key", NEW_KEYS, strikes({"network": "reset"})),
-    Mutant("has one key for all", "key-reused", ONE_KEY, act=both_formats),
-    Mutant("asks once", "gave-up-on-retryable", ONCE, UNAVAILABLE),
-    Mutant("asks once", "key-not-sent-again", ONCE, LOST),
-    Mutant("does not wait after a 429", "retry-before-retry-after", _paused(PAUSE, ""), LIMITED),
-    Mutant("does not wait after a 503", "retry-before-retry-after", _paused(PAUSE, ""), UNAVAILABLE),
-    Mutant("waits half as long as it is told", "retry-before-retry-after", _paused(PAUSE, "pause / 2"), UNAVAILABLE),
-    Mutant("waits its own time", "retry-before-retry-after", _paused(PAUSE, "1"), UNAVAILABLE),
-    Mutant("has pauses that do not grow", "no-backoff", _paused(PAUSE, "1"), strikes({"problem": "internal_error"}, "1-6")),
-    Mutant("has no pauses", "no-backoff", _paused(PAUSE, ""), strikes({"network": "reset"}, "1-7")),
-    Mutant("repeats whatever fails", "retry-of-the-hopeless", WHATEVER, "credits-run-dry", tour),
-    Mutant("repeats whatever fails", "retry-of-the-hopeless", WHATEVER, "credential-revoked-mid-run", tour),
-    Mutant("polls without a pause", "poll-before-retry-after", _paused(POLL_PAUSE, "")),
-    Mutant("polls twice as often as it is told", "poll-before-retry-after", _paused(POLL_PAUSE, "pause / 2")),
-    Mutant("polls without an end", "poll-after-terminal", ('in ("completed", "failed")', "in ()")),
-    Mutant("does not know that work fails", "poll-after-terminal", SUCCESS_ALONE, "all-outputs-fail"),
-    Mutant("does not wait for the Operation in the way", "no-backoff", (IN_THE_WAY, ""), "resource-operation-in-progress", change),
-    Mutant("sends the credential everywhere", "credential-sent-to-bytes", EVERYWHERE, act=tour),
-    Mutant("changes the filters of a cursor", "cursor-with-other-filters", ("query=filters | cursor", "query=cursor or filters"), act=tour),
-    Mutant("opens a session too many", "abandoned-upload", ONE_TOO_MANY),
-    Mutant("dawdles before it sends the bytes", "upload-after-window", (UPLOAD, f"            time.sleep(1000)\n{UPLOAD}")),
-    Mutant("does not look how work ends", "abandoned-work", (TO_THE_END, "        return []\n"), act=tour),
-)  # fmt: skip

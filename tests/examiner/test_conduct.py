@@ -80,14 +80,6 @@ def test_what_is_left_undone_is_found_ten_minutes_later(service: EmulatorUnderTe
     assert ["abandoned-work"] == rules_found(service, "")
 
 
-def test_the_same_requests_make_the_same_findings(make_emulator: MakeEmulator) -> None:
-    services = [make_emulator() for _ in range(2)]
-    for service in services:
-        ExampleClient(service).play(BREAKS)
-    one, other = (conduct(service, "?ended=true") for service in services)
-    assert one == other
-
-
 def test_a_loop_is_one_finding_and_counted_with_each_turn(service: EmulatorUnderTest) -> None:
     work = service.admitted_upscale()
     for path in (f"/generations/{work['id']}", "/assets/none"):
@@ -111,12 +103,6 @@ def test_findings_outlive_the_bound_of_the_journal(service: EmulatorUnderTest, m
     assert (1, before["findings"]) == (len(service.sandbox.journal.requests), after["findings"])
     assert before["checked"] == after["checked"]
     assert covered["percent"] < service.told("GET", "/coverage")["percent"]
-
-
-def test_totals_of_all_sandboxes_are_the_same_however_often_they_are_asked_for(service: EmulatorUnderTest) -> None:
-    ExampleClient(service).play(BREAKS)
-    for totals in (service.application.final_conduct, service.application.coverage):
-        assert totals() == totals()
 
 
 def test_a_request_that_comes_again_late_is_found_no_more(service: EmulatorUnderTest) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from emulator.contract import load_contract
 from emulator.documents import shipped_path
-from emulator.examiner.points import BYTES, all_points
+from emulator.examiner.points import BYTES
 from emulator.scenario.format import parse_scenario
 from emulator.scenario.library import ScenarioLibrary
 from tests.cli.command import reading, run_command
@@ -136,11 +136,6 @@ def test_the_rule_that_a_gap_shows_closes_it(service: EmulatorUnderTest, point: 
     assert point in met(service, "updateProduct")
 
 
-def test_all_points_are_distinct() -> None:
-    for name, points in all_points(load_contract()).items():
-        assert len(points) == len(set(points)), name
-
-
 # Files --------------------------------------------------------------------------------------------------------------------
 
 
@@ -178,8 +173,3 @@ def test_a_file_that_is_not_there_or_no_coverage_is_bad_usage(tmp_path: Path, te
         file.write_text(text)
     refused = run_command("coverage", str(file))
     assert (2, True) == (refused.status, str(file) in refused.complaint), refused
-
-
-def test_a_threshold_of_more_than_everything_is_bad_usage() -> None:
-    refused = run_command("coverage", "any.json", "--fail-under", "101")
-    assert (2, True) == (refused.status, "'101'" in refused.complaint), refused

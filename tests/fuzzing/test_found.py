@@ -1,15 +1,10 @@
 """What the fuzz tests have found, one by one."""
 
-import warnings
-
 import orjson
 import pytest
-from PIL import Image
 
-from emulator.imaging.normalize import normalize
 from tests.fuzzing.wire import Conversation, converse
 from tests.support.emulator_client import EmulatorUnderTest
-from tests.support.pictures import encode
 from tests.support.state_files import STATE, members_of, parts_of, state_of, with_digest, zipped
 
 UPLOAD = b'{"content_type": "image/png", "size_bytes": 10}'
@@ -26,15 +21,6 @@ def head(*lines: bytes, method: bytes = b"POST", target: bytes = b"/v1/uploads")
 
 
 # Connections ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [b"Upgrade", b"upgrade", b"UPGRADE", b"uPGRADE"])
-def test_an_offer_of_another_protocol_is_passed_over_however_it_is_spelled(
-    control: EmulatorUnderTest, name: bytes
-) -> None:
-    offer = (name + b": h2c", b"Connection: Upgrade", b"Content-Length: %d" % len(UPLOAD))
-    (response,) = talk(control, head(*offer) + UPLOAD).responses()
-    assert 201 == response.status
 
 
 @pytest.mark.parametrize("trailers", [b"a: b\r\n" * 100_000, b"a: " + b"b" * 600_000], ids=["many", "long"])
@@ -70,17 +56,6 @@ def test_a_trailer_is_no_header(control: EmulatorUnderTest) -> None:
     start = head(b"Transfer-Encoding: chunked").replace(credential, b"")
     (response,) = talk(control, start + b"%x\r\n%s\r\n0\r\n" % (len(UPLOAD), UPLOAD) + credential + b"\r\n").responses()
     assert 401 == response.status
-
-
-@pytest.mark.parametrize("method", [b"M-SEARCH", b"PROPFIND", b"TRACE"])
-def test_a_method_that_no_operation_has_is_told_what_is_allowed(control: EmulatorUnderTest, method: bytes) -> None:
-    first, second = talk(
-        control, head(method=method, target=b"/v1/team"), head(method=b"GET", target=b"/v1/team")
-    ).responses()
-    assert (405, (b"allow", b"GET")) == (first.status, *[f for f in first.headers if f[0] == b"allow"])
-    assert 200 == second.status
-    (entry,) = control.told("GET", "/requests?status=405")["data"]
-    assert method.decode() == entry["method"]
 
 
 @pytest.mark.parametrize("body", [b"", b"{}"], ids=["without a body", "with a body"])
@@ -127,12 +102,3 @@ def test_an_expiry_after_the_end_of_time_is_shown_as_the_last_instant(control: E
 
 
 # Pictures -------------------------------------------------------------------------------------------------------------
-
-
-def test_broken_metadata_is_passed_over_in_silence() -> None:
-    exif = b"Exif\0\0II*\0\x08\0\0\0\x02\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\x0f\x01\x02\0\xff\xff\0\0\xff\xff\0\0"
-    data = encode(Image.new("RGB", (6, 4)), "image/jpeg", exif=exif)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        normalize(data, "image/jpeg")
-    assert [] == caught

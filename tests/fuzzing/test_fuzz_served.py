@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from emulator.imaging.normalize import CONTENT_TYPES
 from tests.fuzzing.cases import cases, in_pieces
 from tests.fuzzing.requests_as_bytes import Surfaces
-from tests.fuzzing.spoiled_pictures import FORMATS, spoiled
+from tests.fuzzing.spoiled_pictures import spoiled
 from tests.fuzzing.test_fuzz_connections import spoiled_bytes
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import Server, serving
@@ -47,7 +48,7 @@ def test_a_server_goes_on_serving_whatever_is_sent(control: EmulatorUnderTest) -
 def test_a_server_goes_on_serving_whatever_picture_is_brought() -> None:
     with serving("--clock", "manual", "--rate-limits", "off") as emulator:
         client = ServedClient(emulator.base_url)
-        for content_type in FORMATS:
+        for content_type in CONTENT_TYPES:
             for case in cases(f"served {content_type}", PICTURES):
                 data = spoiled(content_type, case.chance)
                 with case.told(data=data.hex()):

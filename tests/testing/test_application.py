@@ -67,13 +67,6 @@ def test_an_option_that_cannot_be_used_is_told(option: dict[str, str]) -> None:
     assert "Errno" not in error.value.detail
 
 
-@pytest.mark.parametrize("option", ["world", "scenario"])
-def test_a_world_or_a_scenario_can_be_given_as_it_is(option: str) -> None:
-    world = {"teams": {"Demo": {"credits": 5}}}
-    given = world if option == "world" else {"scenario": "poor", "world": world}
-    assert 5 == create_app(**{option: given}).sandbox.team("Demo").credits
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_a_state_that_finds_no_room_is_an_error_of_the_file() -> None:
     async def run(app: EmulatorApplication) -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from emulator.testing import Emulator
-from tests.support.served import run_pytest, run_script, unused_port
+from tests.support.served import run_pytest, unused_port
 
 HEAD = """
 import urllib.error, urllib.request
@@ -181,14 +181,6 @@ def test_conduct(image_workflow): ...
     )
     assert re.search(rf"conduct: found 'fial'; expected one of off, report, fail{place}", output)
     assert "4 errors" in output
-
-
-def test_a_run_that_does_not_use_it_imports_next_to_nothing(tmp_path: Path) -> None:
-    script = (
-        "import sys, pytest; before = set(sys.modules); import emulator.pytest_plugin; "
-        "print(sorted(set(sys.modules) - before))"
-    )
-    assert run_script(script) == "['emulator', 'emulator.pytest_plugin']\n"
 
 
 MISBEHAVING = """
