@@ -1,10 +1,10 @@
 """A document under reading: its data with the places in its text, and all complaints about it.
 
-What no schema can express is checked by the caller, and complained of here, so that all mistakes in a file are reported
-at once. Must not know what a document is about, nor its notation.
+First all that breaks its schema is reported, and then, by whoever knows what it is about, all that no schema can express.
+Must not know what a document is about, nor its notation.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position
@@ -37,16 +37,12 @@ class Document:
         self._places = places
         self._where = where
         self._complaints: dict[Complaint, None] = {}
-        self._unsound: list[Steps] = []
-        self._has_more = False
 
     def check(self, schemas: Schemas) -> None:
-        """Complain of all that breaks a schema."""
-        found = schemas.violations("#", self.data, at_most=MAX_COMPLAINTS)
-        self._has_more = MORE in found
-        for violation in found:
-            if violation is not MORE:
-                self._add(violation)
+        """Raise DocumentError with all that breaks a schema, in the order of the file; return if nothing does."""
+        for violation in schemas.violations("#", self.data, at_most=MAX_COMPLAINTS):
+            self._add(violation)
+        self.raise_complaints()
 
     def complain(
         self,
@@ -59,17 +55,6 @@ class Document:
         """Complain of the value at a place, or of its key; `found` says what it is where its text does not."""
         shown = excerpt(self.at(*steps)) if found is None else found
         self._add(Violation(steps, shown, expected, tuple(suggestions), "unknown" if at_key else "unfit"))
-
-    def is_sound(self, *steps: str | int) -> bool:
-        """Tell whether it is certain that nothing is wrong at a place or within."""
-        return not self._has_more and not any(found[: len(steps)] == steps for found in self._unsound)
-
-    def items(self, name: str) -> Iterator[tuple[int, Any]]:
-        """Return the sound items of a list at the top, as texts with their indexes."""
-        listed = self.texts.get(name, ()) if isinstance(self.texts, dict) else ()
-        for index, item in enumerate(listed if isinstance(listed, list) else ()):
-            if self.is_sound(name, index):
-                yield index, item
 
     def at(self, *steps: str | int) -> Any:
         """Return the data at a place."""
@@ -89,18 +74,21 @@ class Document:
 
     def raise_complaints(self) -> None:
         """Raise all complaints, in the order of the file, as one DocumentError; return if there are none."""
-        if not self._complaints:
-            return
-        found = sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column))
-        if self._has_more or len(found) > MAX_COMPLAINTS:
-            found = [*found[:MAX_COMPLAINTS], Complaint(self.file, 0, 0, "", MORE.found, MORE.expected)]
-        raise DocumentError(found)
+        if self._complaints:
+            raise DocumentError(sorted(self._complaints, key=_place_of))
 
     def _add(self, violation: Violation) -> None:
-        place = self.position(*violation.steps, at_key=violation.kind == "unknown")
-        path, suggestions = self._where + violation.where, violation.suggestions
-        complaint = Complaint(
-            self.file, place.line, place.column, path, violation.found, violation.expected, suggestions
-        )
-        self._complaints[complaint] = None
-        self._unsound.append(violation.steps)
+        if violation is MORE or len(self._complaints) == MAX_COMPLAINTS:
+            self._complaints[Complaint(self.file, 0, 0, "", MORE.found, MORE.expected)] = None
+        elif len(self._complaints) < MAX_COMPLAINTS:
+            place = self.position(*violation.steps, at_key=violation.kind == "unknown")
+            path, suggestions = self._where + violation.where, violation.suggestions
+            complaint = Complaint(
+                self.file, place.line, place.column, path, violation.found, violation.expected, suggestions
+            )
+            self._complaints[complaint] = None
+
+
+def _place_of(complaint: Complaint) -> tuple[bool, int, int]:
+    """Return by what a complaint is sorted: that there are more comes last."""
+    return complaint.found == MORE.found, complaint.line, complaint.column

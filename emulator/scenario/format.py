@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from emulator.contract import Contract
 from emulator.documents import shipped_document
 from emulator.documents.document import Document
@@ -24,8 +22,7 @@ from emulator.scenario.readings_format import read_readings
 from emulator.scenario.rule_format import parse_nth, read_rules
 from emulator.scenario.scenario import Scenario, ScenarioClock
 from emulator.scenario.timeline_format import read_timeline
-from emulator.scenario.vocabulary import Vocabulary
-from emulator.scenario.world import NO_WORLD_CHANGES, WorldChanges, WorldNames
+from emulator.scenario.world import WorldNames
 from emulator.scenario.world_format import check_world, world_changes
 
 SCHEMA: Final = "contract/scenario.schema.json"
@@ -61,39 +58,26 @@ def _schemas() -> Schemas:
 def scenario_of_document(document: Document, text: str, contract: Contract, world: WorldNames | None) -> Scenario:
     """Read a scenario from a document and the text that it was read from. Raises DocumentError."""
     document.check(_schemas())
-    vocabulary = Vocabulary(contract, world)
-    texts: Mapping[str, Any] = document.texts if isinstance(document.texts, dict) else {}
-    scenario = Scenario(
-        world=_read_world(document, texts, world),
-        rules=read_rules(document, vocabulary),
-        timeline=read_timeline(document, vocabulary),
-        clock=_read_clock(document, texts),
-        readings=read_readings(document, texts),
-        name="",
-        file=document.file,
-        text=text,
-    )
+    texts: Mapping[str, Any] = document.texts
+    check_world(document, texts.get("world", {}), ("world",), world)
     check_names(document, texts, world)
-    document.raise_complaints()
-    return replace(
-        scenario,
+    scenario = Scenario(
         name=texts["scenario"],
         description=texts.get("description", "").strip(),
         seed=optional(texts, "seed", parse_seed),
+        clock=_read_clock(document, texts.get("clock", {})),
+        world=world_changes(texts.get("world", {})),
+        rules=read_rules(document, contract),
+        timeline=read_timeline(document, contract),
+        file=document.file,
+        text=text,
+        readings=read_readings(document),
     )
+    document.raise_complaints()
+    return scenario
 
 
-def _read_world(document: Document, texts: Mapping[str, Any], names: WorldNames | None) -> WorldChanges:
-    if "world" not in texts:
-        return NO_WORLD_CHANGES
-    check_world(document, texts["world"], ("world",), names)
-    return world_changes(texts["world"]) if document.is_sound("world") else NO_WORLD_CHANGES
-
-
-def _read_clock(document: Document, texts: Mapping[str, Any]) -> ScenarioClock:
-    if "clock" not in texts or not document.is_sound("clock"):
-        return ScenarioClock()
-    clock = texts["clock"]
+def _read_clock(document: Document, clock: Mapping[str, Any]) -> ScenarioClock:
     rate, setting = optional(clock, "rate", float), None
     try:
         setting = clock_setting(clock["mode"], rate) if "mode" in clock else None

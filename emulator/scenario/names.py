@@ -1,10 +1,9 @@
 """The names in a scenario file: the Teams and keys that its rules and its timeline use, and the names of its rules.
 
-They are checked wherever they stand, whatever else is wrong there, so that every mistake is reported at once. Must not
-know what a rule or a change does.
+Must not know what a rule or a change does.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -26,22 +25,22 @@ def rule_name(rule: Mapping[str, Any], index: int) -> str:
 
 def check_names(document: Document, texts: Mapping[str, Any], names: WorldNames | None) -> None:
     """Complain of names that two rules have, and, if the world is known, of Teams and keys that cannot be named."""
-    _check_rule_names(document, texts)
-    known = None if names is None else _with_world(names, texts.get("world", {}))
-    if known is None:
+    _check_rule_names(document, texts.get("rules", ()))
+    if names is None:
         return
+    known = _with_world(names, texts.get("world", {}))
     kinds = (("team", known.teams, "the name of a Team"), ("credential", known.keys, "a key of the world"))
     for steps, given in _naming(texts):
         for field, there_are, kind in kinds:
             usable, name = known.usable(there_are), given.get(field)
-            if isinstance(name, str) and name not in usable and document.is_sound(*steps, field):
+            if name is not None and name not in usable:
                 expected = one_of(usable, kind) + (LIMITED if known.only is not None else "")
                 document.complain((*steps, field), expected, suggestions=nearest(name, usable))
 
 
-def _check_rule_names(document: Document, texts: Mapping[str, Any]) -> None:
+def _check_rule_names(document: Document, rules: Sequence[Mapping[str, Any]]) -> None:
     taken: dict[str, int] = {}
-    for index, rule in objects_of(texts, "rules"):
+    for index, rule in enumerate(rules):
         name = rule_name(rule, index)
         if name in taken:
             found = f"the name {excerpt(name)} again, first given to /rules/{taken[name]}"
@@ -49,36 +48,20 @@ def _check_rule_names(document: Document, texts: Mapping[str, Any]) -> None:
         taken.setdefault(name, index)
 
 
-def _with_world(names: WorldNames, world: Any) -> WorldNames | None:
-    """Return the names with those that a scenario's world brings along; None where it cannot be told which these are."""
+def _with_world(names: WorldNames, world: Mapping[str, Any]) -> WorldNames:
+    """Return the names with those that a scenario's world brings along."""
     teams, keys = dict(names.teams), dict(names.keys)
-    if not isinstance(world, dict) or not world.keys() <= {"teams", "timings", "premade"}:
-        return None
-    for name, team in mapping_of(world, "teams").items():
+    for name, team in world.get("teams", {}).items():
         teams.setdefault(name, name)
-        for _, credential in objects_of(team, "credentials"):
-            keys.setdefault(str(credential.get("key")), teams[name])
+        for credential in team.get("credentials", ()):
+            keys.setdefault(credential["key"], teams[name])
     return replace(names, teams=teams, keys=keys)
 
 
 def _naming(texts: Mapping[str, Any]) -> Iterator[tuple[Steps, Mapping[str, Any]]]:
     """Return the parts of a file that can name a Team or a key, with their places."""
-    for index, rule in objects_of(texts, "rules"):
-        yield ("rules", index, "match"), mapping_of(rule, "match")
-    for index, change in objects_of(texts, "timeline"):
-        yield ("timeline", index, "after", "match"), mapping_of(mapping_of(change, "after"), "match")
-        yield ("timeline", index, "set"), mapping_of(change, "set")
-
-
-def objects_of(given: Any, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Return the objects of a list, with their indexes; nothing where there is no list."""
-    listed = given.get(name) if isinstance(given, dict) else None
-    for index, item in enumerate(listed if isinstance(listed, list) else ()):
-        if isinstance(item, dict):
-            yield index, item
-
-
-def mapping_of(given: Any, name: str) -> Mapping[str, Any]:
-    """Return an object within an object, an empty one where there is none."""
-    found = given.get(name) if isinstance(given, dict) else None
-    return found if isinstance(found, dict) else {}
+    for index, rule in enumerate(texts.get("rules", ())):
+        yield ("rules", index, "match"), rule.get("match", {})
+    for index, change in enumerate(texts.get("timeline", ())):
+        yield ("timeline", index, "after", "match"), change.get("after", {}).get("match", {})
+        yield ("timeline", index, "set"), change["set"]

@@ -16,6 +16,7 @@ from emulator.documents.schemas import Schemas
 from emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from emulator.domain.readings import (
     DECISIONS,
+    NO_READINGS,
     PLAIN,
     READINGS,
     SETS,
@@ -70,43 +71,38 @@ def readings_of_mapping(data: JsonValue, where: str) -> Readings:
 
 def _read(document: Document) -> Readings:
     document.check(_schemas())
-    if document.is_sound():
-        check_readings(document)
+    readings = read_readings(document)
     document.raise_complaints()
-    return _of(document.texts["readings"])
+    return readings or NO_READINGS
 
 
-def read_readings(document: Document, texts: Mapping[str, Any]) -> Readings | None:
-    """Read the `readings` of a scenario: a text as `--readings` takes it, or a mapping. None if it has none."""
-    if "readings" not in texts or not document.is_sound("readings"):
+def read_readings(document: Document) -> Readings | None:
+    """Read the `readings` of a document: a text as `--readings` takes it, or a mapping. None if it has none, or bad ones."""
+    given = document.texts.get("readings")
+    if given is None:
         return None
-    given = texts["readings"]
     if isinstance(given, str):
         try:
             return parse_readings(given)
         except ValueError as error:
-            document.complain(
-                ("readings",), READINGS_WORDS, excerpt(str(error)), nearest(str(error), [*READINGS, *SETS])
-            )
+            known = [*READINGS, *SETS]
+            document.complain(("readings",), READINGS_WORDS, excerpt(str(error)), nearest(str(error), known))
             return None
-    check_readings(document)
-    return _of(given) if document.is_sound("readings") else None
+    names = [f"{decision}={name}" for decision, name in given.items() if _is_reading(document, decision, name)]
+    return with_readings(names)
 
 
-def _of(given: Mapping[str, str]) -> Readings:
-    return with_readings(f"{decision}={name}" for decision, name in given.items())
-
-
-def check_readings(document: Document) -> None:
-    """Complain of decisions and readings that there are not, where the shape of all is right."""
-    for decision, name in document.at("readings").items():
-        at = ("readings", decision)
-        known = [reading.id for reading in READINGS.values() if reading.decision == decision]
-        if not known:
-            words = one_of(DECISIONS, "a decision that has readings, such as D26")
-            document.complain(at, words, excerpt(decision), nearest(decision, DECISIONS), at_key=True)
-        elif name not in (*known, PLAIN):
-            document.complain(at, one_of([*known, PLAIN]), suggestions=nearest(str(name), known))
+def _is_reading(document: Document, decision: str, name: str) -> bool:
+    """Tell whether there is such a reading; complain if there is not."""
+    known = [reading.id for reading in READINGS.values() if reading.decision == decision]
+    if not known:
+        words = one_of(DECISIONS, "a decision that has readings, such as D26")
+        document.complain(("readings", decision), words, excerpt(decision), nearest(decision, DECISIONS), at_key=True)
+        return False
+    if name not in (*known, PLAIN):
+        document.complain(("readings", decision), one_of([*known, PLAIN]), suggestions=nearest(name, known))
+        return False
+    return True
 
 
 @cache

@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from emulator.contract import OperationContract
+from emulator.contract import Contract, OperationContract
 from emulator.documents.document import Document
 from emulator.documents.schemas import Steps
 from emulator.documents.values import optional, parse_span_ms
+from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import excerpt
 from emulator.scenario.faults.registry import read_fault
 from emulator.scenario.matching import ALWAYS, BYTE_SURFACES, EVERY, Nth, RequestMatch, When, WorkMatch
@@ -15,7 +16,6 @@ from emulator.scenario.names import rule_name
 from emulator.scenario.outcomes import OUTCOME_WORDS, WorkOutcome
 from emulator.scenario.reach import check_request
 from emulator.scenario.rules import RequestRule, Rule, WorkRule
-from emulator.scenario.vocabulary import Vocabulary, common_codes
 
 _NTH: Final = re.compile(r"(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?|>=\s*(?P<least>\d{1,9})|every\s+(?P<step>\d{1,9})")
 _PLACES: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -24,12 +24,13 @@ _MAX_NAMED_OPERATIONS: Final = 3
 """So many are named of the operations that cannot return a code."""
 
 
-def read_rules(document: Document, vocabulary: Vocabulary) -> tuple[Rule, ...]:
-    """Read the rules of sound shape."""
-    return tuple(_read_rule(document, index, texts, vocabulary) for index, texts in document.items("rules"))
+def read_rules(document: Document, contract: Contract) -> tuple[Rule, ...]:
+    """Read the rules, whose shape is valid."""
+    rules = enumerate(document.texts.get("rules", ()))
+    return tuple(_read_rule(document, index, texts, contract) for index, texts in rules)
 
 
-def _read_rule(document: Document, index: int, texts: Mapping[str, Any], vocabulary: Vocabulary) -> Rule:
+def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contract: Contract) -> Rule:
     steps: Steps = ("rules", index)
     name = rule_name(texts, index)
     match, then = texts.get("match", {}), texts["then"]
@@ -38,13 +39,13 @@ def _read_rule(document: Document, index: int, texts: Mapping[str, Any], vocabul
     if "work" in match or (not match.keys() - {"team"} and then.keys() <= set(OUTCOME_WORDS)):
         works = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
         return WorkRule(name, WorkOutcome.read(then), works, when, document.file, line)
-    request = read_match(document, (*steps, "match"), match, vocabulary)
+    request = read_match(document, (*steps, "match"), match, contract)
     if "problem" in then and not request.bytes:
-        _check_code(document, (*steps, "then", "problem"), then["problem"], vocabulary.named(request.operations))
+        _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.operations, contract))
     return RequestRule(name, read_fault(then), request, when, document.file, line)
 
 
-def read_match(document: Document, steps: Steps, match: Mapping[str, Any], vocabulary: Vocabulary) -> RequestMatch:
+def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> RequestMatch:
     """Read which requests are meant; those that the contract excludes are a mistake."""
     given = [match["bytes"]] if "bytes" in match else []
     request = RequestMatch(
@@ -57,7 +58,7 @@ def read_match(document: Document, steps: Steps, match: Mapping[str, Any], vocab
         match.get("idempotency_key"),
         frozenset(BYTE_SURFACES if EVERY in given else given),
     )
-    check_request(document, steps, request, vocabulary.named(request.operations), vocabulary.contract)
+    check_request(document, steps, request, _meant(request.operations, contract), contract)
     return request
 
 
@@ -67,6 +68,11 @@ def _resource(text: str) -> str | int:
     if numbered:
         return int(numbered[1])
     return _PLACES.index(text) + 1 if text in _PLACES else text
+
+
+def _meant(names: frozenset[str], contract: Contract) -> list[OperationContract]:
+    """Return the operations that are meant, in the contract's order."""
+    return [operation for name, operation in contract.operations.items() if name in names or EVERY in names]
 
 
 def _names(given: str | list[str]) -> frozenset[str]:
@@ -80,7 +86,8 @@ def _check_code(document: Document, steps: Steps, code: str, operations: Sequenc
         names = ", ".join(unable[:_MAX_NAMED_OPERATIONS])
         if len(unable) > _MAX_NAMED_OPERATIONS:
             names += f" and {len(unable) - _MAX_NAMED_OPERATIONS} more"
-        expected = f"a code that every operation of this rule can return: {', '.join(sorted(common_codes(operations)))}"
+        common = sorted(frozenset(CATALOGUE).intersection(*(operation.all_codes for operation in operations)))
+        expected = f"a code that every operation of this rule can return: {', '.join(common)}"
         document.complain(steps, expected, f"{excerpt(code)}, which {names} cannot return")
 
 

@@ -4,36 +4,36 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from emulator.contract import Contract
 from emulator.documents.document import Document
 from emulator.documents.values import optional, parse_span_ms, parse_whole_number
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.changes import AdmissionChange, After, Change, CredentialChange, TimedChange
 from emulator.scenario.rule_format import read_match
-from emulator.scenario.vocabulary import Vocabulary
 from emulator.scenario.world_format import team_change
 
 
-def read_timeline(document: Document, vocabulary: Vocabulary) -> tuple[TimedChange, ...]:
-    """Read the changes of sound shape, in the order of time; those of one time, and those after requests at
+def read_timeline(document: Document, contract: Contract) -> tuple[TimedChange, ...]:
+    """Read the changes, whose shape is valid, in the order of time; those of one time, and those after requests at
     the end, keep the order of the file.
     """
     changes = [
         TimedChange(
-            _when(document, index, texts, vocabulary),
+            _when(document, index, texts, contract),
             _change(texts["set"]),
             document.position("timeline", index).line,
             {**document.at("timeline", index), **({"at": texts["at"]} if "at" in texts else {})},
         )
-        for index, texts in document.items("timeline")
+        for index, texts in enumerate(document.texts.get("timeline", ()))
     ]
     return tuple(sorted(changes, key=lambda change: change.when if isinstance(change.when, int) else math.inf))
 
 
-def _when(document: Document, index: int, texts: Mapping[str, Any], vocabulary: Vocabulary) -> int | After:
+def _when(document: Document, index: int, texts: Mapping[str, Any], contract: Contract) -> int | After:
     if "at" in texts:
         return parse_span_ms(texts["at"])
     after = texts["after"]
-    match = read_match(document, ("timeline", index, "after", "match"), after["match"], vocabulary)
+    match = read_match(document, ("timeline", index, "after", "match"), after["match"], contract)
     return After(match, optional(after, "nth", parse_whole_number) or 1)
 
 

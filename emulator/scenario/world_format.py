@@ -18,7 +18,7 @@ from emulator.documents.values import FORMATS, optional, parse_span_ms, parse_wh
 from emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.kernel.wording import excerpt
-from emulator.scenario.names import LIMITED, mapping_of, objects_of
+from emulator.scenario.names import LIMITED
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     CREDENTIAL_NAMES,
@@ -54,17 +54,15 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document("contract/world.schema.json"), FORMATS)
 
 
-def check_world(document: Document, world: Any, steps: tuple[str, ...], names: WorldNames | None) -> None:
-    """Complain of what no schema can say of Teams, whatever their shape. `names` are those there are without it, if known."""
+def check_world(document: Document, world: Mapping[str, Any], steps: tuple[str, ...], names: WorldNames | None) -> None:
+    """Complain of what no schema can say of Teams. `names` are those there are without it, if known."""
     given_at: dict[str, str] = {}
-    for name, team in mapping_of(world, "teams").items():
+    for name, team in world.get("teams", {}).items():
         at = (*steps, "teams", name)
-        if names is not None and isinstance(team, dict):
+        if names is not None:
             _check_team(document, at, team, names)
-        for index, credential in objects_of(team, "credentials"):
-            key, place = credential.get("key"), f"/{'/'.join(at)}/credentials/{index}"
-            if not isinstance(key, str):
-                continue
+        for index, credential in enumerate(team.get("credentials", ())):
+            key, place = credential["key"], f"/{'/'.join(at)}/credentials/{index}"
             owner = None if names is None else names.keys.get(key)
             if key in given_at:
                 found = f"{excerpt(key)} again, first given at {given_at[key]}"
