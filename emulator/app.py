@@ -138,10 +138,12 @@ class Application:
     def _control(self) -> "ASGIApp":
         # Imported when the first request comes: the start does not wait for Starlette.
         from emulator.control.application import create_control
+        from emulator.control.calls import ControlPlane
 
-        return create_control(
+        plane = ControlPlane(
             self.sandboxes, self.examiner, self.contract, self.settings, self._options, self._pictures, self._stop
         )
+        return create_control(plane)
 
     def _load_state(self, file: str) -> None:
         """Let the default sandbox start from a state file. Raises UsageError, OSError."""

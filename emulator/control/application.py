@@ -12,12 +12,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from emulator.contract import Contract
 from emulator.control import (
     PREFIX,
     REQUEST_ID_KIND,
     about,
-    admission,
     clock,
     events,
     examination,
@@ -31,18 +29,12 @@ from emulator.control import (
     teams,
     work,
 )
-from emulator.control.calls import Action, ControlPlane, Pictures, endpoint, head_of
+from emulator.control.calls import Action, ControlPlane, endpoint, head_of
 from emulator.domain.problems import Check, Problem
-from emulator.examiner.examiner import Examiner
 from emulator.http import requests
 from emulator.http.problems import not_allowed, problem_response
 from emulator.http.requests import Body, ClientDisconnectedError
-from emulator.http.stopping import Stop
 from emulator.kernel.wording import excerpt
-from emulator.scenario.library import shipped_library
-from emulator.service.sandbox import SandboxOptions
-from emulator.service.sandboxes import Sandboxes
-from emulator.settings import Settings
 
 _FILTERS: Final = ("operation", "status", "code", "team", "idempotency_key", "since", "before")
 
@@ -92,7 +84,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/coverage": {"GET": Action(examination.show_coverage, query=("whole",))},
     "/conduct": {"GET": Action(examination.show_conduct, query=("ended", "whole"))},
     "/events": {"GET": Action(events.stream_events)},
-    "/admission": {"GET": Action(admission.show_admission), "PUT": Action(admission.set_admission, "json")},
+    "/admission": {"GET": Action(scenarios.show_admission), "PUT": Action(scenarios.set_admission, "json")},
     "/work": {"GET": Action(work.list_work, query=("limit",))},
     "/assets": {
         "GET": Action(gallery.list_assets, query=("limit",)),
@@ -105,18 +97,8 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""
 
 
-def create_control(
-    sandboxes: Sandboxes,
-    examiner: Examiner,
-    contract: Contract,
-    settings: Settings,
-    options: SandboxOptions,
-    pictures: Pictures,
-    stop: Stop,
-) -> ASGIApp:
-    """Build the control plane. `options` are those of the process: the defaults of a new sandbox."""
-    plane = ControlPlane(sandboxes, examiner, contract, settings, options, shipped_library(contract), pictures, stop)
-    plane.created_with[sandboxes.default] = options
+def create_control(plane: ControlPlane) -> ASGIApp:
+    """Build the control plane."""
     paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
     paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})
     control = Starlette(

@@ -31,7 +31,7 @@ from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedE
 from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.kernel.wording import excerpt
-from emulator.scenario.library import LibraryEntry, ScenarioLibrary
+from emulator.scenario.library import LibraryEntry, ScenarioLibrary, shipped_library
 from emulator.scenario.rules import WorkRule
 from emulator.service import engine
 from emulator.service.calls import DecodedUpload
@@ -71,7 +71,6 @@ class ControlPlane:
     contract: Contract
     settings: Settings
     options: SandboxOptions
-    library: ScenarioLibrary
     pictures: Pictures
     stop: Stop
     """Ends every wait when the emulator is about to stop."""
@@ -86,6 +85,14 @@ class ControlPlane:
     photoshoot_rules: WeakKeyDictionary[Store, dict[str, WorkRule]] = field(default_factory=WeakKeyDictionary)
     """The rules that decided what becomes of first photoshoots, which have no entry in the journal: by the resources of a
     sandbox, which a reset makes anew, and the id of the work."""
+
+    def __post_init__(self) -> None:
+        self.created_with[self.sandboxes.default] = self.options
+
+    @cached_property
+    def library(self) -> ScenarioLibrary:
+        """The scenarios that are shipped."""
+        return shipped_library(self.contract)
 
     def options_of(self, sandbox: Sandbox) -> SandboxOptions:
         """Return how a sandbox begins without a scenario, or before one changes it."""

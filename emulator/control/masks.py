@@ -1,6 +1,6 @@
 """Hides keys: no key of a sandbox is ever shown whole."""
 
-from os.path import commonprefix
+import re
 from typing import Final
 
 from emulator.service.sandbox import Sandbox
@@ -15,21 +15,14 @@ class Masks:
     """Hides the keys of a sandbox, wherever a client may have put one."""
 
     def __init__(self, sandbox: Sandbox) -> None:
-        keys = [key for key in sandbox.credentials if len(key) >= _SHORTEST_SECRET]
-        # The longest first: a key may begin with another one.
-        self._texts = [(key, mask_key(key)) for key in sorted(keys, key=len, reverse=True)]
-        self._bytes = [(key.encode(), mask.encode()) for key, mask in self._texts]
-        # How all of them begin: most texts hold nothing like it, and need no look for each key.
-        self._beginning = commonprefix(keys)  # noqa: RUF071  texts, not paths
-        self._beginning_bytes = self._beginning.encode()
+        keys = [re.escape(key) for key in sandbox.credentials if len(key) >= _SHORTEST_SECRET]
+        # The longest first: a key may begin with another one. Where there is none, nothing is found.
+        found = "|".join(sorted(keys, key=len, reverse=True)) or "(?!)"
+        self._in_text, self._in_bytes = re.compile(found), re.compile(found.encode())
 
     def of_text(self, text: str) -> str:
         """Return a text without whole keys."""
-        if self._beginning not in text:
-            return text
-        for key, mask in self._texts:
-            text = text.replace(key, mask)
-        return text
+        return self._in_text.sub(lambda key: mask_key(key[0]), text)
 
     def of_optional(self, text: str | None) -> str | None:
         """Return a text without whole keys, if there is one."""
@@ -37,11 +30,7 @@ class Masks:
 
     def of_bytes(self, data: bytes) -> bytes:
         """Return JSON without whole keys."""
-        if self._beginning_bytes not in data:
-            return data
-        for key, mask in self._bytes:
-            data = data.replace(key, mask)
-        return data
+        return self._in_bytes.sub(lambda key: mask_key(key[0].decode()).encode(), data)
 
 
 def mask_key(key: str) -> str:

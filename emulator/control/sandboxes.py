@@ -1,6 +1,7 @@
 """Sandboxes: created, shown, reset and deleted."""
 
 import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import orjson
@@ -14,7 +15,6 @@ from emulator.control.fields import clock_of
 from emulator.control.scenarios import read_scenario, reset_with_scenarios, with_scenario
 from emulator.control.teams import describe_teams
 from emulator.documents.complaints import DocumentError
-from emulator.documents.values import optional
 from emulator.domain.problems import Problem, invalid_input
 from emulator.domain.readings import Readings, chosen, parse_readings
 from emulator.kernel.timestamps import parse_timestamp
@@ -33,16 +33,7 @@ _DESCRIBED_AT_ONCE: Final = 50
 async def create_sandbox(call: ControlCall) -> JsonResponse:
     """POST /sandboxes: defaults are the options of the process, except that no scenario runs."""
     fields, plane = call.fields("SandboxWrite"), call.plane
-    asked = {
-        "seed": optional(fields, "seed", int),
-        "clock": optional(fields, "clock", lambda clock: clock_of(clock, "/clock")),
-        "start": optional(fields, "start", parse_timestamp),
-        "rate_limits": optional(fields, "rate_limits", _is_on),
-        "evolution": optional(fields, "evolution", _is_on),
-        "readings": optional(fields, "readings", _readings),
-        "world": optional(fields, "world", _world),
-    }
-    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+    given: dict[str, Any] = {name: read(fields[name]) for name, read in _READERS.items() if name in fields}
     names = world_names(given.get("world", plane.options.world))
     scenario = NO_SCENARIO
     if fields.get("scenario") is not None:
@@ -138,3 +129,15 @@ def _world(value: Any) -> WorldFile:
         return world_of(value, "/world")
     except DocumentError as error:
         raise Problem("invalid_request", str(error)) from None
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "seed": int,
+    "clock": lambda clock: clock_of(clock, "/clock"),
+    "start": parse_timestamp,
+    "rate_limits": _is_on,
+    "evolution": _is_on,
+    "readings": _readings,
+    "world": _world,
+}
+"""What the fields of a new sandbox mean that are options of the process as well."""

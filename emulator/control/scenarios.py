@@ -1,4 +1,4 @@
-"""Scenarios of a sandbox: the running one, replaced as a whole or not at all, and the library.
+"""Scenarios of a sandbox: the running one, replaced as a whole or not at all, the library, and the pause of new writes.
 
 Owns how a request names a scenario, and which part takes effect when. Must not know what a scenario does.
 """
@@ -14,10 +14,12 @@ from emulator.control.calls import ControlCall, ControlPlane
 from emulator.control.teams import describe_owner, find_account
 from emulator.documents.complaints import DocumentError
 from emulator.documents.schemas import LARGE_BODY_BYTES
+from emulator.documents.values import optional, parse_whole_number
 from emulator.documents.yaml_reader import read_document
 from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.kernel.wording import excerpt
+from emulator.scenario.changes import AdmissionChange
 from emulator.scenario.format import parse_scenario, scenario_of, scenario_of_document
 from emulator.scenario.playbook import Playbook
 from emulator.scenario.reach import warnings_of
@@ -80,6 +82,21 @@ def delete_scenario(call: ControlCall) -> None:
     scenarios.end(sandbox, team_id)
     if team_id == scenarios.EVERYONE:
         sandbox.options = with_scenario(call.plane.options_of(sandbox), NO_SCENARIO)
+
+
+def show_admission(call: ControlCall) -> dict[str, Any]:
+    """GET /admission: whether new writes are let in."""
+    pause = call.sandbox.pause
+    return {"state": "paused" if pause.paused else "open", "retry_after": pause.retry_after if pause.paused else None}
+
+
+def set_admission(call: ControlCall) -> dict[str, Any]:
+    """PUT /admission: as a timeline sets it: new writes get a 503 with `retry_after`, or are let in again."""
+    fields = call.fields("AdmissionWrite")
+    retry_after = optional(fields, "retry_after", parse_whole_number)
+    scenarios.change_admission(call.sandbox, AdmissionChange(fields["state"], retry_after))
+    call.sandbox.feed.note("scenario", scenarios.EVERYONE)
+    return show_admission(call)
 
 
 def list_library(call: ControlCall) -> dict[str, Any]:
