@@ -17,10 +17,16 @@ from msgspec import Struct
 
 from emulator.contract import BASE_PATH, Contract, OperationContract
 from emulator.domain.lifecycles import TERMINAL
+from emulator.domain.problems import CATALOGUE
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.traffic.exchanges import Exchange, Surface
 
 _WORKS: Final = ("operation", "generation")
+_KINDS: Final = frozenset(
+    {"team", "upload", "asset", "asset_deletion", "product", *_WORKS}
+    | {"photography_style", "background", "fashion_model", "pose"}
+)
+"""What `object` says in answers of the service."""
 
 
 class Call(Struct, frozen=True, dict=True):
@@ -118,7 +124,8 @@ class Traffic:
         self._contract = contract
         self._templates = [(operation, _template(operation.path)) for operation in contract.operations.values()]
         self.base_url = self._find_base_url(exchanges)
-        self.calls: Sequence[Call] = list(self._recognize(exchanges))
+        calls = list(self._recognize(exchanges))
+        self.calls: Sequence[Call] = calls if any(map(_may_be_of_service, calls)) else []
         self.left_aside = len(exchanges) - len(self.calls)
 
     # Recognition ----------------------------------------------------------------------------------------------------
@@ -231,6 +238,15 @@ def _resources_in(call: Call) -> Iterable[dict[str, Any]]:
         return ()
     data = call.answer.get("data")
     return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else [call.answer]
+
+
+def _may_be_of_service(call: Call) -> bool:
+    """Whether an answer has a form of this service: another API may have the same paths."""
+    if call.exchange.is_partial or call.status == 204:
+        return True
+    if not call.is_success:
+        return call.code in CATALOGUE
+    return call.answer.get("object") in _KINDS or isinstance(call.answer.get("page"), dict)
 
 
 def _links_in(call: Call) -> Iterator[tuple[str, Surface]]:
