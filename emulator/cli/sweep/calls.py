@@ -74,6 +74,8 @@ class Calls:
         self._works: dict[tuple[str, int], Work] = {}
         self.struck = 0
         """How often the fault of a sweep fired."""
+        self.number = 0
+        """How many calls there were in all."""
 
     def note(self, sandbox: Sandbox, record: RequestRecord) -> None:
         """Count a completed request."""
@@ -89,6 +91,7 @@ class Calls:
             return
         counts = self._counts_of(sandbox)
         counts.calls[name] += 1
+        self.number += 1
         self._note_call(sandbox, record, name, counts)
         if record.work_id is not None and record.replay_of is None:
             counts.works[name] += 1

@@ -33,8 +33,8 @@ _FAULTS: Final[Mapping[str, Fault]] = {
     LOST_AFTER: LossFault("reset", "after_commit"),
     "cut": LossFault("truncate", "after_commit"),
     "garbled": LossFault("garbage", "after_commit"),
-    "slow": LatencyFault(SLOW_MS, "after_commit"),
     "stall": LossFault("stall", "after_commit"),
+    "slow": LatencyFault(SLOW_MS, "after_commit"),
     FAILED_AFTER: ProblemFault("internal_error", at="after_commit"),
 }
 """The faults that are no problem code, by their names; all but the first strike a write after its commit."""

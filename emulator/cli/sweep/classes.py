@@ -19,6 +19,8 @@ from emulator.domain.problems import CATALOGUE
 
 CHOICES: Final = ("recoverable", *GROUPS, "all")
 _MONEY_FIRST: Final = (LOST_AFTER, FAILED_AFTER, *FAULT_NAMES, *CATALOGUE)
+_LASTING_SAMPLE: Final = "rate_limited"
+"""The lasting fault that is tried early: a client that never gives up shows it there."""
 _ONCE: Final = "no client can mend it: each of these faults is tried at one call, with --faults all at every call"
 
 
@@ -100,14 +102,18 @@ def class_of(cell: Cell) -> str:
 
 
 def _urgency(cell: Cell, contract: Contract) -> tuple[int, ...]:
-    """Return by what cells are ordered: what a client can recover from, failures of work, what lasts, what nobody mends.
-
-    Among equals, first what costs Credits, then other writes.
-    """
+    """Return by what cells are ordered; among equals, what costs most goes first, then other writes."""
     operation = contract.operations.get(cell.operation)
-    place = list(contract.operations).index(cell.operation) if operation else len(contract.operations)
-    stage = 0 if cell.is_recoverable else 1 if cell.group == "outputs" else 2 if cell.lasts else 3
     price = max(map(int, re.findall(r"(\d) Credit", operation.cost if operation else "")), default=0)
     is_write = operation is not None and operation.is_write
+    if cell.is_recoverable:
+        stage = 0 if is_write else 3
+    elif cell.group == "outputs":
+        stage = 1
+    elif cell.lasts:
+        stage = 2 if price and cell.fault == _LASTING_SAMPLE else 4
+    else:
+        stage = 5
     fault = _MONEY_FIRST.index(cell.fault) if cell.fault in _MONEY_FIRST else 0
+    place = list(contract.operations).index(cell.operation) if operation else len(contract.operations)
     return stage, -price, not is_write, fault, place, cell.number

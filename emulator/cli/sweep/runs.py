@@ -52,12 +52,13 @@ _BACKSTOP_SECONDS: Final = 30.0
 class Task(Struct, frozen=True):
     """The content of the file of `--cell`: the cell that strikes, None in the clean run, and the time limit of the command.
 
-    `silence_seconds`: how much longer it may take for each request that its fault leaves without an answer.
+    `usual_calls`: how many there were in the clean run. `silence_seconds`: how much longer it may take for each request that its fault leaves without an answer.
     """
 
     cell: Cell | None
     timeout_seconds: float | None
     silence_seconds: float = 0.0
+    usual_calls: int = 0
 
     @property
     def longest_seconds(self) -> float | None:
@@ -71,13 +72,12 @@ class Task(Struct, frozen=True):
         """Read the file."""
         content = json.loads(file.read_bytes())
         cell = Cell.read(content["cell"]) if content["cell"] else None
-        return cls(cell, content["timeout_seconds"], content["silence_seconds"])
+        return cls(cell, content["timeout_seconds"], content["silence_seconds"], content["usual_calls"])
 
     def write(self, file: Path) -> None:
         """Write the file."""
-        content = {"timeout_seconds": self.timeout_seconds, "silence_seconds": self.silence_seconds}
-        cell = None if self.cell is None else str(self.cell)
-        file.write_text(json.dumps({"cell": cell, **content}), encoding="utf-8")
+        content = {**structs.asdict(self), "cell": None if self.cell is None else str(self.cell)}
+        file.write_text(json.dumps(content), encoding="utf-8")
 
 
 class CellRun:
@@ -115,7 +115,8 @@ class CellRun:
             "noted": noted,
             "struck": self._calls.struck,
         }
-        result |= {"is_endless": self._calls.is_struck_without_end, "worlds": self._worlds.as_json()}
+        is_endless = self._calls.is_struck_without_end or self._calls.number > MAX_REPETITIONS * self.task.usual_calls
+        result |= {"is_endless": is_endless, "calls": self._calls.number, "worlds": self._worlds.as_json()}
         self._file.write_text(json.dumps(result), encoding="utf-8")
 
 
@@ -177,6 +178,7 @@ class Runner:
     """The test that each sandbox of the clean run belonged to, by the id of the sandbox."""
     _worlds: dict[str, World] = field(default_factory=dict)
     """What each test of the clean run made."""
+    _usual_calls: int = 0
 
     def close(self) -> None:
         """End the runs that are under way, and everything that they started."""
@@ -203,7 +205,7 @@ class Runner:
         """
         tests = {self._tests.get(sandbox) for sandbox in sandboxes}
         output = None if is_shown else os.devnull
-        task = Task(cell, patience.seconds(1), patience.silence_seconds(cell))
+        task = Task(cell, patience.seconds(1), patience.silence_seconds(cell), self._usual_calls)
         first, result = self._run(task, output, tests)
         is_sure = {
             "survived": True,
@@ -237,7 +239,7 @@ class Runner:
             failed = list(dict.fromkeys(_rows(Path(folder, FAILED_TESTS))))
             worlds = by_test(result.get("worlds", []), tests_of)
             if task.cell is None:
-                self._tests, self._worlds = tests_of, worlds
+                self._tests, self._worlds, self._usual_calls = tests_of, worlds, result.get("calls", 0)
         if "status" not in result and status != -signal.SIGKILL:
             if task.cell is not None:
                 raise CommandError(f"{task.cell}: the run ended with status {status} and without a result")
