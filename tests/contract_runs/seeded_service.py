@@ -54,12 +54,6 @@ class SeededService:
             self.upload_token = self._seeded_token
             self._become(self._beginning)
 
-    def get_status(self, path: str) -> int:
-        return self.emulator.get(path).status
-
-    def advance(self, seconds: float) -> None:
-        self.emulator.advance(seconds)
-
     def close(self) -> None:
         self.emulator.close()
 

@@ -20,8 +20,6 @@ from tests.support.emulator_client import Answer, Call, Json
 from tests.support.pictures import picture
 
 CHECKER = shipped_checker()
-WALKS = 20
-STEPS = 8
 FEWEST_OUTCOMES = 25
 """Different pairs of operation and status that the walks must have seen, lest they stand still."""
 WORK_SECONDS = 60
@@ -118,7 +116,7 @@ class Guide:
 
     def lead(self, case: Case[Any]) -> None:
         """Prepare a step: what was ordered before is done, and what is valid leads somewhere."""
-        self.service.advance(WORK_SECONDS)
+        self.service.emulator.advance(WORK_SECONDS)
         self.service.direct(case, lambda parameters: self._where_it_leads(case.method, parameters))
         if isinstance(case.body, dict) and "resolution" in case.body:
             case.body["resolution"] = "1k"  # a picture is drawn when a list shows it, and a small one is as good
@@ -134,7 +132,7 @@ class Guide:
 
     def end(self) -> None:
         """What a walk has deleted must be gone for good."""
-        assert [path for path in sorted(self._deleted) if self.service.get_status(path) != 404] == []
+        assert [path for path in sorted(self._deleted) if self.service.emulator.get(path).status != 404] == []
 
     def _where_it_leads(self, method: str, parameters: Json) -> Json:
         """Go where an earlier answer led, also to what is deleted since; otherwise to what exists."""
@@ -149,19 +147,14 @@ class Guide:
         return was_told and name != "upload_id" and (method == "GET" or not self.service.is_premade(value))
 
 
-def test_walks_along_the_links_keep_to_the_contract() -> None:
+@pytest.mark.parametrize(("walks", "steps"), [(20, 8), pytest.param(150, 12, marks=pytest.mark.verify)])
+def test_walks_along_the_links_keep_to_the_contract(walks: int, steps: int) -> None:
     guide = Guide(SeededService())
-    walk_along_links(guide, WALKS, STEPS, app=guide.service.emulator.application)
-    assert len(guide.outcomes) >= FEWEST_OUTCOMES
-
-
-def walk_along_links(guide: Guide, walks: int, steps: int, *, base_url: str = IN_PROCESS, app: Any = None) -> None:
-    """Walk from answer to answer, wherever the guide leads; it keeps what was met."""
     config = walking_config()
-    config.projects.default.update(base_url=base_url)
+    config.projects.default.update(base_url=IN_PROCESS)
     contract = enforcing_unique_items(load_contract().document)
     schema = schemathesis.openapi.from_dict(contract, config=config)
-    schema.app = app
+    schema.app = guide.service.emulator.application
 
     class Walk(schema.as_state_machine()):  # type: ignore[misc]  # a class made at run time
         def setup(self) -> None:
@@ -189,6 +182,7 @@ def walk_along_links(guide: Guide, walks: int, steps: int, *, base_url: str = IN
         )
     )
     guide.service.close()
+    assert len(guide.outcomes) >= FEWEST_OUTCOMES
 
 
 def walking_config() -> schemathesis.Config:
