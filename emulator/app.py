@@ -94,8 +94,8 @@ class Application:
             FILES_PREFIX: Files(self.sandboxes),
             DIRECT_UPLOADS_PREFIX: DirectUploads(self.sandboxes),
         }
-        service = Service(self.sandboxes, self._pictures, surfaces, v1, settings.public_url, self._stop)
-        self._service: ASGIApp = _with_cors(service, settings.cors) if settings.cors else service
+        self._own_service = Service(self.sandboxes, self._pictures, surfaces, v1, settings.public_url, self._stop)
+        self._service: ASGIApp = _with_cors(self._own_service, settings.cors) if settings.cors else self._own_service
         if settings.state is not None:
             self._load_state(settings.state)
 
@@ -141,7 +141,14 @@ class Application:
         from emulator.control.calls import ControlPlane
 
         plane = ControlPlane(
-            self.sandboxes, self.examiner, self.contract, self.settings, self._options, self._pictures, self._stop
+            self.sandboxes,
+            self.examiner,
+            self.contract,
+            self.settings,
+            self._options,
+            self._pictures,
+            self._own_service.ask_off_record,
+            self._stop,
         )
         return create_control(plane)
 

@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Command] = {
     "credentials": Command("list, revoke or restore credentials", "list"),
     "sandboxes": Command("list, create or delete sandboxes", "list"),
     "reset": Command("reset a running emulator"),
+    "seed": Command("make the Products, ingredients and photoshoots of a file in a running emulator"),
     "state": Command("save a sandbox of a running emulator to a file, or load one from it"),
     "coverage": Command("merge and show how much of the contract runs have covered"),
     "readings": Command("list the readings of the specification, where it is silent"),

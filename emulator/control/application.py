@@ -20,6 +20,7 @@ from emulator.control import (
     events,
     examination,
     gallery,
+    given,
     guard,
     journal,
     page,
@@ -92,6 +93,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     },
     "/pictures/{picture}": {"GET": Action(gallery.show_picture)},
     "/first-photoshoot": {"POST": Action(work.start_first_photoshoot, "optional", query=("team",))},
+    "/given": {"POST": Action(given.give, "text", query=given.QUERY)},
     "/state": {"GET": Action(state.save_state), "PUT": Action(state.load_state, "file", settles=False)},
 }
 """What concerns one sandbox: each path acts on `default`, and below `/sandboxes/{sandbox}` on another."""

@@ -27,7 +27,7 @@ from emulator.examiner.examiner import Examiner
 from emulator.http import requests
 from emulator.http.json_bodies import check_no_body, parse_json
 from emulator.http.problems import internal_error
-from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError
+from emulator.http.requests import MAXIMUM_BODY_BYTES, Body, ClientDisconnectedError, Scope
 from emulator.http.stopping import Stop
 from emulator.kernel.identifiers import Identifiers
 from emulator.kernel.wording import excerpt
@@ -52,6 +52,15 @@ class Pictures(Protocol):
         """Decode and normalize an uploaded file."""
 
 
+class AskOffRecord(Protocol):
+    """Asks `/v1` as a client would, with no trace in a journal."""
+
+    async def __call__(
+        self, sandbox: Sandbox, scope: Scope, key: str, method: str, path: str, content: bytes
+    ) -> dict[str, Any]:
+        """Return what is answered. `scope` is that of the request behind it. Raises Problem where it is refused."""
+
+
 class JsonResponse(Response):
     """A value as JSON."""
 
@@ -72,6 +81,7 @@ class ControlPlane:
     settings: Settings
     options: SandboxOptions
     pictures: Pictures
+    ask_off_record: AskOffRecord
     stop: Stop
     """Ends every wait when the emulator is about to stop."""
     identifiers: Identifiers = field(default_factory=lambda: Identifiers(0))

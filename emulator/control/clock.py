@@ -101,7 +101,7 @@ def set_clock(call: ControlCall) -> dict[str, Any]:
 async def advance_clock(call: ControlCall) -> dict[str, Any]:
     """POST /clock/advance: move forward by a span, to an instant, to the next event, or until nothing is unfinished."""
     target = _target(call.fields("ClockAdvance"), call.sandbox, call.now)
-    fired = await (_move_until_idle(call.sandbox) if target is None else _move(call.sandbox, target))
+    fired = await (_move_until_idle(call.sandbox) if target is None else move_to(call.sandbox, target))
     now = engine.enter(call.sandbox)
     return {**_with_events(call.sandbox, now), "fired": fired, "stalled": engine.stalled_work(call.sandbox)}
 
@@ -127,7 +127,7 @@ def _target(fields: Mapping[str, Any], sandbox: Sandbox, now: int) -> int | None
     return None
 
 
-async def _move(sandbox: Sandbox, target: int) -> int:
+async def move_to(sandbox: Sandbox, target: int) -> int:
     """Move to an instant and return how many events fired on the way."""
     fired = 0
     for _ in range(MAX_STEPS):

@@ -26,8 +26,17 @@ def _parameters() -> Mapping[str, Any]:
 
 @cache
 def _schemas() -> Schemas:
-    schemas = shipped_document("contract/control-plane.yaml")["components"]["schemas"]
-    return Schemas({"components": {"schemas": schemas}, "parameters": _parameters()}, FORMATS)
+    return Schemas({"components": {"schemas": _components()}, "parameters": _parameters()}, FORMATS)
+
+
+@cache
+def schema_of(name: str) -> Schemas:
+    """Return the schema of this name, for a whole document."""
+    return Schemas({"$ref": f"#/components/schemas/{name}", "components": {"schemas": _components()}}, FORMATS)
+
+
+def _components() -> Any:
+    return shipped_document("contract/control-plane.yaml")["components"]["schemas"]
 
 
 def read_fields(schema: str, value: Any, size_bytes: int) -> dict[str, Any]:

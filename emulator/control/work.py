@@ -18,7 +18,6 @@ from emulator.service.calls import Call
 from emulator.service.record import RequestData
 from emulator.service.sandbox import Sandbox
 from emulator.service.store import Collection
-from emulator.service.teams import TeamAccount
 
 _SAMPLE_EDGE: Final = 1024
 _FIRST_PHOTOSHOOT: Final = {"output_mode": "photoshoot"}
@@ -49,7 +48,7 @@ def start_first_photoshoot(call: ControlCall) -> JsonResponse:
         raise Problem("invalid_request", f"the Team {account.team.name!r} has no full and active credential; add one")
     assets = sandbox.store.assets
     uploads = [one for one in assets.ids(account.team.id) if assets.items[one].source == "upload"]
-    asset_id = uploads[-1] if uploads else _add_sample(sandbox, account, call.now)
+    asset_id = uploads[-1] if uploads else add_sample(sandbox, account.team.id, call.now)
     intent = intent_of("ProductPhotography", {**_FIRST_PHOTOSHOOT, "asset_ids": [asset_id]})
     service_call = Call(sandbox, caller, call.now, [], intent=intent)
     admission.check_pause(service_call)
@@ -135,11 +134,11 @@ def _describe_error(error: WorkError | None) -> dict[str, Any] | None:
     return None if error is None else {"code": error.code, "message": error.message, "retryable": error.retryable}
 
 
-def _add_sample(sandbox: Sandbox, account: TeamAccount, now: int) -> str:
-    """Add a sample Asset without an upload, drawn like a premade picture."""
+def add_sample(sandbox: Sandbox, team_id: str, now: int, name: str = "Sample") -> str:
+    """Add a sample Asset without an upload, drawn like a premade picture of this name; return its id."""
     asset = Asset(
         id=sandbox.identifiers.next("ast"),
-        team_id=account.team.id,
+        team_id=team_id,
         source="upload",
         source_generation_id=None,
         format="png",
@@ -147,9 +146,7 @@ def _add_sample(sandbox: Sandbox, account: TeamAccount, now: int) -> str:
         height=_SAMPLE_EDGE,
         created_at=now,
     )
-    recipe = PremadeRecipe(
-        kind="photography_style", name="Sample", width=_SAMPLE_EDGE, height=_SAMPLE_EDGE, format="png"
-    )
+    recipe = PremadeRecipe(kind="photography_style", name=name, width=_SAMPLE_EDGE, height=_SAMPLE_EDGE, format="png")
     sandbox.images.plan(asset.id, recipe)
     sandbox.store.assets.add(asset)
     return asset.id

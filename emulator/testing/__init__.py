@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from emulator.testing.application import EmulatorApplication, create_app
     from emulator.testing.emulator import Emulator
     from emulator.testing.errors import EmulatorError
+    from emulator.testing.given import Given
     from emulator.testing.records import Explanation, Rule
     from emulator.testing.sandbox import Clock, Sandbox, Team
 
@@ -27,6 +28,7 @@ __all__ = [
     "EmulatorError",
     "Explanation",
     "Finding",
+    "Given",
     "RecordedRequest",
     "Rule",
     "Sandbox",
@@ -40,6 +42,7 @@ _HOMES = {
     "emulator.testing.errors": ("EmulatorError",),
     "emulator.control.recorded_request": ("RecordedRequest",),
     "emulator.examiner.findings": ("Conduct", "Finding"),
+    "emulator.testing.given": ("Given",),
     "emulator.testing.records": ("Explanation", "Rule"),
     "emulator.testing.sandbox": ("Clock", "Sandbox", "Team"),
 }

@@ -21,6 +21,7 @@ from emulator.scenario.named_files import scenario_file
 from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
 from emulator.testing.errors import EmulatorError, UnusableFileError, is_refusal, unwritable
 from emulator.testing.files import opened, put_in_place, read_document_file
+from emulator.testing.given import Given
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, Rule
 
@@ -45,6 +46,8 @@ class Sandbox:
         self._plane = plane
         self.id = identifier
         self.clock = Clock(plane)
+        self.given = Given(plane)
+        """Makes Products, ingredients and photoshoots before the client comes."""
 
     def __enter__(self) -> "Self":
         return self

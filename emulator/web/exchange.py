@@ -108,6 +108,8 @@ class Exchange(Struct, eq=False):
     fault: Fault = NO_FAULT
     decision: RequestDecision = NOTHING_HAPPENS
     operation_call: Call | None = None
+    is_off_record: bool = False
+    """Whether no client asks, but the control plane: no journal has it, and no rule for requests is asked."""
 
     @property
     def request_id(self) -> str:

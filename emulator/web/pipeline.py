@@ -54,7 +54,8 @@ async def _carry_out(exchange: Exchange) -> Response:
     """Check a request, commit it, and render its answer. Raises Problem, SandboxReplacedError."""
     route, builder, sandbox = exchange.route, exchange.builder, exchange.sandbox
     _pass(exchange, route.entrance)
-    if sandbox.playbooks or sandbox.strike is not None or builder.fault_header is not None:
+    is_struck = sandbox.playbooks or sandbox.strike is not None or builder.fault_header is not None
+    if is_struck and not exchange.is_off_record:
         _ask_scenario(exchange)
         lost = await exchange.fault.entrance(exchange)
         if lost is not None:

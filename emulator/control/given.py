@@ -1,0 +1,158 @@
+"""Seeding: what a sandbox is given before clients come, made by the operations of `/v1`, off the record.
+
+Each entry goes through the checks of `/v1` as a request of the Team would, but no journal has it, no rate counts it, and no rule
+of a scenario for requests is asked. Work takes its time by the clock, which is moved to its end. Photos are drawn, as those of
+the sample of a first photoshoot. Must not know what an operation checks.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from emulator.control.calls import ControlCall, JsonResponse
+from emulator.control.clock import move_to
+from emulator.control.fields import schema_of
+from emulator.control.teams import account_of_query
+from emulator.control.work import add_sample
+from emulator.documents.complaints import DocumentError
+from emulator.documents.document import Document
+from emulator.documents.yaml_reader import read_document
+from emulator.domain.problems import Problem
+from emulator.domain.resources import Generation
+from emulator.kernel.json_bytes import json_bytes
+from emulator.service.callers import full_keys
+
+QUERY: Final = ("team", "file")
+PHOTOSHOOT: Final = "photoshoot"
+PHOTOS_OF_STYLE: Final = 3
+_PATHS: Final = {
+    "product": "products",
+    "fashion_model": "fashion-models",
+    "background": "backgrounds",
+    "pose": "poses",
+    "photography_style": "photography-styles",
+    PHOTOSHOOT: "generations/product-photography",
+}
+_DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "fashion_model": {"age_range": "25-35", "gender": "neutral"},
+    "background": {"kind": "backdrop"},
+    PHOTOSHOOT: {"output_mode": "photoshoot"},
+}
+_ONE_SOURCE: Final = ("background", "pose")
+"""The kinds that are made from one Asset, and not from several."""
+
+Names = Mapping[tuple[str, str], str]
+"""The ids of what was made above, by kind and name."""
+
+
+async def give(call: ControlCall) -> JsonResponse:
+    """POST /given: make each entry in turn; what is made before one that is refused stays.
+
+    Raises:
+        Problem: invalid_request for entries that cannot be read, before anything is made; else that of the service.
+    """
+    document = read(call)
+    team_id = account_of_query(call).team.id
+    made, names = [], dict[tuple[str, str], str]()
+    for entry in document.data["given"]:
+        ((kind, fields),) = entry.items()
+        resource = await _make(call, team_id, kind, fields, names)
+        made.append(resource)
+        if "name" in fields:
+            names[kind, fields["name"]] = resource["id"]
+    return JsonResponse({"data": made}, 201)
+
+
+def read(call: ControlCall) -> Document:
+    """Read the entries, YAML or JSON. Raises Problem invalid_request with every complaint, by file and line."""
+    try:
+        document = read_document(call.body, call.query.get("file", ""))
+        document.check(schema_of("Given"))
+        _check_names(document)
+        document.raise_complaints()
+    except DocumentError as error:
+        raise Problem("invalid_request", str(error)) from None
+    return document
+
+
+def _check_names(document: Document) -> None:
+    """Complain of photoshoots of Products that are neither above nor ids."""
+    above: set[str] = set()
+    for index, entry in enumerate(document.data["given"]):
+        for place, product in enumerate(entry.get(PHOTOSHOOT, {}).get("products", ())):
+            if product not in above and not product.startswith("prd_"):
+                document.complain(
+                    ("given", index, PHOTOSHOOT, "products", place), "the name of a Product above, or an id"
+                )
+        above.update(one["name"] for kind, one in entry.items() if kind == "product")
+
+
+async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], names: Names) -> Any:
+    """Make one entry, and return the resource as `/v1` shows it. Raises Problem."""
+    body = {**_DEFAULTS.get(kind, {}), **{name: _with_ids(name, value, names) for name, value in fields.items()}}
+    products, photos = (
+        body.pop("products", ()),
+        body.pop("photos", PHOTOS_OF_STYLE if kind == "photography_style" else 1),
+    )
+    is_finished = body.pop("finished", True)
+    if kind == PHOTOSHOOT:
+        body["product_ids"] = [names.get(("product", product), product) for product in products]
+    elif kind in _ONE_SOURCE:
+        body.setdefault("asset_id", body.get("asset_id") or _photos(call, team_id, kind, fields, 1)[0])
+    else:
+        body["asset_ids"] = body.get("asset_ids") or _photos(call, team_id, kind, fields, photos)
+    if kind == "product":
+        body.setdefault("primary_asset_id", body["asset_ids"][0])
+    made = await _ask(call, team_id, "POST", _PATHS[kind], body)
+    if kind == "product" or not is_finished:
+        return made
+    place = "generations" if kind == PHOTOSHOOT else "operations"
+    await _finish(call, place, made["id"])
+    ended = await _ask(call, team_id, "GET", f"{place}/{made['id']}")
+    if kind == PHOTOSHOOT:
+        return ended
+    if ended["error"]:
+        raise Problem(
+            "invalid_request", f"{fields['name']}: its Operation failed: {ended['error']['code']}", status=409
+        )
+    return await _ask(call, team_id, "GET", f"{_PATHS[kind]}/{ended['result']['id']}")
+
+
+def _with_ids(name: str, value: Any, names: Names) -> Any:
+    """Put ids for the names of what was made above, where a field refers to another resource."""
+    if isinstance(value, Mapping):
+        return {inner: _with_ids(inner, one, names) for inner, one in value.items()}
+    if isinstance(value, list):
+        return [_with_ids(name.removesuffix("s"), one, names) for one in value]
+    return names.get((name.removesuffix("_id"), value), value) if name.endswith("_id") else value
+
+
+def _photos(call: ControlCall, team_id: str, kind: str, fields: Mapping[str, Any], number: int) -> list[str]:
+    titles = [f"{kind} {fields['name']} {photo}" for photo in range(1, number + 1)]
+    return [add_sample(call.sandbox, team_id, call.now, title) for title in titles]
+
+
+async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    """Ask `/v1` as the Team, off the record. Raises Problem."""
+    keys = full_keys(call.sandbox, team_id, call.now)
+    if not keys:
+        name = call.sandbox.accounts[team_id].team.name
+        raise Problem("invalid_request", f"the Team {name!r} has no full and active credential; add one")
+    content = b"" if body is None else json_bytes(body)
+    answer = await call.plane.ask_off_record(call.sandbox, call.request.scope, keys[0], method, f"/v1/{path}", content)
+    call.check_unchanged()
+    return answer
+
+
+async def _finish(call: ControlCall, place: str, identifier: str) -> None:
+    """Move the clock to the end of some work. Raises Problem with status 409 where a scenario stalls it."""
+    store = call.sandbox.store
+    if place == "operations":
+        ends = [store.operations.items[identifier].outcome.finishes_at]
+    else:
+        generation: Generation = store.generations.items[identifier]
+        ends = [slot.finishes_at for slot in generation.plan]
+    instants = [instant for instant in ends if instant is not None]
+    if len(instants) < len(ends):
+        raise Problem("invalid_request", f"{identifier}: a scenario stalls it; expected work that ends", status=409)
+    await move_to(call.sandbox, max(instants))
+    call.check_unchanged()

@@ -1,0 +1,135 @@
+"""Seeding: `given` of a sandbox, and the command `seed`."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emulator.testing import EmulatorError, Sandbox, create_app
+from tests.cli.command import run_command
+from tests.packaging.pages import fences
+from tests.support.served import ROOT, serving
+
+SEED = """\
+given:
+  - product: {name: Linen shirt, photos: 2}
+  - fashion_model: {name: Ava}
+  - photoshoot: {products: [Linen shirt], fashion_model: {type: selected, fashion_model_id: Ava}}
+"""
+
+
+@pytest.fixture(params=["manual", "auto", "real"])
+def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    app = create_app(clock=request.param)
+    yield app.sandbox
+    app.close()
+
+
+def make_everything(sandbox: Sandbox) -> list[Any]:
+    given = sandbox.given
+    shirt = given.product("Linen shirt", photos=2, description="White")
+    made = [given.fashion_model("Ava"), given.background("Wall"), given.pose("Sitting"), given.photography_style("Dim")]
+    return [shirt, *made, given.photoshoot(products=[shirt, shirt["id"]][:1], resolution="2k")]
+
+
+def test_everything_is_returned_as_the_service_shows_it_when_it_is_finished(sandbox: Sandbox) -> None:
+    *library, shoot = make_everything(sandbox)
+    assert [one["object"] for one in library] == [
+        "product",
+        "fashion_model",
+        "background",
+        "pose",
+        "photography_style",
+    ]
+    assert len(library[0]["asset_ids"]) == 2
+    assert (shoot["object"], shoot["status"], len(shoot["outputs"])) == ("generation", "completed", 4)
+    assert sandbox.team("Demo").reserved == 0
+
+
+def test_what_seeding_asks_is_no_request_of_the_journal_of_conduct_or_of_coverage(sandbox: Sandbox) -> None:
+    make_everything(sandbox)
+    assert sandbox.requests() == []
+    assert sandbox.conduct().findings == []
+    assert sandbox.coverage()["percent"] == 0
+
+
+def test_no_rule_for_requests_strikes_what_is_given_and_none_counts_it() -> None:
+    app = create_app(clock="auto")
+    app.sandbox.use({"scenario": "s", "rules": [{"when": {"nth": 1}, "then": {"problem": "internal_error"}}]})
+    app.sandbox.given.product("Shirt")
+    assert [(rule.matched, rule.fired) for rule in app.sandbox.rules] == [(0, 0)]
+    app.close()
+
+
+def test_many_resources_are_given_within_the_limit_of_requests() -> None:
+    app = create_app(clock="manual")
+    app.sandbox.team("Demo").set(requests_per_minute=3)
+    assert len({app.sandbox.given.product(f"Shirt {number}")["id"] for number in range(8)}) == 8
+    app.close()
+
+
+def test_a_photoshoot_that_is_not_to_be_finished_stays_queued_and_the_clock_where_it_is() -> None:
+    app = create_app(clock="manual")
+    before = app.sandbox.clock.now
+    shirt = app.sandbox.given.product("Shirt")
+    shoot = app.sandbox.given.photoshoot(products=[shirt], finished=False)
+    assert (shoot["status"], app.sandbox.clock.now) == ("queued", before)
+    app.sandbox.given.fashion_model("Ava")
+    assert app.sandbox.clock.now > before
+    app.close()
+
+
+def test_the_same_is_given_again_after_a_reset_byte_for_byte() -> None:
+    app = create_app(clock="manual")
+    first = json.dumps(make_everything(app.sandbox))
+    app.sandbox.reset()
+    assert json.dumps(make_everything(app.sandbox)) == first
+    app.close()
+
+
+def test_a_refusal_has_the_code_of_the_service(sandbox: Sandbox) -> None:
+    sandbox.team("Demo").set(credits=0)
+    shirt = sandbox.given.product("Shirt")
+    with pytest.raises(EmulatorError) as refused:
+        sandbox.given.photoshoot(products=[shirt])
+    assert (refused.value.code, refused.value.status) == ("insufficient_credits", 402)
+    with pytest.raises(EmulatorError) as unfit:
+        sandbox.given.product("Shirt", colour="red")
+    assert unfit.value.code == "invalid_input"
+    with pytest.raises(EmulatorError) as unknown:
+        sandbox.given.photoshoot(products=["prd_unknown"])
+    assert unknown.value.code == "invalid_reference"
+
+
+def test_work_that_fails_by_a_rule_of_the_scenario_is_no_ingredient() -> None:
+    app = create_app(clock="auto")
+    rule = {"match": {"work": "pose.create"}, "then": {"fail": "processing_failed"}}
+    app.sandbox.use({"scenario": "s", "rules": [rule]})
+    with pytest.raises(EmulatorError, match="processing_failed"):
+        app.sandbox.given.pose("Sitting")
+    app.close()
+
+
+def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
+    good.write_text(SEED)
+    bad.write_text(SEED.replace("products: [Linen shirt]", "products: [Linen shirts]"))
+    with serving("--clock", "manual") as server:
+        refused = run_command("seed", str(bad), EMULATOR_URL=server.url)
+        assert (refused.status, refused.output) == (2, "")
+        assert f"{bad}:4:29: /given/2/photoshoot/products/0: found" in refused.complaint
+        empty = json.loads(run_command("requests", "--format", "json", EMULATOR_URL=server.url).output)
+        assert empty["data"] == []
+        outcome = run_command("seed", str(good), "--format", "json", EMULATOR_URL=server.url)
+        made = json.loads(outcome.output)["data"]
+        assert [(one["object"], bool(one["id"])) for one in made] == [
+            ("product", True),
+            ("fashion_model", True),
+            ("generation", True),
+        ]
+        assert made[0]["id"].startswith("prd_")
+        ((_, shown),) = fences(ROOT / "docs/testing.md", "yaml")
+        good.write_text(shown)
+        assert run_command("seed", str(good), "--team", "Other", EMULATOR_URL=server.url).status == 0
