@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
+from typing import TypeAlias
 
 from msgspec import Struct, structs
 
-from emulator.examiner.findings import Conduct, Finding
+from emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from emulator.examiner.history import History
-from emulator.examiner.reading import credential_of, shortened
+from emulator.examiner.reading import Client, client_of, title_of
 from emulator.examiner.rules.base import Breach, ConductRule
 from emulator.examiner.rules.registry import RULES
 from emulator.service.record import Observed, RequestRecord
@@ -18,17 +19,22 @@ MAX_FINDINGS = 1_000
 MAX_REQUESTS = 100
 """The most requests that a finding names."""
 _BY_NAME = {rule.name: rule for rule in RULES}
+_RANK = {rule.name: rank for rank, rule in enumerate(RULES)}
 _TIMED = frozenset(rule.name for rule in RULES if rule.is_timed)
 
 
-class Judgement(Struct, frozen=True):
-    """What records show: the findings by rule and subject, and how often each rule could have been broken.
+Place: TypeAlias = tuple[str, str, Client]
+"""What makes a finding one: its rule, the operation, and the client."""
 
-    All breaches of one rule about one subject are one finding. `off`: the rules that could not be checked of some requests,
+
+class Judgement(Struct, frozen=True):
+    """What records show: the findings, and how often each rule could have been broken.
+
+    All breaches of one rule by one client at one operation are one finding. `off`: the rules that could not be checked of some requests,
     since an auto clock took every wait.
     """
 
-    found: Mapping[tuple[str, str], Finding] = {}
+    found: Mapping[Place, Finding] = {}
     checked: Mapping[str, int] = {}
     off: frozenset[str] = frozenset()
 
@@ -36,28 +42,35 @@ class Judgement(Struct, frozen=True):
         """Return what both show together."""
         found = dict(self.found)
         for place, finding in later.found.items():
-            known = found.get(place, finding)
-            found[place] = _with_requests(known, {*known.requests, *finding.requests})
+            found[place] = _together(found.get(place, finding), finding)
         bounded = dict(islice(found.items(), MAX_FINDINGS))
         return Judgement(bounded, Counter(self.checked) + Counter(later.checked), self.off | later.off)
 
     @property
     def conduct(self) -> Conduct:
-        """The findings in the order of their first requests, and every rule with the number of its checks."""
+        """The findings, those that cost most first, and every rule with the number of its checks."""
         findings = [
             finding
-            for (rule, subject), finding in self.found.items()
-            if (_BY_NAME[rule].gives_way_to, subject) not in self.found
+            for (rule, *place), finding in self.found.items()
+            if (_BY_NAME[rule].gives_way_to, *place) not in self.found and not self._is_twin(finding)
         ]
-        findings.sort(key=lambda finding: (finding.requests, finding.rule))
+        findings.sort(key=lambda one: (SEVERITIES.index(one.severity), _RANK[one.rule], one.requests))
         return Conduct(findings=findings, checked={rule.name: self.checked.get(rule.name, 0) for rule in RULES})
+
+    def _is_twin(self, finding: Finding) -> bool:
+        """Whether the work that a finding says was left is what another says was paid twice."""
+        return finding.rule == "abandoned-work" and any(
+            rule == "double-spend" and not set(finding.requests) - set(paid_twice.requests)
+            for (rule, _, _), paid_twice in self.found.items()
+        )
 
 
 def examine(observed: Observed, has_ended: bool = False) -> Judgement:
     """Judge the clients that sent some requests. `has_ended`: no more will come, so what was left is abandoned."""
     history = History(observed, has_ended)
-    found: dict[tuple[str, str], tuple[Breach, set[int]]] = {}
+    found: dict[Place, Finding] = {}
     checked: Counter[str] = Counter()
+    senders = {record.sequence: record for record in history.records}
     for rule in RULES:
         for verdict in rule.examine(history):
             if verdict is None:
@@ -66,32 +79,30 @@ def examine(observed: Observed, has_ended: bool = False) -> Judgement:
             name = verdict.rule or rule.name
             for counted in {name, rule.name}:
                 checked[counted] += verdict.times
-            _, requests = found.setdefault((name, verdict.subject), (verdict, set()))
-            requests.update(verdict.requests)
-    senders = {record.sequence: record for record in history.records} if found else {}
+            sender = senders[verdict.requests[0]]
+            place = (name, title_of(sender), client_of(sender))
+            finding = _finding(_BY_NAME[name], verdict, sender)
+            found[place] = _together(found[place], finding) if place in found else finding
     off = _TIMED if any(not record.is_timed for record in history.records) else frozenset()
-    return Judgement(
-        {
-            place: _finding(_BY_NAME[place[0]], breach, requests, senders[breach.requests[0]])
-            for place, (breach, requests) in islice(found.items(), MAX_FINDINGS)
-        },
-        checked,
-        off,
-    )
+    return Judgement(dict(islice(found.items(), MAX_FINDINGS)), checked, off)
 
 
-def _finding(rule: ConductRule, breach: Breach, requests: set[int], sender: RequestRecord) -> Finding:
-    finding = Finding(
+def _finding(rule: ConductRule, breach: Breach, sender: RequestRecord) -> Finding:
+    credential, user_agent = client_of(sender)
+    return Finding(
         rule=rule.name,
         severity=breach.severity or rule.severity,
         message=breach.message,
         source=rule.source,
-        requests=[],
-        client={"credential": credential_of(sender), "user_agent": shortened(sender.user_agent)},
+        requests=sorted(set(breach.requests))[:MAX_REQUESTS],
+        client={"credential": credential, "user_agent": user_agent},
         remedy=rule.remedy,
     )
-    return _with_requests(finding, requests)
 
 
-def _with_requests(finding: Finding, requests: set[int]) -> Finding:
-    return structs.replace(finding, requests=sorted(requests)[:MAX_REQUESTS])
+def _together(one: Finding, other: Finding) -> Finding:
+    """Return two findings of one place as one: the worse, with the requests of both."""
+    worse = min(one, other, key=lambda finding: SEVERITIES.index(finding.severity))
+    if len(one.requests) == MAX_REQUESTS and other.requests[0] > one.requests[-1]:
+        return one if worse is one else structs.replace(worse, requests=one.requests)
+    return structs.replace(worse, requests=sorted({*one.requests, *other.requests})[:MAX_REQUESTS])

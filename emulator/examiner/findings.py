@@ -8,6 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
+SEVERITIES: Final = ("error", "warning", "note")
+"""The worst first."""
 _SHOWN_REQUESTS: Final = 10
 
 

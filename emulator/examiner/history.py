@@ -3,8 +3,8 @@
 Made from records for one examination, and then discarded. Must not know any rule.
 """
 
-from bisect import bisect_right
-from collections import Counter, defaultdict
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import chain, pairwise
@@ -134,10 +134,6 @@ class History:
             known = self._intents[record.sequence] = intent_of(record)
         return known
 
-    def have_same_intent(self, one: RequestRecord, other: RequestRecord) -> bool:
-        """Whether two requests are the same apart from their keys. Where their paths differ, no body is digested."""
-        return one.path == other.path and self.intent(one) == self.intent(other)
-
     # Time -----------------------------------------------------------------------------------------------------------
 
     def is_over(self, instant: int) -> bool:
@@ -193,17 +189,39 @@ class History:
                 return records[position]
         return None
 
-    def by_worker(self, records: Sequence[RequestRecord]) -> Sequence[Sequence[RequestRecord]]:
-        """Return the records of one client by its workers: programs that run side by side, each on its own connection.
+    def by_worker(
+        self, records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int], programs: int
+    ) -> Sequence[Sequence[RequestRecord]]:
+        """Return the records of one client by its workers, each of which has its connection.
 
-        A client that uses one connection after another, as without keep-alive, is one worker.
+        Where each request opened a connection of its own, nobody can tell one program from several: they are one worker's
+        only if more than so many `programs` were needed, each of which waits as long as `wait_of` says, in seconds.
         """
-        if len({record.connection for record in records}) == 1:
-            return [records]
-        by_connection = _grouped(records, attrgetter("connection"))
-        switches = sum(earlier.connection != later.connection for earlier, later in pairwise(records))
-        are_side_by_side = switches >= len(by_connection)
-        return list(by_connection.values()) if are_side_by_side else [records]
+        workers = by_connection(records)
+        if len(workers) < len(records) or len(records) == 1:
+            return workers
+        return [records] if self._unreturned(records, wait_of) > programs else []
+
+    def _unreturned(self, records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int]) -> int:
+        """Return how many of those that were told to wait did not come back then, if each was a program of its own."""
+        waiting: deque[RequestRecord] = deque()
+        for record in records:
+            if waiting and has_waited(waiting[0], record, wait_of(waiting[0])):
+                waiting.popleft()
+            if wait_of(record):
+                waiting.append(record)
+        is_due = [self.has_ended or self._now >= one.left_at + wait_of(one) * SECOND_MS for one in waiting]
+        return sum(is_due)
+
+    @cached_property
+    def _on_connection(self) -> Mapping[str | None, Sequence[RequestRecord]]:
+        return _grouped(self.records, attrgetter("connection"))
+
+    def between_on_connection(self, earlier: RequestRecord, later: RequestRecord) -> Sequence[RequestRecord]:
+        """Return what came between two requests on their connection."""
+        records = self._on_connection[later.connection]
+        start = bisect_right(records, earlier.sequence, key=_sequence_of)
+        return records[start : bisect_left(records, later.sequence, start, key=_sequence_of)]
 
     @cached_property
     def _times_sent(self) -> Counter[tuple[str | None, str | None]]:
@@ -270,6 +288,11 @@ class History:
         """Whether the last answer to its client, later than this one, was a failure that may have ended the client."""
         last = self.by_client[client_of(record)][-1]
         return last.sequence > record.sequence and not is_success(last)
+
+
+def by_connection(records: Iterable[RequestRecord]) -> Sequence[Sequence[RequestRecord]]:
+    """Return records by the connections that they came on."""
+    return list(_grouped(records, attrgetter("connection")).values())
 
 
 def is_wait_measured(earlier: RequestRecord, later: RequestRecord) -> bool:

@@ -65,18 +65,6 @@ def body_digest(record: RequestRecord) -> str:
         return digest(body)
 
 
-def client_text(record: RequestRecord) -> str:
-    """Name the client, for the subjects of findings."""
-    credential, user_agent = client_of(record)
-    return f"{credential}|{user_agent}"
-
-
-def subject_of(record: RequestRecord) -> str:
-    """Name the request and its client, for findings about them."""
-    path = shortened(record.path)
-    return f"{client_text(record)}|{record.method}|{path}|{query_of(record)}|{body_digest(record)}"
-
-
 def title_of(record: RequestRecord) -> str:
     """Name a request in a message."""
     if record.operation is not None:

@@ -18,13 +18,13 @@ OF_A_PROCESS = ("serve", "exec", "sweep")
 """The commands that take over their process: its signals, its log and its garbage."""
 ASK = """
 import http.client, json, os, sys
+connection = http.client.HTTPConnection(os.environ["EMULATOR_URL"].removeprefix("http://"))
 for method, path, body in json.loads(sys.argv[1]):
     headers = {"User-Agent": "shop/1.0"}
     if body is not None:
         headers |= {"Content-Type": "application/json", "Idempotency-Key": path + str(body)}
     if path.startswith("/v1"):
         headers["Authorization"] = "Bearer " + os.environ["IMAGE_WORKFLOW_API_KEY"]
-    connection = http.client.HTTPConnection(os.environ["EMULATOR_URL"].removeprefix("http://"))
     connection.request(method, path, None if body is None else json.dumps(body), headers)
     connection.getresponse().read()
 """

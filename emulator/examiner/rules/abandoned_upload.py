@@ -23,7 +23,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             yield KEPT
         elif history.is_over(_window_end(history, session_id, opened.at)) and not history.ended_in_failure(opened):
             done = "its bytes were sent, but it was not completed" if tried else "nothing was sent to it"
-            yield Breach(session_id, (opened.sequence,), f"{session_id} was opened and left: {done}")
+            yield Breach((opened.sequence,), f"{session_id} was opened and left: {done}")
 
 
 def _window_end(history: History, session_id: str, opened_at: int) -> int:

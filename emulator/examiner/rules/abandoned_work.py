@@ -50,7 +50,7 @@ def _judge(
     )
     if not is_left or is_excused:
         return KEPT
-    return Breach(subject, (admitted.sequence,), f"{subject} was admitted, and its end was never read")
+    return Breach((admitted.sequence,), f"{subject} was admitted, and its end was never read")
 
 
 def _was_asked_again(history: History, admitted: RequestRecord) -> bool:

@@ -20,9 +20,8 @@ Severity = Literal["error", "warning", "note"]
 
 
 class Breach(Struct, frozen=True):
-    """A rule was broken. Breaches about one subject make one finding, with the message of the first."""
+    """A rule was broken. Those of one client at one operation are one finding, with the message of the first."""
 
-    subject: str
     requests: tuple[int, ...]
     message: str
     severity: Severity | None = None
@@ -49,4 +48,4 @@ class ConductRule(Struct, frozen=True):
     is_timed: bool = False
     """Whether it measures how long a client waited, which an auto clock does not tell."""
     gives_way_to: str | None = None
-    """The rule whose finding about the same subject says more, so that it stands alone."""
+    """The rule whose finding about the same operation says more, so that it stands alone."""

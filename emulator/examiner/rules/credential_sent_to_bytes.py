@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.examiner.history import History
-from emulator.examiner.reading import shortened
 from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 
 
@@ -18,11 +17,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             continue
         if record.has_authorization:
             where = "upload.url" if record.byte_surface == "upload" else "the url of a file"
-            yield Breach(
-                f"{shortened(record.user_agent)}|{record.byte_surface}",
-                (record.sequence,),
-                f"the credential was sent to {where}",
-            )
+            yield Breach((record.sequence,), f"the credential was sent to {where}")
         else:
             yield KEPT
 

@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from emulator.examiner.history import History
-from emulator.examiner.reading import client_text, cursor_of, query_of, title_of
+from emulator.examiner.reading import cursor_of, query_of, title_of
 from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
@@ -38,7 +38,7 @@ def _judge(records: Sequence[RequestRecord]) -> Iterator[Verdict]:
         is_earned = record.code == "invalid_cursor" and not record.is_injected
         if is_earned and _filters(record) != _filters(given[after]):
             message = f"{title_of(record)} was sent with a cursor that it gave for other filters"
-            yield Breach(f"{client_text(record)}|{record.operation}|{after}", (record.sequence,), message)
+            yield Breach((record.sequence,), message)
         else:
             yield KEPT
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.examiner.history import History
-from emulator.examiner.reading import is_answered, is_success, retry_after_of, subject_of, title_of
+from emulator.examiner.reading import is_answered, is_success, retry_after_of, title_of
 from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.kernel.timestamps import SECOND_MS
 
@@ -32,7 +32,7 @@ def _examine(history: History) -> Iterator[Verdict]:
                 or (record.method == "GET" and history.asked_again(record))
             )
             message = f"{title_of(record)} was refused with {record.status} {record.code} and never sent again"
-            yield KEPT if is_excused else Breach(subject_of(record), (record.sequence,), message)
+            yield KEPT if is_excused else Breach((record.sequence,), message)
 
 
 RULE: Final = ConductRule(

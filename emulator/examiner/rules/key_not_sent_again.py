@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.examiner.history import History
-from emulator.examiner.reading import is_unknown, subject_of, title_of
+from emulator.examiner.reading import is_unknown, title_of
 from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 
 
@@ -26,7 +26,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             message = (
                 f"the answer to {title_of(record)} left open if it was carried out, and its key was never sent again"
             )
-            yield Breach(f"{subject_of(record)}|{record.idempotency_key}", (record.sequence,), message)
+            yield Breach((record.sequence,), message)
 
 
 RULE: Final = ConductRule(

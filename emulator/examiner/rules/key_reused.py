@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from emulator.examiner.history import History
-from emulator.examiner.reading import credential_of, title_of
+from emulator.examiner.reading import title_of
 from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 
 
@@ -17,9 +17,8 @@ def _examine(history: History) -> Iterator[Verdict]:
         if record.code != "idempotency_key_reused" or record.is_injected:
             yield KEPT
         else:
-            subject = f"{credential_of(record)}|{record.method}|{record.path}|{record.idempotency_key}"
             message = f"{title_of(record)} came with an Idempotency-Key that belongs to another intent"
-            yield Breach(subject, (record.sequence,), message)
+            yield Breach((record.sequence,), message)
 
 
 RULE: Final = ConductRule(

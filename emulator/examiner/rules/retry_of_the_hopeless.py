@@ -1,62 +1,83 @@
 """`retry-of-the-hopeless`: a request is repeated after an answer that cannot change.
 
-Theory of operation. 401, 403, 404, 410 and 422 say that the request will be refused until something else is done first;
-so does 402, as long as the Team's Credits are what they were. One repetition may be a mistake; the second is a loop.
-Counted are repetitions that follow each other directly, without another request of the client in between (but for
-reads, between writes): a test that asks for what is missing, now and again, is no loop. A pause of ten minutes of
-emulator time is a new attempt.
+Theory of operation. 400, 401, 403, 404, 410, 422 and upload_bytes_conflict say that the request will be refused until
+something else is done first; so does 402, as long as the Team's Credits are what they were. One repetition may be a
+mistake; the second is a loop. The workers of a client are judged together, but a repetition counts only where it is sure
+to be one: it has the key of a refused request, or the address of its upload, or its connection. So several jobs that
+each ask once for what is missing are no loop; nor is a test that asks for it now and again: on a connection, nothing
+but such refusals comes in between (and reads, between writes). A pause of ten minutes of emulator time is a new attempt.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from emulator.examiner.history import PATIENCE_MS, History
-from emulator.examiner.reading import client_of, is_answered, is_success, subject_of, title_of
+from emulator.examiner.reading import is_answered, is_success, title_of
 from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.service.record import RequestRecord
 
 HARMLESS: Final = 1
-_HOPELESS: Final = (401, 402, 403, 404, 410, 422)
+_HOPELESS: Final = (400, 401, 402, 403, 404, 410, 422)
 
 
 def _examine(history: History) -> Iterator[Verdict]:
-    clients = {client_of(record) for record in history.failures if is_answered(record, *_HOPELESS)}
-    for client, records in history.by_client.items() if clients else ():
-        if client not in clients:
-            continue
-        for row in _rows(history, records):
-            yield from [KEPT] * min(len(row) - 1, HARMLESS)
-            if len(row) > HARMLESS + 1:
-                yield _breach(row)
+    for records in history.by_intent.values():
+        for row in _rows(records):
+            repetitions = _repetitions(history, row)
+            yield from [KEPT] * min(len(repetitions), HARMLESS)
+            if len(repetitions) > HARMLESS:
+                yield _breach(row[0], repetitions[HARMLESS:])
 
 
-def _rows(history: History, records: Sequence[RequestRecord]) -> Iterator[Sequence[RequestRecord]]:
-    """Iterate over the requests that cannot succeed, each with its repetitions."""
+def _rows(records: Sequence[RequestRecord]) -> Iterator[Sequence[RequestRecord]]:
+    """Iterate over the requests that cannot succeed, each with those that follow with the same intent."""
     row: list[RequestRecord] = []
     for record in records:
-        if row and _repeats(history, record, row[-1]):
-            row.append(record)
-        elif not (row and row[0].method != "GET" and record.method == "GET" and is_success(record)):
+        if row and not (_is_hopeless(record) and _has_not_changed(row[-1], record)):
             yield row
-            row = [record] if is_answered(record, *_HOPELESS) else []
+            row = []
+        if _is_hopeless(record):
+            row.append(record)
     yield row
 
 
-def _repeats(history: History, record: RequestRecord, last: RequestRecord) -> bool:
-    return (
-        is_answered(record, *_HOPELESS)
-        and (record.status, record.available_credits) == (last.status, last.available_credits)
-        and history.have_same_intent(record, last)
-        and history.knows(record, last)
-        and record.at - last.left_at < PATIENCE_MS
+def _is_hopeless(record: RequestRecord) -> bool:
+    return is_answered(record, *_HOPELESS) or (record.code == "upload_bytes_conflict" and is_answered(record, 409))
+
+
+def _has_not_changed(last: RequestRecord, record: RequestRecord) -> bool:
+    is_same = (last.code, last.available_credits) == (record.code, record.available_credits)
+    return is_same and record.at - last.left_at < PATIENCE_MS
+
+
+def _repetitions(history: History, row: Sequence[RequestRecord]) -> Sequence[RequestRecord]:
+    """Return those of a row that surely repeat one before them."""
+    last_with: dict[str | None, RequestRecord] = {}
+    last_on: dict[str | None, RequestRecord] = {}
+    found = []
+    for record in row:
+        has_name = record.idempotency_key is not None or record.byte_surface == "upload"
+        namesake = last_with.get(record.idempotency_key) if has_name else None
+        last = last_on.get(record.connection)
+        if (namesake is not None and history.knows(record, namesake)) or (
+            last is not None and history.knows(record, last) and _follows_directly(history, last, record)
+        ):
+            found.append(record)
+        last_with[record.idempotency_key] = last_on[record.connection] = record
+    return found
+
+
+def _follows_directly(history: History, last: RequestRecord, record: RequestRecord) -> bool:
+    between = history.between_on_connection(last, record)
+    return all(
+        _is_hopeless(one) or (last.method != "GET" and one.method == "GET" and is_success(one)) for one in between
     )
 
 
-def _breach(row: Sequence[RequestRecord]) -> Breach:
-    first, repetitions = row[0], row[HARMLESS + 1 :]
+def _breach(first: RequestRecord, repetitions: Sequence[RequestRecord]) -> Breach:
     message = f"{title_of(first)} was repeated though {first.status} {first.code} cannot change by itself"
     requests = (first.sequence, *(record.sequence for record in repetitions))
-    return Breach(f"{subject_of(first)}|{first.sequence}", requests, message, times=len(repetitions))
+    return Breach(requests, message, times=len(repetitions))
 
 
 RULE: Final = ConductRule(

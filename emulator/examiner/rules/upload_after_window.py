@@ -33,7 +33,7 @@ def _examine(history: History) -> Iterator[Verdict]:
             in_time.add(attempts)
         late = "bytes" if record.byte_surface else "completion"
         message = f"the window of {session.id} had passed when its {late} came"
-        yield Breach(session.id, (record.sequence,), message) if attempts not in in_time else KEPT
+        yield Breach((record.sequence,), message) if attempts not in in_time else KEPT
 
 
 RULE: Final = ConductRule(

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 from emulator.examiner.history import History
-from emulator.examiner.reading import client_text, sunset_of, title_of
+from emulator.examiner.reading import sunset_of, title_of
 from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
 from emulator.kernel.timestamps import SECOND_MS, format_timestamp
 
@@ -23,7 +23,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         sunset = _instant(date)
         if record.at > sunset:
             message = f"{title_of(record)} was called after its Sunset, {format_timestamp(sunset)}"
-            yield Breach(f"{client_text(record)}|{title_of(record)}", (record.sequence,), message)
+            yield Breach((record.sequence,), message)
         else:
             yield KEPT
 

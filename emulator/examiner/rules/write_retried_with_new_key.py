@@ -19,7 +19,6 @@ from emulator.examiner.reading import (
     is_success,
     is_unknown,
     loss_of,
-    subject_of,
     title_of,
     work_id_of,
 )
@@ -85,12 +84,11 @@ def _breach(history: History, chain: Sequence[Attempts]) -> Breach:
     message = f"{title_of(first)} was sent again under another key, though the answer under the first was {how}"
     if len(spent) > 1:
         return Breach(
-            subject_of(first),
             tuple(record.sequence for record in records),
             f"{message}: it was carried out {len(spent)} times, and each time reserved Credits",
             rule=DOUBLE_SPEND,
         )
-    return Breach(subject_of(first), tuple(record.sequence for record in records), message)
+    return Breach(tuple(record.sequence for record in records), message)
 
 
 def _spent(history: History, attempts: Attempts) -> bool:

@@ -1,0 +1,114 @@
+"""Where one program cannot be told from another, nothing is said: programs that open a connection for each request."""
+
+from collections.abc import Callable
+from typing import Final
+
+import httpx
+import pytest
+
+from emulator.testing import Emulator, Sandbox
+from tests.examiner.test_false_alarms import admitted
+
+MISSING: Final = "/products/prd_none"
+
+
+def limited(sandbox: Sandbox) -> None:
+    """Let every read of the Team be refused for ten seconds."""
+    rule = {
+        "match": {"operation": "getTeam"},
+        "when": {"nth": "1-9"},
+        "then": {"problem": "rate_limited", "retry_after": 10},
+    }
+    sandbox.use({"scenario": "limited", "rules": [rule]})
+
+
+def get(sandbox: Sandbox, path: str) -> httpx.Response:
+    """Read something, on a connection of its own."""
+    return httpx.get(sandbox.base_url + path, headers={"Authorization": f"Bearer {sandbox.api_key}"})
+
+
+def two_programs_are_limited(sandbox: Sandbox) -> None:
+    """Two programs, of which each waits as long as it is told."""
+    limited(sandbox)
+    for pause in (0, 3, 7, 3, 7):
+        sandbox.clock.advance(pause)
+        get(sandbox, "/team")
+
+
+def two_programs_poll(sandbox: Sandbox) -> None:
+    """Two programs wait for the same work, each as it is told."""
+    path, due = admitted(sandbox), {0: 0.0, 1: 0.7}
+    now = 0.0
+    while due:
+        program = min(due, key=lambda one: due[one])
+        sandbox.clock.advance(due[program] - now)
+        now = due[program]
+        answer = get(sandbox, path)
+        if "retry-after" in answer.headers:
+            due[program] += float(answer.headers["retry-after"])
+        else:
+            del due[program]
+
+
+def five_people_open_a_result(sandbox: Sandbox) -> None:
+    """Five people open the same finished result."""
+    path = admitted(sandbox)
+    sandbox.clock.advance(30)
+    for _ in range(5):
+        get(sandbox, path)
+
+
+def three_jobs_see_a_404(sandbox: Sandbox) -> None:
+    """Three jobs ask once for what is missing."""
+    for _ in range(3):
+        get(sandbox, MISSING)
+
+
+def hammers(sandbox: Sandbox) -> None:
+    """A program that does not wait, and opens a connection for each attempt."""
+    limited(sandbox)
+    for _ in range(10):
+        get(sandbox, "/team")
+
+
+def polls_at_once(sandbox: Sandbox) -> None:
+    """A program that polls without a pause, on a connection each time."""
+    path = admitted(sandbox)
+    for _ in range(10):
+        get(sandbox, path)
+    sandbox.clock.advance(30)
+    get(sandbox, path)
+
+
+def repeats_a_404(sandbox: Sandbox) -> None:
+    """A program whose two workers repeat what is missing, by turns."""
+    workers = [httpx.Client(headers={"Authorization": f"Bearer {sandbox.api_key}"}) for _ in range(2)]
+    for _ in range(3):
+        for worker in workers:
+            worker.get(sandbox.base_url + MISSING)
+    for worker in workers:
+        worker.close()
+
+
+SOUND: Final = (two_programs_are_limited, two_programs_poll, five_people_open_a_result, three_jobs_see_a_404)
+UNSOUND: Final = {
+    hammers: "retry-before-retry-after",
+    polls_at_once: "poll-before-retry-after",
+    repeats_a_404: "retry-of-the-hopeless",
+}
+
+
+@pytest.mark.parametrize("act", SOUND, ids=lambda act: act.__name__)
+def test_nobody_is_accused_of_what_another_program_did(server: Emulator, act: Callable[[Sandbox], None]) -> None:
+    with server.sandbox(clock="manual") as sandbox:
+        act(sandbox)
+        assert [] == list(map(str, sandbox.conduct().findings))
+
+
+@pytest.mark.parametrize(("act", "rule"), UNSOUND.items(), ids=lambda one: getattr(one, "__name__", None))
+def test_one_program_is_found_whatever_its_connections(
+    server: Emulator, act: Callable[[Sandbox], None], rule: str
+) -> None:
+    with server.sandbox(clock="manual") as sandbox:
+        act(sandbox)
+        assert [rule] == [finding.rule for finding in sandbox.conduct().findings]
