@@ -14,8 +14,6 @@ from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of
 from emulator.service.record import RequestRecord
 
-_MAX_QUERY: Final = 8 * 1024
-"""Limit of the characters of a query that are shown."""
 _NOTES: Final = {"upload": "direct upload", "download": "file of a picture"}
 
 
@@ -28,7 +26,7 @@ def describe_request(record: RequestRecord, masks: Masks) -> dict[str, Any]:
         arrived_at=format_timestamp(record.arrived_at),
         method=record.method,
         path=masks.of_text(record.path),
-        query=_describe_query(record.query, masks, notes.append),
+        query=masks.of_text(record.query.decode("latin-1")),
         operation=record.operation,
         bytes=record.byte_surface,
         content_type=masks.of_optional(record.content_type),
@@ -72,14 +70,6 @@ def _describe_credential(credential: Credential | None, team: Team | None) -> di
         "key": mask_key(credential.key),
         "team": {"id": team.id, "name": team.name},
     }
-
-
-def _describe_query(query: bytes, masks: Masks, add_note: Callable[[str], None]) -> str:
-    """Return a query as it was sent, without the `?`; of a long one the beginning, with a note."""
-    text = masks.of_text(query.decode("latin-1"))
-    if len(text) > _MAX_QUERY:
-        add_note(f"the query of {count_of(len(text), 'character')} is shown up to {_MAX_QUERY}")
-    return text[:_MAX_QUERY]
 
 
 def _describe_body(

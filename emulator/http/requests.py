@@ -37,18 +37,6 @@ class ClientDisconnectedError(Exception):
 class Request:
     """The head of a request."""
 
-    __slots__ = (
-        "_public_url",
-        "_scope",
-        "connection",
-        "embedding",
-        "headers",
-        "method",
-        "path",
-        "query_string",
-        "repeated",
-    )
-
     def __init__(self, scope: Scope, public_url: str | None) -> None:
         self.method: str = scope["method"]
         raw_path: bytes = scope.get("raw_path") or b""
@@ -158,8 +146,6 @@ def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
 
 class Body:
     """The body of a request, taken from the connection piece by piece, once."""
-
-    __slots__ = ("_bytes_per_second", "_pause", "_receive", "has_more", "size_bytes")
 
     def __init__(self, receive: Receive, is_announced: bool = True) -> None:
         self._receive = receive

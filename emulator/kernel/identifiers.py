@@ -11,8 +11,7 @@ _COUNT_DIGITS = 10
 _RANDOM_DIGITS = 16
 _HEXADECIMAL = re.compile("[0-9a-f]+")
 _BLOCK = 8
-"""How many identifiers share one digest, each with its own part of it: to digest takes longer than the rest."""
-_NO_BLOCK: tuple[int, list[str]] = (-1, [])
+"""How many identifiers share one digest, each with its own part of it."""
 
 
 class Identifiers:
@@ -25,8 +24,6 @@ class Identifiers:
         self._repeats = 2 if is_long else 1
         self._key = b"identifiers %d" % seed_value
         self.counters: dict[str, int] = {} if counters is None else counters
-        self._blocks: dict[str, tuple[int, list[str]]] = {}
-        """By prefix: the block that was last used, and the random digits of its identifiers."""
 
     def next(self, prefix: str) -> str:
         """Return the next identifier of the kind that the prefix names."""
@@ -47,10 +44,6 @@ class Identifiers:
 
     def _identifier(self, prefix: str, count: int) -> str:
         block, place = divmod(count, _BLOCK)
-        known, random = self._blocks.get(prefix, _NO_BLOCK)
-        if known != block:
-            digits = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
-            starts = range(0, len(digits), _RANDOM_DIGITS)
-            random = [digits[start : start + _RANDOM_DIGITS] * self._repeats for start in starts]
-            self._blocks[prefix] = block, random
-        return f"{prefix}_{count:010x}{random[place]}"
+        digits = hashlib.blake2b(b"%s %d" % (prefix.encode(), block), key=self._key).hexdigest()
+        random = digits[place * _RANDOM_DIGITS : (place + 1) * _RANDOM_DIGITS]
+        return f"{prefix}_{count:010x}{random * self._repeats}"

@@ -28,17 +28,12 @@ def format_timestamp(instant: int) -> str:
     What lies beyond the year 9999, such as the end of a window that begins there, is written as its last millisecond.
     """
     seconds, milliseconds = divmod(min(instant, LATEST_INSTANT), SECOND_MS)
-    return f"{_second(seconds)}.{milliseconds:03d}Z"
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{milliseconds:03d}Z"
 
 
 def timestamp_or_none(instant: int | None) -> str | None:
     """Write an instant, if there is one."""
     return None if instant is None else format_timestamp(instant)
-
-
-@lru_cache(maxsize=1_024)
-def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def parse_timestamp(text: str) -> int:
