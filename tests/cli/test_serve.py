@@ -31,23 +31,6 @@ def test_once_ready_it_answers_without_headers_of_the_server_library(server: Ser
     assert b"\r\ndate:" not in head.lower()
 
 
-def test_bytes_that_are_no_request_are_answered_with_a_problem_of_an_id_of_its_own(server: Server) -> None:
-    identifiers = set()
-    for sent in (b"hello\r\n", b"\x00\r\n\r\n"):
-        head, _, body = server.converse(sent).partition(b"\r\n\r\n")
-        problem = json.loads(body)
-        assert head.startswith(b"HTTP/1.1 400 ")
-        assert b"\r\ncontent-type: application/problem+json" in head
-        assert (problem["code"], problem["status"]) == ("invalid_request", 400)
-        assert f"\r\nrequest-id: {problem['request_id']}".encode() in head
-        identifiers.add(problem["request_id"])
-    assert len(identifiers) == 2
-
-
-def test_a_head_without_end_is_refused(server: Server) -> None:
-    assert server.converse(TEAM + b"X-Long: " + b"a" * (64 * 1024)).startswith(b"HTTP/1.1 400 ")
-
-
 @NEEDS_SIGNALS
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_cleanly(number: signal.Signals) -> None:

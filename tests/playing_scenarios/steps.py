@@ -5,7 +5,17 @@ from http.client import IncompleteRead
 from typing import Any
 
 from tests.playing_scenarios.player import errors_of, generation_call
-from tests.support.emulator_client import FULL, UPLOAD, Answer, Call, Client, EmulatorUnderTest, Json, completion_call
+from tests.support.emulator_client import (
+    FULL,
+    UPLOAD,
+    Answer,
+    Call,
+    Client,
+    EmulatorUnderTest,
+    Json,
+    completion_call,
+    control_call,
+)
 from tests.support.pictures import picture
 from tests.support.served_client import IMPATIENT_SECONDS, ServedClient
 
@@ -132,7 +142,8 @@ def twice(call: Callable[[Player], Call], held_seconds: float) -> Step:
 
     def hasty(player: Player) -> str:
         assert isinstance(player.client, EmulatorUnderTest)
-        first, second = player.client.asked_twice(call(player), held_seconds)
+        sent, advance = call(player), control_call("POST", "/clock/advance", {"seconds": held_seconds})
+        first, second, _ = player.client.together(sent, sent, advance)
         return f"{player.note(first)}, {player.note(second)}"
 
     return hasty

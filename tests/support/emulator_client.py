@@ -486,14 +486,6 @@ class EmulatorUnderTest(Client):
         assert len(answers) == len(calls)
         return answers
 
-    def asked_twice(self, call: Call, held_seconds: float) -> tuple[Answer, Answer]:
-        """Send a request that is held, meanwhile the same once more, and let the time of the hold pass; return both answers."""
-        first, second, moved = self.together(
-            call, call, control_call("POST", "/clock/advance", {"seconds": held_seconds})
-        )
-        assert moved.status == 200, moved.body
-        return first, second
-
     # Time and state -------------------------------------------------------------------------------------------------
 
     @property

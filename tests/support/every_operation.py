@@ -111,7 +111,6 @@ SUCCESSES: Final[Mapping[str, int]] = {name: _OPERATIONS[name].success for name 
 
 WRITES: Final = tuple(name for name in CALLS if _OPERATIONS[name].is_write)
 KEYED: Final = tuple(name for name in CALLS if _OPERATIONS[name].takes_key)
-READS: Final = tuple(name for name in CALLS if not _OPERATIONS[name].is_write)
 LISTS: Final = tuple(name for name in CALLS if _OPERATIONS[name].kind == "list")
 
 
