@@ -29,6 +29,7 @@ from emulator.control import (
     state,
     teams,
     work,
+    workbench,
 )
 from emulator.control.calls import Action, ControlPlane, endpoint, head_of
 from emulator.domain.problems import Check, Problem
@@ -51,6 +52,7 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/scenario.schema.json": {"GET": Action(about.scenario_schema)},
     "/world.schema.json": {"GET": Action(about.world_schema)},
     "/scenarios": {"GET": Action(scenarios.list_library)},
+    "/scenarios/{scenario}": {"GET": Action(workbench.show_library_scenario)},
     "/sandboxes": {
         "GET": Action(sandboxes.list_sandboxes),
         "POST": Action(sandboxes.create_sandbox, "optional", ("file",)),
@@ -76,6 +78,7 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "PUT": Action(scenarios.put_scenario, "text", query=("team", "file")),
         "DELETE": Action(scenarios.delete_scenario, query=("team",)),
     },
+    "/scenario/check": {"POST": Action(workbench.check_scenario, "text", query=("file",))},
     "/requests": {
         "GET": Action(journal.list_requests, query=(*_FILTERS, "limit", "wait_ms")),
         "DELETE": Action(journal.clear_requests),

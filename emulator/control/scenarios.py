@@ -6,6 +6,7 @@ Owns how a request names a scenario, and which part takes effect when. Must not 
 import asyncio
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from msgspec import structs
@@ -48,14 +49,7 @@ def show_scenario(call: ControlCall) -> dict[str, Any]:
 async def put_scenario(call: ControlCall) -> dict[str, Any]:
     """PUT /scenario: from the library or whole, in place of what ran for the same Teams; a bad one changes nothing."""
     sandbox, team_id = call.sandbox, _team_id(call)
-    names, named = _names(sandbox, team_id), call.query.get("file")
-    if not call.body.strip() and named is None:
-        raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-
-    def read() -> tuple[Scenario, list[str]]:
-        scenario = _read_body(call.plane, call.body, named or _TEXT, names)
-        return scenario, list(warnings_of(scenario, sandbox.rate_limits))
-
+    read = partial(read_scenario_file, call, team_id)
     # Only a large one takes so long that others would notice.
     scenario, warnings = read() if len(call.body) <= LARGE_BODY_BYTES else await asyncio.to_thread(read)
     call.check_unchanged()
@@ -147,6 +141,15 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
         return plane.library.load(value, names)
     except DocumentError as error:
         raise _refusal(error) from None
+
+
+def read_scenario_file(call: ControlCall, team_id: str) -> tuple[Scenario, list[str]]:
+    """Read the scenario in the body for a Team, or for all of them, with warnings. Raises Problem."""
+    file = call.query.get("file")
+    if not call.body.strip() and file is None:
+        raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
+    scenario = _read_body(call.plane, call.body, file or _TEXT, _names(call.sandbox, team_id))
+    return scenario, list(warnings_of(scenario, call.sandbox.rate_limits))
 
 
 def _read_body(plane: ControlPlane, body: bytes, file: str, names: WorldNames) -> Scenario:

@@ -11,7 +11,15 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW")
 
 
 def _filled(path: str) -> str:
-    return path.format(sandbox="default", team="Demo", credential="none", request="1", file="icon.svg", picture=PICTURE)
+    return path.format(
+        sandbox="default",
+        team="Demo",
+        credential="none",
+        request="1",
+        scenario="some-outputs-fail",
+        file="icon.svg",
+        picture=PICTURE,
+    )
 
 
 def _all_paths() -> list[tuple[str, list[str]]]:

@@ -1,5 +1,6 @@
 """Every region of the page, its fields and its buttons, as a person uses them."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -523,6 +524,90 @@ def test_a_photoshoot_as_a_client_is_of_the_chosen_team_by_a_key_that_is_active(
     visit.press("Gallery", "Photoshoot as a client")
     visit.region("Gallery").get_by_role("link", name="Watch them in Work").click()
     assert service.told("GET", "/work")["data"][0]["team"]["id"] == other["id"]
+
+
+def test_a_request_is_sent_again_changed_with_both_answers_side_by_side(visit: Visit, service: Service) -> None:
+    service.post("/uploads", UPLOAD, idempotency_key="first")
+    region = visit.opened_request("createUpload")
+    region.get_by_role("button", name="Send again").click()
+    expect(region.get_by_label("Idempotency-Key", exact=True)).to_have_value("first")
+    region.get_by_label("Fault", exact=True).select_option("rate_limited")
+    region.get_by_role("button", name="Send", exact=True).click()
+    expect(region.get_by_role("group", name="First answer")).to_contain_text("201")
+    new = region.get_by_role("group", name="New answer")
+    expect(new.locator("mark").filter(has_text="429").first).to_be_visible()
+    region.get_by_label("Fault", exact=True).select_option("")
+    region.get_by_role("button", name="Send", exact=True).click()
+    expect(new.locator("mark")).to_have_count(0)  # a replay
+    assert service.told("GET", "/requests")["data"][0]["replayed"] is True
+    visit.complaints.clear()  # the browser's own note of the 429
+
+
+# The scenario workbench and files -------------------------------------------------------------------------------------
+
+
+def test_a_rule_made_of_a_request_is_checked_and_used(visit: Visit, service: Service) -> None:
+    service.post("/uploads", UPLOAD)
+    service.get("/team")
+    visit.opened_request("createUpload").get_by_role("button", name="Make a rule").click()
+    region = visit.region("Scenario")
+    visit.press("Scenario", "Check")
+    expect(region.get_by_role("listitem").filter(has_text="as request 1")).to_contain_text("#1")
+    expect(region.get_by_role("link", name="#2", exact=True)).to_have_count(0)
+    visit.press("Scenario", "Use file")
+    expect(region.get_by_role("combobox")).to_have_value("my-scenario")
+    assert service.post("/uploads", UPLOAD).status == 500
+
+
+def test_a_scenario_of_the_library_is_edited_with_complaints_at_the_line_and_saved(
+    visit: Visit, tmp_path: Path
+) -> None:
+    region = visit.region("Scenario")
+    region.get_by_role("combobox").select_option("some-outputs-fail")
+    visit.press("Scenario", "Edit")
+    field = region.get_by_label("Scenario file", exact=True)
+    expect(field).to_have_value(re.compile("scenario: some-outputs-fail"))
+    with visit.page.expect_download() as coming:
+        visit.press("Scenario", "Save")
+    assert coming.value.suggested_filename == "some-outputs-fail.yaml"
+    field.fill("scenario: mine\nrules: [{when: {nht: 1}}]\n")
+    visit.press("Scenario", "Check")
+    expect(region.get_by_role("alert")).to_contain_text("mine.yaml:2:")
+    field.fill("scenario: mine\nrules: []\n")
+    visit.press("Scenario", "Check")
+    expect(region.get_by_role("alert")).to_have_count(0)
+    visit.complaints.clear()  # the browser's own note of the 422
+
+
+def test_files_of_a_sweep_of_a_journal_and_of_a_state_are_opened(
+    visit: Visit, service: Service, tmp_path: Path
+) -> None:
+    cells = [{"cell": "createProduct#1:cut", "outcome": "survived"}, {"cell": "getTeam#2:cut", "outcome": "damaged"}]
+    (tmp_path / "sweep.json").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    service.get("/team")
+    (tmp_path / "journal.json").write_text(json.dumps(service.told("GET", "/requests")), encoding="utf-8")
+    (tmp_path / "letter.json").write_text("Dear all", encoding="utf-8")
+
+    def open_file(name: str) -> Any:
+        with visit.page.expect_file_chooser() as choosing:
+            visit.page.get_by_role("banner").get_by_role("button", name="Open file").click()
+        choosing.value.set_files(tmp_path / name)
+        return visit.page.get_by_role("region", name="File", exact=True)
+
+    opened = open_file("sweep.json")
+    opened.get_by_role("button", name="getTeam#2:cut: damaged").click()
+    expect(opened.get_by_role("group", name="getTeam#2:cut")).to_contain_text("damaged")
+    expect(open_file("journal.json").get_by_text("getTeam")).to_be_visible()
+    open_file("letter.json")
+    expect(visit.alert()).to_contain_text("letter.json: expected JSON or a state file")
+    service.photoshoot()
+    visit.region("Sandboxes")
+    with visit.page.expect_download() as coming:
+        visit.press("Sandboxes", "Save state")
+    coming.value.save_as(tmp_path / "state.zip")
+    open_file("state.zip")
+    visit.page.wait_for_url("**?sandbox=*#work")
+    expect(visit.region("Work").get_by_role("article")).to_have_count(1)
 
 
 def test_a_trial_offers_the_faults_that_the_operation_can_return(visitor: Any, service: Service) -> None:

@@ -14,6 +14,7 @@ import { makeWork, updateWork } from "./work.js";
 export const name = "About";
 /** What follows the first `#` of an address is `/ID`. */
 export const slug = "";
+export const isOnDemand = true;
 /** @type {"main"} */
 export const place = "main";
 export const concerns = ["request", "work", "team", "clock", "reset", "cleared"];

@@ -35,8 +35,7 @@ class Shown extends Fresh {
         id: `tab-${id}`,
         class: `tab tab-${file.place}`,
         "aria-controls": `panel-${id}`,
-        // That of one thing is there once a thing was looked at.
-        hidden: slug === "",
+        hidden: file.isOnDemand,
         click: () => go(this),
       },
       file.name,
@@ -138,11 +137,10 @@ function showConnection(reason) {
 }
 
 async function showFacts() {
-  const [{ version }, { base_url: baseUrl, readings }] = await Promise.all([ask("GET", "/health"), shownSandbox()]);
+  const [{ version }, { base_url: baseUrl }] = await Promise.all([ask("GET", "/health"), shownSandbox()]);
   const sandbox =
     sandboxId() === "default" ? null : element("span", { class: "chip", title: sandboxId() }, `Sandbox ${sandboxId()}`);
-  const badge = readings.length === 0 ? null : element("span", { class: "chip", title: readings.join("\n") }, "Other readings");
-  fill(byId("facts"), element("code", {}, baseUrl), sandbox, badge, element("span", { class: "faint" }, version));
+  fill(byId("facts"), element("code", {}, baseUrl), sandbox, element("span", { class: "faint" }, version));
 }
 
 /**

@@ -4,6 +4,7 @@ import * as about from "./about.js";
 import * as clock from "./clock.js";
 import * as conduct from "./conduct.js";
 import * as coverage from "./coverage.js";
+import * as file from "./file.js";
 import * as gallery from "./gallery.js";
 import * as requests from "./requests.js";
 import * as sandboxes from "./sandboxes.js";
@@ -15,6 +16,7 @@ import * as work from "./work.js";
  * @typedef {object} RegionFile
  * @property {string} name its accessible name and that of its tab
  * @property {string} [slug] what the page's address calls it, where that is not its name in small letters
+ * @property {boolean} [isOnDemand] whether its tab is there only once it was opened
  * @property {"main" | "side"} place behind its tab, or beside the others where there is room
  * @property {string[]} concerns the kinds of live events after which it looks again, and `shown`, if it also does when it
  *   comes to light
@@ -28,4 +30,4 @@ import * as work from "./work.js";
  */
 
 /** @type {RegionFile[]} */
-export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage, about];
+export const REGIONS = [requests, work, gallery, teams, sandboxes, clock, scenario, conduct, coverage, about, file];

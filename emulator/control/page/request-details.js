@@ -7,6 +7,7 @@ import { ending } from "./journal.js";
 import { json } from "./json-view.js";
 import { ask, Refusal, referenceAddress } from "./service.js";
 import { counted, duration, sentence } from "./words.js";
+import { makeRule } from "./workbench.js";
 
 const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not known": "?" };
 
@@ -15,6 +16,8 @@ const CHECK_SIGNS = { passed: "✓", decided: "●", "not reached": "○", "not 
  */
 export function createDetails(close) {
   const root = element("div", { class: "details", hidden: true, tabindex: -1 });
+  /** What is sent again from here stays while the request is read again. */
+  const again = element("div", { class: "again-place" });
   /** @type {number | null} */
   let opened = null;
 
@@ -28,13 +31,14 @@ export function createDetails(close) {
     if (wanted === null) return;
     let content;
     try {
-      content = describe(await ask("GET", `requests/${wanted}`), close);
+      content = describe(await ask("GET", `requests/${wanted}`), close, again);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       content = [head(`Request ${wanted}`, null, close), element("p", { class: "faint" }, error.message)];
     }
     if (wanted === opened) {
       const hadFocus = root.contains(document.activeElement);
+      if (hadFocus && again.contains(document.activeElement)) return;
       fill(root, content);
       if (hadFocus) root.querySelector("button")?.focus();
     }
@@ -48,7 +52,9 @@ export function createDetails(close) {
       const isOther = opened !== sequence;
       opened = sequence;
       root.hidden = sequence === null;
-      if (!isOther || sequence === null) return;
+      if (!isOther) return;
+      fill(again);
+      if (sequence === null) return;
       root.scrollTop = 0;
       await refresh();
     },
@@ -73,9 +79,10 @@ function head(title, badge, close) {
 /**
  * @param {any} entry
  * @param {() => void} close
+ * @param {HTMLElement} again
  * @returns {Node[]}
  */
-function describe(entry, close) {
+function describe(entry, close, again) {
   const { explanation } = entry;
   const { kind, sign } = ending({ ...entry, isComplete: entry.duration_ms !== null });
   const badge = element(
@@ -90,7 +97,8 @@ function describe(entry, close) {
       element("p", { class: "details-line" }, element("code", {}, linked(`${entry.method} ${addressOf(entry)}`))),
       element("p", { class: "summary" }, linked(explanation.summary)),
       remedy(explanation),
-      element("div", { class: "buttons" }, ...links(entry)),
+      element("div", { class: "buttons" }, ...links(entry, again)),
+      again,
       section("Checks", checks(explanation.checks)),
       causes(explanation),
       readings(explanation.readings),
@@ -122,13 +130,23 @@ function remedy(explanation) {
   );
 }
 
-/** @param {any} entry */
-function links(entry) {
+/**
+ * @param {any} entry
+ * @param {HTMLElement} again
+ */
+function links(entry, again) {
   const { related } = entry.explanation;
   const made = entry.status === 202 ? entry.response_body?.id : null;
   const curl = actButton("Copy as curl", async () => copy(await curlOf(entry), curl));
+  const sends = async () => {
+    const { sendAgain } = await import("./send-again.js");
+    fill(again, await sendAgain(entry));
+    again.querySelector("input")?.focus();
+  };
   return [
     curl,
+    entry.path.startsWith("/v1/") && actButton("Send again", sends),
+    entry.operation && actButton("Make a rule", () => makeRule(entry)),
     related?.sequence &&
       element(
         "a",

@@ -2,7 +2,9 @@
 
 import { actButton } from "./acts.js";
 import { element, fill, setText } from "./dom.js";
-import { ask } from "./service.js";
+import { placeOf } from "./places.js";
+import { ask, Refusal } from "./service.js";
+import { createWorkbench } from "./workbench.js";
 
 export const name = "Scenario";
 /** @type {"side"} */
@@ -21,7 +23,23 @@ export function create(panel) {
   let last = null;
 
   const describeChoice = () => setText(description, library.get(choice.value) ?? "");
-  choice.addEventListener("change", describeChoice);
+  const workbench = createWorkbench(
+    () => (own.hidden || choice.value !== own.value ? choice.value : ""),
+    () => refresh(),
+  );
+  choice.addEventListener("change", () => {
+    describeChoice();
+    if (workbench.root.hidden) workbench.clear();
+  });
+  const edit = element(
+    "button",
+    {
+      type: "button",
+      "aria-expanded": "false",
+      click: () => (location.hash = placeOf(workbench.root.hidden ? "scenario/edit" : "scenario")),
+    },
+    "Edit",
+  );
 
   panel.append(
     element("h2", {}, name),
@@ -33,7 +51,7 @@ export function create(panel) {
         "Use",
         async () => {
           if (choice.value === own.value && !own.hidden)
-            throw new Error(`${choice.value} is running, and not of the library`);
+            throw new Refusal(422, "invalid_scenario", `${choice.value} is running, and not of the library`);
           const used = await ask("PUT", "scenario", { json: { use: choice.value } });
           await refresh();
           return `${used.scenario} is running`;
@@ -45,8 +63,10 @@ export function create(panel) {
         await refresh();
         return "No scenario is running";
       }),
+      edit,
     ),
     description,
+    workbench.root,
     running,
   );
 
@@ -78,7 +98,15 @@ export function create(panel) {
     describeChoice();
     show(running, scenario);
   }
-  return { refresh };
+  return {
+    refresh,
+    /** @param {string} what */
+    open(what) {
+      const isOpen = what === "edit";
+      edit.setAttribute("aria-expanded", String(isOpen));
+      void workbench.show(isOpen);
+    },
+  };
 }
 
 /**

@@ -43,7 +43,8 @@ export function create(strip) {
     const title = chosen.map((/** @type {any} */ one) => `${one.decision}=${one.id}: ${one.emulator}`).join("\n");
     fill(
       readings,
-      chosen.length > 0 && element("span", { class: "tag tag-reading", title }, counted(chosen.length, "reading")),
+      chosen.length > 0 &&
+        element("span", { class: "tag tag-reading", title }, counted(chosen.length, "other reading")),
     );
   };
 }
