@@ -278,6 +278,20 @@ if page["next_cursor"] and not page["has_more"]: raise SystemExit(1)
     assert (0, {"reading:D26=always-a-cursor": "failed"}) == (status, cells)
 
 
+@pytest.mark.parametrize(("attempts", "outcome"), [(2, "failed"), (3, "survived")])
+def test_a_client_that_asks_twice_does_not_survive_a_pair(tmp_path: Path, attempts: int, outcome: str) -> None:
+    script = f"""
+for attempt in range({attempts}):
+    try:
+        send("POST", "/uploads", {UPLOAD}, "a")
+        break
+    except OSError:
+        if attempt == {attempts} - 1: raise
+"""
+    pair = "createUpload#1:lost-after-commit & createUpload#2:rate_limited"
+    assert {pair: outcome} == swept(tmp_path, ["--only", pair], client(script))[1]
+
+
 def test_what_cannot_differ_is_left_out_and_why_is_told(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     sweep(["--only", "getTeam#1:lost-*", "--report", str(report)], client(SOUND))

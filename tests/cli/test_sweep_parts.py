@@ -247,3 +247,16 @@ def test_a_reading_is_tried_where_a_call_of_the_clean_run_can_meet_it() -> None:
     assert {"default"} == sandboxes_of(cell, calls, [])
     assert not [cell for cell in choose(cells, [], None, (), load_contract()).cells if cell.group == "readings"]
     assert len(tried) == len(choose(cells, [], None, ("readings",), load_contract()).cells)
+
+
+def test_a_pair_also_strikes_the_repetition_of_what_survived() -> None:
+    pair = Cell.read("createPose#1:lost-after-commit & createPose#2:rate_limited")
+    first, second = pair.strike().rules
+    assert (1, 2) == (first.when.nth.first, second.when.nth.first)
+    (cell,) = cells_of("createPose#1", fault="lost-after-commit")
+    chosen = choose([cell], [], None, (), load_contract(), with_pairs=True)
+    assert [cell] == chosen.cells
+    assert pair in chosen.further({cell: Run(str(cell), "survived", 0, 1.0)})
+    assert "createPose:lost-after-commit & createPose:rate_limited" in chosen.classes
+    assert [pair] == choose([cell], [], str(pair), (), load_contract()).cells
+    assert not choose([cell], [], None, (), load_contract()).further({cell: Run(str(cell), "survived", 0, 1.0)})

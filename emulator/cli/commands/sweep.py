@@ -28,6 +28,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="how long a run may take; one that takes longer twice is hung (default: 3 times as long as the longest run so far, at least 10, and twice that at the second attempt)",
     )
     parser.add_argument(
+        "--pairs",
+        action="store_true",
+        help="where a write survived, also strike what the client sent because of the fault",
+    )
+    parser.add_argument(
         "--budget", metavar="SPAN", help="how long all runs may take, such as 10m (default: 60s at a terminal)"
     )
     parser.add_argument("--report", metavar="FILE", help="write the result as JSON, or as a page to FILE.html")

@@ -1,7 +1,7 @@
 """The cells of a sweep: one fault at one call each. Which of them are run, and the rule that each stands for.
 
 Pure functions of what `calls` noted. Owns the notation of a cell: `OPERATION#N:FAULT`, and `OPERATION#N+:FAULT` for a fault
-that lasts.
+that lasts; of a pair, `CELL & CELL`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,6 +80,8 @@ _CALLS_MEETING: Final[Mapping[str, tuple[str, ...]]] = {
     "D76": _GENERATIONS,
 }
 """By decision: the calls that can meet its readings, `work` for any that admit some; all can where a decision is not here."""
+_PAIRED: Final = (LOST_AFTER, LOST_BEFORE, "rate_limited", "service_unavailable")
+_AND: Final = " & "
 _FAIL: Final = "fail-"
 _FIRST_OUTPUT: Final = "output-1-"
 
@@ -92,9 +94,16 @@ class Cell:
     number: int
     fault: str
     lasts: bool = False
+    then: "Cell | None" = None
+    """The second cell of a pair, which strikes what the client does because of the first."""
 
     def __str__(self) -> str:
-        return f"{self.call}:{self.fault}"
+        return f"{self.call}:{self.fault}" + (f"{_AND}{self.then}" if self.then else "")
+
+    @property
+    def label(self) -> str:
+        """What strikes the call, in words."""
+        return f"{self.fault}, then {self.then.fault}" if self.then else self.fault
 
     @property
     def call(self) -> str:
@@ -115,7 +124,8 @@ class Cell:
     @property
     def is_recoverable(self) -> bool:
         """Whether a client can recover from it: its command should then succeed."""
-        return self.fault in RECOVERABLE and not self.lasts
+        is_first = self.fault in RECOVERABLE and not self.lasts
+        return is_first and (self.then is None or self.then.is_recoverable)
 
     @property
     def is_silent(self) -> bool:
@@ -134,16 +144,31 @@ class Cell:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Parse a cell."""
-        call, _, fault = text.partition(":")
+        """Parse a cell, or a pair."""
+        first, _, second = text.partition(_AND)
+        call, _, fault = first.partition(":")
         operation, _, number = call.partition("#")
         if operation == READING:
             return cls(READING, 0, fault)
-        return cls(operation, int(number.removesuffix("+")), fault, number.endswith("+"))
+        then = cls.read(second) if second else None
+        return cls(operation, int(number.removesuffix("+")), fault, number.endswith("+"), then)
+
+    def pairs(self) -> "Iterator[Cell]":
+        """Return the pairs that begin with this cell: those that also strike the next call, which is its repetition."""
+        if self.is_recoverable and self.fault in _PAIRED:
+            for fault in _PAIRED:
+                second = Cell(self.operation, self.number + 1, fault)
+                yield Cell(self.operation, self.number, self.fault, then=second)
 
     def strike(self) -> Scenario:
         """Return the scenario that strikes this call, and no earlier one; for a reading, an option of the run, nothing."""
-        return Scenario("sweep", rules=() if self.operation == READING else (self._rule(),), file="sweep")
+        return Scenario("sweep", rules=tuple(self._rules()), file="sweep")
+
+    def _rules(self) -> Iterator[Rule]:
+        if self.operation != READING:
+            yield self._rule()
+        if self.then is not None:
+            yield from self.then._rules()  # noqa: SLF001 (of the same class)
 
     def _rule(self) -> Rule:
         when = When(Nth(self.number, None if self.lasts else self.number))

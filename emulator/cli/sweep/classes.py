@@ -32,6 +32,8 @@ class Plan(Struct, eq=False):
     left_out: list[LeftOut] = field(default_factory=list)
     twins: dict[Cell, Cell] = field(default_factory=dict)
     """Of the writes with several calls: the last call with a lost answer, and the first."""
+    pairs: dict[Cell, list[Cell]] = field(default_factory=dict)
+    """By their first cell, which has to survive before they are run."""
 
     def further(self, runs: Mapping[Cell, Run]) -> list[Cell]:
         """Return the cells that are to be run too, now that some runs have ended."""
@@ -41,6 +43,11 @@ class Plan(Struct, eq=False):
                 del self.twins[last]
                 if runs[last].outcome != runs[first].outcome:
                     further += self._others(first.operation)
+        for first in [cell for cell in self.pairs if cell in runs]:
+            pairs = self.pairs.pop(first)
+            if runs[first].outcome == "survived":
+                further += pairs
+                self.classes |= {class_of(pair): [pair] for pair in pairs}
         self.cells += further
         return further
 
@@ -64,9 +71,18 @@ class Plan(Struct, eq=False):
 
 
 def choose(
-    cells: Sequence[Cell], left_out: Sequence[LeftOut], only: str | None, faults: Sequence[str], contract: Contract
+    cells: Sequence[Cell],
+    left_out: Sequence[LeftOut],
+    only: str | None,
+    faults: Sequence[str],
+    contract: Contract,
+    *,
+    with_pairs: bool = False,
 ) -> Plan:
-    """Choose what is run. `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are."""
+    """Choose what is run. `faults` are some of `CHOICES`, none for the default; `only` is a glob of cells, all of which are.
+
+    Pairs are those of writes: with a glob they are chosen as cells are, else they follow what survived.
+    """
     groups = faults or (("all",) if only is not None else ("recoverable",))
     plan = Plan()
 
@@ -75,6 +91,11 @@ def choose(
         is_chosen = "all" in groups or (is_fault and "recoverable" in groups) or cell.group in groups
         return is_chosen and (only is None or fnmatchcase(str(cell), only))
 
+    writes = [
+        cell for cell in cells if cell.operation in contract.operations and contract.operations[cell.operation].is_write
+    ]
+    if only is not None and (with_pairs or "&" in only):
+        cells = [*cells, *(pair for cell in writes for pair in cell.pairs())]
     plan.left_out += [left for left in left_out if is_meant(left.cell)]
     tried: set[str] = set()
     for cell in sorted(filter(is_meant, cells), key=lambda cell: _urgency(cell, contract)):
@@ -89,8 +110,11 @@ def choose(
         members.append(cell)
         if is_whole or len(members) == 1:
             plan.cells.append(cell)
+    if only is None and with_pairs:
+        paired = {cell: list(cell.pairs()) for cell in plan.cells if cell in writes}
+        plan.pairs = {cell: pairs for cell, pairs in paired.items() if pairs}
     for members in plan.classes.values():
-        if members[0].fault == LOST_AFTER and members[0].is_recoverable and members[-1] not in plan.cells:
+        if members[0].label == LOST_AFTER and members[0].is_recoverable and members[-1] not in plan.cells:
             plan.cells.insert(plan.cells.index(members[0]) + 1, members[-1])
             plan.twins[members[-1]] = members[0]
     return plan
@@ -98,7 +122,9 @@ def choose(
 
 def class_of(cell: Cell) -> str:
     """Return the name of a cell's class."""
-    return f"{cell.operation}{'+' if cell.lasts else ''}:{cell.fault}"
+    return f"{cell.operation}{'+' if cell.lasts else ''}:{cell.fault}" + (
+        f" & {class_of(cell.then)}" if cell.then else ""
+    )
 
 
 def _urgency(cell: Cell, contract: Contract) -> tuple[int, ...]:

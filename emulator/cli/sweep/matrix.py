@@ -103,7 +103,7 @@ class Sweep:
     def faults(self) -> list[str]:
         """The faults of all cells that were to be run; codes in the order of the catalogue."""
         order = [*CATALOGUE, *FAULT_NAMES]
-        met = {cell.fault for cell in self._cells}
+        met = {cell.label for cell in self._cells}
         return sorted(met, key=lambda fault: (order.index(fault) if fault in order else len(order), fault))
 
     @property
@@ -112,10 +112,10 @@ class Sweep:
         order = order_of(self.contract)
         found: dict[str, dict[str, str]] = {}
         for cell in sorted(self._cells, key=lambda cell: (order.get(cell.operation, -1), cell.number, cell.lasts)):
-            found.setdefault(cell.call, {})[cell.fault] = NOT_RUN
+            found.setdefault(cell.call, {})[cell.label] = NOT_RUN
         for run in self.runs:
             cell = Cell.read(run.cell)
-            found[cell.call][cell.fault] = run.outcome
+            found[cell.call][cell.label] = run.outcome
         return found
 
     @property
@@ -150,6 +150,7 @@ def _rules(run: Run) -> list[str]:
 def _cause_of(run: Run) -> tuple[str, ...]:
     """Return what runs share that one change of the client would mend."""
     cell = Cell.read(run.cell)
+    cell = cell.then or cell
     if run.outcome == "damaged":
         return run.outcome, *_rules(run), LOST_AFTER if cell.fault in _EFFECT_UNKNOWN else cell.fault
     if run.outcome == "hung" and (cell.is_silent or cell.lasts):

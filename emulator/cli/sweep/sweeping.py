@@ -71,6 +71,7 @@ class _Choice:
     timeout_seconds: float | None
     budget_seconds: float | None
     gate: Gate
+    with_pairs: bool
 
     @classmethod
     def of(cls, options: Namespace, environment: Mapping[str, str]) -> "_Choice":
@@ -83,7 +84,7 @@ class _Choice:
         is_ci = environment.get("CI", "").lower() not in ("", "0", "false")
         gate = Gate(options.strict or ("recoverable" if is_ci else "off"), read_expectations(options.expected))
         budget = _USUAL_BUDGET_SECONDS if options.budget is None and sys.stdout.isatty() else _span(options.budget)
-        return cls(int(jobs), options.only, faults, timeout, budget, gate)
+        return cls(int(jobs), options.only, faults, timeout, budget, gate, options.pairs)
 
 
 def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
@@ -171,7 +172,7 @@ def _chosen(choice: _Choice, calls: Sequence[Call], works: Sequence[Work], contr
     )
     if not calls:
         raise UsageError("the command called no operation of its emulator: is IMAGE_WORKFLOW_BASE_URL what it calls?")
-    chosen = choose(cells, left_out, choice.only, choice.faults, contract)
+    chosen = choose(cells, left_out, choice.only, choice.faults, contract, with_pairs=choice.with_pairs)
     if len(chosen.left_out) == 1 and not chosen.cells:  # a cell that is named is run
         return choose([chosen.left_out[0].cell], [], choice.only, ("all",), contract)
     if not chosen.cells:
