@@ -217,7 +217,7 @@ def test_the_scenario_of_a_team_is_named_with_it_and_wherever_it_runs_on(server:
 
 def test_a_change_after_a_request_names_the_request(server: Server) -> None:
     told(server, "scenario use every-first-write-fails")
-    operations = "createEditImagesGeneration or createProductPhotographyGeneration or createUpscaleGeneration"
+    operations = "createProductPhotographyGeneration or createEditImagesGeneration or createUpscaleGeneration"
     assert f"\nafter operation {operations}, nth 3  team Demo, credits 0  -\n" in told(server, "scenario")
 
 
