@@ -66,15 +66,6 @@ def test_a_mistake_is_one_line_and_status_2(arguments: list[str], variables: dic
     assert outcome.complaint == f"image-workflow-emulator: {complaint}\n"
 
 
-def test_a_world_file_that_cannot_be_used_is_told_with_line_and_column(tmp_path: Path) -> None:
-    world = tmp_path / "world.yaml"
-    world.write_text("teams:\n  Demo:\n    credit: 5\n    credentials: []\n")
-    outcome = run_command("serve", "--port", "0", "--world", str(world))
-    assert outcome.status == 2
-    assert f"{world}:3:5: " in outcome.complaint
-    assert "Traceback" not in outcome.complaint
-
-
 def test_a_port_in_use_is_told_in_one_line_and_ends_with_status_1() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

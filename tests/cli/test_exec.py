@@ -331,15 +331,6 @@ def test_a_command_without_requests_is_told_and_fails_where_conduct_does(options
     assert (outcome.status, outcome.complaint.count(NO_REQUEST)) == (status, 1)
 
 
-def test_the_report_names_bytes_and_tells_lost_and_replayed_answers_apart(tmp_path: Path) -> None:
-    lossy = tmp_path / "lossy.yaml"
-    rule = "{match: {operation: createUpload}, when: {nth: 1}, then: {network: garbage, at: after_commit}}"
-    lossy.write_text(f"scenario: lossy\nrules:\n  - {rule}\n")
-    uploads = [("POST", "/v1/uploads", UPLOAD)] * 2
-    outcome = run_exec(["--scenario", str(lossy)], asking(*uploads, ("GET", "/files/nothing", None)))
-    assert "  createUpload  201: 2 (1 replayed, 1 lost)\n  download      404: 1\n" in outcome.complaint
-
-
 def test_a_report_that_cannot_be_written_after_all_ends_as_one_that_is_refused_before(tmp_path: Path) -> None:
     file = tmp_path / "reports" / "report.json"
     file.parent.mkdir()

@@ -59,13 +59,6 @@ Image Workflow Emulator: 15 requests, 4 Credits charged, 1 min 12 s of emulator 
     )
 
 
-def test_a_run_without_requests_says_where_the_address_is() -> None:
-    assert report(Tally()).as_text() == (
-        "Image Workflow Emulator: 0 requests, 0 Credits charged, 0 s of emulator time\n"
-        "  warning: the command sent no request to its emulator: does it call the address in IMAGE_WORKFLOW_BASE_URL?\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("words", "span_ms"),
     [

@@ -138,9 +138,6 @@ def test_a_world_that_is_shown_can_be_used(text: str) -> None:
     assert parse_world(text, "README.md").teams != BUILT_IN_WORLD.teams
 
 
-# Python and the page ----------------------------------------------------------------------------------------------------
-
-
 # Links ------------------------------------------------------------------------------------------------------------------
 
 
