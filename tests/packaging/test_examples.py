@@ -27,4 +27,21 @@ def test_the_suite_of_the_typescript_client_passes(tmp_path: Path) -> None:
         ((_, shown),) = fences(ROOT / page, "ts")
         (tmp_path / f"{Path(page).stem}.test.ts").write_text(shown)
     run(["npx", "tsc", "--noEmit"], tmp_path)
-    run([*EMULATOR, "exec", "--", "npx", "vitest", "run"], tmp_path, PYTHONPATH=str(ROOT))
+    for readings in ("plain", "stingy", "other"):
+        command = [*EMULATOR, "exec", "--readings", readings, "--", "npx", "vitest", "run"]
+        run(command, tmp_path, PYTHONPATH=str(ROOT))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("readings", ["stingy", "other"])
+def test_the_python_client_passes_under_sets_of_readings(readings: str) -> None:
+    arguments = ("-q", "-c", "pytest.ini", "--image-workflow-readings", readings)
+    outcome = run_pytest(EXAMPLES / "python", *arguments, seconds=300)
+    assert outcome.status == 0, outcome.output
+
+
+@pytest.mark.verify
+def test_the_python_client_passes_under_every_reading() -> None:
+    arguments = ("-q", "-c", "pytest.ini", "-p", "tests.packaging.every_reading")
+    outcome = run_pytest(EXAMPLES / "python", *arguments, seconds=1_800)
+    assert outcome.status == 0, outcome.output

@@ -44,6 +44,21 @@ _PROBLEM: Final = """\
 SCENARIO_SCHEMA: Final = ROOT / "contract" / "scenario.schema.json"
 TEAMS_PAGE: Final = ROOT / "docs" / "teams-and-keys.md"
 SCENARIO_PAGE: Final = ROOT / "docs" / "scenarios.md"
+LEDGER_PAGE: Final = ROOT / "docs" / "ledger.md"
+_LEDGER_HEAD: Final = """\
+# The ledger of decisions
+
+Where the specification is silent or leaves a choice: what it says, what the emulator does, and what a client should
+therefore do. A client that keeps the specification and every **Client** line passes under every
+[reading](readings.md), which is another meaning that the real service may have.
+`make contract` writes this page from [decisions.yaml](../contract/decisions.yaml).
+"""
+_GIVES: Final = {
+    "less": "promises less",
+    "refuses": "takes less",
+    "other": "does something else",
+    "more": "is laxer",
+}
 _TABLE: Final = r"(?<=\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)+"
 
 
@@ -205,7 +220,26 @@ def teams_page(document: dict[str, Any]) -> str:
     return _with_table(TEAMS_PAGE.read_text(encoding="utf-8"), "Price", "Operations", prices)
 
 
+def ledger_page(_document: dict[str, Any]) -> str:
+    """The ledger of decisions as a page."""
+    return "\n".join([_LEDGER_HEAD, *(_decision(entry) for entry in read_contract("decisions.yaml")["decisions"])])
+
+
+def _decision(entry: Mapping[str, Any]) -> str:
+    lines = [f"## {entry['id']}: {entry['title']}", ""]
+    lines += [f"- **{name.capitalize()}**: {_line(entry[name])}" for name in ("specification", "emulator", "client")]
+    for reading in entry.get("readings", ()):
+        name = f"`{entry['id']}={reading['id']}` ({_GIVES[reading['gives']]})"
+        lines.append(f"- **Reading** {name}: {_line(reading['emulator'])} Finds: {_line(reading['client'])}")
+    return "\n".join([*lines, ""])
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
 DOCUMENTS: Final = {
+    LEDGER_PAGE: ledger_page,
     CONTRACT: contract_page,
     SCENARIO_SCHEMA: scenario_schema,
     SCENARIO_PAGE: scenario_page,
