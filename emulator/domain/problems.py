@@ -203,6 +203,11 @@ class Problem(Exception):
         super().__init__(self.detail)
 
 
+def invalid_request(where: str, found: str, expected: str, remedy: str, status: int = 400) -> Problem:
+    """Build the refusal of a part of a request: its name, what was found in words, what was expected, what to do about it."""
+    return Problem("invalid_request", f"{where}: found {found}; expected {expected}", status=status, remedy=remedy)
+
+
 def invalid_input(
     where: str, found: object, expected: str, check: Check = Check.BODY, remedy: str | None = None
 ) -> Problem:

@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-from emulator.domain.problems import Problem
+from emulator.domain.problems import Problem, invalid_request
 from emulator.http.requests import MAXIMUM_BODY_BYTES, unfit_media_type
 from emulator.kernel.wording import excerpt
 
@@ -29,11 +29,7 @@ _EXACT_CHARACTERS: Final = 5
 def check_no_body(body: bytes | None) -> None:
     """Refuse a body where the operation takes none (D44). Raises Problem invalid_request."""
     if body != b"":
-        raise Problem(
-            "invalid_request",
-            "(body): found a body; expected none, this operation takes none",
-            remedy="send no body",
-        )
+        raise invalid_request("(body)", "a body", "none, this operation takes none", "send no body")
 
 
 def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
@@ -43,16 +39,12 @@ def parse_json(body: bytes | None, content_type: bytes | None) -> Any:
         Problem: invalid_request, with status 413 for a body over 1 MiB.
     """
     if body is None:
-        raise Problem(
-            "invalid_request",
-            f"(body): found more than {MAXIMUM_BODY_BYTES} bytes; expected fewer",
-            status=413,
-            remedy=f"send {MAXIMUM_BODY_BYTES} bytes at most",
-        )
+        found, remedy = f"more than {MAXIMUM_BODY_BYTES} bytes", f"send {MAXIMUM_BODY_BYTES} bytes at most"
+        raise invalid_request("(body)", found, "fewer", remedy, status=413)
     if content_type != b"application/json":
         _check_media_type(content_type)
     if not body:
-        raise Problem("invalid_request", "(body): found nothing; expected a JSON object", remedy="send a JSON object")
+        raise invalid_request("(body)", "nothing", "a JSON object", "send a JSON object")
     refusal = None
     try:
         value = orjson.loads(body)
@@ -78,30 +70,22 @@ def _parse_strictly(body: bytes, refusal: orjson.JSONDecodeError | None) -> Any:
         return value
     except UnicodeDecodeError as error:
         place = f"byte {error.start + 1}"
-        raise Problem(
-            "invalid_request",
-            f"(body): found 0x{body[error.start]:02x}, which is not UTF-8, at {place}; expected JSON in UTF-8",
-            remedy=f"write the JSON in UTF-8, which it is not at {place}",
-        ) from None
+        found = f"0x{body[error.start]:02x}, which is not UTF-8, at {place}"
+        remedy = f"write the JSON in UTF-8, which it is not at {place}"
+        raise invalid_request("(body)", found, "JSON in UTF-8", remedy) from None
     except RecursionError:
         raise _too_deep() from None
     except (ValueError, orjson.JSONEncodeError) as error:  # the second for half of a surrogate pair, which is no text
         if str(error).startswith("Recursion"):
             raise _too_deep() from None
         place = f"line {refusal.lineno} column {refusal.colno}" if refusal and refusal.pos else "the start"
-        raise Problem(
-            "invalid_request",
-            f"(body): found text that is not JSON at {place}; expected JSON in UTF-8",
-            remedy=f"correct the JSON at {place}",
-        ) from None
+        found, remedy = f"text that is not JSON at {place}", f"correct the JSON at {place}"
+        raise invalid_request("(body)", found, "JSON in UTF-8", remedy) from None
 
 
 def _too_deep() -> Problem:
-    return Problem(
-        "invalid_request",
-        f"(body): found arrays and objects nested too deeply; expected at most {MAX_DEPTH} levels",
-        remedy=f"nest arrays and objects in at most {MAX_DEPTH} levels",
-    )
+    found, remedy = "arrays and objects nested too deeply", f"nest arrays and objects in at most {MAX_DEPTH} levels"
+    return invalid_request("(body)", found, f"at most {MAX_DEPTH} levels", remedy)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,11 +94,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         left = dict(pairs)
         name = next(name for name, _ in pairs if left.pop(name, _NOTHING) is _NOTHING)
-        raise Problem(
-            "invalid_request",
-            f"(body): found the key {excerpt(name)} twice; expected each key once",
-            remedy=f"remove all but one of the keys {excerpt(name)}",
-        )
+        remedy = f"remove all but one of the keys {excerpt(name)}"
+        raise invalid_request("(body)", f"the key {excerpt(name)} twice", "each key once", remedy)
     return members
 
 

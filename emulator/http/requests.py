@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-from emulator.domain.problems import Problem
+from emulator.domain.problems import Problem, invalid_request
 from emulator.http.connection import connection_of
 from emulator.http.responses import OWN_ORIGIN, Header
 from emulator.kernel.timestamps import SECOND_MS
@@ -80,17 +80,12 @@ class Request:
         """Return the Idempotency-Key (section 4). Raises Problem invalid_request if there is not exactly one (D48), or it is too long (D58)."""
         value = self.headers.get(b"idempotency-key", b"").strip()
         if not value or b"idempotency-key" in self.repeated:
-            found = "more than one" if value else "none"
-            raise Problem(
-                "invalid_request",
-                f"Idempotency-Key: found {found}; expected one such header on every POST and PATCH",
-                remedy="send exactly one Idempotency-Key header",
-            )
+            found, expected = "more than one" if value else "none", "one such header on every POST and PATCH"
+            raise invalid_request("Idempotency-Key", found, expected, "send exactly one Idempotency-Key header")
         if len(value) > MAXIMUM_KEY_CHARACTERS:
-            raise Problem(
-                "invalid_request",
-                f"Idempotency-Key: found {len(value)} characters; expected at most {MAXIMUM_KEY_CHARACTERS}",
-                remedy=f"send an Idempotency-Key of at most {MAXIMUM_KEY_CHARACTERS} characters",
+            found, expected = f"{len(value)} characters", f"at most {MAXIMUM_KEY_CHARACTERS}"
+            raise invalid_request(
+                "Idempotency-Key", found, expected, f"send an Idempotency-Key of {expected} characters"
             )
         return value.decode("latin-1")
 
@@ -105,11 +100,8 @@ class Request:
         encoding = self.headers.get(b"content-encoding")
         if encoding is not None and encoding.strip().lower() != b"identity":
             found = excerpt(encoding.decode("latin-1"))
-            raise Problem(
-                "invalid_request",
-                f"Content-Encoding: found {found}; expected none",
-                remedy="send the body as it is, without a Content-Encoding",
-            )
+            remedy = "send the body as it is, without a Content-Encoding"
+            raise invalid_request("Content-Encoding", found, "none", remedy)
 
     def has_body(self) -> bool:
         """Whether the head announces a body."""
@@ -133,11 +125,8 @@ def encoded_path(path: str) -> str:
 
 def unfit_media_type(found: str) -> Problem:
     """Return the refusal of a Content-Type; `found` says what was found."""
-    return Problem(
-        "invalid_request",
-        f"Content-Type: found {found}; expected application/json",
-        remedy="send the header `Content-Type: application/json`",
-    )
+    remedy = "send the header `Content-Type: application/json`"
+    return invalid_request("Content-Type", found, "application/json", remedy)
 
 
 def _repeated(pairs: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
@@ -226,11 +215,7 @@ def read_query(query_string: bytes, known: Collection[str]) -> dict[str, str]:
                 remedy=f"remove the parameter {excerpt(name)}",
             )
         if name in given:
-            raise Problem(
-                "invalid_request",
-                f"{name}: found more than once; expected at most once",
-                remedy=f"send the parameter {name} once",
-            )
+            raise invalid_request(name, "more than once", "at most once", f"send the parameter {name} once")
         given[name] = value
     return given
 
@@ -239,8 +224,5 @@ def _decode(raw: bytes) -> str:
     try:
         return unquote_to_bytes(raw.replace(b"+", b" ")).decode()
     except UnicodeDecodeError:
-        raise Problem(
-            "invalid_request",
-            f"the query: found {excerpt(raw.decode('latin-1'))}; expected UTF-8",
-            remedy="write the query in UTF-8",
-        ) from None
+        found = excerpt(raw.decode("latin-1"))
+        raise invalid_request("the query", found, "UTF-8", "write the query in UTF-8") from None
