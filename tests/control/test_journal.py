@@ -186,13 +186,6 @@ def test_less_than_half_of_a_short_key_is_shown(emulator: EmulatorUnderTest) -> 
 # Finding one ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_is_found_by_its_request_id(emulator: EmulatorUnderTest) -> None:
-    answer = emulator.get("/team")
-    emulator.get("/team")
-    found = emulator.told("GET", f"/requests/{_request_id(answer)}")
-    assert (1, answer.json) == (found["sequence"], found["response_body"])
-
-
 def test_a_replay_has_the_request_id_of_the_first_answer_which_finds_the_newest(emulator: EmulatorUnderTest) -> None:
     answers = [emulator.post("/uploads", UPLOAD, idempotency_key="one") for _ in range(3)]
     (request_id,) = {_request_id(answer) for answer in answers}

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from emulator.documents.complaints import DocumentError
-from emulator.scenario.faults.problem import ProblemFault
 from emulator.scenario.library import ScenarioLibrary
-from emulator.scenario.rules import RequestRule
 from emulator.scenario.world import BUILT_IN_WORLD, world_names
 from tests.scenario_files.contract import CONTRACT
 from tests.support.served import ROOT
@@ -32,20 +30,6 @@ def test_a_file_tells_people_and_editors_what_they_look_for(name: str, library: 
     assert [rule.name for rule in scenario.rules if re.fullmatch(r"rule \d+", rule.name)] == []
     schema = library.text(name).splitlines()[0].removeprefix("# yaml-language-server: $schema=")
     assert (FOLDER / schema).resolve() == ROOT / "contract" / "scenario.schema.json"
-
-
-CAUSABLE = {
-    "service_unavailable", "credential_revoked", "credential_expired", "permission_denied", "subscription_required",
-    "insufficient_credits", "concurrency_limit_reached", "rate_limited", "idempotency_in_progress",
-    "resource_operation_in_progress",
-}  # fmt: skip
-"""The codes that a change of state, a hold, or long work brings about."""
-
-
-def test_what_can_be_caused_is_not_faked(library: ScenarioLibrary) -> None:
-    rules = [rule for scenario in library.scenarios() if scenario.name != "batch-runs-dry" for rule in scenario.rules]
-    faults = [rule.fault for rule in rules if isinstance(rule, RequestRule)]
-    assert not CAUSABLE & {fault.code for fault in faults if isinstance(fault, ProblemFault)}
 
 
 @pytest.mark.parametrize("name", ["../contract/openapi", "", ".", "flaky-network.yaml"])
