@@ -10,7 +10,7 @@ of the outputs that are to fail.
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Generic, TypedDict, TypeVar
+from typing import Annotated, Final, TypedDict
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -21,14 +21,12 @@ from emulator.scenario.changes import AdmissionChange, After, TimedChange
 from emulator.scenario.faults.base import NO_FAULT, Fault
 from emulator.scenario.matching import RequestFacts, WorkFacts, is_team
 from emulator.scenario.outcomes import NO_OUTCOME, WorkOutcome
-from emulator.scenario.rules import RequestRule, WorkRule
+from emulator.scenario.rules import RequestRule, Rule, WorkRule
 from emulator.scenario.scenario import Scenario
 
 _DRAW_RANGE: Final = 2**32
 MAX_SUBJECTS: Final = 10_000
 """Limit of the resources, keys and so on that are counted separately."""
-
-AnyRule = TypeVar("AnyRule", RequestRule, WorkRule)
 
 
 @dataclass(slots=True)
@@ -92,22 +90,6 @@ class RuleReport(TypedDict):
     fired: int
 
 
-class _Live(Struct, Generic[AnyRule], frozen=True):
-    """A rule with its counters."""
-
-    rule: AnyRule
-    counts: RuleCounts
-
-    def is_due(self, facts: RequestFacts | WorkFacts, elapsed_ms: int, seed: Seed) -> bool:
-        """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
-        when = self.rule.when
-        number = self.counts.count(None if when.per is None else facts.value_of(when.per))
-        draw = 0.0
-        if when.probability < 1:
-            draw = seed.number("scenario rule", self.rule.name, self.counts.matched) / _DRAW_RANGE
-        return when.holds(number, elapsed_ms, draw)
-
-
 @dataclass(slots=True, eq=False)
 class Playbook:
     """A scenario as it runs from an instant on. `team`, a name or id, limits its rules to one Team."""
@@ -120,8 +102,8 @@ class Playbook:
     """By the names of rules, in the order of the file."""
     awaited: list[AwaitedChange] = field(default_factory=list)
     """The changes of the timeline that are made after requests."""
-    _requests: Sequence[_Live[RequestRule]] = field(init=False)
-    _works: Sequence[_Live[WorkRule]] = field(init=False)
+    _request_rules: Sequence[RequestRule] = field(init=False)
+    _work_rules: Sequence[WorkRule] = field(init=False)
     _openings: list[tuple[int, int]] = field(init=False)
     """The changes of the timeline that open admission, as instant and index."""
 
@@ -131,31 +113,39 @@ class Playbook:
         known = {awaited.index: awaited for awaited in self.awaited}
         after = [index for index, timed in enumerate(self.scenario.timeline) if isinstance(timed.when, After)]
         self.awaited = [known.get(index) or AwaitedChange(index) for index in after]
-        self._requests = [_Live(rule, self.counts[rule.name]) for rule in rules if isinstance(rule, RequestRule)]
-        self._works = [_Live(rule, self.counts[rule.name]) for rule in rules if isinstance(rule, WorkRule)]
+        self._request_rules = [rule for rule in rules if isinstance(rule, RequestRule)]
+        self._work_rules = [rule for rule in rules if isinstance(rule, WorkRule)]
         timeline, opening = self.scenario.timeline, AdmissionChange("open")
         self._openings = [place for place in self.scheduled() if timeline[place[1]].change == opening]
 
     def for_request(self, facts: RequestFacts, now: int) -> RequestDecision:
         """Decide what happens to a request. Call it once for each: it counts."""
-        due = self._due(self._requests, facts, now)
-        return RequestDecision(due[0].rule.fault, due[0].rule, due[0].counts) if due else NOTHING_HAPPENS
+        if not self._is_about(facts):
+            return NOTHING_HAPPENS
+        matching = [rule for rule in self._request_rules if rule.match.matches(facts)]
+        due = [rule for rule in matching if self._is_due(rule, facts, now)]
+        return RequestDecision(due[0].fault, due[0], self.counts[due[0].name]) if due else NOTHING_HAPPENS
 
     def for_work(self, facts: WorkFacts, now: int) -> WorkDecision:
         """Decide the outcome of work that is being admitted. Call it once for each: it counts."""
-        for live in self._due(self._works, facts, now):
-            outcome = live.rule.outcome.within(facts.outputs)
+        if not self._is_about(facts):
+            return AS_USUAL
+        matching = [rule for rule in self._work_rules if rule.match.matches(facts)]
+        for rule in [rule for rule in matching if self._is_due(rule, facts, now)]:
+            outcome = rule.outcome.within(facts.outputs)
             if outcome != NO_OUTCOME:
-                live.counts.fired += 1
-                return WorkDecision(outcome, replace(live.rule, outcome=outcome))
+                self.counts[rule.name].fired += 1
+                return WorkDecision(outcome, replace(rule, outcome=outcome))
         return AS_USUAL
 
-    def _due(self, rules: Sequence[_Live[AnyRule]], facts: Any, now: int) -> Sequence[_Live[AnyRule]]:
-        """Count a match for each rule that means a request or work, and return the rules that are due."""
-        if not self._is_about(facts):
-            return ()
-        matching = [live for live in rules if live.rule.match.matches(facts)]
-        return [live for live in matching if live.is_due(facts, now - self.began_at, self.seed)]
+    def _is_due(self, rule: Rule, facts: RequestFacts | WorkFacts, now: int) -> bool:
+        """Count a match, and return whether the rule is due; the draw depends only on the number of the match."""
+        when, counts = rule.when, self.counts[rule.name]
+        number = counts.count(None if when.per is None else facts.value_of(when.per))
+        draw = 0.0
+        if when.probability < 1:
+            draw = self.seed.number("scenario rule", rule.name, counts.matched) / _DRAW_RANGE
+        return when.holds(number, now - self.began_at, draw)
 
     def change(self, index: int, now: int) -> tuple[TimedChange, int | None]:
         """Return a change of the timeline, and the instant at which a later one opens admission; None if none does."""
