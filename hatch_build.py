@@ -13,11 +13,11 @@ from hatchling.builders.config import BuilderConfig
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-SHIPPED_FOLDERS = ("contract", "scenarios")
+SHIPPED_FOLDERS = ("contract", "scenarios", "docs", "skills")
 
 
 class ShippedDocuments(BuildHookInterface[BuilderConfig]):
-    """Adds contract/, scenarios/ and the compiled documents to the wheel."""
+    """Adds what the emulator reads while it runs to the wheel: contract, scenarios, documentation, compiled documents."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects the files of a wheel."""
@@ -31,6 +31,7 @@ class ShippedDocuments(BuildHookInterface[BuilderConfig]):
         for folder in SHIPPED_FOLDERS:
             if (root / folder).is_dir():
                 included[str(root / folder)] = f"emulator/_shipped/{folder}"
+        included[str(root / "llms.txt")] = "emulator/_shipped/llms.txt"
         for path in compile_documents():
             included[str(path)] = f"emulator/_shipped/compiled/{path.name}"
 

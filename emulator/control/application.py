@@ -17,6 +17,7 @@ from emulator.control import (
     REQUEST_ID_KIND,
     about,
     clock,
+    documentation,
     events,
     examination,
     gallery,
@@ -51,6 +52,9 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/decisions": {"GET": Action(about.list_decisions)},
     "/scenario.schema.json": {"GET": Action(about.scenario_schema)},
     "/world.schema.json": {"GET": Action(about.world_schema)},
+    "/docs/": {"GET": Action(documentation.list_pages)},
+    "/docs/{path}": {"GET": Action(documentation.show_page)},
+    "/llms.txt": {"GET": Action(documentation.llms_text)},
     "/scenarios": {"GET": Action(scenarios.list_library)},
     "/scenarios/{scenario}": {"GET": Action(workbench.show_library_scenario)},
     "/sandboxes": {
@@ -107,7 +111,11 @@ def create_control(plane: ControlPlane) -> ASGIApp:
     paths = {**PROCESS_ROUTES, **SANDBOX_ROUTES}
     paths.update({f"/sandboxes/{{sandbox}}{path}": actions for path, actions in SANDBOX_ROUTES.items()})
     control = Starlette(
-        routes=[Route(PREFIX + path, endpoint(plane, actions), methods=[*actions]) for path, actions in paths.items()],
+        routes=[
+            # The path of a page has folders.
+            Route(PREFIX + path.replace("{path}", "{path:path}"), endpoint(plane, actions), methods=[*actions])
+            for path, actions in paths.items()
+        ],
         middleware=[Middleware(ControlMiddleware, plane)],
         exception_handlers={Problem: _refuse, HTTPException: _refuse_route},
     )

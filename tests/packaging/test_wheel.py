@@ -48,7 +48,7 @@ def test_an_older_python_is_told_what_is_needed_as_make_tells_it() -> None:
 
 def test_it_carries_contract_scenarios_world_and_licence(installation: Path) -> None:
     shipped = installation / "emulator/_shipped"
-    for folder in ("contract", "scenarios"):
+    for folder in ("contract", "scenarios", "docs", "skills"):
         assert names(ROOT / folder) == names(shipped / folder)
     assert (installation / "emulator/scenario/world.yaml").is_file()
     assert names(ROOT / "emulator/control/page") == names(installation / "emulator/control/page")
