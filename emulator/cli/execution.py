@@ -31,6 +31,7 @@ from emulator.cli.start_up import (
     address_of,
     listening_socket,
     load_application,
+    resume_collection,
     warn_of_unknown_variables,
 )
 from emulator.cli.verdict import print_compact, refusal
@@ -95,6 +96,7 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
             run = _Run(
                 application, options.words, variables, guard, limit, output, keeps_state=bool(files["save_state"])
             )
+            resume_collection()
             try:
                 with access_log(application, settings, environment, is_usual=False):
                     run.run(sockets=[listener])

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING
 
 from emulator import __version__
 from emulator.cli.logs import configure_logging
-from emulator.cli.start_up import access_log, address_of, listening_socket, load_application, warn_of_unknown_variables
+from emulator.cli.start_up import (
+    access_log,
+    address_of,
+    listening_socket,
+    load_application,
+    resume_collection,
+    warn_of_unknown_variables,
+)
 from emulator.contract import BASE_PATH
 from emulator.control import PREFIX
 from emulator.imaging.memory import give_back_large_blocks
@@ -65,6 +72,7 @@ class _AnnouncingServer(WatchedServer):
         await super().startup(sockets)
         print(self._announcement, flush=True)
         give_back_large_blocks()
+        resume_collection()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.stop()

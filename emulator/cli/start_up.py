@@ -4,6 +4,7 @@ Must not know how long either of them serves.
 """
 
 import errno
+import gc
 import logging
 import socket
 import sys
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from emulator.app import Application
 
 _LOGGER = logging.getLogger("emulator.cli")
+
+
+def resume_collection() -> None:
+    """Let the garbage collector run, which the commands switch off for as long as they only import.
+
+    It leaves out what is there by now. With Python's thresholds, its middle generation took 6 ms every 0.2 s under load.
+    """
+    gc.freeze()
+    gc.set_threshold(2_000, 50)
+    gc.enable()
 
 
 def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:

@@ -12,7 +12,7 @@ PIECE_BYTES = 256 * 1024
 """A longer body is sent in pieces of this size, so that a slow reader costs little memory."""
 
 
-class Response(Struct, frozen=True):
+class Response(Struct, frozen=True, gc=False):
     """An answer, ready to be sent."""
 
     status: int

@@ -17,7 +17,7 @@ PREFERRED_TEAM: Final = "Demo"
 """The Team whose key a client gets by default."""
 
 
-class Standing(Struct, frozen=True):
+class Standing(Struct, frozen=True, gc=False):
     """What GET /team tells a caller of itself."""
 
     team: Team

@@ -36,7 +36,7 @@ class DecodedUpload(Struct, frozen=True):
     refusal: str | None = None
 
 
-class Call(Struct, eq=False):
+class Call(Struct, eq=False, gc=False):
     """An operation being called. `now` is the instant of the last look at the clock, in milliseconds."""
 
     sandbox: Sandbox

@@ -3,6 +3,9 @@
 The one description of a request. The exchange fills a builder while a request is on its way; when the request leaves, one
 frozen record is made of it, for the journal, the control plane, the examiner and every report. A record keeps references,
 not copies: headers and bodies are decoded when somebody asks. Never holds image bytes, nor the header Authorization.
+
+No record is part of a circle, and there are thousands: the garbage collector need not look at them (`gc=False`). Its passes,
+which stop everything else, would take 5 ms and more.
 """
 
 import hashlib
@@ -38,7 +41,7 @@ class RequestCount(NamedTuple):
     is_lost: bool = False
 
 
-class RequestData(Struct, eq=False):
+class RequestData(Struct, eq=False, gc=False):
     """What is known of one request; what is not known yet, or does not apply, is None. Instants and spans are in milliseconds."""
 
     # When it arrived:
@@ -205,6 +208,7 @@ class RequestBuilder(RequestData, eq=False):
         """Return the record of the request, which has left. Long bodies are left out."""
         if self.problem is not None:  # the frames of its traceback would keep all local values alive
             self.problem.__traceback__ = self.problem.__context__ = self.problem.__cause__ = None
+        self.passed = _PASSED.setdefault(tuple(self.passed), self.passed)
         self.held_bytes = self._size_bytes()
         if self.held_bytes > MAX_BODY_BYTES:
             self._leave_out_long_bodies()
@@ -241,6 +245,8 @@ class RequestRecord(RequestData, frozen=True, eq=False):  # type: ignore[misc]  
         return RequestRecord(*structs.astuple(self)[:_FIELDS_OF_ARRIVAL])
 
 
+_PASSED: dict[tuple[Check, ...], list[Check]] = {}
+"""The lists of checks that requests passed: there are few different ones, and complete records share them."""
 _FIELDS_OF_ARRIVAL = RequestRecord.__struct_fields__.index("passed")
 
 

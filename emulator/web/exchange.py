@@ -83,7 +83,7 @@ class Surface(Protocol):
         """Find the caller as it is now, and settle the sandbox. Raises Problem."""
 
 
-class Exchange(Struct, eq=False):
+class Exchange(Struct, eq=False, gc=False):
     """One request on its way."""
 
     sandboxes: Sandboxes

@@ -29,7 +29,7 @@ _MAX_KEPT_PAGES = 24
 Work = TypeVar("Work", Operation, Generation)
 
 
-class Reply(Struct, frozen=True):
+class Reply(Struct, frozen=True, gc=False):
     """The answer to an operation: a status and a resource, and the headers that the contract promises with it."""
 
     status: int
