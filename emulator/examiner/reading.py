@@ -114,7 +114,7 @@ def cursor_of(record: RequestRecord) -> str | None:
 
 def loss_of(record: RequestRecord) -> str | None:
     """Return how the answer was lost; None for one that arrived."""
-    return "abandoned" if record.outcome == "abandoned" else record.loss
+    return "abandoned" if record.outcome == "abandoned" or record.is_unheard else record.loss
 
 
 def is_success(record: RequestRecord) -> bool:

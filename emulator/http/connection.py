@@ -24,6 +24,11 @@ class Connection:
         self.made_ms = host_elapsed_ms()
         """When it was opened, as `emulator.kernel.clock.host_elapsed_ms` counts."""
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether it is closed, or about to be: its client has gone."""
+        return self._transport.is_closing()
+
     def reset(self) -> None:
         """Break it off at once, so that the client sees a reset."""
         connection = self._transport.get_extra_info("socket")

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from msgspec import structs
+
 from emulator.kernel.clock import host_elapsed_ms, host_now
 from emulator.service.feed import Feed
 from emulator.service.record import RequestBuilder, RequestCount, RequestRecord
@@ -69,6 +71,12 @@ class Journal:
         if record.sequence > self._cleared_up_to:
             self.feed.note("left", record)
             self.report(record)
+
+    def note_unheard(self, sequence: int) -> None:
+        """Write down that the client of a request had gone before its answer was sent."""
+        index = sequence - self._first_sequence
+        if 0 <= index < len(self.requests) and isinstance(record := self.requests[index], RequestRecord):
+            self.requests[index] = structs.replace(record, is_unheard=True)
 
     def report(self, record: RequestRecord) -> None:
         """Let the watchers know of a request: it has left, or it is kept in admission."""

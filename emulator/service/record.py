@@ -60,6 +60,9 @@ class RequestData(Struct, eq=False, gc=False):
     """A digest of the header Authorization that names no credential."""
     has_authorization: bool = False
     """Whether it had the header Authorization."""
+    shows_key: bool = False
+    """Whether the key of a credential stands where none belongs: in the query or the Idempotency-Key; in a request for bytes,
+    in any header."""
     key_header: bytes | None = None
     user_agent_header: bytes | None = None
     content_type_header: bytes | None = None
@@ -113,6 +116,8 @@ class RequestData(Struct, eq=False, gc=False):
     """The size of an answer's body that is not kept."""
     response_end: bytes = b""
     """The end of an answer's body that was left out because it is long."""
+    is_unheard: bool = False
+    """Whether its client had closed the connection before the answer was sent."""
     left_at: int = 0
     """The emulator's time."""
     is_timed: bool = True

@@ -20,6 +20,8 @@ from emulator.web.pictures import PictureWorker
 from emulator.web.wire import Wire
 
 FAULT_HEADER = b"emulator-fault"
+MIN_KEY_LENGTH = 8
+"""A shorter key is not looked for in requests: it may stand there by chance."""
 
 
 class Service:
@@ -59,7 +61,10 @@ class Service:
         _leave(exchange, journal)
         if exchange.sandbox.playbooks:
             exchange.note_answer()
-        await exchange.fault.wire(exchange, response, Wire(request, receive, send, body, self._stop))
+        wire = Wire(request, receive, send, body, self._stop)
+        await exchange.fault.wire(exchange, response, wire)
+        if wire.has_client_gone:
+            journal.note_unheard(exchange.builder.sequence)
 
     async def ask_off_record(
         self, sandbox: Sandbox, scope: Scope, key: str, method: str, path: str, content: bytes
@@ -116,6 +121,7 @@ class Service:
             builder.unknown_credential = digest(headers[b"authorization"])
         builder.key_header = headers.get(b"idempotency-key")
         builder.user_agent_header = headers.get(b"user-agent")
+        builder.shows_key = _shows_key(builder, sandbox, headers)
         if body.has_more:
             builder.content_type_header = headers.get(b"content-type", b"")
         if connection is not None and connection.peer is not None:
@@ -149,10 +155,22 @@ def _note_response(builder: RequestBuilder, response: Response, embedding: Heade
 
 def _leave(exchange: Exchange, journal: Journal) -> None:
     """Complete the record in the journal of its arrival: a reset gives the sandbox another one."""
-    builder, clock = exchange.builder, exchange.sandbox.clock
+    builder, clock, connection = exchange.builder, exchange.sandbox.clock, exchange.request.connection
+    builder.is_unheard = connection is not None and connection.is_closing
     if builder.byte_surface == "upload":
         builder.request_body_bytes = exchange.body.size_bytes
     journal.leave(builder, clock.now(), is_timed=not clock.skips_waits)
+
+
+def _shows_key(builder: RequestBuilder, sandbox: Sandbox, headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a request shows the key of a credential where none belongs; a short key may be there by chance."""
+    places = [builder.query] if builder.query else []
+    if builder.byte_surface is not None:
+        places += headers.values()
+    elif b"idempotency-key" in headers:
+        places.append(headers[b"idempotency-key"])
+    keys = [key.encode() for key in sandbox.credentials if len(key) >= MIN_KEY_LENGTH] if places else ()
+    return any(key in place for key in keys for place in places)
 
 
 def _unrouted_id(sandbox: Sandbox) -> str:

@@ -23,7 +23,7 @@ class LostAnswerError(ConnectionResetError):
 class Wire:
     """The connection to one client, for one answer."""
 
-    __slots__ = ("_body", "_receive", "_request", "_send", "_stop")
+    __slots__ = ("_body", "_receive", "_request", "_send", "_stop", "has_client_gone")
 
     def __init__(self, request: Request, receive: Receive, send: Send, body: Body, stop: Stop) -> None:
         self._request = request
@@ -31,6 +31,8 @@ class Wire:
         self._send = send
         self._body = body
         self._stop = stop
+        self.has_client_gone = False
+        """Whether the client was found to have gone in a pause."""
 
     async def send(self, response: Response, bytes_per_second: int | None = None) -> None:
         """Send an answer whole, without its body in answer to HEAD, at a speed of real time if one is given."""
@@ -79,7 +81,8 @@ class Wire:
             return False
         with watching(self._receive) as gone:
             await self._stop.cut_short(asyncio.wait([gone], timeout=span_ms / SECOND_MS))
-            return gone.done()
+            self.has_client_gone = gone.done()
+            return self.has_client_gone
 
     async def stall(self) -> None:
         """Send nothing until the client has gone or the emulator stops."""

@@ -129,6 +129,14 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
         Example((upscale("one"), *SEE, _other("two"), *SEE)),
     ),
     "credential-sent-to-bytes": (Example((Ask("GET", "{file}"),)), Example((Ask("GET", "{file}", credential=False),))),
+    "credential-in-request": (
+        Example((Ask("GET", "/products?limit=5&api_key=iwe_demo_full"),)),
+        Example((Ask("GET", "/products?limit=5"),)),
+    ),
+    "key-after-retention": (
+        Example((upscale("one"), *SEE, Wait(25 * 3600), upscale("one"), *SEE)),
+        Example((upscale("one"), *SEE, Wait(23 * 3600), upscale("one"))),
+    ),
     "upload-after-window": (
         Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),
         Example((OPEN_UPLOAD, Wait(800), SEND_BYTES, COMPLETE_UPLOAD)),

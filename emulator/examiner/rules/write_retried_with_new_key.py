@@ -1,7 +1,8 @@
 """`write-retried-with-new-key`, or `double-spend`: a write of unknown effect is sent again under another key.
 
 Theory of operation. After a lost answer, a 5xx or idempotency_in_progress the same intent comes under a new key, and
-the first key never again: it is the same write, which may now be done twice. A first key that was tried three times was
+the first key never again: it is the same write, which may now be done twice. A client that hung up has lost its answer
+too, though the service may have sent it. A first key that was tried three times was
 given up, and what follows is another write. An admission that was answered only after the new key had come was not
 heard; if the client sent other writes in between, what follows is another write all the same. Where at least two of the
 keys admitted work whose Credits were not given back, it was done twice and paid twice: then, and only then, it is
@@ -27,6 +28,7 @@ from emulator.service.record import RequestRecord
 
 DOUBLE_SPEND: Final = "double-spend"
 GIVEN_UP_AFTER: Final = 3
+HUNG_UP: Final = "abandoned"
 Attempts = Sequence[RequestRecord]
 
 
@@ -47,7 +49,7 @@ def _chains(history: History, by_key: Sequence[Attempts]) -> Iterator[Sequence[A
     """Iterate over the keys whose writes had no reliable answer, each with the keys that replaced it."""
     chain: list[Attempts] = []
     for index, attempts in enumerate(by_key):
-        if chain and not history.knows(attempts[0], chain[-1][-1]):
+        if chain and not (loss_of(chain[-1][-1]) == HUNG_UP or history.knows(attempts[0], chain[-1][-1])):
             yield chain
             chain = []
         chain.append(attempts)
@@ -62,7 +64,12 @@ def _is_left_open(history: History, attempts: Attempts, following: RequestRecord
     if len(attempts) >= GIVEN_UP_AFTER:
         return False
     last = attempts[-1]
-    is_open = is_unknown(last) or is_answered(last, 503) or last.code == "idempotency_in_progress"
+    is_open = (
+        loss_of(last) is not None
+        or is_unknown(last)
+        or is_answered(last, 503)
+        or last.code == "idempotency_in_progress"
+    )
     successes = [record for record in attempts[:-1] if is_success(record)]
     is_unheard = all(record.last_arrival >= following.sequence for record in successes)
     return is_open and (not successes or (is_unheard and _follows(history, last, following)))
@@ -77,10 +84,11 @@ def _follows(history: History, last: RequestRecord, following: RequestRecord) ->
 
 
 def _breach(history: History, chain: Sequence[Attempts]) -> Breach:
-    records = [attempts[-1] for attempts in chain]
+    records = [record for attempts in chain for record in attempts]
     spent = [attempts for attempts in chain if _spent(history, attempts)]
-    first = records[0]
-    how = "lost" if loss_of(first) else f"{first.status} {first.code}"
+    first = chain[0][-1]
+    loss = loss_of(first)
+    how = "not waited for" if loss == HUNG_UP else "lost" if loss else f"{first.status} {first.code}"
     message = f"{title_of(first)} was sent again under another key, though the answer under the first was {how}"
     if len(spent) > 1:
         return Breach(
@@ -100,7 +108,8 @@ RULE: Final = ConductRule(
     severity="warning",
     source="Section 4: Same key and same intent: the original admission status, headers and body are replayed exactly "
     "and work is not restarted.",
-    remedy="make one Idempotency-Key for each intent, keep it, and send it with every attempt",
+    remedy="make one Idempotency-Key for each intent, keep it, and send it with every attempt, also after a time limit of "
+    "the client's own: it says nothing of what was done",
     examine=_examine,
     gives_way_to=DOUBLE_SPEND,
 )

@@ -1,0 +1,108 @@
+"""Work that is paid twice: by clients that hang up, and by those that send a wish under two keys at once."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from emulator.testing import Emulator, Sandbox
+from tests.examiner.example_client import PHOTO, UPSCALE, enlarging, load
+
+LATE: Final = {"network": {"latency": "600ms"}}
+
+
+@pytest.fixture
+def sandbox(server: Emulator) -> Iterator[Sandbox]:
+    """A sandbox of its own, by a manual clock."""
+    with server.sandbox(clock="manual") as sandbox:
+        yield sandbox
+
+
+def late(sandbox: Sandbox, nth: str, **fault: Any) -> dict[str, Any]:
+    """Let upscales be answered late; return what orders one."""
+    with closing(load().ImageWorkflow(sandbox.base_url, sandbox.api_key)) as client:
+        body = enlarging(client.upload(PHOTO, "image/png")["id"])
+    rule = {"match": {"operation": "createUpscaleGeneration"}, "when": {"nth": nth}, "then": {**LATE, **fault}}
+    sandbox.use({"scenario": "late", "rules": [rule]})
+    return body
+
+
+def send(sandbox: Sandbox, body: dict[str, Any], key: str, limit: float = 5.0) -> None:
+    """Order, on a connection of its own, and hang up after a time limit."""
+    headers = {"Authorization": f"Bearer {sandbox.api_key}", "Idempotency-Key": key}
+    with suppress(httpx.TimeoutException):
+        httpx.post(sandbox.base_url + UPSCALE, json=body, headers=headers, timeout=limit)
+
+
+def see(sandbox: Sandbox) -> None:
+    """See the end of all work, in a list."""
+    sandbox.clock.advance(60)
+    httpx.get(f"{sandbox.base_url}/generations", headers={"Authorization": f"Bearer {sandbox.api_key}"})
+
+
+@pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
+def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(sandbox: Sandbox, moment: str) -> None:
+    body = late(sandbox, "1-3", at=moment)
+    for key, limit in (("one", 0.2), ("two", 0.2), ("three", 5.0)):
+        send(sandbox, body, key, limit)
+    see(sandbox)
+    (finding,) = sandbox.conduct().findings
+    assert ("double-spend", 3) == (finding.rule, len(finding.requests))
+    assert "not waited for" in finding.message
+    assert "time limit" in finding.remedy
+
+
+def test_who_hangs_up_and_repeats_the_key_is_clean(sandbox: Sandbox) -> None:
+    body = late(sandbox, "1")
+    send(sandbox, body, "one", 0.2)
+    sandbox.clock.advance(10)
+    send(sandbox, body, "one")
+    see(sandbox)
+    assert [] == list(map(str, sandbox.conduct().findings))
+
+
+def test_two_equal_orders_one_after_the_other_are_clean(sandbox: Sandbox) -> None:
+    body = late(sandbox, "1")
+    for key in ("one", "two"):
+        send(sandbox, body, key)
+    see(sandbox)
+    assert [] == list(map(str, sandbox.conduct().findings))
+
+
+@pytest.mark.parametrize(("keys", "found"), [(("one", "two"), ["hedged"]), (("one", "one"), [])])
+def test_a_wish_under_two_keys_at_once_is_noted(sandbox: Sandbox, keys: tuple[str, str], found: list[str]) -> None:
+    body = late(sandbox, "1-2")
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda key: send(sandbox, body, key), keys))
+    see(sandbox)
+    assert found == [finding.rule for finding in sandbox.conduct().findings]
+
+
+Leak = Callable[[Sandbox, str], object]
+LEAKS: Final[dict[str, Leak]] = {
+    "another header": lambda sandbox, url: httpx.get(url, headers={"X-Api-Key": sandbox.api_key}),
+    "a cookie": lambda sandbox, url: httpx.get(url, headers={"Cookie": f"session={sandbox.api_key}"}),
+    "the query": lambda sandbox, url: httpx.get(url, params={"key": sandbox.api_key}),
+    "the Referer": lambda sandbox, url: httpx.get(url, headers={"Referer": f"http://app/?key={sandbox.api_key}"}),
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS)
+def test_a_credential_anywhere_in_a_request_for_bytes_is_found(sandbox: Sandbox, leak: Leak) -> None:
+    with closing(load().ImageWorkflow(sandbox.base_url, sandbox.api_key)) as client:
+        url = client.upload(PHOTO, "image/png")["url"]
+    assert [] == sandbox.conduct().findings
+    leak(sandbox, url)
+    (finding,) = sandbox.conduct().findings
+    assert ("credential-sent-to-bytes", "error") == (finding.rule, finding.severity)
+    assert sandbox.api_key not in str(finding)
+
+
+def test_a_credential_in_an_idempotency_key_is_found(sandbox: Sandbox) -> None:
+    body = late(sandbox, "9")
+    send(sandbox, body, f"{sandbox.api_key}-1")
+    see(sandbox)
+    assert ["credential-in-request"] == [finding.rule for finding in sandbox.conduct().findings]
