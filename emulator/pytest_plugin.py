@@ -26,6 +26,8 @@ _SHARD: Final = "image_workflow_coverage"
 OPTIONS: Final = ("clock", "scenario", "world", "seed", "start", "rate_limits", "evolution", "readings", "conduct")
 """What the marker takes."""
 INI: Final = "image_workflow_conduct"
+CLOCK_INI: Final = "image_workflow_clock"
+SCENARIO_INI: Final = "image_workflow_scenario"
 READINGS_INI: Final = "image_workflow_readings"
 CONDUCT: Final = ("off", "report", "fail")
 SECTION: Final = "image workflow requests"
@@ -63,6 +65,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run every test under other readings of the specification: such as D26=always-a-cursor, a set such as stingy, "
         "or a file (default: the file image-workflow.readings.yaml, if it is there)",
     )
+    parser.addini(CLOCK_INI, "the clock of every sandbox, unless its marker says otherwise", default="auto")
+    parser.addini(SCENARIO_INI, "the scenario of every sandbox, unless its marker says otherwise", default="")
     parser.addini(READINGS_INI, f"as {READINGS}, which goes before it", default="")
     parser.addini(
         INI,
@@ -78,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_READINGS] = _common_readings(config)
     config.addinivalue_line(
         "markers",
-        f"{MARKER}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock` is `auto` unless said otherwise, `conduct` is as the ini option of that name has it",
+        f"{MARKER}({', '.join(OPTIONS)}): how the sandbox of the fixture `image_workflow` begins; `clock`, `scenario` and `conduct` are as the ini options of these names have them, and the clock is `auto` without one",
     )
 
 
@@ -184,7 +188,10 @@ def image_workflow(request: pytest.FixtureRequest, image_workflow_emulator: "Emu
 
 def _options(node: pytest.Item) -> dict[str, Any]:
     """Return what the test's markers ask for; one that is nearer to the test goes before one of its class or module."""
-    options: dict[str, Any] = {"clock": "auto"} | node.config.stash[_READINGS]
+    options: dict[str, Any] = {"clock": node.config.getini(CLOCK_INI)} | node.config.stash[_READINGS]
+    scenario = node.config.getini(SCENARIO_INI)
+    if scenario:
+        options["scenario"] = scenario
     for marker in reversed(list(node.iter_markers(MARKER))):
         if marker.args:
             pytest.fail(
