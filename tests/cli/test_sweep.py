@@ -292,6 +292,14 @@ for attempt in range({attempts}):
     assert {pair: outcome} == swept(tmp_path, ["--only", pair], client(script))[1]
 
 
+def test_programs_get_one_object_with_what_to_fix_and_the_command_that_shows_it() -> None:
+    found = sweep(["--only", "getTeam#1:rate_limited", "--format", "json", "--strict"], client(HASTY))
+    answer = json.loads(found.output)
+    assert (1, False) == (found.status, answer["ok"])
+    assert ["1 call does not retry after 429 rate_limited"] == [one["remedy"] for one in answer["findings"]]
+    assert [cause["command"] for cause in answer["causes"]] == answer["next"]
+
+
 def test_what_cannot_differ_is_left_out_and_why_is_told(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     sweep(["--only", "getTeam#1:lost-*", "--report", str(report)], client(SOUND))

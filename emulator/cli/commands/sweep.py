@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 
 from emulator.cli.arguments import ENVIRONMENT, PROGRAM, add_settings
+from emulator.cli.output import add_format
 
 _EPILOG = f"""\
 A cell is OPERATION#N:FAULT, such as createProduct#2:lost-after-commit; with OPERATION#N+ the fault lasts. A run survives a fault if
@@ -51,6 +52,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         const="all",
         help="exit with 1 also if a run failed that a client can recover from, or any run (alone: all; default: recoverable where CI is set, else off)",
     )
+    add_format(parser, "text", "json")
     add_settings(parser, {"port": "a free one", "access_log": "off", "clock": "auto"})
 
 

@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,7 +16,8 @@ from emulator.cli.sweep.calls import order_of
 from emulator.cli.sweep.cells import FAILED_AFTER, FAULT_NAMES, LOST_AFTER, LOST_BEFORE, Cell
 from emulator.cli.sweep.classes import Plan
 from emulator.cli.sweep.gate import Gate
-from emulator.cli.sweep.runs import OUTCOMES, Run
+from emulator.cli.sweep.runs import OUTCOMES, Outcome, Run
+from emulator.cli.verdict import finding, verdict
 from emulator.contract import Contract
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import count_of
@@ -41,6 +43,7 @@ class Cause(Struct, frozen=True):
     """What several runs have in common, and the command that repeats one of them."""
 
     summary: str
+    outcome: Outcome
     cells: Sequence[str]
     command: str
     tests: Sequence[str] = ()
@@ -64,8 +67,19 @@ class Sweep:
     why_stopped: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report."""
-        return {
+        """Return the report, with what every command that judges answers programs."""
+        found = (
+            finding(
+                "sweep",
+                "warning" if cause.outcome == "failed" else "error",
+                _some(cause.cells),
+                cause.summary,
+                cause.command,
+            )
+            for cause in self.causes
+        )
+        is_good = not any(map(self.gate.fails, self.runs))
+        return verdict(self.summary(), found, ok=is_good) | {
             "cells": [run.as_json() for run in self.runs],
             "classes": self.plan.classes_as_json({Cell.read(run.cell): run for run in self.runs}),
             "causes": [structs.asdict(cause) for cause in self.causes],
@@ -96,7 +110,7 @@ class Sweep:
         for runs in sorted(groups.values(), key=lambda runs: (-OUTCOMES.index(runs[0].outcome), -len(runs))):
             tests = dict.fromkeys(test for run in runs for test in run.tests)
             cells = [run.cell for run in runs]
-            causes.append(Cause(_summary(runs), cells, self.line_to_repeat(cells[0]), list(tests)))
+            causes.append(Cause(_summary(runs), runs[0].outcome, cells, self.line_to_repeat(cells[0]), list(tests)))
         return causes
 
     @property
@@ -119,17 +133,24 @@ class Sweep:
         return found
 
     @property
-    def left_out_by_reason(self) -> dict[str, list[Cell]]:
-        """The cells that were left out, by why they were."""
-        cells: dict[str, list[Cell]] = {}
-        for left in self.plan.left_out:
-            cells.setdefault(left.why, []).append(left.cell)
-        return cells
-
-    @property
-    def represented(self) -> int:
-        """How many cells were not run, since another of their class was."""
-        return sum(map(len, self.plan.classes.values())) - len(self._cells)
+    def remarks(self) -> list[str]:
+        """What is flaky, what was expected and did not occur, and what was not run, each in a sentence."""
+        remarks = []
+        flaky = [run.cell for run in self.runs if run.is_flaky]
+        if flaky:
+            remarks.append(
+                f"flaky: {_some(flaky)} failed, and did not when repeated: the suite does not always end alike"
+            )
+        unused = self.gate.unused(self.runs)
+        remarks += [f"expected, but did not occur: {one.cell} {one.outcome} ({one.reason})" for one in unused]
+        others = sum(map(len, self.plan.classes.values())) - len(self._cells)
+        if others:
+            remarks.append(f"{count_of(others, 'cell')} not run, for which another call stands; --faults all runs them")
+        left_out = Counter(left.why for left in self.plan.left_out)
+        remarks += [f"left out {count_of(count, 'cell')}: {why}" for why, count in left_out.items()]
+        if self.not_run:
+            remarks.append(f"{count_of(len(self.not_run), 'run')} had not ended when {self.why_stopped}")
+        return remarks
 
     def summary(self) -> str:
         """Return the number of runs by outcome, in words."""
@@ -196,7 +217,7 @@ def as_text(sweep: Sweep, style: Style) -> str:
     lines += ["", style("How the calls of each operation ended", BOLD)]
     for name, calls in _by_operation(sweep.words_of_cells).items():
         lines += [name, *_faults_by_word(calls, style)]
-    lines += ["", *_remarks(sweep), sweep.summary()]
+    lines += ["", *sweep.remarks, sweep.summary()]
     return "\n".join(lines) + "\n"
 
 
@@ -242,20 +263,6 @@ def _warnings(sweep: Sweep, style: Style) -> Iterator[str]:
         yield from ("", style("Warnings of runs that survived", BOLD))
     for rule, rows in found.items():
         yield f"{rule}: {rows[0][1]['message']} ({_some(list(dict.fromkeys(cell for cell, _ in rows)))})"
-
-
-def _remarks(sweep: Sweep) -> Iterator[str]:
-    flaky = [run.cell for run in sweep.runs if run.is_flaky]
-    if flaky:
-        yield f"flaky: {_some(flaky)} failed, and did not when repeated: the suite does not always end alike"
-    for one in sweep.gate.unused(sweep.runs):
-        yield f"expected, but did not occur: {one.cell} {one.outcome} ({one.reason})"
-    if sweep.represented:
-        yield f"{count_of(sweep.represented, 'cell')} not run: another call of the same operation stands for each; --faults all runs them"
-    for why, cells in sweep.left_out_by_reason.items():
-        yield f"left out {count_of(len(cells), 'cell')}: {why}"
-    if sweep.not_run:
-        yield f"{count_of(len(sweep.not_run), 'run')} had not ended when {sweep.why_stopped}"
 
 
 def _some(names: Sequence[str]) -> str:

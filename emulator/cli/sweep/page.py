@@ -10,12 +10,6 @@ from emulator.cli.sweep.matrix import Sweep
 from emulator.cli.sweep.runs import OUTCOMES
 
 _SIGNS: Final = {"survived": "✓", "failed": "F", "hung": "H", "damaged": "D"}
-_MEANINGS: Final = {
-    "survived": "the command succeeded all the same",
-    "failed": "it exited with another status",
-    "hung": "it did not end in time, twice",
-    "damaged": "it did what costs money or leaks a key",
-}
 _STYLE: Final = Path(__file__).with_suffix(".css")
 
 
@@ -31,7 +25,7 @@ def as_page(sweep: Sweep) -> str:
             "<h1>What does it survive?</h1>",
             f'<p class="quiet"><code>{command}</code>, {sweep.clean.seconds:.1f} s without a fault</p>',
             *([f"<p>Incomplete: {escape(sweep.why_stopped)} before all runs had ended.</p>"] if sweep.not_run else []),
-            *_counts(sweep),
+            f"<p>{escape(sweep.summary())}</p>",
             *_causes(sweep),
             *_matrix(sweep),
             *_broken(sweep),
@@ -41,24 +35,13 @@ def as_page(sweep: Sweep) -> str:
     )
 
 
-def _counts(sweep: Sweep) -> Iterator[str]:
-    counts = {outcome: sum(run.outcome == outcome for run in sweep.runs) for outcome in OUTCOMES}
-    parts = "".join(f'<i class="{outcome}" style="--n: {count}"></i>' for outcome, count in counts.items() if count)
-    yield f'<div class="bar" role="img" aria-label="{escape(sweep.summary())}">{parts}</div><ul class="counts">'
-    for outcome, count in counts.items():
-        tag = f'<span class="tag {outcome}">{_SIGNS[outcome]}</span>'
-        yield f"<li><b>{count}</b>{tag}{outcome}<small>{_MEANINGS[outcome]}</small></li>"
-    yield "</ul>"
-
-
 def _causes(sweep: Sweep) -> Iterator[str]:
     if sweep.causes:
         yield "<h2>What to fix first</h2>"
     for cause in sweep.causes:
-        outcome = next(run.outcome for run in sweep.runs if run.cell == cause.cells[0])
         cells = ", ".join(f'<a href="#{escape(cell)}"><code>{escape(cell)}</code></a>' for cell in cause.cells)
         tests = f"<p><small>in {escape(', '.join(cause.tests))}</small></p>" if cause.tests else ""
-        yield f'<article class="{outcome}"><h3>{escape(cause.summary)}</h3><p>{cells}</p>{tests}{_command(cause.command)}</article>'
+        yield f'<article class="{cause.outcome}"><h3>{escape(cause.summary)}</h3><p>{cells}</p>{tests}{_command(cause.command)}</article>'
 
 
 def _matrix(sweep: Sweep) -> Iterator[str]:
@@ -104,9 +87,6 @@ def _command(line: str) -> str:
 
 
 def _left_out(sweep: Sweep) -> Iterator[str]:
-    if not sweep.plan.left_out:
-        return
-    yield "<h2>What was left out</h2>"
-    for why, cells in sweep.left_out_by_reason.items():
-        listed = ", ".join(f"<code>{escape(str(cell))}</code>" for cell in cells)
-        yield f"<details><summary>{len(cells)}: {escape(why)}</summary><p>{listed}</p></details>"
+    if sweep.remarks:
+        yield "<h2>What was not run</h2>"
+    yield from (f"<p>{escape(remark)}</p>" for remark in sweep.remarks)

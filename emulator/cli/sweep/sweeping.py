@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from emulator.cli.child import signalled_status
 from emulator.cli.errors import writable_file, writing
-from emulator.cli.output import out
+from emulator.cli.output import out, print_json
 from emulator.cli.sweep.calls import Call, Work, calls_of
 from emulator.cli.sweep.cells import Cell, plan, sandboxes_of
 from emulator.cli.sweep.classes import CHOICES, Plan, choose
@@ -110,7 +110,10 @@ def sweep(options: Namespace, environment: Mapping[str, str]) -> int:
     finally:
         runner.close()
     try:
-        print(as_text(swept, out(environment)), end="", flush=True)
+        if options.format == "json":
+            print_json(swept.as_json())
+        else:
+            print(as_text(swept, out(environment)), end="", flush=True)
     finally:  # the same Ctrl-C may have ended who reads it
         for file, content in ((report_file, _report_text), (junit_file, junit_text)):
             if file is not None:
@@ -141,12 +144,17 @@ def _sweep(
     style, stopped, why = out(environment), None, ""
     try:
         with progress, resumed.noting() as note:
-            crew.is_shown = len(chosen.cells) == 1
+            crew.is_shown = len(chosen.cells) == 1 and options.format == "text"
             crew.add([cell for cell in chosen.cells if cell not in runs])
             for cell, run, is_last in crew.run():
                 is_asked_for = choice.only is not None or cell.group == "readings"
                 is_told = choice.gate.is_weakness(run) or run.is_flaky or (is_asked_for and run.outcome != "survived")
-                if is_told and announced.get(cell) != run and (is_last or run.outcome == "failed"):
+                if (
+                    options.format == "text"
+                    and is_told
+                    and announced.get(cell) != run
+                    and (is_last or run.outcome == "failed")
+                ):
                     announced[cell] = run
                     progress.tell(told(swept, run, style))
                 if is_last:
