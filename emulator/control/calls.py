@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from emulator.contract import Contract
 from emulator.control.fields import read_fields, read_parameters
-from emulator.domain.problems import Problem
+from emulator.domain.problems import Problem, invalid_request
 from emulator.domain.readings import Readings
 from emulator.examiner.closing import Closing
 from emulator.examiner.examiner import Examiner
@@ -240,8 +240,7 @@ def _content(kind: BodyKind, body: bytes | None, limit_bytes: int, content_type:
     if kind == "none":
         check_no_body(body)
     elif body is None:
-        found = f"more than {limit_bytes} bytes"
-        raise Problem("invalid_request", f"(body): found {found}; expected fewer", status=413)
+        raise invalid_request("(body)", f"more than {limit_bytes} bytes", "fewer", "send a smaller body", status=413)
     return None
 
 

@@ -7,7 +7,7 @@ more of them are kept than the session declared.
 import hashlib
 import io
 
-from emulator.domain.problems import Check, Problem
+from emulator.domain.problems import Check, Problem, invalid_request
 from emulator.domain.resources import UploadSession
 from emulator.http.problems import not_allowed
 from emulator.http.requests import Body, Request
@@ -135,11 +135,8 @@ def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -
         if name in request.repeated or found is None or found.decode("latin-1").strip() != value:
             shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
             shown = "more than one" if name in request.repeated else shown
-            raise Problem(
-                "invalid_request",
-                f"{name.decode()}: found {shown}; expected {value} as in upload.headers",
-                remedy="send every header of upload.headers as it is",
-            )
+            remedy = "send every header of upload.headers as it is"
+            raise invalid_request(name.decode(), shown, f"{value} as in upload.headers", remedy)
 
 
 def _check_announced_size(request: Request, session: UploadSession) -> None:
@@ -154,11 +151,8 @@ def _wrong_size(session: UploadSession, found: str) -> Problem:
         return uploads.bytes_conflict(
             session, f"found {found}; expected those that {session.id} accepted already, or a new session"
         )
-    return Problem(
-        "invalid_request",
-        f"the body: found {found}; expected size_bytes, {session.size_bytes}",
-        remedy=f"send exactly {count_of(session.size_bytes, 'byte')}, or create a session for a file of this size",
-    )
+    remedy = f"send exactly {count_of(session.size_bytes, 'byte')}, or create a session for a file of this size"
+    return invalid_request("the body", found, f"size_bytes, {session.size_bytes}", remedy)
 
 
 async def _read(body: Body, session: UploadSession, sandbox: Sandbox) -> tuple[bytes, bytes]:

@@ -12,7 +12,7 @@ Must not know what an operation does, nor any single fault or surface.
 """
 
 from emulator.domain.idempotency import StoredAnswer
-from emulator.domain.problems import Problem, key_binding_codes
+from emulator.domain.problems import Problem, invalid_request, key_binding_codes
 from emulator.http.problems import internal_error
 from emulator.http.requests import MAXIMUM_BODY_BYTES, ClientDisconnectedError
 from emulator.http.responses import Response
@@ -116,11 +116,8 @@ def _requested_fault(header: bytes, codes: frozenset[str]) -> Fault:
 
     code = header.decode("latin-1").strip()
     if code not in codes:
-        raise Problem(
-            "invalid_request",
-            f"Emulator-Fault: found {excerpt(code)}; expected one of {', '.join(sorted(codes))}",
-            remedy="ask for a code that this operation can return",
-        )
+        expected, remedy = f"one of {', '.join(sorted(codes))}", "ask for a code that this operation can return"
+        raise invalid_request("Emulator-Fault", excerpt(code), expected, remedy)
     return ProblemFault(code)
 
 

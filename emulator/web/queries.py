@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from emulator.contract import QueryParameter
-from emulator.domain.problems import Problem
+from emulator.domain.problems import invalid_request
 from emulator.http.requests import read_query
 from emulator.kernel.wording import excerpt
 
@@ -23,9 +23,6 @@ def parse_query(
             continue
         expected = parameters[name].unmet(value)
         if expected is not None:
-            raise Problem(
-                "invalid_request",
-                f"{name}: found {excerpt(value)}; expected {expected}",
-                remedy=f"set the parameter {name} to {expected}, or remove it",
-            )
+            remedy = f"set the parameter {name} to {expected}, or remove it"
+            raise invalid_request(name, excerpt(value), expected, remedy)
     return given
