@@ -73,10 +73,29 @@ def test_looking_asks_nobody_else_complains_of_nothing_and_leaves_no_trace(visit
     assert len(service.told("GET", "/requests")["data"]) == before
 
 
+def test_a_file_that_is_dropped_beside_the_gallery_does_not_replace_the_page(visit: Visit) -> None:
+    dropped = "() => !document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true}))"
+    assert visit.page.evaluate(dropped)
+
+
+@pytest.mark.served("--clock", "manual", "--readings", "D26=always-a-cursor")
+def test_the_strip_shows_time_scenario_and_other_readings_on_a_phone_too(visitor: Any, service: Service) -> None:
+    visit = visitor(**PHONE)
+    strip = visit.page.get_by_role("group", name="Clock and scenario", exact=True)
+    expect(strip).to_contain_text("2026-01-01 00:00:00")
+    expect(strip).to_contain_text("No scenario")
+    expect(strip).to_contain_text("1 other reading")
+    service.told("PUT", "/scenario", {"use": "some-outputs-fail"})
+    service.told("POST", "/clock/advance", {"seconds": 9})
+    expect(strip).to_contain_text("some-outputs-fail")
+    expect(strip).to_contain_text("2026-01-01 00:00:09")
+
+
 @pytest.mark.served("--clock", "manual", "--control-token", TOKEN)
 def test_the_control_token_is_asked_for_once_and_kept_for_the_tab(visit: Visit, origin: str) -> None:
     field = visit.page.get_by_label("Control token", exact=True)
     expect(field).to_be_visible()
+    expect(visit.page.get_by_role("tab")).to_have_count(0)
     assert visit.complaints == []
     field.fill("wrong")
     field.press("Enter")

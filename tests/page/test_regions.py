@@ -302,6 +302,7 @@ def test_the_credits_of_a_team_are_set_with_enter(visit: Visit, service: Service
     field.fill("5")
     field.press("Enter")
     expect(field).not_to_have_class("is-changed")
+    expect(visit.region("Teams").get_by_text("Saved", exact=True)).to_be_visible()
     assert service.get("/team").json["credits"] == 5
     service.told("PATCH", "/teams/Demo", {"credits": 7})
     expect(field).to_have_value("7")
@@ -328,6 +329,7 @@ def test_a_credential_is_copied_revoked_and_restored(visitor: Any, service: Serv
     row.get_by_role("button", name="Revoke").click()
     expect(row).to_contain_text("revoked")
     assert service.get("/team").json["code"] == "credential_revoked"
+    expect(row.get_by_role("button", name="Restore")).to_be_focused()
     row.get_by_role("button", name="Restore").click()
     expect(row).to_contain_text("active")
 
@@ -660,7 +662,7 @@ def test_a_trial_names_assets_that_exist_and_is_replayed_with_the_same_key(visit
 def test_what_a_client_does_wrong_is_told_with_its_remedy_and_its_requests(visit: Visit, service: Service) -> None:
     region = visit.region("Conduct")
     expect(region).to_contain_text("Nothing found")
-    for body in (UPLOAD, UPLOAD | {"size_bytes": 20}):
+    for body in (UPLOAD, UPLOAD | {"size_bytes": 20}, UPLOAD | {"size_bytes": 30}):
         service.post("/uploads", body, idempotency_key="same", headers={"User-Agent": "shop/1"})
     finding = region.get_by_role("article", name="key-reused")
     expect(finding).to_contain_text("warning")

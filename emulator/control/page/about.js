@@ -1,7 +1,7 @@
 /** The region `About ID`: all that is known about one thing, wherever it is named. */
 
 import { actButton, copy } from "./acts.js";
-import { element, fill } from "./dom.js";
+import { element, fill, follow } from "./dom.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
 import { orderOf } from "./orders.js";
@@ -28,6 +28,7 @@ export function create(panel) {
   const copies = actButton("Copy id", () => copy(id, copies), { class: "quiet" });
   const kind = element("p", { class: "faint" });
   const content = element("div", { class: "about" });
+  const list = element("div", { class: "works" });
   let id = "";
   panel.append(element("div", { class: "region-head" }, title, kind, copies), content);
 
@@ -48,8 +49,9 @@ export function create(panel) {
     const works = work.data.filter(touches);
     const asset = assets.data.find((/** @type {any} */ one) => one.id === wanted);
     const team = teams.data.find(touches);
-    const hasFocus = content.contains(document.activeElement);
-    if (hasFocus) return;
+    follow(list, works, (/** @type {import("./work.js").Work} */ work) => work.id, makeWork, updateWork);
+    // A button that the keyboard is on stays.
+    if (content.contains(document.activeElement)) return;
     fill(
       kind,
       sentence(answer?.response_body?.object ?? (asset ? "asset" : (works[0]?.id === wanted && works[0].object) || "")),
@@ -59,7 +61,7 @@ export function create(panel) {
       works.length + named.length === 0 && !asset && !team && element("p", {}, "Nothing of this sandbox has this id."),
       asset && shownAsset(asset, works),
       team && part("Credits", element("p", {}, creditsOf(team))),
-      works.length > 0 && part("Work", element("div", { class: "works" }, works.map(shownWork))),
+      works.length > 0 && part("Work", list),
       named.length > 0 && part("Requests", requests(named)),
       answer?.response_body && part("As it was last answered", json(answer.response_body, "Answer")),
     );
@@ -88,13 +90,6 @@ export function create(panel) {
  */
 function part(title, content) {
   return element("div", { class: "details-section" }, element("h3", {}, title), content);
-}
-
-/** @param {import("./work.js").Work} work */
-function shownWork(work) {
-  const article = makeWork(work);
-  updateWork(article, work);
-  return article;
 }
 
 /**

@@ -104,7 +104,7 @@ export function create(panel) {
     open(what) {
       const isOpen = what === "edit";
       edit.setAttribute("aria-expanded", String(isOpen));
-      void workbench.show(isOpen);
+      void (isOpen && library.size === 0 ? refresh() : Promise.resolve()).finally(() => workbench.show(isOpen));
     },
   };
 }

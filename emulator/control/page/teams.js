@@ -96,7 +96,7 @@ export function create(panel) {
     const saveCredits = async () => {
       const change = () => ({ credits: credits.value === "" ? null : Number(credits.value) });
       if (!(await save(credits, change))) return;
-      setText(saved, "✓ Saved");
+      setText(saved, "Saved");
       setTimeout(() => setText(saved, ""), SAVED_MS);
     };
     /** @param {HTMLElement} control @param {() => Record<string, unknown>} change */
