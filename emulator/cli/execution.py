@@ -36,6 +36,7 @@ from emulator.cli.start_up import (
 )
 from emulator.cli.verdict import print_compact, refusal
 from emulator.contract import BASE_PATH
+from emulator.domain.readings import chosen
 from emulator.kernel.clock import host_elapsed_ms
 from emulator.kernel.printable import printable_lines
 from emulator.server.server import WatchedServer
@@ -156,7 +157,15 @@ def _report(
 def _report_of(
     options: Namespace, status: int, run: "_Run", application: "Application", conduct: "Totals | None"
 ) -> Report:
-    return Report(options.words, status, run.duration_ms, run.tally, list(application.contract.operations), conduct)
+    return Report(
+        options.words,
+        status,
+        run.duration_ms,
+        run.tally,
+        list(application.contract.operations),
+        conduct,
+        chosen(application.sandboxes.default.readings),
+    )
 
 
 def _coverage_words(coverage: "Coverage", wanted: float | None) -> str:

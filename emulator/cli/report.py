@@ -16,6 +16,7 @@ The JSON has these keys. New ones may be added; these keep their name and meanin
 - `teams`: the same for each, with `name` and `concurrency_limit`. Teams of one name count as one.
 - `rules`: those of every scenario that ran, each with `scenario`, `name`, and how many requests (or pieces of work) it
   `matched` and on how many it `fired`.
+- `readings`: those of the default sandbox that are not plain, such as `D66=silent`.
 - `conduct`: what the command did wrong, as in `GET /_emulator/conduct`, with the `sandbox` of each finding; null with
   `--conduct off`.
 """
@@ -58,6 +59,7 @@ class Report:
     tally: Tally
     operations: Sequence[str]
     conduct: Totals | None = None
+    readings: Sequence[str] = ()
 
     def as_json(self) -> str:
         """Return the report for programs; the head of this file says what is in it."""
@@ -92,6 +94,7 @@ class Report:
                 {"scenario": scenario, "name": name, "matched": rule.matched, "fired": rule.fired}
                 for (scenario, name), rule in tally.rules.items()
             ],
+            "readings": list(self.readings),
             "conduct": self.conduct.as_json() if self.conduct else None,
         }
         return json.dumps(content, indent=2) + "\n"
@@ -104,6 +107,8 @@ class Report:
             f"{count_of(_charged(tally), 'Credit')} charged, {_span(tally.emulator_ms)} of emulator time"
         )
         lines = [head, *self._request_lines()]
+        if self.readings:
+            lines.append(f"  readings: {', '.join(self.readings)}")
         if not tally.requests:
             lines.append(NO_REQUEST)
         problems = _problems(tally)

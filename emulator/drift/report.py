@@ -1,5 +1,6 @@
 """What `drift` found, for people, for a browser, and for the page on which a CI shows tests."""
 
+import json
 from collections.abc import Iterator
 from html import escape
 from typing import Final
@@ -39,6 +40,7 @@ def lines(report: Report) -> Iterator[str]:
         yield f"breach   {_words(found)}; {found.sentence}"
     for found in report.differences:
         yield f"neither  {_words(found)}"
+    yield from _new_entries(report)
     for found in report.bugs:
         yield f"bug      {_words(found)}"
     told = [row.decision for row in report.rows if row.verdict == "assumed"]
@@ -62,13 +64,19 @@ def _words(found: Unexplained) -> str:
     return f"{found.exchange} {found.operation} {found.where}: recorded {found.recorded}; expected {found.expected}"
 
 
-def ledger_entry(found: Unexplained) -> str:
-    """Return an entry for the ledger of decisions, ready to be completed, for what no reading explains."""
-    return (
-        f"  - id: Dnn\n    title: {found.operation} {found.where}\n    specification: Silent.\n"
-        f"    emulator: '{found.expected}'\n    client: ...\n    readings:\n"
-        f"      - {{id: ..., gives: other, emulator: '{found.recorded}', client: ...}}\n"
-    )
+def _new_entries(report: Report) -> Iterator[str]:
+    """Iterate over entries for the ledger of decisions, ready to be completed, for what no reading explains."""
+    first = {(found.operation, found.where): found for found in reversed(report.differences)}
+    if first:
+        yield "for contract/decisions.yaml, to be completed:"
+    for found in reversed(first.values()):
+        yield "  - id: Dnn"
+        yield f"    title: {found.operation} {found.where}"
+        yield "    specification: Silent."
+        yield f"    emulator: {json.dumps(found.expected)}"
+        yield "    client: ..."
+        yield "    readings:"
+        yield f"      - {{id: ..., gives: other, emulator: {json.dumps(found.recorded)}, client: ...}}"
 
 
 def junit(report: Report) -> str:

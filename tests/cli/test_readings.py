@@ -51,6 +51,11 @@ def test_a_found_file_gives_way_to_a_scenario_a_variable_and_an_option_in_this_o
     ]
 
 
+def test_the_report_of_exec_names_the_readings() -> None:
+    outcome = run("exec", "--readings", "any:7", "--", "python3", "show.py")
+    assert f"  readings: {', '.join(json.loads(outcome.output)['readings'])}\n" in outcome.complaint
+
+
 def test_plain_switches_a_found_file_and_a_scenario_off() -> None:
     Path(FOUND).write_text("readings: {D66: silent}\n")
     assert readings("--readings", "plain") == []

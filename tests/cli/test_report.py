@@ -102,5 +102,6 @@ def test_the_json_has_the_documented_keys() -> None:
             {"scenario": "spare", "name": "never", "matched": 1, "fired": 0},
             {"scenario": "spare", "name": "once", "matched": 4, "fired": 1},
         ],
+        "readings": [],
         "conduct": None,
     }  # fmt: skip

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from msgspec import structs
 
 from emulator.drift.har import as_har
@@ -48,6 +49,20 @@ def test_the_status_is_0_without_and_1_with_another_reading(tmp_path: Path) -> N
     file = written(tour("D26=always-a-cursor"), tmp_path / "other.har")
     assert run_command("drift", file).status == 1
     assert run_command("drift", file, "--fail-on", "breach,bug").status == 0
+
+
+def test_what_no_reading_explains_is_an_entry_of_the_ledger_to_be_completed(tmp_path: Path) -> None:
+    def renamed(one: Exchange) -> Exchange:
+        is_product = one.status == 201 and one.url.endswith("/products")
+        body = (one.response_body or b"").replace(b'"name":"', b'"name":"Another ')
+        return structs.replace(one, response_body=body) if is_product else one
+
+    exchanges = [renamed(one) for one in tour()]
+    outcome = run_command("drift", written(exchanges, tmp_path / "other.har"))
+    entries = outcome.output.partition("to be completed:\n")[2].partition("\nas assumed")[0]
+    (entry, *_) = yaml.safe_load(entries)
+    assert outcome.status == 1
+    assert entry.keys() == {"id", "title", "specification", "emulator", "client", "readings"}
 
 
 def test_what_is_pinned_is_assumed_next_time(tmp_path: Path) -> None:
