@@ -41,6 +41,7 @@ AS_RUN = {
     "shard-2.json --html coverage.html --fail-under 5": "shard-1.json --html coverage.html --fail-under 0",
     "pytest -n 4": "pytest",
     "sweep --jobs 2": "sweep --jobs 2 --only getTeam#1:rate_limited",
+    "sweep --strict recoverable": "sweep --strict recoverable --only getTeam#1:rate_limited",
     "sweep -- ": "sweep --only getTeam#1:rate_limited -- ",
     "createProduct#2:lost-after-commit": "getTeam#1:lost-before-commit",
 }
