@@ -24,6 +24,7 @@ from emulator.control.teams import no_such_team
 from emulator.documents.complaints import nearest
 from emulator.documents.values import LARGEST_INTEGER
 from emulator.domain.problems import CATALOGUE, Problem
+from emulator.domain.readings import NO_READINGS
 from emulator.http.requests import ClientDisconnectedError, watching
 from emulator.kernel.timestamps import SECOND_MS
 from emulator.kernel.wording import excerpt
@@ -104,7 +105,8 @@ def clear_requests(call: ControlCall) -> None:
 def _described(call: ControlCall, records: Sequence[RequestRecord], masks: Masks) -> list[dict[str, Any]]:
     """Return requests as JSON with the readings that changed their answers, which earlier requests may tell."""
     sandbox = call.sandbox
-    recent = list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
+    is_plain = sandbox.readings == NO_READINGS
+    recent = [] if is_plain else list(islice(sandbox.journal.newest_first(), MAX_OBSERVED))[::-1]
     shown = readings_shown(recent, sandbox.readings, call.plane.contract)
     return [{**describe_request(record, masks), "readings": list(shown.get(record.sequence, ()))} for record in records]
 

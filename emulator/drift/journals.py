@@ -7,9 +7,7 @@ import orjson
 
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.traffic.exchanges import Exchange
-
-ORIGIN = "http://emulator"
-"""Stands for the address of the emulator, which a journal does not hold."""
+from emulator.traffic.records import ORIGIN
 
 
 def entries_of(document: Any) -> Sequence[Any] | None:
