@@ -6,12 +6,11 @@ counting turns of the event loop. Knows nothing of what is asked.
 """
 
 import asyncio
-import dataclasses
-import http
-import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import h11
 
 from emulator.server.protocol import Connections, WatchedProtocol
 from emulator.server.server import server_config
@@ -23,8 +22,6 @@ TURNS = 60
 THREAD_SECONDS = 0.5
 """How long the control plane may take to read a file in a thread."""
 
-_STATUS_LINE = re.compile(rb"HTTP/1\.1 (\d{3}) ([ -~]*)\Z")
-_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9a-z-]+): ([\t\x20-\x7e\x80-\xff]*)\Z")
 
 Message = MutableMapping[str, Any]
 AsgiApplication = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Any]
@@ -164,38 +161,35 @@ def _noted(application: AsgiApplication, conversation: Conversation) -> Any:
 
 def read_responses(written: bytes, methods: Sequence[str]) -> Iterable[Response]:
     """Read a sequence of responses to requests of some methods, strictly. Raises BrokenAnswerError."""
-    position, answered = 0, 0
-    while position < len(written):
-        end = written.find(b"\r\n\r\n", position)
-        if end < 0:
-            raise BrokenAnswerError(f"a head without end: {written[position : position + 200]!r}")
-        head = _read_head(written[position:end])
-        position = end + 4
-        if head.status == http.HTTPStatus.CONTINUE:
-            continue
-        method = "GET"
-        if not head.is_of_the_parser:
-            method = methods[answered]
+    answered = 0
+    while written:
+        response, rest = _read_one(written, methods[answered] if answered < len(methods) else "GET")
+        if response.is_of_the_parser:
+            response, rest = _read_one(written, "GET")
+        else:
             answered += 1
-        body = written[position : position + _length_of(head, method)]
-        if len(body) < _length_of(head, method):
-            raise BrokenAnswerError(f"{head} has {len(body)} bytes")
-        position += len(body)
-        yield dataclasses.replace(head, body=body)
+        written = rest
+        yield response
+    assert answered <= len(methods), "there are more answers than requests"
 
 
-def _length_of(head: Response, method: str) -> int:
-    lengths = [value for name, value in head.headers if name == b"content-length"]
-    has_body = method != "HEAD" and head.status not in (204, 304)
-    if len(lengths) > 1 or (has_body and not lengths):
-        raise BrokenAnswerError(f"{head} has {len(lengths)} lengths")
-    return int(lengths[0]) if has_body else 0
-
-
-def _read_head(head: bytes) -> Response:
-    first, *lines = head.split(b"\r\n")
-    status_line = _STATUS_LINE.match(first)
-    fields = [_FIELD.match(line) for line in lines]
-    if status_line is None or None in fields:
-        raise BrokenAnswerError(f"no head of a response: {head!r}")
-    return Response(int(status_line[1]), tuple((match[1], match[2]) for match in fields if match))
+def _read_one(written: bytes, method: str) -> tuple[Response, bytes]:
+    """Read the first response, to a request of a method; return it and what follows it. Raises BrokenAnswerError."""
+    client = h11.Connection(h11.CLIENT)
+    client.send(h11.Request(method=method, target="/", headers=[("Host", "emulator.test")]))
+    client.send(h11.EndOfMessage())
+    client.receive_data(written)
+    head, body = None, b""
+    try:
+        while not isinstance(event := client.next_event(), h11.EndOfMessage):
+            match event:
+                case h11.Response():
+                    head = event
+                case h11.Data():
+                    body += event.data
+                case h11.NEED_DATA:
+                    raise BrokenAnswerError(f"{head or written[:200]!r} ends after {len(body)} bytes of its body")
+    except h11.RemoteProtocolError as error:
+        raise BrokenAnswerError(f"no response: {written[:200]!r}") from error
+    assert head is not None
+    return Response(head.status_code, tuple(head.headers), body), client.trailing_data[0]
