@@ -42,10 +42,10 @@ def _why_skipped(conduct: Totals | None, rule: str) -> str | None:
 def _case(rule: str, skipped: str | None, findings: Sequence[Finding], fails: bool) -> str:
     failures = [finding for finding in findings if fails and finding.severity == "error"]
     others = [finding for finding in findings if finding not in failures]
-    inner = "".join(
-        f'<failure type="{finding.severity}" message={quoteattr(finding.message)}>{escape(_text(finding))}</failure>'
-        for finding in failures
-    )
+    inner = ""
+    if failures:  # most readers show the first failure of a case alone
+        message = quoteattr("; ".join(finding.message for finding in failures))
+        inner = f'<failure type="error" message={message}>{escape("".join(map(_text, failures)))}</failure>'
     if others:
         inner += f"<system-out>{escape(''.join(map(_text, others)))}</system-out>"
     if not inner and skipped is not None:

@@ -204,13 +204,14 @@ def conduct_lines(conduct: Totals) -> Iterator[str]:
         yield f"  conduct: {', '.join(count_of(severities[word], word) for word in _SEVERITIES if severities[word])}"
     if conduct.off:
         yield f"  not checked on an auto clock: {', '.join(rule for rule in conduct.checked if rule in conduct.off)}"
+    told: set[str] = set()
     for sandbox, finding in conduct.findings:
         user_agent = finding.client["user_agent"]
         where = f", by {user_agent}" if user_agent else ""
         where += "" if sandbox == DEFAULT_SANDBOX_ID else f", in the sandbox {sandbox}"
         yield f"  {finding.severity}: {finding.rule}: {finding.message} ({request_numbers(finding.requests)}{where})"
-        yield f"    {finding.source}"
-        yield f"    remedy: {finding.remedy}"
+        yield from (f"    {line}" for line in (finding.source, f"remedy: {finding.remedy}") if line not in told)
+        told |= {finding.source, f"remedy: {finding.remedy}"}
 
 
 def _span(ms: int) -> str:

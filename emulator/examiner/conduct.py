@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from emulator.examiner.findings import SEVERITIES, Conduct, Finding
 from emulator.examiner.history import History
+from emulator.examiner.library_words import in_words_of
 from emulator.examiner.reading import Client, client_of, title_of
 from emulator.examiner.rules.base import Breach, ConductRule
 from emulator.examiner.rules.registry import RULES
@@ -96,7 +97,7 @@ def _finding(rule: ConductRule, breach: Breach, sender: RequestRecord) -> Findin
         source=rule.source,
         requests=sorted(set(breach.requests))[:MAX_REQUESTS],
         client={"credential": credential, "user_agent": user_agent},
-        remedy=rule.remedy,
+        remedy=in_words_of(user_agent, rule.name, rule.remedy),
     )
 
 

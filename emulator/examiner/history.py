@@ -35,6 +35,8 @@ _SLACK_MS = 50
 _SURE_TO_KNOW_MS = 200
 """After this much real time, a client is assumed to have seen an answer."""
 
+_READS = (*LOOKS, "listOperations", "listGenerations")
+
 _sequence_of = attrgetter("sequence")
 
 _MAX_AT_ONCE = 100
@@ -105,6 +107,14 @@ class History:
         """The looks at each work, by client and id."""
         looks = chain.from_iterable(self.by_operation.get(operation, ()) for operation in LOOKS)
         return _grouped(looks, lambda look: (client_of(look), str(work_id_of(look))))
+
+    @cached_property
+    def _readers(self) -> Set[Client]:
+        return {client_of(record) for name in _READS for record in self.by_operation.get(name, ())}
+
+    def reads_works(self, record: RequestRecord) -> bool:
+        """Whether the client of a request reads any work, by itself or in lists."""
+        return client_of(record) in self._readers
 
     @cached_property
     def _by_resource(self) -> Mapping[str | None, Sequence[RequestRecord]]:

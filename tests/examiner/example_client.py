@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from types import ModuleType
 from typing import Any, Final
@@ -39,10 +38,13 @@ def play(module: ModuleType, sandbox: Sandbox, act: Callable[[Any], None], sleep
         client.close()
 
 
-def attempt(client: Any, act: Callable[[], Any]) -> None:
-    """Let a client do something, or give up."""
-    with suppress(*client.gives_up):
+def attempt(client: Any, act: Callable[[], Any]) -> bool:
+    """Let a client do something, or give up; return whether it may go on: not if its credential was refused."""
+    try:
         act()
+    except client.gives_up as error:
+        return getattr(error, "status", None) not in (401, 402, 403)
+    return True
 
 
 # What it does -------------------------------------------------------------------------------------------------------------
@@ -57,7 +59,8 @@ def tour(client: Any) -> None:
     if not change_pose(client, *assets):
         return
     client.list_all("/poses", scope="global", limit=2)
-    client.photoshoot([product], output_format="webp")
+    for picture in client.photoshoot([product], output_format="webp"):
+        client.download(picture)
 
 
 def change_pose(client: Any, first: str, second: str) -> bool:
@@ -92,7 +95,8 @@ def errands(client: Any) -> None:
         return
     shoot, shot = ({"output_mode": mode, "asset_ids": assets[:1]} for mode in ("photoshoot", "single_shots"))
     for path, body in ((PHOTOGRAPHY, shoot), (PHOTOGRAPHY, shot), (UPSCALE, enlarging(assets[0]))) * 2:
-        attempt(client, partial(order, client, path, body))
+        if not attempt(client, partial(order, client, path, body)):
+            return
     attempt(client, lambda: client.create_product("Shirt", assets))
     attempt(client, lambda: change_pose(client, assets[0], assets[-1]))
     for path in ("/assets", "/generations", "/poses"):

@@ -22,8 +22,9 @@ class ExampleClient:
 
     def __init__(self, service: EmulatorUnderTest) -> None:
         self._service = service
-        (asset,) = service.assets(1)
-        self._known: dict[str, str] = {"asset": asset, "file": service.get(f"/assets/{asset}").json["url"]}
+        asset, *others = service.assets(6)
+        numbered = {f"asset{number}": other for number, other in enumerate(others, start=2)}
+        self._known: dict[str, str] = {"asset": asset, **numbered, "file": service.get(f"/assets/{asset}").json["url"]}
 
     def play(self, example: Example) -> None:
         """Do all that the example says."""
@@ -52,6 +53,10 @@ class ExampleClient:
             for name, known in self._known.items():
                 value = value.replace(f"{{{name}}}", known)
             return value
+        if isinstance(value, int):
+            return value
+        if isinstance(value, tuple):
+            return [self._filled(one) for one in value]
         return {key: self._filled(one) for key, one in value.items()}
 
     def _remember(self, answer: Answer) -> None:
@@ -64,6 +69,9 @@ class ExampleClient:
                 self._known["upload_headers"] = json.dumps(told["upload"]["headers"])
             case "generation" | "operation":
                 self._known["work"] = f"/{told['object']}s/{told['id']}"
+                for output in told.get("outputs", ()):
+                    if output["asset"]:
+                        self._known["picture"] = output["asset"]["id"]
         if "upload_token" in told:
             self._known["token"] = told["upload_token"]
         if "page" in told:

@@ -77,6 +77,26 @@ def _other(key: str) -> Ask:
     return Ask("POST", "/generations/upscale", {**UPSCALE, "output_format": "jpeg"}, key)
 
 
+_FETCH = Ask("GET", "/assets/{picture}")
+_LIST = Ask("GET", "/generations")
+_FORBIDDEN = {"match": {"operation": "createUpload"}, "then": {"problem": "permission_denied"}}
+_NO_PRODUCTS = {"match": {"operation": "listProducts"}, "when": {"nth": "1-30"}, "then": {"problem": "internal_error"}}
+
+
+def _opened(*sizes: int) -> tuple[Ask, ...]:
+    return tuple(
+        Ask("POST", "/uploads", {"content_type": "image/png", "size_bytes": size}, f"{size}") for size in sizes
+    )
+
+
+def _backing_off(times: int) -> tuple["Ask | Wait", ...]:
+    return tuple(step for power in range(times) for step in (Ask("GET", "/products"), Wait(min(2**power, 120))))
+
+
+def _pictured(*assets: str) -> Ask:
+    return Ask("POST", "/generations/product-photography", {"output_mode": "single_shots", "asset_ids": assets}, "one")
+
+
 EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
     "retry-before-retry-after": (
         Example((upscale("one"), Wait(5), upscale("one"), *SEE), (_LIMITED,)),
@@ -136,6 +156,26 @@ EXAMPLES: Final[Mapping[str, tuple[Example, Example]]] = {
     "key-after-retention": (
         Example((upscale("one"), *SEE, Wait(25 * 3600), upscale("one"), *SEE)),
         Example((upscale("one"), *SEE, Wait(23 * 3600), upscale("one"))),
+    ),
+    "goes-on-after-refusal": (
+        Example(_opened(101, 102, 103), (_FORBIDDEN,)),
+        Example(_opened(101, 102), (_FORBIDDEN,)),
+    ),
+    "retries-without-end": (
+        Example(_backing_off(23), (_NO_PRODUCTS,)),
+        Example(_backing_off(8), (_NO_PRODUCTS,)),
+    ),
+    "list-polled": (
+        Example((upscale("one"), *(Wait(1), _LIST) * 4, Wait(20), _LIST)),
+        Example((upscale("one"), *(Wait(1), _LIST) * 3, Wait(20), _LIST)),
+    ),
+    "unfetched-pictures": (
+        Example((upscale("one"), *SEE, _FETCH, _other("two"), *SEE)),
+        Example((upscale("one"), *SEE, _FETCH, _other("two"), *SEE, _FETCH)),
+    ),
+    "cut-subjects": (
+        Example((_pictured("{asset}", "{asset2}", "{asset3}", "{asset4}", "{asset5}", "{asset6}"), *SEE)),
+        Example((_pictured("{asset}", "{asset2}", "{asset3}", "{asset4}", "{asset5}"), *SEE)),
     ),
     "upload-after-window": (
         Example((OPEN_UPLOAD, Wait(1000), SEND_BYTES)),

@@ -4,7 +4,8 @@ Theory of operation. Its admission was answered, so the client knows its id. The
 shows it, by itself or in a list. That it will not be read is known ten minutes of emulator time after the end of the
 work, or at the end of the run. Work that has not finished counts only if it was never read at all: a client that has
 polled may stop. An admission that was answered after its client had sent it again was not heard. A last read that failed
-is an excuse, and so is a client that was shut out or that ended with a failure.
+is an excuse. A client that reads no work at all may leave that to another system: of it, it is a note. A client that was
+shut out, or that ended with a failure, is excused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,10 @@ def _judge(
     )
     if not is_left or is_excused:
         return KEPT
-    return Breach((admitted.sequence,), f"{subject} was admitted, and its end was never read")
+    message = f"{subject} was admitted, and its end was never read"
+    if history.reads_works(admitted):
+        return Breach((admitted.sequence,), message)
+    return Breach((admitted.sequence,), f"{message}; another system may read it", severity="note")
 
 
 def _was_asked_again(history: History, admitted: RequestRecord) -> bool:
