@@ -7,7 +7,7 @@ connection waits for, answer what is no request with a problem (section 7), and 
 import asyncio
 import re
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, count
 from typing import Any, Final, Literal
 
 import httptools
@@ -28,8 +28,7 @@ IDLE_SECONDS: Final = 120.0
 ANSWER_SECONDS: Final = 600.0
 """How long an answer may go on without a byte being taken by the system, which does so in steps of up to a megabyte."""
 MAX_HEAD_BYTES: Final = 64 * 1024
-MAX_FRAMING_BYTES: Final = 64 * 1024
-"""The most bytes in a row that the parser takes without reporting a whole head, content, or the end of a body."""
+"""Also the most bytes in a row that the parser takes without reporting a whole head, content, or the end of a body."""
 MAX_PIPELINED: Final = 16
 """The number of waiting requests of a connection at which nothing more of it is parsed."""
 MAX_UNREAD_BYTES: Final = 1024 * 1024
@@ -39,6 +38,8 @@ PIECE_BYTES: Final = 16 * 1024
 RETRY_SECONDS: Final = 5
 """The Retry-After of a connection that is refused because there are too many."""
 
+_SMALL_HEAD_BYTES: Final = MAX_HEAD_BYTES - PIECE_BYTES
+"""A head need not be measured where the parser took fewer bytes: it began in the piece that ended the request before."""
 _ABSOLUTE_TARGET: Final = re.compile(rb"https?://([^/?#]*)/?(.*)", re.IGNORECASE)
 
 
@@ -52,12 +53,8 @@ class Connections(ServerState):
         self.limit = limit
         self.refused = 0
         """The number of connections refused since the last check, because there were too many."""
-        self._refusals = 0
-
-    def next_request_id(self) -> str:
-        """Return a Request-Id for bytes that never became a request: unique, and never that of a request."""
-        self._refusals += 1
-        return f"req_{self._refusals:026x}"
+        self.request_ids = (f"req_{number:026x}" for number in count(1))
+        """For bytes that never became a request: unique, and never that of a request."""
 
     def make_room(self, newcomer: "WatchedProtocol") -> bool:
         """Close the connection that has been idle for longest; return False if no other one is idle."""
@@ -129,7 +126,7 @@ class WatchedProtocol(HttpToolsProtocol):
                 self.logger.warning("Invalid HTTP request received.")
                 self._refuse(_problem_of(error))
             else:
-                if self._framing_bytes > MAX_FRAMING_BYTES:
+                if self._framing_bytes > MAX_HEAD_BYTES:
                     detail = f"{self._framing_bytes} bytes came without the end of a head, and without content."
                     self._refuse(Problem("invalid_request", detail))
         if self._unparsed:
@@ -173,10 +170,10 @@ class WatchedProtocol(HttpToolsProtocol):
 
     def _check_head(self) -> None:
         """Refuse a head that is too large, or of another protocol. Raises Problem."""
-        may_be_large = (
-            self._framing_bytes > MAX_HEAD_BYTES - PIECE_BYTES
-        )  # of which one may have been another request's
-        if may_be_large and len(self.url) + sum(map(len, chain.from_iterable(self.headers))) > MAX_HEAD_BYTES:
+        if (
+            self._framing_bytes > _SMALL_HEAD_BYTES
+            and len(self.url) + sum(map(len, chain.from_iterable(self.headers))) > MAX_HEAD_BYTES
+        ):
             detail = f"The head of a request may have {MAX_HEAD_BYTES} bytes at most."
         elif (version := self.parser.get_http_version()) not in ("1.1", "1.0"):
             detail = f"HTTP/{version} is not spoken here; expected HTTP/1.1."
@@ -209,14 +206,16 @@ class WatchedProtocol(HttpToolsProtocol):
         assert cycle is not None
 
         async def send_at_once(message: Any) -> None:
-            body = message.pop(WHOLE_BODY, None)
-            if body is None or self.flow.write_paused or cycle.disconnected:
+            if WHOLE_BODY not in message:
                 await send(message)
-                if body is not None:
-                    await send({"type": "http.response.body", "body": body})
+                return
+            if self.flow.write_paused:
+                await self.flow.drain()
+            if cycle.disconnected:
                 return
             cycle.response_started = cycle.response_complete = True
-            self.transport.write(_answer_bytes(message["status"], message["headers"], body, cycle.keep_alive))
+            answer = _answer_bytes(message["status"], message["headers"], message[WHOLE_BODY], cycle.keep_alive)
+            self.transport.write(answer)
             if not cycle.keep_alive:
                 self.transport.close()
             self.on_response_complete()
@@ -245,7 +244,7 @@ class WatchedProtocol(HttpToolsProtocol):
             _disconnect(self.cycle)
             if self.pipeline:
                 self.pipeline.popleft()
-        answer = problem_response(problem, self.server_state.next_request_id(), problem.retry_after, (OWN_ORIGIN,))
+        answer = problem_response(problem, next(self.server_state.request_ids), problem.retry_after, (OWN_ORIGIN,))
         self._refusal = _answer_bytes(answer.status, answer.headers, answer.body, keep_alive=False)
         self._end_refused()
 

@@ -29,9 +29,8 @@ def connection_limit() -> int:
     import resource
 
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY:
-        return MAX_CONNECTIONS
-    return max(min(MAX_CONNECTIONS, files - min(SPARE_FILES, files // 2)), 1)
+    spare = min(SPARE_FILES, files // 2)
+    return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else max(min(MAX_CONNECTIONS, files - spare), 1)
 
 
 def server_config(application: Any, grace_seconds: int = 0) -> Config:
@@ -41,7 +40,6 @@ def server_config(application: Any, grace_seconds: int = 0) -> Config:
         http=WatchedProtocol,
         ws="none",
         lifespan="off",
-        interface="asgi3",
         log_config=None,
         access_log=False,
         proxy_headers=False,
