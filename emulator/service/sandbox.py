@@ -3,11 +3,11 @@
 Owns what exists in it and how it begins. The other files of this room change it; `engine` lets its time pass.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -46,19 +46,19 @@ _EVOLVED_ROUNDS = 8
 """How often the premade ingredients are added with evolution: they then fill more than one page of the default length."""
 
 
-class HeldAdmission(Protocol):
-    """A request that a scenario holds in admission; its waiters are woken when the hold ends."""
+@dataclass(slots=True, eq=False)
+class HeldAdmission:
+    """A request that a scenario holds in admission."""
 
-    @property
-    def due(self) -> int:
-        """The instant at which it goes on."""
-
-    @property
-    def scope(self) -> Scope | None:
-        """Its Idempotency-Key, which is in progress until the request is admitted; None for a request that has none."""
+    due: int
+    """The instant at which it goes on."""
+    scope: Scope | None
+    """Its Idempotency-Key, which is in progress until the request is admitted; None for a request that has none."""
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def end(self) -> None:
         """Let it go on."""
+        self.ended.set()
 
 
 class SandboxOptions(Struct, frozen=True):
