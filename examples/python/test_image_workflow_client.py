@@ -63,6 +63,7 @@ def test_a_photoshoot_brings_four_pictures_for_its_price(image_workflow: Sandbox
     assert before - image_workflow.team("Demo").credits == charged(client)
 
 
+@pytest.mark.image_workflow(readings="plain")  # under others a hint may be half of the truth, or missing
 @pytest.mark.image_workflow(clock="manual")
 def test_it_polls_no_sooner_than_it_is_told(image_workflow: Sandbox, client: ImageWorkflow) -> None:
     before = image_workflow.clock.now
