@@ -54,11 +54,12 @@ def _going_on(history: History, row: Sequence[RequestRecord]) -> Sequence[Reques
     different = list({history.intent(record): record for record in reversed(row)}.values())[::-1]
     if len({record.connection for record in row}) == len(row):
         return different[1:] if len(different) > _MAX_PROGRAMS else ()
+    numbers = {record.sequence for record in different}
     seen: dict[str | None, RequestRecord] = {}
     found = []
     for record in row:
         last = seen.setdefault(record.connection, record)
-        if record in different and last is not record and history.knows(record, last):
+        if record.sequence in numbers and last is not record and history.knows(record, last):
             found.append(record)
     return found
 

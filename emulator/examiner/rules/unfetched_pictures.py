@@ -5,6 +5,7 @@ other work. Where no picture of any Generation is fetched, another system may do
 end nobody saw are `abandoned-work`; a client that was shut out or ended with a failure is excused.
 """
 
+import re
 from collections.abc import Iterator, Set
 from typing import Final
 
@@ -12,6 +13,8 @@ from emulator.domain.resources import Generation
 from emulator.examiner.history import History
 from emulator.examiner.reading import is_answered, work_id_of
 from emulator.examiner.rules.base import KEPT, Breach, ConductRule, Verdict
+
+_TEXT: Final = re.compile(rb'"([\w-]+)"')
 
 
 def _examine(history: History) -> Iterator[Verdict]:
@@ -22,7 +25,7 @@ def _examine(history: History) -> Iterator[Verdict]:
         if not isinstance(work, Generation) or work.finished_at is None or work.id not in history.seen_to_end:
             continue
         made = [output.asset_id for output in work.outputs if output.asset_id is not None]
-        left = [picture for picture in made if picture not in named and not _is_used(history, picture)]
+        left = [picture for picture in made if picture not in named]
         is_excused = history.was_shut_out(admitted) or history.ended_in_failure(admitted)
         if len(left) < len(made):
             found.append(KEPT)
@@ -34,15 +37,11 @@ def _examine(history: History) -> Iterator[Verdict]:
 
 
 def _named(history: History) -> Set[str]:
-    """Return the ids of the Assets that some address named."""
+    """Return what addresses end with, the ids of Assets among it, and all texts that writes ask for."""
     names = (record.path.rpartition("/")[2] for record in history.records)
-    return {part for name in names for part in (name, name.rpartition("-")[0])}
-
-
-def _is_used(history: History, picture: str) -> bool:
-    """Whether other work was asked to use a picture."""
-    name = picture.encode()
-    return any(name in (record.request_body or b"") for record in history.with_key)
+    bodies = (record.request_body for record in history.with_key if record.request_body)
+    used = {text.decode() for body in bodies for text in _TEXT.findall(body)}
+    return used.union(*((name, name.rpartition("-")[0]) for name in names))
 
 
 RULE: Final = ConductRule(
