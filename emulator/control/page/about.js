@@ -1,7 +1,7 @@
 /** The region `About ID`: all that is known about one thing, wherever it is named. */
 
 import { actButton, copy } from "./acts.js";
-import { element, fill, follow } from "./dom.js";
+import { badge, element, fill, follow, part } from "./dom.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
 import { orderOf } from "./orders.js";
@@ -60,10 +60,10 @@ export function create(panel) {
       content,
       works.length + named.length === 0 && !asset && !team && element("p", {}, "Nothing of this sandbox has this id."),
       asset && shownAsset(asset, works),
-      team && part("Credits", element("p", {}, creditsOf(team))),
-      works.length > 0 && part("Work", list),
-      named.length > 0 && part("Requests", requests(named)),
-      answer?.response_body && part("As it was last answered", json(answer.response_body, "Answer")),
+      team && part("Credits", element("p", {}, creditsOf(team)), "h3"),
+      works.length > 0 && part("Work", list, "h3"),
+      named.length > 0 && part("Requests", requests(named), "h3"),
+      answer?.response_body && part("As it was last answered", json(answer.response_body, "Answer"), "h3"),
     );
   }
 
@@ -82,14 +82,6 @@ export function create(panel) {
       });
     },
   };
-}
-
-/**
- * @param {string} title
- * @param {Node} content
- */
-function part(title, content) {
-  return element("div", { class: "details-section" }, element("h3", {}, title), content);
 }
 
 /**
@@ -139,7 +131,7 @@ function row(entry) {
   return element(
     "tr",
     {},
-    element("td", {}, element("span", { class: `badge badge-${kind}` }, `${sign} ${entry.status ?? "—"}`)),
+    element("td", {}, badge(kind, sign, entry.status ?? "—")),
     element("td", {}, element("a", { href: `#requests/${entry.sequence}` }, `#${entry.sequence} ${entry.name}`)),
     element("td", {}, entry.code && element("span", { class: "code" }, entry.code)),
     element("td", { dir: "auto" }, entry.team),

@@ -1,7 +1,7 @@
 /** The region `Clock`: the emulator's time, its moves, its mode, and what will happen next. */
 
 import { act, actButton } from "./acts.js";
-import { element, follow, setText } from "./dom.js";
+import { element, field, follow, setText } from "./dom.js";
 import { linked } from "./ids.js";
 import { ask } from "./service.js";
 import { emulatorNow, isRunning, keepClock, lastClock, watchClock } from "./time.js";
@@ -71,7 +71,7 @@ export function create(panel) {
       actButton("Next event", advance({ next_event: true })),
       actButton("Run until idle", advance({ until_idle: true })),
     ),
-    element("div", { class: "field" }, element("label", { for: "mode" }, "Mode"), mode),
+    field("Mode", mode),
     meaning,
     element("h3", {}, "Coming events"),
     pending,

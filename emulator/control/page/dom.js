@@ -73,6 +73,47 @@ export function follow(parent, items, key, make, update = () => {}) {
 }
 
 /**
+ * A control below its label.
+ * @param {string} label
+ * @param {HTMLElement} control with an id
+ * @param {string} [kind] a class beside `field`
+ */
+export function field(label, control, kind = "") {
+  return element("div", { class: `field ${kind}` }, element("label", { for: control.id }, label), control);
+}
+
+/**
+ * A part of a description, with its heading.
+ * @param {string} title
+ * @param {Child | Child[]} content
+ * @param {"h3" | "h4"} [level]
+ */
+export function part(title, content, level = "h4") {
+  return element("div", { class: "details-section" }, element(level, {}, title), content);
+}
+
+/**
+ * The head of a table.
+ * @param {string[]} titles
+ * @param {Attributes} [attributes]
+ */
+export function tableHead(titles, attributes = {}) {
+  const cells = titles.map((title) => element("th", { scope: "col" }, title));
+  return element("thead", attributes, element("tr", {}, cells));
+}
+
+/**
+ * How something ended: a sign and a word, so that no colour says it alone.
+ * @param {string} kind
+ * @param {string} sign
+ * @param {...Child} text
+ */
+export function badge(kind, sign, ...text) {
+  const shown = element("span", { class: "badge-sign", "aria-hidden": "true" }, sign);
+  return element("span", { class: `badge badge-${kind}` }, shown, ...text);
+}
+
+/**
  * Find what a document is known to have.
  * @param {string} id
  * @returns {HTMLElement}

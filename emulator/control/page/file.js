@@ -1,7 +1,7 @@
 /** The region `File`: a report of sweep or a journal from a file, read only. A state file becomes a sandbox of its own. */
 
 import { act, actButton } from "./acts.js";
-import { byId, element, fill, setText } from "./dom.js";
+import { badge, byId, element, fill, setText, tableHead } from "./dom.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
 import { ask, pageAddress, Refusal, send } from "./service.js";
@@ -117,15 +117,7 @@ function sweep({ cells, not_run: left = [] }) {
       element(
         "table",
         {},
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            ["Call", ...faults].map((text) => element("th", { scope: "col" }, text)),
-          ),
-        ),
+        tableHead(["Call", ...faults]),
         element(
           "tbody",
           {},
@@ -195,7 +187,7 @@ function request(entry) {
     element(
       "summary",
       {},
-      element("span", { class: `badge badge-${kind}` }, `${sign} ${entry.status ?? "—"}`),
+      badge(kind, sign, entry.status ?? "—"),
       ` #${entry.sequence ?? ""} ${entry.operation ?? `${entry.method} ${entry.path}`} `,
       entry.code && element("span", { class: "code" }, entry.code),
     ),

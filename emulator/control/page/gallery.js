@@ -2,7 +2,7 @@
 
 import { act, actButton } from "./acts.js";
 import { newIdempotencyKey, sendAsClient } from "./client.js";
-import { element, fill, follow, setText } from "./dom.js";
+import { element, field, fill, follow, setText } from "./dom.js";
 import { idLink } from "./ids.js";
 import { recipeOf } from "./orders.js";
 import { picture, pictureActs } from "./pictures.js";
@@ -61,8 +61,8 @@ export function create(panel) {
     element(
       "div",
       { class: "gallery-acts" },
-      element("div", { class: "field" }, element("label", { for: "gallery-team" }, "Team"), team),
-      element("div", { class: "field field-upload" }, element("label", { for: "upload" }, "Upload"), upload),
+      field("Team", team),
+      field("Upload", upload, "field-upload"),
       actButton(
         "First photoshoot",
         async () => {

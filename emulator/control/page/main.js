@@ -44,7 +44,7 @@ class Shown extends Fresh {
   }
 
   get isVisible() {
-    return this.panel.offsetParent !== null;
+    return this.file.isAlwaysFresh || this.panel.offsetParent !== null;
   }
 
   /** It may have come to light. */
@@ -113,6 +113,10 @@ function build() {
   addEventListener("popstate", showPlace);
   wide.addEventListener("change", showPlace);
   document.addEventListener("visibilitychange", lookAgain);
+  // What shows requests too looks again once the journal was read.
+  document.addEventListener("journal", () => {
+    for (const one of all) one.hear("request");
+  });
   // A file that misses the gallery must not take the place of the page.
   for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 }

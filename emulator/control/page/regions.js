@@ -16,6 +16,7 @@ import * as work from "./work.js";
  * @typedef {object} RegionFile
  * @property {string} name its accessible name and that of its tab
  * @property {string} [slug] what the page's address calls it, where that is not its name in small letters
+ * @property {boolean} [isAlwaysFresh] whether it is read also while it is not seen, since others look into it
  * @property {boolean} [isOnDemand] whether its tab is there only once it was opened
  * @property {"main" | "side"} place behind its tab, or beside the others where there is room
  * @property {string[]} concerns the kinds of live events after which it looks again, and `shown`, if it also does when it

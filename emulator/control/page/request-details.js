@@ -1,7 +1,7 @@
 /** One request explained: what decided, what would have helped, what happened, and everything that was said. */
 
 import { actButton, copy } from "./acts.js";
-import { element, fill } from "./dom.js";
+import { badge, element, fill, part } from "./dom.js";
 import { linked } from "./ids.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
@@ -63,14 +63,14 @@ export function createDetails(close) {
 
 /**
  * @param {string} title
- * @param {Element | null} badge
+ * @param {Element | null} state
  * @param {() => void} close
  */
-function head(title, badge, close) {
+function head(title, state, close) {
   return element(
     "div",
     { class: "details-head" },
-    badge,
+    state,
     element("h3", { class: "details-title" }, title),
     element("button", { type: "button", class: "quiet close", "aria-label": "Close", click: close }, "✕"),
   );
@@ -85,26 +85,21 @@ function head(title, badge, close) {
 function describe(entry, close, again) {
   const { explanation } = entry;
   const { kind, sign } = ending({ ...entry, isComplete: entry.duration_ms !== null });
-  const badge = element(
-    "span",
-    { class: `badge badge-large badge-${kind}` },
-    element("span", { class: "badge-sign", "aria-hidden": "true" }, sign),
-    entry.status ?? "—",
-  );
+  const state = badge(`${kind} badge-large`, sign, entry.status ?? "—");
   return /** @type {Node[]} */ (
     [
-      head(entry.operation ?? `${entry.method} ${entry.path}`, badge, close),
+      head(entry.operation ?? `${entry.method} ${entry.path}`, state, close),
       element("p", { class: "details-line" }, element("code", {}, linked(`${entry.method} ${addressOf(entry)}`))),
       element("p", { class: "summary" }, linked(explanation.summary)),
       remedy(explanation),
       element("div", { class: "buttons" }, ...links(entry, again)),
       again,
-      section("Checks", checks(explanation.checks)),
+      part("Checks", checks(explanation.checks)),
       causes(explanation),
       readings(explanation.readings),
       facts(entry),
       explanation.effects.length > 0 &&
-        section(
+        part(
           "Effects",
           element(
             "ul",
@@ -192,7 +187,7 @@ function causes(explanation) {
   const changed = change ? [cause("Timeline", change, `changed this at ${change.at}`)] : [];
   return (
     rules.length + changed.length > 0 &&
-    section("Scenario", element("ul", { class: "plain causes" }, ...rules, ...changed))
+    part("Scenario", element("ul", { class: "plain causes" }, ...rules, ...changed))
   );
 }
 
@@ -204,7 +199,7 @@ function readings(list) {
   const items = list.map(({ reading, emulator }) =>
     element("li", {}, element("span", { class: "tag" }, reading), ` ${emulator}`),
   );
-  return items.length > 0 && section("Readings", element("ul", { class: "plain" }, ...items));
+  return items.length > 0 && part("Readings", element("ul", { class: "plain" }, ...items));
 }
 
 /**
@@ -270,7 +265,7 @@ function bodySection(title, body) {
     class: "quiet",
     "aria-label": `Copy the ${title.toLowerCase()}`,
   });
-  return section(title, element("div", { class: "body" }, button, json(body, title)));
+  return part(title, element("div", { class: "body" }, button, json(body, title)));
 }
 
 /**
@@ -290,14 +285,6 @@ function headers(title, list) {
       pairs.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, linked(value))]),
     ),
   );
-}
-
-/**
- * @param {string} title
- * @param {Node} content
- */
-function section(title, content) {
-  return element("div", { class: "details-section" }, element("h4", {}, title), content);
 }
 
 /**

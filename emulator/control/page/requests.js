@@ -1,7 +1,7 @@
 /** The region `Requests`: every request as it comes and goes, filtered, and one of them explained beside the list. */
 
 import { askingButton } from "./acts.js";
-import { byId, element, fill, setText } from "./dom.js";
+import { badge, byId, element, fill, setText } from "./dom.js";
 import { Grid } from "./grid.js";
 import { idLink, isId } from "./ids.js";
 import { ending, isStatusWord, Journal } from "./journal.js";
@@ -14,6 +14,7 @@ export const name = "Requests";
 /** @type {"main"} */
 export const place = "main";
 export const concerns = ["reset", "cleared"];
+export const isAlwaysFresh = true;
 
 const FIRST_LOOK = 200;
 const LONGEST_LOOK = 1000;
@@ -170,6 +171,7 @@ export function create(panel) {
     await details.refresh();
     isBehind = false;
     show();
+    document.dispatchEvent(new Event("journal"));
   }
 
   /** @param {number | null} sequence */
@@ -249,13 +251,7 @@ function paint(entry, row) {
     element(
       "span",
       { class: "cell-status", role: "gridcell" },
-      element(
-        "span",
-        { class: `badge badge-${kind}` },
-        element("span", { class: "badge-sign", "aria-hidden": "true" }, sign),
-        element("span", {}, entry.status ?? "—"),
-        element("span", { class: "visually-hidden" }, ` ${word}`),
-      ),
+      badge(kind, sign, entry.status ?? "—", element("span", { class: "visually-hidden" }, ` ${word}`)),
     ),
     element(
       "span",

@@ -1,7 +1,7 @@
 /** The region `Sandboxes`: which one the page shows, made, reset, ended, saved to a file and loaded from one. */
 
 import { act, actButton, askingButton, copy, download } from "./acts.js";
-import { element, fill, follow, setText } from "./dom.js";
+import { element, field, fill, follow, setText, tableHead } from "./dom.js";
 import { ask, sandboxId, send } from "./service.js";
 
 export const name = "Sandboxes";
@@ -45,7 +45,7 @@ export function create(panel) {
     element(
       "div",
       { class: "sandbox-acts" },
-      element("div", { class: "field" }, element("label", { for: "sandbox" }, "Sandbox on this page"), choice),
+      field("Sandbox on this page", choice),
       element(
         "div",
         { class: "buttons" },
@@ -73,7 +73,7 @@ export function create(panel) {
     element(
       "div",
       { class: "sandbox-acts" },
-      element("div", { class: "field" }, element("label", { for: "sandbox-name" }, "New sandbox"), identifier),
+      field("New sandbox", identifier),
       actButton(
         "Create",
         async () => {
@@ -84,20 +84,7 @@ export function create(panel) {
         { class: "primary" },
       ),
     ),
-    element(
-      "table",
-      { class: "sandboxes" },
-      element(
-        "thead",
-        {},
-        element(
-          "tr",
-          {},
-          ["Sandbox", "Clock", "Full key of its first Team"].map((title) => element("th", { scope: "col" }, title)),
-        ),
-      ),
-      rows,
-    ),
+    element("table", { class: "sandboxes" }, tableHead(["Sandbox", "Clock", "Full key of its first Team"]), rows),
     element(
       "div",
       { class: "sandbox-variables" },

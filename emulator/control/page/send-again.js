@@ -3,7 +3,7 @@
 import { act, actButton } from "./acts.js";
 import { newIdempotencyKey, sendAsClient } from "./client.js";
 import { Contract } from "./contract.js";
-import { element, fill } from "./dom.js";
+import { element, field, fill, part } from "./dom.js";
 import { ask, pageAddress } from "./service.js";
 
 /**
@@ -61,7 +61,7 @@ export async function sendAgain(entry) {
       fill(answers, ...sideBySide(entry, answer));
     });
   });
-  return element("div", { class: "details-section" }, element("h4", {}, "Send again"), form, answers);
+  return part("Send again", [form, answers]);
 }
 
 /**
@@ -104,12 +104,4 @@ function shown(title, lines, others, link = null) {
     element("h5", {}, title, " ", link),
     element("pre", { class: "json", tabindex: 0 }, marked),
   );
-}
-
-/**
- * @param {string} label
- * @param {HTMLElement} control
- */
-function field(label, control) {
-  return element("div", { class: "field" }, element("label", { for: control.id }, label), control);
 }

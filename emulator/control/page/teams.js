@@ -1,7 +1,7 @@
 /** The region `Teams`: Credits, Subscription and concurrency of each, its keys, and the pause of admission for all. */
 
 import { act, actButton, copy } from "./acts.js";
-import { element, follow, setText } from "./dom.js";
+import { element, follow, setText, tableHead } from "./dom.js";
 import { idLink } from "./ids.js";
 import { ask } from "./service.js";
 import { emulatorNow, keepClock, lastClock } from "./time.js";
@@ -132,17 +132,7 @@ export function create(panel) {
         "table",
         { class: "team-facts" },
         element("caption", { class: "visually-hidden" }, `The Team ${team.name}`),
-        element(
-          "thead",
-          {},
-          element(
-            "tr",
-            {},
-            ["Team", "Credits", "Reserved", "Subscription", "Concurrency"].map((title) =>
-              element("th", { scope: "col" }, title),
-            ),
-          ),
-        ),
+        tableHead(["Team", "Credits", "Reserved", "Subscription", "Concurrency"]),
         element(
           "tbody",
           {},
@@ -161,15 +151,7 @@ export function create(panel) {
         "table",
         { class: "credentials" },
         element("caption", { class: "visually-hidden" }, `Credentials of ${team.name}`),
-        element(
-          "thead",
-          { class: "visually-hidden" },
-          element(
-            "tr",
-            {},
-            ["Key", "Profile", "State", "Acts"].map((title) => element("th", { scope: "col" }, title)),
-          ),
-        ),
+        tableHead(["Key", "Profile", "State", "Acts"], { class: "visually-hidden" }),
         element("tbody", {}),
       ),
     );

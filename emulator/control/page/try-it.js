@@ -2,7 +2,7 @@
 
 import { act, actButton } from "./acts.js";
 import { newIdempotencyKey, sendAsClient } from "./client.js";
-import { element, fill } from "./dom.js";
+import { badge, element, field, fill } from "./dom.js";
 import { ending } from "./journal.js";
 import { json } from "./json-view.js";
 import { ask, pageAddress } from "./service.js";
@@ -69,8 +69,7 @@ async function form(contract, operation) {
     field("Credential", fields.key),
     fields.parameters.map(({ parameter, input }) => field(parameter.name, input)),
     field("Fault (Emulator-Fault)", fields.fault),
-    fields.body &&
-      element("div", { class: "field try-body" }, element("label", { for: id("body") }, "Body"), fields.body),
+    fields.body && field("Body", fields.body, "try-body"),
     element("div", { class: "buttons" }, send, idempotencyKey && newKeyButton(idempotencyKey.input)),
   );
   made.addEventListener("submit", (event) => {
@@ -162,12 +161,7 @@ function describeAnswer({ status, body, entry }) {
     element(
       "p",
       { class: "buttons" },
-      element(
-        "span",
-        { class: `badge badge-${kind}` },
-        element("span", { class: "badge-sign", "aria-hidden": "true" }, sign),
-        `${status ?? ""} ${word}`,
-      ),
+      badge(kind, sign, `${status ?? ""} ${word}`),
       element(
         "a",
         { class: "button", href: pageAddress(entry ? `requests/${entry.sequence}` : "requests") },
@@ -178,12 +172,4 @@ function describeAnswer({ status, body, entry }) {
     ),
     body !== null && json(body, "Answer"),
   ];
-}
-
-/**
- * @param {string} label
- * @param {HTMLElement} control
- */
-function field(label, control) {
-  return element("div", { class: "field" }, element("label", { for: control.id }, label), control);
 }

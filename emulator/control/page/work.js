@@ -1,6 +1,6 @@
 /** The region `Work`: Operations and Generations on their way, slot by slot, with what they cost and what became of them. */
 
-import { element, fill, follow, setText } from "./dom.js";
+import { badge, element, field, fill, follow, setText } from "./dom.js";
 import { idLink } from "./ids.js";
 import { orderOf, recipeOf } from "./orders.js";
 import { picture, pictureActs } from "./pictures.js";
@@ -74,7 +74,7 @@ export function create(panel) {
     element("p", {}, "Generations and Operations appear here as soon as they are admitted."),
     element("p", {}, "See some at once: ", element("a", { href: "#gallery" }, "first photoshoot"), "."),
   );
-  const choice = element("div", { class: "field field-row push" }, element("label", { for: state.id }, "State"), state);
+  const choice = field("State", state, "field-row push");
   panel.append(element("div", { class: "region-head" }, element("h2", {}, name), count, chips, choice), list, empty);
 
   let wanted = "";
@@ -188,7 +188,7 @@ export function updateWork(article, work) {
         { class: "work-facts" },
         element("span", { class: "tag" }, `reserved ${work.credits.reserved}`),
         element("span", { class: "tag" }, `charged ${work.credits.charged ?? 0}`),
-        status(work.status),
+        badge(KINDS[work.status], SIGNS[work.status], work.status),
         work.request && element("a", { class: "button button-small", href: `#requests/${work.request}` }, "Request"),
       ),
       orderOf(work),
@@ -226,16 +226,6 @@ function slotsOf(work) {
   if (work.outputs) return work.outputs;
   const { status, finishes_at = null, error = null, pictures = [] } = work;
   return [{ slot: 0, status, finishes_at, error, asset_id: null, url: pictures[0] ?? null }];
-}
-
-/** @param {Status} of */
-function status(of) {
-  return element(
-    "span",
-    { class: `badge badge-${KINDS[of]}` },
-    element("span", { class: "badge-sign", "aria-hidden": "true" }, SIGNS[of]),
-    of,
-  );
 }
 
 /** @param {WorkError} error */

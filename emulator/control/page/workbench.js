@@ -1,7 +1,7 @@
 /** The scenario workbench: a file is edited, checked with the requests that came already, used, and saved. */
 
 import { act, actButton, download } from "./acts.js";
-import { element, fill, setText } from "./dom.js";
+import { element, fill, field as labelled, setText } from "./dom.js";
 import { ask, Refusal } from "./service.js";
 
 const EMPTY = `# yaml-language-server: $schema=scenario.schema.json
@@ -47,7 +47,7 @@ export function createWorkbench(chosen, used) {
   const root = element(
     "div",
     { class: "workbench", hidden: true },
-    element("div", { class: "field" }, element("label", { for: field.id }, "Scenario file"), field),
+    labelled("Scenario file", field),
     element(
       "div",
       { class: "buttons" },
