@@ -11,6 +11,7 @@
 #   make screenshot  the pictures of the page in docs/ (needs chromium)
 #   make soak      days of mixed work, and the memory over it
 #   make wheel     build dist/*.whl
+#   make dist      build dist/*.whl and dist/*.tar.gz
 #   make sbom      list what is installed at run time, as CycloneDX in dist/sbom.cdx.json
 #   make lock      renew requirements.lock and the locks beside it (needs uv)
 #   make clean     remove all that was made
@@ -30,7 +31,7 @@ endif
 
 COMPILED := emulator/_shipped/compiled/.made
 
-.PHONY: serve test check contract format verify coverage bench soak screenshot wheel sbom lock clean
+.PHONY: serve test check contract format verify coverage bench soak screenshot wheel dist sbom lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -48,6 +49,16 @@ ifneq ($(shell command -v node),)
 	node --experimental-vm-modules --no-warnings tests/page/read_scripts.mjs $(SCRIPTS)
 else
 	@echo "Scripts are not read: there is no node."
+endif
+ifneq ($(shell command -v zizmor),)
+	zizmor --quiet --offline .github setup
+else
+	@echo "Workflows are not audited: there is no zizmor."
+endif
+ifneq ($(shell command -v actionlint),)
+	actionlint
+else
+	@echo "Workflows are not linted: there is no actionlint."
 endif
 SCRIPTS := $(wildcard emulator/control/page/*.js examples/typescript/*.ts)
 
@@ -75,6 +86,9 @@ screenshot: $(VENV)/verify.made $(COMPILED)
 
 wheel: $(VENV)/dev.made
 	$(BIN)/python -m hatchling build -t wheel
+
+dist: $(VENV)/dev.made
+	$(BIN)/python -m hatchling build -t wheel -t sdist
 
 soak: $(VENV)/dev.made $(COMPILED)
 	$(BIN)/python tests/benchmarks/soak.py $(OPTIONS)

@@ -4,4 +4,4 @@ The rooms, from the shell inwards: `cli`, `app`, `web` and `control`, `service`,
 `kernel`. Imports run in that direction only.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

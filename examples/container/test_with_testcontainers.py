@@ -11,14 +11,36 @@ from testcontainers.core.container import DockerContainer
 from testcontainers.core.waiting_utils import wait_for_logs
 
 
+class ImageWorkflowContainer(DockerContainer):
+    """The emulator in a container; options are those of `serve`, such as `clock="auto"`."""
+
+    def __init__(self, image: str = "image-workflow-emulator", **options: str) -> None:
+        super().__init__(image)
+        self.api_key = "iwe_demo_full"
+        self.with_exposed_ports(8038)
+        for name, value in options.items():
+            self.with_env(f"EMULATOR_{name.upper()}", value)
+
+    def start(self) -> "ImageWorkflowContainer":
+        super().start()
+        wait_for_logs(self, "ready http")
+        return self
+
+    @property
+    def url(self) -> str:
+        return f"http://{self.get_container_host_ip()}:{self.get_exposed_port(8038)}"
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}/v1"
+
+
 @pytest.fixture(scope="session")
-def base_url() -> Iterator[str]:
-    emulator = DockerContainer("image-workflow-emulator").with_env("EMULATOR_CLOCK", "auto").with_exposed_ports(8038)
-    with emulator:
-        wait_for_logs(emulator, "ready http")
-        yield f"http://{emulator.get_container_host_ip()}:{emulator.get_exposed_port(8038)}/v1"
+def emulator() -> Iterator[ImageWorkflowContainer]:
+    with ImageWorkflowContainer(clock="auto") as started:
+        yield started
 
 
-def test_the_team_has_credits(base_url: str) -> None:
-    answer = httpx.get(f"{base_url}/team", headers={"Authorization": "Bearer iwe_demo_full"})
+def test_the_team_has_credits(emulator: ImageWorkflowContainer) -> None:
+    answer = httpx.get(f"{emulator.base_url}/team", headers={"Authorization": f"Bearer {emulator.api_key}"})
     assert answer.json()["credits"] == 100

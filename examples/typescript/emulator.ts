@@ -1,8 +1,10 @@
 // A sandbox of the emulator for each test file: `const sandbox = await useSandbox({ scenario: "answer-lost" })`.
 // The emulator is the one of EMULATOR_URL, as under `image-workflow-emulator exec -- npx vitest run`.
+// This file is also the source of the npm package (npm/package.json).
 
 import { afterAll, onTestFailed } from "vitest";
-import type { Json } from "./client.ts";
+
+export type Json = Record<string, any>;
 
 const url = process.env.EMULATOR_URL ?? "http://127.0.0.1:8038";
 
@@ -19,6 +21,8 @@ export async function useSandbox(options: Json = {}) {
   const made = await control("POST", "sandboxes", { clock: "auto", ...options });
   const path = `sandboxes/${made.id}`;
   afterAll(() => control("DELETE", path));
+  const make = async (kind: string, fields: Json): Promise<Json> =>
+    (await control("POST", `${path}/given`, { given: [{ [kind]: fields }] })).data[0];
   return {
     baseUrl: made.base_url as string,
     apiKey: made.env.IMAGE_WORKFLOW_API_KEY as string,
@@ -27,6 +31,18 @@ export async function useSandbox(options: Json = {}) {
     advance: (seconds: number) => control("POST", `${path}/clock/advance`, { seconds }),
     now: async () => Date.parse((await control("GET", `${path}/clock`)).now),
     setTeam: (team: string, changes: Json) => control("PATCH", `${path}/teams/${team}`, changes),
+    /** What is there before the client comes, by the rules of /v1; the journal does not know of it. */
+    given: {
+      product: (name: string, fields: { photos?: number } & Json = {}) => make("product", { name, ...fields }),
+      fashionModel: (name: string, fields: Json = {}) => make("fashion_model", { name, ...fields }),
+      background: (name: string, fields: Json = {}) => make("background", { name, ...fields }),
+      pose: (name: string, fields: Json = {}) => make("pose", { name, ...fields }),
+      photographyStyle: (name: string, fields: Json = {}) => make("photography_style", { name, ...fields }),
+      photoshoot: (fields: { products: (string | Json)[]; finished?: boolean } & Json) => {
+        const products = fields.products.map((one) => (typeof one === "string" ? one : one.id));
+        return make("photoshoot", { ...fields, products });
+      },
+    },
     requests: async (query = ""): Promise<Json[]> => (await control("GET", `${path}/requests?${query}`)).data.reverse(),
     /** Print the recorded requests of a test that fails. */
     tellOnFailure() {

@@ -21,11 +21,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         required = distribution(name)
         for top in {file.parts[0] for file in required.files or ()} - {".."}:
             (packages / top).symlink_to(Path(str(required.locate_file(top))))
-    command = (sys.executable, "-S", "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
-    outcome = run_program(*command, PYTHONPATH=str(packages))
-    assert outcome.status == 0, outcome.complaint
+    for place in (folder, folder / "again"):
+        command = (sys.executable, "-S", "-m", "hatchling", "build", "-t", "wheel", "-t", "sdist", "-d", str(place))
+        outcome = run_program(*command, PYTHONPATH=str(packages))
+        assert outcome.status == 0, outcome.complaint
     (built,) = folder.glob("*.whl")
     return built
+
+
+def test_wheel_and_source_distribution_are_built_twice_to_equal_bytes(wheel: Path) -> None:
+    built = [file.name for file in wheel.parent.iterdir() if file.suffix in (".whl", ".gz")]
+    assert len(built) == 2
+    for name in built:
+        assert (wheel.parent / name).read_bytes() == (wheel.parent / "again" / name).read_bytes(), name
 
 
 @pytest.fixture(scope="module")
