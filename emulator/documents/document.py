@@ -4,13 +4,16 @@ First all that breaks its schema is reported, and then, by whoever knows what it
 Must not know what a document is about, nor its notation.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
 
 from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position
 from emulator.documents.schemas import MORE, Schemas, Steps, Violation
 from emulator.kernel.wording import excerpt
 
+Suggest: TypeAlias = Callable[[Steps, str], tuple[str, ...]]
 MAX_COMPLAINTS: Final = 100
 """Limit of the complaints about one document; after correction the rest are reported."""
 
@@ -38,9 +41,15 @@ class Document:
         self._where = where
         self._complaints: dict[Complaint, None] = {}
 
-    def check(self, schemas: Schemas) -> None:
-        """Raise DocumentError with all that breaks a schema, in the order of the file; return if nothing does."""
+    def check(self, schemas: Schemas, suggest: Suggest = lambda _, __: ()) -> None:
+        """Raise DocumentError with all that breaks a schema, in the order of the file; return if nothing does.
+
+        `suggest` names what was probably meant by a text at a place for which the schema suggests nothing.
+        """
         for violation in schemas.violations("#", self.data, at_most=MAX_COMPLAINTS):
+            if violation.kind == "unfit" and violation is not MORE and not violation.suggestions:
+                meant = suggest(violation.steps, violation.found.strip('"'))
+                violation = replace(violation, suggestions=meant)  # noqa: PLW2901 (the same, improved)
             self._add(violation)
         self.raise_complaints()
 

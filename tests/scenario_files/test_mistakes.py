@@ -40,7 +40,7 @@ AT_THE_TOP: list[tuple[str, str]] = [
     ('scenario: x\nrules: {}', '2:8: /rules: found an object; expected an array'),
     ('scenario: x\nseed: -1', '2:7: /seed: found -1; expected a whole number from 0 to 9223372036854775807'),
     ('scenario: x\ndescription: {}', '2:14: /description: found an object; expected a text'),
-    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object'),
+    ('scenario: x\nclock: manual', '2:8: /clock: found "manual"; expected an object; did you mean "{mode: manual}"?'),
     ('scenario: x\nclock: {mode: manuel}', '2:15: /clock/mode: found "manuel"; expected one of real, manual, auto, or a rate such as x60; did you mean "manual"?'),
     ('scenario: x\nclock: {mode: auto, rate: 2}', '2:27: /clock/rate: found 2; expected no rate, or the mode real'),
     ('scenario: x\nclock: {start: 2026-01-01}', '2:16: /clock/start: found "2026-01-01"; expected a timestamp such as 2026-01-01T00:00:00.000Z, from 1970 to 9999'),
@@ -266,3 +266,26 @@ def test_a_complaint_keeps_its_parts() -> None:
     (complaint,) = caught.value.complaints
     assert (complaint.file, complaint.line, complaint.column) == ("s.yaml", 3, 21)
     assert (complaint.path, complaint.found, complaint.suggestions) == ("/rules/0/then/network", '"rest"', ("reset",))
+
+
+@pytest.mark.parametrize(
+    ("text", "suggestion"),
+    [
+        ("scenario: x\nclock: atuo", 'did you mean "{mode: auto}"?'),
+        ("scenario: x\nrules: [{match: {work: photoshoot}, then: {fail: timed_out}}]", '"product_photography"?'),
+        ("scenario: x\nrules: [{match: {operation: getTeam}, then: {problem: 429}}]", 'or "rate_limited"?'),
+        (
+            "scenario: x\nrules: [{match: {operation: getTem}, then: {problem: rate_limited}}]",
+            'did you mean "getTeam"?',
+        ),
+    ],
+)
+def test_what_was_probably_meant_is_suggested(text: str, suggestion: str) -> None:
+    (complaint,) = complaints_of(text)
+    assert complaint.endswith(suggestion)
+
+
+def test_a_key_beside_another_team_is_refused() -> None:
+    text = "scenario: x\nrules: [{match: {team: Demo, credential: iwe_other_full}, then: {problem: rate_limited}}]"
+    (complaint,) = complaints_of(text, world_names(BUILT_IN_WORLD))
+    assert complaint.endswith('found "iwe_other_full", a key of the Team "Other"; expected a key of the Team "Demo"')
