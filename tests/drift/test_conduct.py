@@ -118,6 +118,8 @@ def test_findings_are_json_with_what_was_checked(service: RecordedService, tmp_p
     assert outcome.status == 0
     assert told["checked"]["write-retried-with-new-key"] == 1
     assert told["findings"][0]["where"] == ["session.har, entry 4", "session.har, entry 5"]
+    assert (told["ok"], told["next"]) == (True, [])
+    assert told["summary"].endswith(" finding")
 
 
 def test_what_a_recording_cannot_show_is_not_checked(service: RecordedService, tmp_path: Path) -> None:

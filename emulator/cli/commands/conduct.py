@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from emulator.cli.output import add_format, print_json
+from emulator.cli.verdict import verdict
 from emulator.kernel.printable import printable
 from emulator.kernel.wording import count_of
 from emulator.settings import UsageError
@@ -50,13 +51,21 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 def _as_json(found: "RecordedConduct") -> dict[str, Any]:
     conduct = found.judgement.conduct
     checked = {rule: number for rule, number in conduct.checked.items() if rule not in found.not_checked}
-    findings = [{**structs.asdict(finding), "where": list(_places(found, finding))} for finding in conduct.findings]
-    return {"findings": findings, "checked": checked, "not_checked": dict(found.not_checked)}
+    findings = [
+        {**structs.asdict(finding), "where": list(_places(found, finding)), "command": None}
+        for finding in conduct.findings
+    ]
+    answer = verdict(_summary(found), findings, ok=not conduct.errors)
+    return {**answer, "checked": checked, "not_checked": dict(found.not_checked)}
+
+
+def _summary(found: "RecordedConduct") -> str:
+    return f"{count_of(len(found.places), 'call')}, {count_of(len(found.judgement.conduct.findings), 'finding')}"
 
 
 def _lines(found: "RecordedConduct") -> Iterator[str]:
     conduct = found.judgement.conduct
-    yield f"{count_of(len(found.places), 'call')}, {count_of(len(conduct.findings), 'finding')}"
+    yield _summary(found)
     for finding in conduct.findings:
         places = list(_places(found, finding))
         more = f" and {len(places) - _MAX_PLACES} more" if len(places) > _MAX_PLACES else ""
