@@ -39,6 +39,9 @@ _READS = (*LOOKS, "listOperations", "listGenerations")
 
 _sequence_of = attrgetter("sequence")
 
+_BEATS, _EVEN = 8, 1.25
+"""So many requests in a row, with pauses of which the longest is so many times the shortest, are one program's."""
+
 _MAX_AT_ONCE = 100
 """Limit of concurrent requests: beyond it, which answers a client knew is not worked out."""
 
@@ -210,7 +213,8 @@ class History:
         workers = by_connection(records)
         if len(workers) < len(records) or len(records) == 1:
             return workers
-        return [records] if self._unreturned(records, wait_of) > programs else []
+        is_one = self._unreturned(records, wait_of) > programs or _is_one_beat(records, wait_of)
+        return [records] if is_one else []
 
     def _unreturned(self, records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int]) -> int:
         """Return how many of those that were told to wait did not come back then, if each was a program of its own."""
@@ -303,6 +307,17 @@ class History:
 def by_connection(records: Iterable[RequestRecord]) -> Sequence[Sequence[RequestRecord]]:
     """Return records by the connections that they came on."""
     return list(_grouped(records, attrgetter("connection")).values())
+
+
+def _is_one_beat(records: Sequence[RequestRecord], wait_of: Callable[[RequestRecord], int]) -> bool:
+    """Whether requests follow each other as evenly as one program's, far faster than they were told to."""
+    steps = [(max(pauses_ms(earlier, later)), wait_of(earlier) * SECOND_MS) for earlier, later in pairwise(records)]
+    for start in range(len(steps) - _BEATS + 2):
+        beats = steps[start : start + _BEATS - 1]
+        pauses = [pause for pause, _ in beats]
+        if max(pauses) <= min(pauses) * _EVEN and all(pause * 3 <= told for pause, told in beats):
+            return True
+    return False
 
 
 def is_wait_measured(earlier: RequestRecord, later: RequestRecord) -> bool:

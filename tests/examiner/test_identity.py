@@ -87,6 +87,17 @@ def polls_at_once(sandbox: Sandbox) -> None:
     get(sandbox, path)
 
 
+def polls_five_times_as_often(sandbox: Sandbox) -> None:
+    """A program that polls evenly, on a connection each time, and sees the end."""
+    path = admitted(sandbox)
+    told = float(get(sandbox, path)["retry-after"])
+    for _ in range(9):
+        sandbox.clock.advance(told / 5)
+        get(sandbox, path)
+    sandbox.clock.advance(30)
+    get(sandbox, path)
+
+
 def repeats_a_404(sandbox: Sandbox) -> None:
     """A program whose two workers repeat what is missing, by turns."""
     workers = [httpx.Client(headers={"Authorization": f"Bearer {sandbox.api_key}"}) for _ in range(2)]
@@ -101,6 +112,7 @@ SOUND: Final = (two_programs_are_limited, two_programs_poll, five_people_open_a_
 UNSOUND: Final = {
     hammers: "retry-before-retry-after",
     polls_at_once: "poll-before-retry-after",
+    polls_five_times_as_often: "poll-before-retry-after",
     repeats_a_404: "retry-of-the-hopeless",
 }
 
