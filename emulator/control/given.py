@@ -100,7 +100,7 @@ async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str,
         body.setdefault("asset_id", body.get("asset_id") or _photos(call, team_id, kind, fields, 1)[0])
     else:
         body["asset_ids"] = body.get("asset_ids") or _photos(call, team_id, kind, fields, photos)
-    if kind == "product":
+    if kind == "product" and isinstance(body["asset_ids"], list):
         body.setdefault("primary_asset_id", body["asset_ids"][0])
     made = await _ask(call, team_id, "POST", _PATHS[kind], body)
     if kind == "product" or not is_finished:
@@ -137,7 +137,10 @@ async def _ask(call: ControlCall, team_id: str, method: str, path: str, body: Ma
     if not keys:
         name = call.sandbox.accounts[team_id].team.name
         raise Problem("invalid_request", f"the Team {name!r} has no full and active credential; add one")
-    content = b"" if body is None else json_bytes(body)
+    try:
+        content = b"" if body is None else json_bytes(body)
+    except TypeError as error:  # an integer beyond 64 bits, which YAML can write
+        raise Problem("invalid_request", f"(body): found what JSON cannot hold ({error})") from None
     answer = await call.plane.ask_off_record(call.sandbox, call.request.scope, keys[0], method, f"/v1/{path}", content)
     call.check_unchanged()
     return answer

@@ -133,3 +133,24 @@ def test_a_file_is_seeded_and_listed_and_a_bad_one_makes_nothing(tmp_path: Path)
         ((_, shown),) = fences(ROOT / "docs/testing.md", "yaml")
         good.write_text(shown)
         assert run_command("seed", str(good), "--team", "Other", EMULATOR_URL=server.url).status == 0
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"product": {"name": "a", "asset_ids": 5}},
+        {"product": {"name": "a", "asset_ids": [[1]], "description": 2**70}},
+        {"product": {"name": "a", "dimensions": {"a": [{"b_id": ["a"]}]}}},
+        {"pose": {"name": "\ud800", "asset_id": [1]}},
+        {"photoshoot": {"products": ["prd_1"], "image_count": 1e400, "photos": 3}},
+        {"product": {"name": 7}},
+        {"photoshoot": {"products": []}},
+        {},
+    ],
+)
+def test_whatever_an_entry_holds_it_is_refused_with_a_reason(entry: Any) -> None:
+    app = create_app(clock="manual")
+    with pytest.raises(EmulatorError) as refused:
+        app.sandbox._plane.exchange("POST", "given", json.dumps({"given": [entry]}).encode())
+    assert refused.value.status in (400, 422)
+    app.close()
