@@ -8,7 +8,7 @@ import pytest
 
 from emulator.examiner.rules.no_backoff import does_not_grow, has_no_pause
 
-CHAINS: Final = 20_000
+CHAINS: Final = 50_000
 LENGTHS: Final = (3, 4, 5, 7)
 """How many pauses a chain has."""
 Style = Callable[[random.Random, int], list[float]]

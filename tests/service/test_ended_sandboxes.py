@@ -1,7 +1,7 @@
 """What sandboxes held that were reset or deleted."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from weakref import ref
@@ -49,6 +49,17 @@ def without_collector() -> Iterator[None]:
         gc.enable()
 
 
+def is_gone_soon(emulator: EmulatorUnderTest, is_gone: Callable[[], bool]) -> bool:
+    """Tell whether something goes while some requests are answered: a thread may hold its last result for a moment."""
+    return any(is_gone() for _ in range(100) if emulator.ask("GET", "/health").status == 200)
+
+
+def sandboxes_of(emulator: EmulatorUnderTest) -> list[Sandbox]:
+    """Return all sandboxes of an emulator that are in memory, ended ones too."""
+    memory = emulator.application.sandboxes.memory
+    return [one for one in gc.get_objects() if isinstance(one, Sandbox) and one.memory is memory]
+
+
 def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(emulator: EmulatorUnderTest) -> None:
     sandboxes = emulator.application.sandboxes
     sandboxes.watch(lambda _sandbox, _entry: None)
@@ -60,7 +71,7 @@ def test_an_ended_sandbox_leaves_memory_without_the_garbage_collector(emulator: 
             emulator.get("/team", key)
             ended = ref(sandboxes.by_id["other"])
             assert emulator.ask(method, path, sandbox="other", content=sent).status < 300
-            assert ended() is None
+            assert is_gone_soon(emulator, lambda ended=ended: ended() is None)  # type: ignore[misc]
 
 
 class Unjudged(EmulatorUnderTest):
@@ -90,6 +101,4 @@ def test_sandboxes_that_end_beside_requests_in_flight_leave_memory_with_the_last
             waiting = control_call("GET", "/requests?wait_ms=50&operation=listPoses")
             ends = control_call("PUT", "/state", content=content), control_call("DELETE", "", sandbox="other")
             emulator.together(*in_flight, waiting, *ends)
-            everywhere = [one for one in gc.get_objects() if isinstance(one, Sandbox)]
-            memory = emulator.application.sandboxes.memory  # of this emulator: other tests may have left some of theirs
-            assert [emulator.sandbox] == [one for one in everywhere if one.memory is memory]
+            assert is_gone_soon(emulator, lambda: len(sandboxes_of(emulator)) == 1)
