@@ -6,11 +6,10 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from msgspec import Struct
-
 from emulator import __version__
 from emulator.contract import Contract
 from emulator.domain.lifecycles import TERMINAL
+from emulator.drift.answer import Answer
 from emulator.kernel.clock import host_elapsed_ms, host_now
 from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
 
@@ -19,23 +18,6 @@ _SECONDS: Final = 60.0
 _POLLS: Final = 200
 """The most looks at one work."""
 _LONGEST_WAIT_SECONDS: Final = 30
-
-
-class Reply(Struct, frozen=True):
-    """An answer of the service. Names of headers are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """The JSON object of the answer; empty if it is none."""
-        try:
-            value = json.loads(self.body or b"null")
-        except ValueError:
-            return {}
-        return value if isinstance(value, dict) else {}
 
 
 class Service:
@@ -51,7 +33,7 @@ class Service:
 
     def call(
         self, operation: str, body: Mapping[str, Any] | None = None, key: str | None = None, **parameters: str | int
-    ) -> Reply:
+    ) -> Answer:
         """Call an operation. `parameters` are those of its path, and of its query. Raises RecordingError."""
         contract = self._contract.operations[operation]
         path = contract.path
@@ -68,7 +50,7 @@ class Service:
         url = f"{self._base_url}{path}" + (f"?{urlencode(query)}" if query else "")
         return self.send(contract.method, url, headers, data)
 
-    def finished(self, admitted: Reply) -> dict[str, Any]:
+    def finished(self, admitted: Answer) -> dict[str, Any]:
         """Look at admitted work until it has ended, as often as it asks for, and return how it was last seen."""
         shown = admitted.json
         is_operation = shown.get("object") == "operation"
@@ -83,7 +65,7 @@ class Service:
                 self._sleep(min(int(hint) if hint.isdecimal() else 1, _LONGEST_WAIT_SECONDS))
         return shown
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
         """Send one request, and keep the exchange. Raises RecordingError if the service cannot be reached."""
         sent = {"User-Agent": f"image-workflow-emulator/{__version__} drift", **headers}
         at, began_ms = host_now(), host_elapsed_ms()
@@ -104,7 +86,7 @@ class Service:
         return reply
 
 
-def request(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
+def request(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
     """Send a request and return the answer; redirects are not followed. Raises RecordingError."""
     address = urlsplit(url)
     connect = HTTPSConnection if address.scheme == "https" else HTTPConnection
@@ -113,7 +95,7 @@ def request(method: str, url: str, headers: Mapping[str, str], body: bytes | Non
         target = address.path + (f"?{address.query}" if address.query else "")
         connection.request(method, target or "/", body, dict(headers))
         response = connection.getresponse()
-        return Reply(response.status, lower_names(response.getheaders()), response.read())
+        return Answer(response.status, lower_names(response.getheaders()), response.read())
     except (OSError, HTTPException) as error:
         raise RecordingError(f"{address.scheme}://{address.netloc}: {str(error) or type(error).__name__}") from None
     finally:

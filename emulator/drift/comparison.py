@@ -13,8 +13,8 @@ from msgspec import Struct
 from emulator.contract import Contract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
+from emulator.drift.answer import Answer
 from emulator.drift.replay import Replay, Replayed, is_name
-from emulator.drift.service import Answered
 from emulator.traffic.calls import Call
 
 _NEVER: Final = frozenset(
@@ -209,6 +209,6 @@ def _ends_between(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> b
     return bool(statuses & _OPEN) and bool(statuses & TERMINAL)
 
 
-def unanswered(answered: Answered | None) -> bool:
+def unanswered(answered: Answer | None) -> bool:
     """Whether the emulator failed to answer as it should: a defect of ours."""
     return answered is not None and answered.status == 500 and "emulator-rule" not in answered.headers

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from emulator.drift.active import Reply, Service
+from emulator.drift.active import Service
+from emulator.drift.answer import Answer
 
 _MANY: Final = 6
 """More photos than one Generation takes."""
@@ -165,7 +166,7 @@ def _photos(service: Service, number: int) -> list[str]:
     return [str(upload_photo(service, (64, 64 + index)).json["id"]) for index in range(number)]
 
 
-def upload_photo(service: Service, size: tuple[int, int]) -> Reply:
+def upload_photo(service: Service, size: tuple[int, int]) -> Answer:
     """Upload a photo of some width and height, and return the last answer."""
     data = _png(*size)
     opened = service.call("createUpload", {"content_type": "image/png", "size_bytes": len(data)})

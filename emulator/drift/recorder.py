@@ -13,7 +13,8 @@ from typing import Any, Final
 import orjson
 
 from emulator.contract import BASE_PATH
-from emulator.drift.active import Reply, request
+from emulator.drift.active import request
+from emulator.drift.answer import Answer
 from emulator.drift.har import as_har
 from emulator.drift.secrets import Scrubber
 from emulator.kernel.clock import host_elapsed_ms, host_now
@@ -72,11 +73,11 @@ class Recorder:
 
     # Passing on -----------------------------------------------------------------------------------------------------
 
-    def pass_on(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
+    def pass_on(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         """Pass a request on to the service, and return the answer with links that lead back here."""
         url = self._url_of(target)
         if url is None:
-            return Reply(
+            return Answer(
                 404, {"content-type": "text/plain"}, b"This proxy passes on /v1 and the links in its answers.\n"
             )
         sent = {name: value for name, value in headers.items() if name.lower() not in _OF_CONNECTION}
@@ -84,7 +85,7 @@ class Recorder:
         try:
             reply = request(method, url, sent, body)
         except RecordingError as error:
-            return Reply(502, {"content-type": "text/plain"}, f"{error}\n".encode())
+            return Answer(502, {"content-type": "text/plain"}, f"{error}\n".encode())
         took_ms = host_elapsed_ms() - began_ms
         with self._lock:
             where = f"request {len(self._exchanges) + 1}"
@@ -98,7 +99,7 @@ class Recorder:
             return self._target + target.removeprefix(BASE_PATH)
         return self._links.get(target)
 
-    def _rewritten(self, reply: Reply) -> Reply:
+    def _rewritten(self, reply: Answer) -> Answer:
         headers = {name: value for name, value in reply.headers.items() if name not in _OF_CONNECTION}
         location, body = headers.get("location", ""), reply.body
         if location.startswith(self._target + "/"):
@@ -110,7 +111,7 @@ class Recorder:
                 body = orjson.dumps(self._with_links("", orjson.loads(body)))
             except orjson.JSONDecodeError:
                 body = reply.body
-        return Reply(reply.status, headers, body)
+        return Answer(reply.status, headers, body)
 
     def _with_links(self, name: str, value: Any) -> Any:
         if isinstance(value, dict):
@@ -137,12 +138,12 @@ def _handler_of(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
             announced = self.headers.get("content-length", "0")
             if not announced.isdecimal() or int(announced) > _MAX_BODY_BYTES or "transfer-encoding" in self.headers:
                 self.close_connection = True
-                self._answer(Reply(411, {"content-type": "text/plain"}, b"A body needs a Content-Length.\n"))
+                self._answer(Answer(411, {"content-type": "text/plain"}, b"A body needs a Content-Length.\n"))
                 return
             body = self.rfile.read(int(announced)) if int(announced) else None
             self._answer(recorder.pass_on(self.command, self.path, dict(self.headers.items()), body))
 
-        def _answer(self, reply: Reply) -> None:
+        def _answer(self, reply: Answer) -> None:
             self.send_response_only(reply.status)
             for name, value in reply.headers.items():
                 self.send_header(name, value)

@@ -14,8 +14,9 @@ import orjson
 from emulator.app import Application
 from emulator.contract import BASE_PATH, Contract
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
+from emulator.drift.answer import Answer
 from emulator.drift.beginning import INGREDIENTS, Found, found_at_start
-from emulator.drift.service import Answered, DescribedPictures, ask
+from emulator.drift.service import DescribedPictures, ask
 from emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
 from emulator.scenario.outcomes import FAILURE_CODES
 from emulator.settings import read_settings
@@ -41,7 +42,7 @@ class Replayed(NamedTuple):
     """A call and what the emulator answered to it; None where it could not be asked, with the reason."""
 
     call: Call
-    answered: Answered | None
+    answered: Answer | None
     reason: str = ""
 
 
@@ -313,7 +314,7 @@ class Replay:
 
     # Learning -------------------------------------------------------------------------------------------------------
 
-    def _learn(self, call: Call, answered: Answered) -> None:
+    def _learn(self, call: Call, answered: Answer) -> None:
         """Learn which of the emulator's values stand for the recorded ones."""
         if call.is_success and 200 <= answered.status < 300:
             for name, recorded, own in _pairs("", call.answer, answered.json):

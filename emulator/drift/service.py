@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
-from msgspec import Struct
 
+from emulator.drift.answer import Answer
 from emulator.imaging.helpers import Helpers
 from emulator.imaging.messages import Head, Message
 from emulator.traffic.pictures import description_of
@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 HOST: Final = "localhost"
 ORIGIN: Final = f"http://{HOST}"
 _FORMATS: Final = {"image/jpeg": "jpeg", "image/webp": "webp"}
-
-
-class Answered(Struct, frozen=True):
-    """An answer of the emulator. Names of headers are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """The JSON object of the answer; empty if it is none."""
-        try:
-            value = orjson.loads(self.body or b"null")
-        except orjson.JSONDecodeError:
-            return {}
-        return value if isinstance(value, dict) else {}
 
 
 class DescribedPictures(Helpers):
@@ -59,7 +42,7 @@ class DescribedPictures(Helpers):
 
 async def ask(
     application: "Application", method: str, target: str, headers: Mapping[str, str], body: bytes = b""
-) -> Answered | None:
+) -> Answer | None:
     """Send a request and return its answer; None if it was lost. `target` is a path with its query."""
     path, _, query = target.partition("?")
     sent = {**headers, "host": HOST, "content-length": str(len(body))}
@@ -94,4 +77,4 @@ async def ask(
     except LostAnswerError:
         return None
     found = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in answered[0]["headers"]}
-    return Answered(answered[0]["status"], found, b"".join(message.get("body", b"") for message in answered))
+    return Answer(answered[0]["status"], found, b"".join(message.get("body", b"") for message in answered))

@@ -8,7 +8,8 @@ import orjson
 
 from emulator.app import Application
 from emulator.contract import Contract, load_contract
-from emulator.drift.active import Reply, Service
+from emulator.drift.active import Service
+from emulator.drift.answer import Answer
 from emulator.drift.judgement import Report, judge
 from emulator.drift.probes import PROBES
 from emulator.drift.service import ORIGIN, DescribedPictures, ask
@@ -41,7 +42,7 @@ class RecordedService(Service):
         assert answered is not None
         assert answered.status < 400, answered.body
 
-    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Reply:
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
         """Send one request to the emulator, and keep the exchange."""
         at = self.application.sandboxes.default.clock.now()
         target = url.removeprefix(ORIGIN)
@@ -51,7 +52,7 @@ class RecordedService(Service):
         where, sent = f"request {len(self.exchanges) + 1}", lower_names(headers.items())
         answer = answered.status, answered.headers, answered.body
         self.exchanges.append(Exchange(where, at, 0.0, method, url, sent, body, *answer))
-        return Reply(*answer)
+        return Answer(*answer)
 
 
 def tour(readings: str = "plain") -> list[Exchange]:
