@@ -52,7 +52,7 @@ PROCESS_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
     "/decisions": {"GET": Action(about.list_decisions)},
     "/scenario.schema.json": {"GET": Action(about.scenario_schema)},
     "/world.schema.json": {"GET": Action(about.world_schema)},
-    "/docs/": {"GET": Action(documentation.list_pages)},
+    "/docs/": {"GET": Action(documentation.show_index)},
     "/docs/{path}": {"GET": Action(documentation.show_page)},
     "/llms.txt": {"GET": Action(documentation.llms_text)},
     "/scenarios": {"GET": Action(scenarios.list_library)},

@@ -99,7 +99,7 @@ def test_the_team_is_read(image_workflow):
     urllib.request.urlopen(urllib.request.Request(image_workflow.base_url + "/team", headers=headers))
 """
 END_OF_STEP = "\036"
-PAGES = {path.name: fences(path) for path in (*DOCUMENTATION, ROOT / "SECURITY.md")}
+PAGES = {path.relative_to(ROOT).as_posix(): fences(path) for path in (*DOCUMENTATION, ROOT / "SECURITY.md")}
 
 
 def commands(text: str) -> str:
@@ -124,7 +124,7 @@ def steps(page: str) -> list[tuple[str, str]]:
     return found
 
 
-SHELL_PAGES = [page for page in PAGES if page != "tour.md" and any(text for text, _ in steps(page))]
+SHELL_PAGES = [page for page in PAGES if page != "docs/tour.md" and any(text for text, _ in steps(page))]
 NEEDS_SHELL = pytest.mark.skipif(
     not (shutil.which("bash") and shutil.which("curl")), reason="the commands are for bash and curl"
 )
@@ -194,14 +194,14 @@ def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: 
 def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
     clock: str, waited_seconds: int, folder: Path
 ) -> None:
-    assert f"EMULATOR={DEFAULT_URL}\n" in PAGES["tour.md"][0][1]  # where `make serve` serves
+    assert f"EMULATOR={DEFAULT_URL}\n" in PAGES["docs/tour.md"][0][1]  # where `make serve` serves
     waits = folder / "waits"
     waits.touch()
     with serving("--clock", clock) as server:
         write_program(folder / "bin" / "sleep", SLEEP.format(folder=folder, url=server.url))
-        outcome = check_page("tour.md", server, folder)
+        outcome = check_page("docs/tour.md", server, folder)
     printed = outcome.output.split(END_OF_STEP)[:-1]
-    assert [bool(said) for _, said in steps("tour.md")] == [text.strip() != "" for text in printed]
+    assert [bool(said) for _, said in steps("docs/tour.md")] == [text.strip() != "" for text in printed]
     assert outcome.complaint == ""
     assert sum(map(int, waits.read_text().split())) == waited_seconds
     pictures = [decode(file.read_bytes()) for file in folder.glob("*/picture-*")]
