@@ -26,15 +26,20 @@ class ExampleClient:
         numbered = {f"asset{number}": other for number, other in enumerate(others, start=2)}
         self._known: dict[str, str] = {"asset": asset, **numbered, "file": service.get(f"/assets/{asset}").json["url"]}
 
-    def play(self, example: Example) -> None:
-        """Do all that the example says."""
+    def play(self, example: Example) -> str:
+        """Do all that the example says. Return it as lines: each request with its answer, and the waits between them."""
         if example.rules:
             self._service.use({"scenario": "example", "rules": list(example.rules)})
+        lines = []
         for step in example.steps:
             if isinstance(step, Wait):
                 self._service.advance(step.seconds)
+                lines.append(f"{step.seconds} s later")
             else:
-                self._remember(self._send(step))
+                answer = self._send(step)
+                self._remember(answer)
+                lines.append(_line(step, answer))
+        return "\n".join(lines)
 
     def _send(self, step: Ask) -> Answer:
         content = picture() if isinstance(step.body, bytes) else None
@@ -76,3 +81,11 @@ class ExampleClient:
             self._known["token"] = told["upload_token"]
         if "page" in told:
             self._known["cursor"] = told["page"]["next_cursor"]
+
+
+def _line(step: Ask, answer: Answer) -> str:
+    """Show a request with its answer: `POST /products key one 429 rate_limited, Retry-After: 10`."""
+    key, code = step.key and f"key {step.key}", answer.status >= 400 and answer.json["code"]
+    retry_after = answer.headers.get("retry-after")
+    shown = filter(None, (step.method, step.path, key, str(answer.status), code))
+    return " ".join(shown) + (f", Retry-After: {retry_after}" if retry_after else "")

@@ -52,7 +52,7 @@ def test_who_hangs_up_and_orders_under_a_new_key_pays_twice(sandbox: Sandbox, mo
     (finding,) = sandbox.conduct().findings
     assert ("double-spend", 3) == (finding.rule, len(finding.requests))
     assert "not waited for" in finding.message
-    assert "time limit" in finding.remedy
+    assert "timeout of your own" in finding.remedy
 
 
 def test_who_hangs_up_and_repeats_the_key_is_clean(sandbox: Sandbox) -> None:

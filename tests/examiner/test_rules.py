@@ -8,6 +8,7 @@ from emulator.examiner.rules.base import ConductRule
 from emulator.examiner.rules.registry import RULES
 from tests.examiner.examples import ExampleClient
 from tests.examiner.rule_examples import EXAMPLES
+from tests.packaging.pages import pattern_of
 from tests.support.emulator_client import EmulatorUnderTest
 from tests.support.served import ROOT
 
@@ -39,6 +40,30 @@ def test_a_client_that_keeps_a_rule_is_clean_and_was_checked(service: EmulatorUn
     assert (found["checked"][rule.name] > 0) == (rule.name not in OF_SEVERAL_KEYS)
 
 
-def test_the_manual_has_a_section_for_each_rule_with_its_remedy() -> None:
-    text = (ROOT / "docs/conduct.md").read_text(encoding="utf-8")
-    assert [rule.name for rule in RULES] == re.findall(r"^### `([a-z-]+)`", text, re.MULTILINE)
+# The manual -------------------------------------------------------------------------------------------------------------
+
+SECTIONS = re.split(r"(?m)^### ", (ROOT / "docs/conduct.md").read_text(encoding="utf-8").partition("\n## Rules\n")[2])[
+    1:
+]
+
+
+def test_the_manual_has_a_section_for_each_rule() -> None:
+    assert [f"`{rule.name}`" for rule in RULES] == [section.partition("\n")[0] for section in SECTIONS]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_manual_says_how_bad_it_is_and_what_to_do(rule: ConductRule) -> None:
+    section = next(section for section in SECTIONS if section.startswith(f"`{rule.name}`"))
+    severities = dict.fromkeys(re.findall(r"\*\*(error|warning|note)\*\*", section))
+    assert rule.severity in severities
+    assert "\n**What to do**: " in section
+
+
+@EVERY_RULE
+def test_the_manual_shows_the_requests_of_the_client_that_breaks_a_rule(
+    service: EmulatorUnderTest, rule: ConductRule
+) -> None:
+    section = next(section for section in SECTIONS if section.startswith(f"`{rule.name}`"))
+    shown = re.findall(r"^```text\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[0]
+    plain = "\n".join(" ".join(line.partition("    #")[0].split()) for line in shown.splitlines())
+    assert re.fullmatch(pattern_of(plain), ExampleClient(service).play(EXAMPLES[rule.name][0]))

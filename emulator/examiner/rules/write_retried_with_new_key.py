@@ -108,8 +108,8 @@ RULE: Final = ConductRule(
     severity="warning",
     source="Section 4: Same key and same intent: the original admission status, headers and body are replayed exactly "
     "and work is not restarted.",
-    remedy="make one Idempotency-Key for each intent, keep it, and send it with every attempt, also after a time limit of "
-    "the client's own: it says nothing of what was done",
+    remedy="make one Idempotency-Key for each intent, and send it with every attempt, also after a timeout of your own: "
+    "a timeout does not say whether the request was carried out",
     examine=_examine,
     gives_way_to=DOUBLE_SPEND,
 )
