@@ -47,15 +47,7 @@ def list_readings(call: ControlCall) -> dict[str, Any]:
     return {"data": [{**one, "chosen": f"{one['decision']}={one['id']}" in names} for one in described_readings()]}
 
 
-def scenario_schema(_call: ControlCall) -> Response:
-    """GET /scenario.schema.json."""
-    return _schema("scenario")
-
-
-def world_schema(_call: ControlCall) -> Response:
-    """GET /world.schema.json."""
-    return _schema("world")
-
-
-def _schema(name: str) -> Response:
-    return Response(shipped_path(f"contract/{name}.schema.json").read_bytes(), media_type=SCHEMA_TYPE)
+def show_schema(call: ControlCall) -> Response:
+    """GET /scenario.schema.json and /world.schema.json."""
+    name = call.request.url.path.rpartition("/")[2]
+    return Response(shipped_path(f"contract/{name}").read_bytes(), media_type=SCHEMA_TYPE)

@@ -49,10 +49,7 @@ def show_scenario(call: ControlCall) -> dict[str, Any]:
 async def put_scenario(call: ControlCall) -> dict[str, Any]:
     """PUT /scenario: from the library or whole, in place of what ran for the same Teams; a bad one changes nothing."""
     sandbox, team_id = call.sandbox, _team_id(call)
-    read = partial(read_scenario_file, call, team_id)
-    # Only a large one takes so long that others would notice.
-    scenario, warnings = read() if len(call.body) <= LARGE_BODY_BYTES else await asyncio.to_thread(read)
-    call.check_unchanged()
+    scenario, warnings = await read_scenario_file(call, team_id)
     _check_keys(call, scenario)
     scenarios.change_world(sandbox, scenario.world, call.now, team_id)
     call.plane.sandboxes.register(sandbox)
@@ -143,12 +140,15 @@ def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str 
         raise _refusal(error) from None
 
 
-def read_scenario_file(call: ControlCall, team_id: str) -> tuple[Scenario, list[str]]:
+async def read_scenario_file(call: ControlCall, team_id: str) -> tuple[Scenario, list[str]]:
     """Read the scenario in the body for a Team, or for all of them, with warnings. Raises Problem."""
     file = call.query.get("file")
     if not call.body.strip() and file is None:
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    scenario = _read_body(call.plane, call.body, file or _TEXT, _names(call.sandbox, team_id))
+    read = partial(_read_body, call.plane, call.body, file or _TEXT, _names(call.sandbox, team_id))
+    # Only a large one takes so long that others would notice.
+    scenario = read() if len(call.body) <= LARGE_BODY_BYTES else await asyncio.to_thread(read)
+    call.check_unchanged()
     return scenario, list(warnings_of(scenario, call.sandbox.rate_limits))
 
 

@@ -1,15 +1,17 @@
-"""Scenario files before they are used: the texts of the library, and what a file means for requests that came already."""
+"""Scenario files before they are used: the texts of the library, and what a file means for requests that came."""
 
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import parse_qsl
 
 import orjson
 
 from emulator.control.calls import ControlCall
+from emulator.control.masks import Masks
 from emulator.control.scenarios import read_scenario_file
 from emulator.documents.complaints import DocumentError
 from emulator.domain.problems import Problem
+from emulator.domain.resources import Generation
 from emulator.scenario.matching import RequestFacts, WorkFacts
 from emulator.scenario.rules import Rule, WorkRule
 from emulator.service import scenarios
@@ -18,7 +20,9 @@ from emulator.service.sandbox import Sandbox
 
 MAX_SEARCHED: Final = 1_000
 """How many of the newest requests are tried with the rules of a scenario."""
-MAX_MATCHES: Final = 20
+MAX_TRIALS: Final = 100_000
+"""How often a request is tried with a rule, so that a long file costs no more time."""
+MAX_SHOWN: Final = 20
 """How many requests are named for each rule."""
 
 
@@ -31,48 +35,48 @@ def show_library_scenario(call: ControlCall) -> dict[str, Any]:
         raise Problem("not_found", str(error.complaints[0])) from None
 
 
-def check_scenario(call: ControlCall) -> dict[str, Any]:
-    """POST /scenario/check: read a scenario without using it, and name the recent requests that its rules match.
+async def check_scenario(call: ControlCall) -> dict[str, Any]:
+    """POST /scenario/check: read a scenario without using it; name the recent requests that its rules match, or nearly do.
 
     Raises:
         Problem: invalid_scenario, with line and column.
     """
-    scenario, warnings = read_scenario_file(call, "")
-    recent = list(islice(call.sandbox.journal.newest_first(), MAX_SEARCHED))
-    rules = [
-        {"name": rule.name, "line": rule.line, "requests": _matched(call.sandbox, rule, recent)}
-        for rule in scenario.rules
+    scenario, warnings = await read_scenario_file(call, "")
+    sandbox, masks = call.sandbox, Masks(call.sandbox)
+    tried = min(MAX_SEARCHED, MAX_TRIALS // max(1, len(scenario.rules)))
+    recent = [
+        (record.sequence, _request_facts(sandbox, record), _work_facts(sandbox, record))
+        for record in islice(sandbox.journal.newest_first(), tried)
     ]
+    rules = [{"name": rule.name, "line": rule.line, **_compared(rule, recent, masks)} for rule in scenario.rules]
     return {"scenario": scenario.name, "rules": rules, "warnings": warnings}
 
 
-def _matched(sandbox: Sandbox, rule: Rule, recent: list[RequestRecord]) -> list[int]:
-    """Return the sequence numbers of the newest requests that a rule matches, whatever its `when` says."""
-    return list(islice((record.sequence for record in recent if _matches(sandbox, rule, record)), MAX_MATCHES))
-
-
-def _matches(sandbox: Sandbox, rule: Rule, record: RequestRecord) -> bool:
-    if isinstance(rule, WorkRule):
-        facts = _work_facts(sandbox, record)
-        return facts is not None and rule.match.matches(facts)
-    return rule.match.matches(_request_facts(sandbox, record))
+def _compared(rule: Rule, recent: Iterable[tuple[int, Any, Any]], masks: Masks) -> dict[str, list[Any]]:
+    """Return the requests that a rule matches, whatever its `when` says, and those of its kind that miss one condition."""
+    is_of_work = isinstance(rule, WorkRule)
+    facts = {number: of_work if is_of_work else of_request for number, of_request, of_work in recent}
+    misses = {number: list(islice(rule.match.misses(known), 2)) for number, known in facts.items() if known is not None}
+    nearly = {number: one[0] for number, one in misses.items() if len(one) == 1 and not one[0].is_kind}
+    return {
+        "requests": [number for number, some in misses.items() if not some][:MAX_SHOWN],
+        "nearly": [
+            {"request": number, "reason": masks.of_text(str(miss))}
+            for number, miss in islice(nearly.items(), MAX_SHOWN)
+        ],
+    }
 
 
 def _request_facts(sandbox: Sandbox, record: RequestRecord) -> RequestFacts:
     """Return what a rule may know of a request that was recorded."""
-    identifier = next((part for part in record.path.split("/") if sandbox.identifiers.place_of(part) is not None), "")
-    team = record.team or scenarios.owner_of(sandbox, identifier)
-    key = "" if record.credential is None else record.credential.key
-    return RequestFacts(
+    return scenarios.request_facts(
+        sandbox,
+        record.team,
+        "" if record.credential is None else record.credential.key,
+        next((part for part in record.path.split("/") if sandbox.identifiers.place_of(part) is not None), ""),
+        record.query,
         operation=record.operation,
-        team_id="" if team is None else team.id,
-        team_name="" if team is None else team.name,
         body=orjson.loads(record.request_body) if record.request_body else None,
-        credential=key,
-        credential_name=key.removesuffix(sandbox.key_of("")),
-        resource_id=identifier,
-        resource_place=scenarios.place_of(sandbox, identifier),
-        query=dict(parse_qsl(record.query.decode("latin-1"), keep_blank_values=True)),
         idempotency_key=record.idempotency_key or "",
         bytes=record.byte_surface,
     )
@@ -81,11 +85,8 @@ def _request_facts(sandbox: Sandbox, record: RequestRecord) -> RequestFacts:
 def _work_facts(sandbox: Sandbox, record: RequestRecord) -> WorkFacts | None:
     """Return what a rule may know of the work that a request admitted; None if it admitted none that still exists."""
     store, work_id = sandbox.store, record.work_id or ""
-    generation, operation = store.generations.items.get(work_id), store.operations.items.get(work_id)
-    if record.team is None or record.operation is None or (generation is None and operation is None):
+    work = store.generations.items.get(work_id) or store.operations.items.get(work_id)
+    if record.team is None or record.operation is None or work is None:
         return None
-    team, admitted_by = record.team, record.operation
-    if generation is not None:
-        return WorkFacts(generation.workflow, team.id, team.name, admitted_by, len(generation.outputs))
-    assert operation is not None
-    return WorkFacts(operation.type, team.id, team.name, admitted_by)
+    name, outputs = (work.workflow, len(work.outputs)) if isinstance(work, Generation) else (work.type, 1)
+    return WorkFacts(name, record.team.id, record.team.name, record.operation, outputs)

@@ -1,15 +1,18 @@
 """Matching: which requests and which work a rule means, and on which of them it is due.
 
 Pure functions of facts and data. Owns no counters (the playbook passes the number of the match) and draws nothing (it
-passes the draw).
+passes the draw). What decides also says why: a match is what misses no condition.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
+
+from emulator.documents.complaints import clause
+from emulator.kernel.wording import excerpt, pointer
 
 EVERY: Final = "*"
 """The word for every operation, or every kind of work."""
@@ -69,6 +72,24 @@ class WorkFacts(Struct, frozen=True):
         return self.team_id if subject == "team" else ""
 
 
+class Miss(Struct, frozen=True):
+    """A condition that does not hold: the way to it in `match`, what was expected, and what was found."""
+
+    steps: tuple[str, ...]
+    expected: object
+    found: object
+    is_kind: bool = False
+    """Whether this is another operation, byte surface or workflow than the rule is about."""
+
+    def __str__(self) -> str:
+        found = "nothing" if self.found is _ABSENT else excerpt(self.found)
+        return f"{pointer(*self.steps)}: {clause(found, excerpt(self.expected))}"
+
+
+_ABSENT: Final = object()
+"""Found where a field is missing: null is a value."""
+
+
 class RequestMatch(Struct, frozen=True):
     """The requests that a rule means; None or empty: whatever it is.
 
@@ -87,20 +108,28 @@ class RequestMatch(Struct, frozen=True):
 
     def matches(self, facts: RequestFacts) -> bool:
         """Tell whether the rule means this request."""
-        return (
-            self._means(facts)
-            and is_team(self.team, facts.team_id, facts.team_name)
-            and (self.credential is None or self.credential in (facts.credential, facts.credential_name))
-            and (self.resource is None or self.resource in (facts.resource_id, facts.resource_place))
-            and (self.idempotency_key is None or fnmatchcase(facts.idempotency_key, self.idempotency_key))
-            and self.query.items() <= facts.query.items()
-            and (not self.body or contains(facts.body, self.body))
-        )
+        return next(self.misses(facts), None) is None
 
-    def _means(self, facts: RequestFacts) -> bool:
+    def misses(self, facts: RequestFacts) -> Iterator[Miss]:
+        """Iterate over the conditions that do not hold for this request."""
         if facts.bytes is not None or self.bytes:
-            return facts.bytes in self.bytes
-        return facts.operation in self.operations or EVERY in self.operations
+            if facts.bytes not in self.bytes:
+                yield Miss(("bytes",), self.bytes, facts.bytes, is_kind=True)
+        elif facts.operation not in self.operations and EVERY not in self.operations:
+            yield Miss(("operation",), self.operations, facts.operation, is_kind=True)
+        if not is_team(self.team, facts.team_id, facts.team_name):
+            yield Miss(("team",), self.team, facts.team_name)
+        if self.credential is not None and self.credential not in (facts.credential, facts.credential_name):
+            yield Miss(("credential",), self.credential, facts.credential)
+        if self.resource is not None and self.resource not in (facts.resource_id, facts.resource_place):
+            found = facts.resource_place if isinstance(self.resource, int) else facts.resource_id
+            yield Miss(("resource",), self.resource, found)
+        if self.idempotency_key is not None and not fnmatchcase(facts.idempotency_key, self.idempotency_key):
+            yield Miss(("idempotency_key",), self.idempotency_key, facts.idempotency_key)
+        if self.query:
+            yield from missing(facts.query, self.query, ("query",))
+        if self.body:
+            yield from missing(facts.body, self.body, ("body",))
 
 
 class WorkMatch(Struct, frozen=True):
@@ -112,11 +141,16 @@ class WorkMatch(Struct, frozen=True):
 
     def matches(self, facts: WorkFacts) -> bool:
         """Tell whether the rule means this work."""
-        return (
-            (facts.work in self.works or EVERY in self.works)
-            and is_team(self.team, facts.team_id, facts.team_name)
-            and self.operation in (None, facts.operation)
-        )
+        return next(self.misses(facts), None) is None
+
+    def misses(self, facts: WorkFacts) -> Iterator[Miss]:
+        """Iterate over the conditions that do not hold for this work."""
+        if facts.work not in self.works and EVERY not in self.works:
+            yield Miss(("work",), self.works, facts.work, is_kind=True)
+        if not is_team(self.team, facts.team_id, facts.team_name):
+            yield Miss(("team",), self.team, facts.team_name)
+        if self.operation not in (None, facts.operation):
+            yield Miss(("operation",), self.operation, facts.operation, is_kind=True)
 
 
 class Nth(Struct, frozen=True):
@@ -165,13 +199,13 @@ def is_team(wanted: str | None, team_id: str, team_name: str) -> bool:
     return wanted is None or wanted in (team_name, team_id)
 
 
-def contains(value: object, pattern: object) -> bool:
-    """Tell whether a JSON value has all that a pattern has: objects recursively, everything else as it is."""
-    if isinstance(pattern, Mapping):
-        return isinstance(value, Mapping) and all(
-            key in value and contains(value[key], wanted) for key, wanted in pattern.items()
-        )
-    return equal(value, pattern)
+def missing(value: object, pattern: object, steps: tuple[str, ...]) -> Iterator[Miss]:
+    """Iterate over what a JSON value lacks of a pattern: objects recursively, everything else as it is."""
+    if isinstance(pattern, Mapping) and isinstance(value, Mapping):
+        for key, wanted in pattern.items():
+            yield from missing(value.get(key, _ABSENT), wanted, (*steps, key))
+    elif isinstance(pattern, Mapping) or not equal(value, pattern):
+        yield Miss(steps, pattern, value)
 
 
 def equal(one: object, other: object) -> bool:

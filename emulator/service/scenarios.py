@@ -5,7 +5,8 @@ made: in the same state that a real cause would change.
 """
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 from msgspec import structs
 
@@ -101,6 +102,23 @@ def note_answer(sandbox: Sandbox, facts: RequestFacts, now: int) -> None:
         if key in sandbox.playbooks:
             for index in sandbox.playbooks[key].answered(facts, now):
                 make_change(sandbox, key, index, now)
+
+
+def request_facts(
+    sandbox: Sandbox, team: Team | None, key: str, identifier: str, query: bytes, **as_they_are: Any
+) -> RequestFacts:
+    """Return what a rule may know of a request; one on a byte surface is of the Team that owns the resource."""
+    team = team or owner_of(sandbox, identifier)
+    return RequestFacts(
+        team_id="" if team is None else team.id,
+        team_name="" if team is None else team.name,
+        credential=key,
+        credential_name=key.removesuffix(sandbox.key_of("")),
+        resource_id=identifier,
+        resource_place=place_of(sandbox, identifier),
+        query=dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)),
+        **as_they_are,
+    )
 
 
 def place_of(sandbox: Sandbox, identifier: str) -> int | None:

@@ -6,7 +6,7 @@ single fault or surface.
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 import orjson
 from msgspec import Struct
@@ -170,21 +170,16 @@ class Exchange(Struct, eq=False, gc=False):
         self.decision, self.fault, self.builder.rule = decision, decision.fault, decision.rule
 
     def request_facts(self) -> RequestFacts:
-        """Return what a scenario can match of this request; on a byte surface, the Team is the owner of the resource."""
-        caller, sandbox = self.caller, self.sandbox
-        identifier = self.route.resource_of(self.resource_id)
-        team = caller.account.team if caller is not None else scenarios.owner_of(sandbox, identifier)
-        key = "" if caller is None else caller.credential.key
-        return RequestFacts(
+        """Return what a scenario can match of this request."""
+        caller = self.caller
+        return scenarios.request_facts(
+            self.sandbox,
+            None if caller is None else caller.account.team,
+            "" if caller is None else caller.credential.key,
+            self.route.resource_of(self.resource_id),
+            self.request.query_string,
             operation=self.route.operation,
-            team_id="" if team is None else team.id,
-            team_name="" if team is None else team.name,
             body=None if self.route.operation is None else _json_or_none(self.content),
-            credential=key,
-            credential_name=key.removesuffix(sandbox.key_of("")),
-            resource_id=identifier,
-            resource_place=scenarios.place_of(sandbox, identifier),
-            query=dict(parse_qsl(self.request.query_string.decode("latin-1"), keep_blank_values=True)),
             idempotency_key=self.builder.idempotency_key or "",
             bytes=self.route.byte_surface,
         )

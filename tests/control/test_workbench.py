@@ -1,5 +1,9 @@
 """Scenario files before they are used: the texts of the library, and which recent requests the rules of a file match."""
 
+from typing import Any
+
+import pytest
+
 from tests.support.emulator_client import OTHER, UPLOAD, EmulatorUnderTest
 
 RULES = """
@@ -10,10 +14,10 @@ rules:
 """
 
 
-def checked(emulator: EmulatorUnderTest, text: str) -> list[tuple[str, list[int]]]:
+def check(emulator: EmulatorUnderTest, text: str) -> Any:
     answer = emulator.ask("POST", "/scenario/check?file=mine.yaml", content=text.encode(), headers={})
     assert answer.status == 200, answer.json
-    return [(rule["name"], rule["requests"]) for rule in answer.json["rules"]]
+    return answer.json
 
 
 def test_a_check_names_the_requests_that_each_rule_matches_and_uses_nothing(emulator: EmulatorUnderTest) -> None:
@@ -28,8 +32,32 @@ def test_a_check_names_the_requests_that_each_rule_matches_and_uses_nothing(emul
         if one["operation"] == "createUpload" and one["credential"]["team"]["name"] == "Demo"
     ]
     shot = [one["sequence"] for one in requests if one["operation"] == "createProductPhotographyGeneration"]
-    assert checked(emulator, RULES) == [("uploads of Demo", mine), ("shoots", shot)]
+    rules = check(emulator, RULES)["rules"]
+    assert [(rule["name"], rule["requests"]) for rule in rules] == [("uploads of Demo", mine), ("shoots", shot)]
     assert emulator.told("GET", "/scenario")["scenario"] is None
+
+
+@pytest.mark.parametrize(
+    ("match", "reasons"),
+    [
+        ("{operation: createUpload, team: Lapsed}", ['/team: found "Demo"; expected "Lapsed"']),
+        ("{operation: createUpload, body: {size_bytes: 9}}", ["/body/size_bytes: found 5; expected 9"]),
+        ("{operation: createUpload, body: {size_bytes: 9, content_type: image/gif}}", []),
+        ("{operation: createUpload, idempotency_key: 'order-2*'}", ['/idempotency_key: found "order-1"; expected "order-2*"']),
+        ("{operation: createUpload, credential: iwe_other_full}", ['/credential: found "iwe_de…"; expected "iwe_oth…"']),
+        ("{operation: listAssets, query: {limit: '9'}}", ['/query/limit: found "5"; expected "9"']),
+        ("{operation: listAssets, query: {after: a, limit: '5'}}", ['/query/after: found nothing; expected "a"']),
+    ],
+)  # fmt: skip
+def test_a_check_says_which_one_condition_a_request_of_the_same_kind_misses(
+    emulator: EmulatorUnderTest, match: str, reasons: list[str]
+) -> None:
+    emulator.post("/uploads", UPLOAD, idempotency_key="order-1")
+    emulator.get("/assets?limit=5")
+    text = f"{{scenario: mine, rules: [{{match: {match}, then: {{problem: internal_error}}}}]}}"
+    (rule,) = check(emulator, text)["rules"]
+    assert [near["reason"] for near in rule["nearly"]] == reasons
+    assert all(near["request"] in (1, 2) and near["request"] not in rule["requests"] for near in rule["nearly"])
 
 
 def test_a_check_says_where_a_file_is_wrong(emulator: EmulatorUnderTest) -> None:

@@ -158,17 +158,23 @@ function describe({ scenario, rules, warnings }) {
   ];
 }
 
-/** @param {{name: string, line: number, requests: number[]}} rule */
-function ruleMatches({ name, line, requests }) {
+/** @param {{name: string, line: number, requests: number[], nearly: {request: number, reason: string}[]}} rule */
+function ruleMatches({ name, line, requests, nearly }) {
+  /** By the reason, since one mistake in a rule misses many requests. @type {Record<string, number[]>} */
+  const missed = {};
+  for (const { request, reason } of nearly) (missed[reason] ??= []).push(request);
   return element(
     "li",
     { class: "rule" },
     element("span", { class: "rule-name" }, `${name} (line ${line})`),
-    element(
-      "span",
-      {},
-      requests.length ? "recent requests that match: " : "no recent request matches",
-      requests.flatMap((number) => [element("a", { href: `#requests/${number}` }, `#${number}`), " "]),
+    element("span", {}, requests.length ? "recent requests that match: " : "no recent request matches", links(requests)),
+    Object.entries(missed).map(([reason, numbers]) =>
+      element("span", { class: "nearly" }, "nearly: ", links(numbers), element("code", {}, reason)),
     ),
   );
+}
+
+/** @param {number[]} requests */
+function links(requests) {
+  return requests.flatMap((number) => [element("a", { href: `#requests/${number}` }, `#${number}`), " "]);
 }
