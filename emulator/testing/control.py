@@ -122,15 +122,6 @@ class HttpTransport:
             connection.close()
             raise
 
-    def open(self, target: str, headers: Mapping[str, str], seconds: float) -> http.client.HTTPResponse:
-        """Send a GET on a connection of its own, and return the answer while it still comes; `seconds` bounds each silence.
-
-        Raises OSError, HTTPException or ValueError if there is none in time.
-        """
-        connection = self._connect(timeout=seconds)
-        connection.request("GET", self._path + target, headers=dict(headers))
-        return connection.getresponse()
-
     def close(self) -> None:
         """Close the connection; the next request opens another."""
         self._connection.close()
