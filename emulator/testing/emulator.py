@@ -26,7 +26,7 @@ HEALTH_SECONDS = 10.0
 class Emulator:
     """A running emulator. As a context manager it is closed at the end: one that was started here stops then."""
 
-    def __init__(self, plane: ControlClient, close: Callable[[], None]) -> None:
+    def __init__(self, plane: ControlClient, close: Callable[[], None] = lambda: None) -> None:
         self._plane = plane.of(None)
         self._close = finalize(self, close)
         self.default = Sandbox(plane.of(DEFAULT_SANDBOX), DEFAULT_SANDBOX)
@@ -44,13 +44,7 @@ class Emulator:
 
         with option_texts({"port": 0, "access_log": False, **options}) as texts:
             process = ServerProcess(texts)
-        transport = HttpTransport(process.url)
-
-        def close() -> None:
-            transport.close()
-            process.stop()
-
-        return cls(ControlClient(transport, options.get("control_token")), close)
+        return cls(ControlClient(HttpTransport(process.url), options.get("control_token")), process.stop)
 
     @classmethod
     def connect(cls, url: str, control_token: str | None = None) -> "Self":
@@ -61,7 +55,7 @@ class Emulator:
             raise EmulatorError(NO_ANSWER, f"found the address {url!r}; expected one such as {DEFAULT_URL}") from None
         plane = ControlClient(transport, control_token)
         plane.health(HEALTH_SECONDS)
-        return cls(plane, transport.close)
+        return cls(plane)
 
     @property
     def url(self) -> str:

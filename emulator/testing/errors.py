@@ -44,13 +44,5 @@ def is_refusal(found: "pytest.ExceptionInfo[BaseException] | None") -> bool:
     return found is not None and isinstance(found.value, EmulatorError)
 
 
-class UnwritableError(Exception):
-    """A file on this machine cannot be written."""
-
-    def __init__(self, error: OSError) -> None:
-        super().__init__(error)
-        self.error = error
-
-
 class UnusableFileError(EmulatorError):
     """A file on this machine that cannot be used: it cannot be read or written, or has the wrong form."""

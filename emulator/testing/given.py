@@ -8,7 +8,7 @@ import orjson
 
 from emulator.testing.control import STATE_SECONDS, YAML, ControlClient
 from emulator.testing.errors import is_refusal
-from emulator.testing.files import read_document_file
+from emulator.testing.files import read_file
 
 __tracebackhide__ = is_refusal
 
@@ -59,7 +59,7 @@ class Given:
     def file(self, path: str | Path, *, team: str | None = None) -> list[Resource]:
         """Make everything that a file lists, and return it; of a file with a mistake, nothing."""
         query = {"file": str(path), "team": team}
-        return self._send(read_document_file(Path(path)), query)
+        return self._send(read_file(path), query)
 
     def _make(self, kind: str, **fields: Any) -> Resource:
         return self._send(orjson.dumps({"given": [{kind: fields}]}), {})[0]

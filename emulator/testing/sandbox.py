@@ -19,8 +19,8 @@ from emulator.examiner.findings import Conduct
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.scenario.named_files import scenario_file
 from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
-from emulator.testing.errors import EmulatorError, UnusableFileError, is_refusal, unwritable
-from emulator.testing.files import opened, put_in_place, read_document_file
+from emulator.testing.errors import EmulatorError, is_refusal
+from emulator.testing.files import put_in_place, read_file, read_state_file
 from emulator.testing.given import Given
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, Rule
@@ -181,16 +181,11 @@ class Sandbox:
 
     def save(self, path: str | Path) -> None:
         """Write all of it to a state file. Raises UnusableFileError if that cannot be written, and changes nothing then."""
-        try:
-            with put_in_place(path) as file:
-                self._plane.exchange("GET", "state", seconds=STATE_SECONDS, into=file)
-        except OSError as error:
-            raise UnusableFileError("invalid_request", unwritable(path, error)) from None
+        put_in_place(path, self._plane.exchange("GET", "state", seconds=STATE_SECONDS))
 
     def load(self, path: str | Path) -> None:
         """Make it what a state file says."""
-        with opened(path) as file:
-            self._plane.exchange("PUT", "state", file, ZIP, seconds=STATE_SECONDS)
+        self._plane.exchange("PUT", "state", read_state_file(path), ZIP, seconds=STATE_SECONDS)
 
     def delete(self) -> None:
         """End it, with all that it holds. The default sandbox cannot be deleted."""
@@ -377,7 +372,7 @@ def use_scenario(
     file = scenario_file(scenario)
     if file is None and "\n" not in str(scenario):
         return dict(plane.call("PUT", "scenario", {"use": scenario}, query=query))
-    text = str(scenario).encode() if file is None else read_document_file(file)
+    text = str(scenario).encode() if file is None else read_file(file)
     return dict(json.loads(plane.exchange("PUT", "scenario", text, YAML, query={**query, "file": file})))
 
 

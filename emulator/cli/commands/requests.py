@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from msgspec import convert
 
-from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
+from emulator.cli.recording import journal_as_har
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.cli.verdict import finding, verdict
 from emulator.control.recorded_request import RecordedRequest, request_line
@@ -81,7 +81,7 @@ def _list(control: ControlClient, options: Namespace, style: Style) -> None:
     if options.format == "json":
         print_json(answer)
     elif options.format == "har":
-        print_json(as_har(entries, control.transport.url))
+        print_json(journal_as_har(entries, control.transport.url))
     else:
         print_table(_HEADERS, map(_cells, convert(entries, list[RecordedRequest])), style)
         left_out = answer["counts"]["total"] - len(entries)
