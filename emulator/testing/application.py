@@ -34,7 +34,15 @@ Run = Callable[[Coroutine[Any, Any, Answer], float], Answer]
 
 
 class EmulatorApplication:
-    """The emulator as an ASGI application. `sandbox` is its default sandbox, `emulator` all of it; neither needs a server."""
+    """The emulator as an ASGI application. `sandbox` is its default sandbox, `emulator` all of it; neither needs a server.
+
+    `create_app` makes one. An answer that a scenario loses is raised as a ConnectionResetError, which is an
+    `httpx.RemoteProtocolError` too where httpx is imported.
+
+        >>> app = create_app(clock="manual")
+        >>> app.sandbox.team("Demo").credits
+        100
+    """
 
     def __init__(self, application: "Application") -> None:
         self._application = application
@@ -77,10 +85,18 @@ class EmulatorApplication:
 
 
 def create_app(**options: Any) -> EmulatorApplication:
-    """Return an emulator as an ASGI application, with options as those of `serve`, by name and as plain values.
+    """Return an emulator as an ASGI application, for `httpx.ASGITransport` or Starlette's `TestClient`.
 
-    `world` and `scenario` may be mappings too. Raises TypeError for an unknown option, EmulatorError for one, or for a file,
-    that cannot be used.
+    `options` are those of `serve`, by name and as plain values: `clock="auto"`, `seed=7`, `rate_limits=False`,
+    `world=Path("world.yaml")`. `world` and `scenario` may be mappings too.
+
+    Raises TypeError for an unknown option, EmulatorError for an option or a file that cannot be used.
+
+        >>> from starlette.testclient import TestClient
+        >>> app = create_app(clock="auto")
+        >>> client = TestClient(app, headers={"Authorization": f"Bearer {app.sandbox.api_key}"})
+        >>> client.get("/v1/team").json()["name"]
+        'Demo'
     """
     from emulator.app import Application
 
