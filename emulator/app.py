@@ -281,18 +281,10 @@ def _world(file: str | None) -> WorldFile:
 
 
 def _scenario(settings: Settings, contract: Contract, world: WorldFile) -> Scenario:
-    """Read a scenario from a file, or by its name from the library; warn of what of it cannot have an effect."""
-    if settings.scenario is None:
+    """Read a scenario from a file, or by its name from the library."""
+    name_or_file = settings.scenario
+    if name_or_file is None:
         return NO_SCENARIO
-    from emulator.scenario.reach import warnings_of
-
-    scenario = _named_scenario(settings.scenario, contract, world)
-    for warning in warnings_of(scenario, settings.rate_limits):
-        _LOGGER.warning("%s", warning)
-    return scenario
-
-
-def _named_scenario(name_or_file: str, contract: Contract, world: WorldFile) -> Scenario:
     from emulator.scenario.format import parse_scenario
     from emulator.scenario.library import shipped_library
     from emulator.scenario.named_files import scenario_file

@@ -87,7 +87,6 @@ SANDBOX_ROUTES: Final[Mapping[str, Mapping[str, Action]]] = {
         "GET": Action(journal.list_requests, query=(*_FILTERS, "limit", "wait_ms")),
         "DELETE": Action(journal.clear_requests),
     },
-    "/requests/counts": {"GET": Action(journal.count_requests)},
     "/requests/{request}": {"GET": Action(journal.show_request)},
     "/coverage": {"GET": Action(examination.show_coverage, query=("whole",))},
     "/conduct": {"GET": Action(examination.show_conduct, query=("ended", "whole"))},

@@ -1,14 +1,15 @@
 """Why a request ended as it did: its checks in order, what decided, and the remedy.
 
-Words what the exchange noted in an record of the journal, and finds the other record that its Idempotency-Key belongs to.
-Decides nothing.
+Words what the exchange noted in a record of the journal. Decides nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+from msgspec import structs
+
 from emulator.documents.complaints import sentence
-from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, Source, source_of
+from emulator.domain.problems import CATALOGUE, KEY_BINDING_CODES, Cause, Check, source_of
 from emulator.kernel.timestamps import format_timestamp
 from emulator.kernel.wording import count_of
 from emulator.scenario.rules import Rule
@@ -17,19 +18,30 @@ from emulator.service.record import RequestRecord
 
 
 def explain(journal: Journal, record: RequestRecord) -> dict[str, Any]:
-    """Return the explanation of an record, as JSON."""
-    related = _related_request(journal, record)
+    """Return the explanation of a record, as JSON."""
+    original = journal.original_of(record) if record.replay_of is not None else None
+    rules: list[tuple[Rule, str]] = []
+    if record.rule is not None:
+        rules.append((record.rule, record.rule.then if record.has_rule_acted else "nothing"))
+    if record.work_rule is not None:
+        rules.append((record.work_rule, record.work_rule.then))
     return {
         "outcome": record.outcome,
-        "summary": _summary(record, related),
+        "summary": _summary(record, original),
         "checks": [_describe_check(check, record) for check in _checks(record)],
         "decided_by": _decided_by(record),
         "remedy": remedy_of(record),
         "recovery": CATALOGUE[record.code].recovery if record.code else None,
         "effects": list(_effects(record)),
-        "rules": [describe_rule(rule) | {"did": did} for rule, did in _what_rules_did(record)],
-        "related": related,
+        "rules": [describe_rule(rule) | {"did": did} for rule, did in rules],
+        "related": None if record.replay_of is None else _describe_original(record.replay_of, original),
     }
+
+
+def _describe_original(request_id: str, original: RequestRecord | None) -> dict[str, Any]:
+    """Name the request whose stored answer was sent again, whether or not the journal still has it."""
+    sequence = None if original is None else original.sequence
+    return {"sequence": sequence, "request_id": request_id, "why": "its answer was stored, and sent again"}
 
 
 # The checks -----------------------------------------------------------------------------------------------------------
@@ -63,12 +75,8 @@ def _describe_check(check: Check, record: RequestRecord) -> dict[str, Any]:
         "check": check.value,
         "result": result,
         "detail": detail,
-        "source": _describe_source(source_of(check, code)),
+        "source": structs.asdict(source_of(check, code)),
     }
-
-
-def _describe_source(source: Source) -> dict[str, Any]:
-    return {"section": source.section, "decisions": source.decisions}
 
 
 def _detail(record: RequestRecord) -> str | None:
@@ -88,7 +96,7 @@ def _decided_by(record: RequestRecord) -> dict[str, Any] | None:
         "check": check.value if check else None,
         "who": who,
         "detail": _detail(record),
-        "source": _describe_source(source),
+        "source": structs.asdict(source),
         "timeline": _describe_cause(record),
     }
 
@@ -116,12 +124,12 @@ def remedy_of(record: RequestRecord) -> str | None:
     return f"send it when the rule {record.rule.name!r} is not due, or end the scenario"
 
 
-def _summary(record: RequestRecord, related: Mapping[str, Any] | None) -> str:
+def _summary(record: RequestRecord, original: RequestRecord | None) -> str:
     is_lost = record.is_complete and record.outcome != "lost" and record.loss is not None
-    return _verdict(record, related) + (" A scenario lost the answer on the wire." if is_lost else "")
+    return _verdict(record, original) + (" A scenario lost the answer on the wire." if is_lost else "")
 
 
-def _verdict(record: RequestRecord, related: Mapping[str, Any] | None) -> str:
+def _verdict(record: RequestRecord, original: RequestRecord | None) -> str:
     problem = record.problem
     match record.outcome:
         case "in flight":
@@ -131,7 +139,7 @@ def _verdict(record: RequestRecord, related: Mapping[str, Any] | None) -> str:
         case "lost":
             return "A scenario lost it on the wire before anything was done; it has no answer."
         case "replayed":
-            first = f"request {related['sequence']}" if related and related["sequence"] else "an earlier request"
+            first = "an earlier request" if original is None else f"request {original.sequence}"
             return f"{record.status}: the stored answer of {first} was sent again."
         case "answered":
             return f"{record.status}: it passed every check."
@@ -143,7 +151,7 @@ def _verdict(record: RequestRecord, related: Mapping[str, Any] | None) -> str:
         return f"{answer}: {sentence(problem.detail)}"
     if not record.is_injected:
         return f"{answer}: refused by the {problem.check} check: {sentence(problem.detail)}{_caused_by(problem.cause)}"
-    asked = "the header Emulator-Fault" if record.rule is None else f"the scenario's rule {_place_of(record.rule)}"
+    asked = "the header Emulator-Fault" if record.rule is None else f"the scenario's rule {record.rule.name!r}"
     when = "after the request had been carried out" if record.outcome == "replaced" else "before anything was done"
     return f"{answer}: injected by {asked}, {when}."
 
@@ -153,10 +161,6 @@ def _caused_by(cause: Cause | None) -> str:
         return ""
     place = f" ({cause.file}, line {cause.line})" if cause.line else ""
     return f" The scenario's timeline{place} caused this at {format_timestamp(cause.at)}."
-
-
-def _place_of(rule: Rule) -> str:
-    return f"{rule.name!r} ({rule.file}, line {rule.line})" if rule.line else repr(rule.name)
 
 
 def _effects(record: RequestRecord) -> Iterator[str]:
@@ -175,7 +179,7 @@ def _effects(record: RequestRecord) -> Iterator[str]:
         yield "nothing was changed"
     if record.idempotency_key is None or record.status is None:
         return
-    if _binds(record):
+    if record.is_committed or (problem is not None and problem.code in KEY_BINDING_CODES):
         yield "the Idempotency-Key is bound to this request for 24 hours"
     elif problem is not None and problem.check is not Check.IDEMPOTENCY:
         yield "the Idempotency-Key is unchanged: the request may be sent again with it"
@@ -220,53 +224,3 @@ def describe_rule(rule: Rule) -> dict[str, Any]:
 def _describe_place(part: Rule | Cause) -> dict[str, Any]:
     """Return where a part of a scenario stands: nowhere, if the scenario came as an object within a request."""
     return {"file": part.file, "line": part.line} if part.line else {"file": None, "line": None}
-
-
-def _what_rules_did(record: RequestRecord) -> Iterator[tuple[Rule, str]]:
-    if record.rule is not None:
-        yield record.rule, record.rule.fault.did(record)
-    if record.work_rule is not None:
-        yield record.work_rule, record.work_rule.outcome.did()
-
-
-# Other requests -------------------------------------------------------------------------------------------------------
-
-
-def _related_request(journal: Journal, record: RequestRecord) -> dict[str, Any] | None:
-    """Name the request that this one's Idempotency-Key belongs to."""
-    if record.replay_of is not None:
-        return _describe_related(journal.original_of(record), record.replay_of, "its answer was stored, and sent again")
-    code = record.problem.code if record.problem and not record.is_injected else None
-    if code == "idempotency_key_reused":
-        found = next((other for other in _same_key(journal, record) if _binds(other)), None)
-        return _describe_related(found, None, "its intent is what the key is bound to")
-    if code == "idempotency_in_progress":
-        found = next((other for other in _same_key(journal, record) if _was_in_flight(other, record)), None)
-        return _describe_related(found, None, "it was being admitted with this key")
-    return None
-
-
-def _describe_related(record: RequestRecord | None, request_id: str | None, why: str) -> dict[str, Any] | None:
-    if record is None:
-        return None if request_id is None else {"sequence": None, "request_id": request_id, "why": why}
-    return {"sequence": record.sequence, "request_id": record.answered_id, "why": why}
-
-
-def _same_key(journal: Journal, record: RequestRecord) -> Iterator[RequestRecord]:
-    """Iterate over the earlier requests with the same scope and key, from the newest on."""
-    for other in journal.newest_first():
-        if other.sequence < record.sequence and _key_scope(other) == _key_scope(record):
-            yield other
-
-
-def _key_scope(record: RequestRecord) -> tuple[object, ...]:
-    credential_id = record.credential.id if record.credential else None
-    return credential_id, record.method, record.path, record.idempotency_key
-
-
-def _binds(record: RequestRecord) -> bool:
-    return record.is_committed or (record.problem is not None and record.problem.code in KEY_BINDING_CODES)
-
-
-def _was_in_flight(record: RequestRecord, later: RequestRecord) -> bool:
-    return not record.is_complete or record.left_ms > later.arrived_ms

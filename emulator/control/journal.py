@@ -1,11 +1,10 @@
-"""The journal as people read it: requests listed, filtered, waited for, counted and explained.
+"""The journal as people read it: requests listed, filtered, waited for and explained.
 
 Owns the filters and the wait. What happened is recorded by the service's journal; `describing` words it, and
 `explanations` says why. A wait blocks nothing: a request wakes it, and it continues in its own turn of the event loop.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -37,7 +36,7 @@ from emulator.traffic.records import readings_shown
 MAX_OBSERVED: Final = 1_000
 """How many of the newest requests are asked for the readings that they show."""
 NONE: Final = "none"
-"""Stands for the operation, status or code that a request does not have: in filters, and where it is counted."""
+"""Stands in filters for the operation, status or code that a request does not have."""
 
 _NO_STATUS: Final = range(1)
 """Selects the status 0, which stands for none."""
@@ -60,24 +59,8 @@ async def list_requests(call: ControlCall) -> dict[str, Any]:
         "data": _described(call, found[: call.query["limit"]], masks),
         "last_sequence": journal.last_sequence,
         "dropped": journal.dropped,
-        "counts": _describe_counts(Counter((record.operation, record.status) for record in found)),
+        "total": len(found),
     }
-
-
-def count_requests(call: ControlCall) -> dict[str, Any]:
-    """GET /requests/counts: all complete requests since the journal was last cleared, dropped entries included."""
-    journal = call.sandbox.journal
-    counts: Counter[tuple[str | None, int | None]] = Counter()
-    by_code: Counter[tuple[str | None, int | None, str | None]] = Counter()
-    for outcome, number in journal.counts_since_clearing().items():
-        counts[outcome.operation, outcome.status] += number
-        by_code[outcome.operation, outcome.status, outcome.code] += number
-    rows = [
-        {"operation": operation, "status": status, "code": code, "count": number}
-        for (operation, status, code), number in sorted(by_code.items(), key=repr)
-    ]
-    totals = {"in_flight": journal.in_flight(), "last_sequence": journal.last_sequence, "dropped": journal.dropped}
-    return {"data": rows, **totals, "counts": _describe_counts(counts)}
 
 
 def show_request(call: ControlCall) -> dict[str, Any]:
@@ -98,7 +81,7 @@ def show_request(call: ControlCall) -> dict[str, Any]:
 
 
 def clear_requests(call: ControlCall) -> None:
-    """DELETE /requests: forget all entries and counts; sequence numbers go on."""
+    """DELETE /requests: forget all entries; sequence numbers go on."""
     call.sandbox.journal.clear()
 
 
@@ -115,19 +98,6 @@ def _told(name: str) -> dict[str, str]:
     decision, _, identifier = name.partition("=")
     meaning = next(one for one in described_readings() if (one["decision"], one["id"]) == (decision, identifier))
     return {"reading": name, "emulator": meaning["emulator"]}
-
-
-def _describe_counts(counts: Mapping[tuple[str | None, int | None], int]) -> dict[str, Any]:
-    by_operation: Counter[str] = Counter()
-    by_status: Counter[str] = Counter()
-    for (operation, status), number in counts.items():
-        by_operation[operation or NONE] += number
-        by_status[str(status or NONE)] += number
-    return {
-        "total": by_status.total(),
-        "by_operation": dict(sorted(by_operation.items())),
-        "by_status": dict(sorted(by_status.items())),
-    }
 
 
 # Filters --------------------------------------------------------------------------------------------------------------
@@ -216,14 +186,12 @@ async def _wait(call: ControlCall, wanted: Filter, wait_ms: int) -> None:
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + wait_ms / SECOND_MS
-    known: Journal | None = None
     with watching(call.request.receive) as gone:
         while (left := ends_at - loop.time()) > 0:
             pause, journal = min(left, _REFRESH_SECONDS), _sandbox(call).journal
             with _waiter(journal, wanted) as arrived:
-                if journal is not known and any(map(wanted.ends_wait, journal.newest_first(wanted.since))):
+                if any(map(wanted.ends_wait, journal.newest_first(wanted.since))):
                     return
-                known = journal  # from now on it is enough to listen: nothing happens between two turns
                 either = asyncio.wait((arrived, gone), timeout=pause, return_when=asyncio.FIRST_COMPLETED)
                 is_over = await call.plane.stop.cut_short(either) or arrived.done()
             if is_over:

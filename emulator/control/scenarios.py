@@ -5,7 +5,6 @@ Owns how a request names a scenario, and which part takes effect when. Must not 
 
 import asyncio
 import re
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -16,14 +15,13 @@ from emulator.control.teams import describe_owner, find_account
 from emulator.documents.complaints import DocumentError
 from emulator.documents.schemas import LARGE_BODY_BYTES
 from emulator.documents.values import optional, parse_whole_number
-from emulator.documents.yaml_reader import read_document
+from emulator.documents.yaml_reader import document_of, read_document
 from emulator.domain.problems import Problem
 from emulator.kernel.timestamps import format_timestamp, timestamp_or_none
 from emulator.kernel.wording import excerpt
 from emulator.scenario.changes import AdmissionChange
-from emulator.scenario.format import parse_scenario, scenario_of, scenario_of_document
+from emulator.scenario.format import scenario_of
 from emulator.scenario.playbook import Playbook
-from emulator.scenario.reach import warnings_of
 from emulator.scenario.scenario import NO_SCENARIO, Scenario, ScenarioClock
 from emulator.scenario.world import WorldNames
 from emulator.service import scenarios
@@ -49,7 +47,7 @@ def show_scenario(call: ControlCall) -> dict[str, Any]:
 async def put_scenario(call: ControlCall) -> dict[str, Any]:
     """PUT /scenario: from the library or whole, in place of what ran for the same Teams; a bad one changes nothing."""
     sandbox, team_id = call.sandbox, _team_id(call)
-    scenario, warnings = await read_scenario_file(call, team_id)
+    scenario = await read_scenario_file(call, team_id)
     _check_keys(call, scenario)
     scenarios.change_world(sandbox, scenario.world, call.now, team_id)
     call.plane.sandboxes.register(sandbox)
@@ -63,7 +61,6 @@ async def put_scenario(call: ControlCall) -> dict[str, Any]:
     return {
         **describe_scenario(sandbox, team_id, call.now),
         "takes_effect_at_reset": [] if team_id else at_reset,
-        "warnings": warnings,
     }
 
 
@@ -121,65 +118,36 @@ def reset_with_scenarios(call: ControlCall) -> None:
 
 
 def read_scenario(plane: ControlPlane, value: Any, names: WorldNames, file: str | None) -> Scenario:
-    """Read the scenario that a JSON value names or is: a name of the library, a text, an object, or `{"use": NAME}`.
+    """Read the scenario that a value names or is: a name of the library, a text or bytes, an object, or `{"use": NAME}`.
 
     `file` is what complaints and explanations call one that is whole; a text from a file is never a name.
 
     Raises:
         Problem: invalid_scenario.
     """
-    if isinstance(value, Mapping) and "use" in value:
-        return _from_library(plane, value, names)
     try:
-        if not isinstance(value, str):
-            return scenario_of(value, file or _TEXT, plane.contract, names)
-        if file is not None or not _NAME.fullmatch(value):
-            return parse_scenario(value, file or _TEXT, plane.contract, names)
-        return plane.library.load(value, names)
+        if isinstance(value, str) and file is None and _NAME.fullmatch(value):
+            return plane.library.load(value, names)
+        is_text = isinstance(value, str | bytes)
+        document = read_document(value, file or _TEXT) if is_text else document_of(value, file or _TEXT)
+        match document.data:
+            case {"use": str(name), **others} if not others:
+                return plane.library.load(name, names)
+        return scenario_of(document, plane.contract, names)
     except DocumentError as error:
-        raise _refusal(error) from None
+        raise Problem("invalid_scenario", str(error)) from None
 
 
-async def read_scenario_file(call: ControlCall, team_id: str) -> tuple[Scenario, list[str]]:
-    """Read the scenario in the body for a Team, or for all of them, with warnings. Raises Problem."""
+async def read_scenario_file(call: ControlCall, team_id: str) -> Scenario:
+    """Read the scenario in the body for a Team, or for all of them. Raises Problem."""
     file = call.query.get("file")
     if not call.body.strip() and file is None:
         raise Problem("invalid_request", '(body): found nothing; expected a scenario or {"use": NAME}')
-    read = partial(_read_body, call.plane, call.body, file or _TEXT, _names(call.sandbox, team_id))
+    read = partial(read_scenario, call.plane, call.body, _names(call.sandbox, team_id), file)
     # Only a large one takes so long that others would notice.
     scenario = read() if len(call.body) <= LARGE_BODY_BYTES else await asyncio.to_thread(read)
     call.check_unchanged()
-    return scenario, list(warnings_of(scenario, call.sandbox.rate_limits))
-
-
-def _read_body(plane: ControlPlane, body: bytes, file: str, names: WorldNames) -> Scenario:
-    """Read the body of a PUT: YAML or JSON, whatever its media type says. Raises Problem invalid_scenario."""
-    try:
-        document = read_document(body, file)
-        if isinstance(document.data, dict) and "use" in document.data:
-            return _from_library(plane, document.data, names)
-        return scenario_of_document(document, body.decode(), plane.contract, names)
-    except DocumentError as error:
-        raise _refusal(error) from None
-
-
-def _from_library(plane: ControlPlane, value: Any, names: WorldNames) -> Scenario:
-    others = [excerpt(name) for name in value if name != "use"]
-    if others:
-        raise Problem(
-            "invalid_scenario", f'{_TEXT}: found {", ".join(others)} beside "use"; expected {{"use": NAME}} alone'
-        )
-    if not isinstance(value["use"], str):
-        expected = "the name of a scenario of the library"
-        raise Problem("invalid_scenario", f"{_TEXT}: /use: found {excerpt(value['use'])}; expected {expected}")
-    try:
-        return plane.library.load(value["use"], names)
-    except DocumentError as error:
-        raise _refusal(error) from None
-
-
-def _refusal(error: DocumentError) -> Problem:
-    return Problem("invalid_scenario", str(error))
+    return scenario
 
 
 def _names(sandbox: Sandbox, team_id: str) -> WorldNames:

@@ -10,7 +10,7 @@ from emulator.domain.problems import Problem
 from emulator.domain.resources import Credential, Profile
 from emulator.kernel.timestamps import format_timestamp, parse_timestamp
 from emulator.kernel.wording import excerpt
-from emulator.scenario.changes import CredentialChange
+from emulator.scenario.timeline_format import credential_change
 from emulator.scenario.world import CREDENTIAL_NAMES, WorldCredential, WorldTeam
 from emulator.scenario.world_format import team_change
 from emulator.service import scenarios
@@ -96,9 +96,7 @@ def create_credential(call: ControlCall) -> JsonResponse:
 def change_credential(call: ControlCall) -> dict[str, Any]:
     """PATCH /credentials/{credential}: effective with the next request that brings it."""
     held = _find_credential(call.sandbox, call.parameters["credential"])
-    fields = call.fields("CredentialPatch")
-    expires_at = optional(fields, "expires_at", parse_timestamp)
-    change = CredentialChange(held.credential.key, fields.get("state"), expires_at)
+    change = credential_change(held.credential.key, call.fields("CredentialPatch"))
     scenarios.change_credential(call.sandbox, held, change)
     return _describe_credential(held.credential)
 

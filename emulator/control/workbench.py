@@ -41,7 +41,7 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
     Raises:
         Problem: invalid_scenario, with line and column.
     """
-    scenario, warnings = await read_scenario_file(call, "")
+    scenario = await read_scenario_file(call, "")
     sandbox, masks = call.sandbox, Masks(call.sandbox)
     tried = min(MAX_SEARCHED, MAX_TRIALS // max(1, len(scenario.rules)))
     recent = [
@@ -49,7 +49,7 @@ async def check_scenario(call: ControlCall) -> dict[str, Any]:
         for record in islice(sandbox.journal.newest_first(), tried)
     ]
     rules = [{"name": rule.name, "line": rule.line, **_compared(rule, recent, masks)} for rule in scenario.rules]
-    return {"scenario": scenario.name, "rules": rules, "warnings": warnings}
+    return {"scenario": scenario.name, "rules": rules}
 
 
 def _compared(rule: Rule, recent: Iterable[tuple[int, Any, Any]], masks: Masks) -> dict[str, list[Any]]:

@@ -23,20 +23,16 @@ NOWHERE: Final = Position()
 
 
 class Complaint(Struct, frozen=True):
-    """One thing that is wrong. `path` is a JSON Pointer; `file` is empty, and line and column are 0, where there are none."""
+    """One thing that is wrong, in words; `file` is empty, and line and column are 0, where there are none."""
 
     file: str
     line: int
     column: int
-    path: str
-    found: str
-    expected: str
-    suggestions: tuple[str, ...] = ()
+    words: str
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        where = ": ".join(filter(None, (place, self.path))) or "(body)"
-        return f"{where}: {clause(self.found, self.expected, self.suggestions)}"
+        return ": ".join(filter(None, (place, self.words)))
 
 
 class DocumentError(Exception):

@@ -4,16 +4,13 @@ First all that breaks its schema is reported, and then, by whoever knows what it
 Must not know what a document is about, nor its notation.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
-from msgspec.structs import replace
-
-from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position
-from emulator.documents.schemas import MORE, Schemas, Steps, Violation
+from emulator.documents.complaints import NOWHERE, Complaint, DocumentError, Position, clause, nearest, one_of
+from emulator.documents.schemas import MORE, Schemas, Steps, place_of
 from emulator.kernel.wording import excerpt
 
-Suggest: TypeAlias = Callable[[Steps, str], tuple[str, ...]]
 MAX_COMPLAINTS: Final = 100
 """Limit of the complaints about one document; after correction the rest are reported."""
 
@@ -22,7 +19,7 @@ class Document:
     """A document under reading. `where` is the place in a body that it was found at.
 
     `data` is the JSON that it looks like; `texts` the same with every scalar as the text that stands in the file, from
-    which values are made once the schema has let them pass.
+    which values are made once the schema has let them pass; `source` is the text that it was read from.
     """
 
     def __init__(
@@ -31,26 +28,24 @@ class Document:
         data: Any,
         texts: Any,
         places: Mapping[tuple[str, ...], tuple[Position, Position]],
+        source: str,
         where: str = "",
     ) -> None:
         """`places` has by path where a value stands, and where its key does; it is empty for data without a text."""
         self.file = file
         self.data = data
         self.texts = texts
+        self.source = source
         self._places = places
         self._where = where
-        self._complaints: dict[Complaint, None] = {}
+        self._complaints: list[Complaint] = []
 
-    def check(self, schemas: Schemas, suggest: Suggest = lambda _, __: ()) -> None:
-        """Raise DocumentError with all that breaks a schema, in the order of the file; return if nothing does.
-
-        `suggest` names what was probably meant by a text at a place for which the schema suggests nothing.
-        """
+    def check(self, schemas: Schemas) -> None:
+        """Raise DocumentError with all that breaks a schema, in the order of the file; return if nothing does."""
         for violation in schemas.violations("#", self.data, at_most=MAX_COMPLAINTS):
-            if violation.kind == "unfit" and violation is not MORE and not violation.suggestions:
-                meant = suggest(violation.steps, violation.found.strip('"'))
-                violation = replace(violation, suggestions=meant)  # noqa: PLW2901 (the same, improved)
-            self._add(violation)
+            if violation is not MORE:
+                is_unknown = violation.kind == "unknown"
+                self.complain(violation.steps, violation.expected, violation.found, violation.suggestions, is_unknown)
         self.raise_complaints()
 
     def complain(
@@ -62,8 +57,15 @@ class Document:
         at_key: bool = False,
     ) -> None:
         """Complain of the value at a place, or of its key; `found` says what it is where its text does not."""
-        shown = excerpt(self.at(*steps)) if found is None else found
-        self._add(Violation(steps, shown, expected, tuple(suggestions), "unknown" if at_key else "unfit"))
+        place, path = self.position(*steps, at_key=at_key), self._where + place_of(steps)
+        words = clause(excerpt(self.at(*steps)) if found is None else found, expected, suggestions)
+        where = path or ("" if place.line or self.file else "(body)")
+        self._complaints.append(Complaint(self.file, place.line, place.column, ": ".join(filter(None, (where, words)))))
+
+    def check_word(self, steps: Steps, word: str, words: Collection[str], kind: str = "", at_key: bool = False) -> None:
+        """Complain of a word at a place that is none of those that can stand there; `kind` names these in words."""
+        if word not in words:
+            self.complain(steps, one_of(words, kind), excerpt(word), nearest(word, words), at_key)
 
     def at(self, *steps: str | int) -> Any:
         """Return the data at a place."""
@@ -82,22 +84,7 @@ class Document:
         return NOWHERE
 
     def raise_complaints(self) -> None:
-        """Raise all complaints, in the order of the file, as one DocumentError; return if there are none."""
+        """Raise the first complaints, in the order of the file, as one DocumentError; return if there are none."""
         if self._complaints:
-            raise DocumentError(sorted(self._complaints, key=_place_of))
-
-    def _add(self, violation: Violation) -> None:
-        if violation is MORE or len(self._complaints) == MAX_COMPLAINTS:
-            self._complaints[Complaint(self.file, 0, 0, "", MORE.found, MORE.expected)] = None
-        elif len(self._complaints) < MAX_COMPLAINTS:
-            place = self.position(*violation.steps, at_key=violation.kind == "unknown")
-            path, suggestions = self._where + violation.where, violation.suggestions
-            complaint = Complaint(
-                self.file, place.line, place.column, path, violation.found, violation.expected, suggestions
-            )
-            self._complaints[complaint] = None
-
-
-def _place_of(complaint: Complaint) -> tuple[bool, int, int]:
-    """Return by what a complaint is sorted: that there are more comes last."""
-    return complaint.found == MORE.found, complaint.line, complaint.column
+            in_order = sorted(self._complaints, key=lambda complaint: (complaint.line, complaint.column))
+            raise DocumentError(in_order[:MAX_COMPLAINTS])

@@ -47,7 +47,7 @@ class Violation(Struct, frozen=True):
     @property
     def where(self) -> str:
         """The JSON Pointer of the place."""
-        return pointer(*(step[:LONGEST_NAME] if isinstance(step, str) else step for step in self.steps))
+        return place_of(self.steps)
 
     def __str__(self) -> str:
         return f"{self.where or '(body)'}: {clause(self.found, self.expected, self.suggestions)}"
@@ -62,6 +62,11 @@ class Violation(Struct, frozen=True):
         if _IS_PART.search(self.expected):
             return f"change {self.where or 'the body'} to have {self.expected}"
         return f"set {self.where or 'the body'} to {self.expected}"
+
+
+def place_of(steps: Steps) -> str:
+    """Write the JSON Pointer of a place, with what is long of its names left out."""
+    return pointer(*(step[:LONGEST_NAME] if isinstance(step, str) else step for step in steps))
 
 
 MORE: Final = Violation((), "more mistakes than these", "the first to be corrected first")

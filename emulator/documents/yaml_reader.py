@@ -31,11 +31,6 @@ _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0
 _HALF: Final = "half of a surrogate pair"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _NUMBER_CHARACTERS: Final = 40
-_INDICATORS: Final = "*&>|@`%"
-"""Characters with which a value can begin only in quotes, unless they mean what YAML means by them."""
-_MISTAKEN: Final = ("while scanning an alias", "while scanning an anchor", "while scanning a block scalar")
-_UNEXPECTED: Final = "cannot start any token"
-"""How PyYAML's parsers tell that such a character was taken for what YAML means by it, or for nothing."""
 
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
@@ -52,7 +47,7 @@ def read_document(text: str | bytes, file: str) -> Document:
     """
     decoded = _decoded(text, file)
     try:
-        return _Builder(file).of_yaml(_composed(decoded, file))
+        return _Builder(file).of_yaml(_composed(decoded, file), decoded)
     except _NotYamlError:
         # JSON may have tabs and surrogate pairs, which YAML does not.
         data = _json_or_none(decoded, file) if decoded.lstrip().startswith("{") else None
@@ -127,7 +122,7 @@ def _no_text_after(before: str, filename: str, found: str, expected: str) -> Doc
 
 
 def _error(filename: str, position: Position, found: str, expected: str) -> DocumentError:
-    return DocumentError([Complaint(filename, position.line, position.column, "", found, expected)])
+    return DocumentError([Complaint(filename, position.line, position.column, f"found {found}; expected {expected}")])
 
 
 class _Bounds:
@@ -155,14 +150,14 @@ class _Builder(_Bounds):
         self._file = file
         self._places: dict[tuple[str, ...], tuple[Position, Position]] = {}
 
-    def of_yaml(self, root: Any) -> Document:
+    def of_yaml(self, root: Any, source: str) -> Document:
         """Make the document of the node that PyYAML composed."""
         data, texts = self._read(root, root, (), 0)
-        return Document(self._file, data, texts, self._places)
+        return Document(self._file, data, texts, self._places, source)
 
     def of_data(self, data: JsonValue, file: str, where: str) -> Document:
         """Make the document of a value of JSON."""
-        return Document(file, data, self._texts(data, 0), {}, where)
+        return Document(file, data, self._texts(data, 0), {}, json.dumps(data, ensure_ascii=False), where)
 
     def _read(self, node: Any, key: Any, path: tuple[str, ...], depth: int) -> tuple[Any, Any]:
         """Return the data of a node and its texts, and note its place; what an alias names is read and counted anew."""
@@ -252,19 +247,13 @@ def _composed(text: str, filename: str) -> Any:
 
 
 def _syntax_error(error: "MarkedYAMLError", text: str, filename: str) -> Complaint:
-    """Say what to write for the commonest mistakes, and for the others what the parser says."""
-    is_value = str(error.context).startswith(_MISTAKEN)  # then the problem comes after its first character
-    mark = error.context_mark if is_value else error.problem_mark
-    position = _position(mark)
-    rest = text[mark.index :] if mark else ""
-    if rest.startswith("\t"):
-        found, expected = "a tab", "spaces"
-    elif rest.startswith(tuple(_INDICATORS)) and (is_value or _UNEXPECTED in str(error.problem)):
-        found, expected = f'a value that begins with "{rest[0]}"', "quotes around it"
-    else:
-        said = " ".join(filter(None, [error.problem, error.context]))
-        found, expected = "text that is not YAML", f"YAML ({said})"
-    return Complaint(filename, position.line, position.column, "", found, expected)
+    """Say what the parser says; a tab is the commonest mistake, and the least visible one."""
+    position, mark = _position(error.problem_mark), error.problem_mark
+    said = " ".join(filter(None, [error.problem, error.context]))
+    words = f"found text that is not YAML; expected YAML ({said}); a value that begins with > * & @ % or ` needs quotes"
+    if mark is not None and text[mark.index :].startswith("\t"):
+        words = "found a tab; expected spaces"
+    return Complaint(filename, position.line, position.column, words)
 
 
 def _position(mark: "Mark | None") -> Position:

@@ -111,14 +111,14 @@ def _codes_of_change(change: object) -> Iterable[str]:
         case AdmissionChange("paused"):
             yield "service_unavailable"
         case CredentialChange():
-            yield from ["credential_revoked"] * (change.state == "revoked")
-            yield from ["credential_expired"] * (change.expires_at is not None)
-            yield from ["permission_denied"] * (change.profile == "read_only")
+            yield from ["credential_revoked"] * (change.values.get("state") == "revoked")
+            yield from ["credential_expired"] * ("expires_at" in change.values)
+            yield from ["permission_denied"] * (change.values.get("profile") == "read_only")
         case TeamChange():
-            yield from ["subscription_required"] * (change.subscription == "inactive")
-            yield from ["insufficient_credits"] * (change.credits is not None)
-            yield from ["concurrency_limit_reached"] * (change.concurrency_limit is not None)
-            yield from ["rate_limited"] * (change.requests_per_minute is not None)
+            yield from ["subscription_required"] * (change.values.get("subscription_active") is False)
+            yield from ["insufficient_credits"] * ("credits" in change.values)
+            yield from ["concurrency_limit_reached"] * ("concurrency_limit" in change.values)
+            yield from ["rate_limited"] * ("requests_per_minute" in change.values)
 
 
 def _rule(name: str, point: str) -> Mapping[str, Any] | None:

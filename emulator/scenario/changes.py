@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from emulator.domain.resources import CredentialState, Profile
 from emulator.scenario.matching import RequestMatch
 from emulator.scenario.world import TeamChange
 
@@ -24,15 +23,13 @@ class AdmissionChange(Struct, frozen=True):
 
 
 class CredentialChange(Struct, frozen=True):
-    """A credential is revoked, made active again, or given another expiry or profile; None leaves a value as it is.
+    """What is set for a credential: its `state`, `expires_at`, `profile` or `name`.
 
     `key` is the key in the world file, or the sandbox's form of it.
     """
 
     key: str
-    state: CredentialState | None = None
-    expires_at: int | None = None
-    profile: Profile | None = None
+    values: Mapping[str, Any]
 
 
 Change: TypeAlias = AdmissionChange | TeamChange | CredentialChange

@@ -5,20 +5,16 @@ in `rule_format` and `timeline_format` for the rest. Nothing happens here: the p
 the exchange carry out what it says.
 """
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
 from emulator.contract import Contract
 from emulator.documents import shipped_document
-from emulator.documents.complaints import nearest
 from emulator.documents.document import Document
-from emulator.documents.schemas import Schemas, Steps
+from emulator.documents.schemas import Schemas
 from emulator.documents.values import FORMATS, RATE_WORDS, clock_setting, optional, parse_seed
-from emulator.documents.yaml_reader import JsonValue, document_of, read_document
-from emulator.domain.problems import CATALOGUE
-from emulator.kernel.clock import CLOCK_MODES
+from emulator.documents.yaml_reader import read_document
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.scenario.names import check_names
 from emulator.scenario.readings_format import read_readings
@@ -28,8 +24,6 @@ from emulator.scenario.timeline_format import read_timeline
 from emulator.scenario.world import WorldNames
 from emulator.scenario.world_format import check_world, world_changes
 
-_OUTPUT_MODES: Final = ("photoshoot", "single_shots")
-"""Words for what product_photography makes."""
 SCHEMA: Final = "contract/scenario.schema.json"
 
 
@@ -42,17 +36,7 @@ def parse_scenario(text: str | bytes, file: str, contract: Contract, world: Worl
     Raises:
         DocumentError: with every complaint about the file.
     """
-    document = read_document(text, file)
-    return scenario_of_document(document, text if isinstance(text, str) else text.decode(), contract, world)
-
-
-def scenario_of(data: JsonValue, file: str, contract: Contract, world: WorldNames | None = None) -> Scenario:
-    """Read a scenario that is already JSON, such as the `scenario` of a request to the control plane.
-
-    Raises:
-        DocumentError: with every complaint about it, without lines and columns.
-    """
-    return scenario_of_document(document_of(data, file), json.dumps(data, ensure_ascii=False), contract, world)
+    return scenario_of(read_document(text, file), contract, world)
 
 
 @cache
@@ -60,21 +44,9 @@ def _schemas() -> Schemas:
     return Schemas(shipped_document(SCHEMA), {**FORMATS, "nth": parse_nth})
 
 
-def _meant(steps: Steps, given: str) -> tuple[str, ...]:
-    """Return what was probably meant by a text that the schema only calls wrong."""
-    match steps:
-        case ("clock",):
-            return tuple(f"{{mode: {mode}}}" for mode in nearest(given, CLOCK_MODES))
-        case ("rules", _, "match", "work", *_) if given in _OUTPUT_MODES:
-            return ("product_photography",)
-        case ("rules", _, "then", "problem"):
-            return tuple(code for code, kind in CATALOGUE.items() if str(kind.status) == given)
-    return ()
-
-
-def scenario_of_document(document: Document, text: str, contract: Contract, world: WorldNames | None) -> Scenario:
-    """Read a scenario from a document and the text that it was read from. Raises DocumentError."""
-    document.check(_schemas(), _meant)
+def scenario_of(document: Document, contract: Contract, world: WorldNames | None = None) -> Scenario:
+    """Read a scenario from a document. Raises DocumentError with every complaint about it."""
+    document.check(_schemas())
     texts: Mapping[str, Any] = document.texts
     check_world(document, texts.get("world", {}), ("world",), world)
     check_names(document, texts, world)
@@ -87,7 +59,7 @@ def scenario_of_document(document: Document, text: str, contract: Contract, worl
         rules=read_rules(document, contract),
         timeline=read_timeline(document, contract),
         file=document.file,
-        text=text,
+        text=document.source,
         readings=read_readings(document),
     )
     document.raise_complaints()

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from emulator.contract import Contract
 from emulator.documents import shipped_path
-from emulator.documents.complaints import Complaint, DocumentError, nearest, one_of
+from emulator.documents.complaints import Complaint, DocumentError, clause, nearest, one_of
 from emulator.domain.problems import CATALOGUE
 from emulator.kernel.wording import excerpt
 from emulator.scenario.format import parse_scenario
@@ -70,10 +70,8 @@ class ScenarioLibrary:
             return self._problem_text(code)
         if name not in files:
             names = self.names() if code != name else [*files]
-            complaint = Complaint(
-                "scenarios", 0, 0, "", excerpt(name), one_of(names, "the name of a scenario"), nearest(name, names)
-            )
-            raise DocumentError([complaint])
+            words = clause(excerpt(name), one_of(names, "the name of a scenario"), nearest(name, names))
+            raise DocumentError([Complaint("scenarios", 0, 0, words)])
         return files[name].read_bytes().decode()
 
     def _problem_text(self, code: str) -> str:

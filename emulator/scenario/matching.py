@@ -4,7 +4,7 @@ Pure functions of facts and data. Owns no counters (the playbook passes the numb
 passes the draw). What decides also says why: a match is what misses no condition.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
@@ -204,22 +204,5 @@ def missing(value: object, pattern: object, steps: tuple[str, ...]) -> Iterator[
     if isinstance(pattern, Mapping) and isinstance(value, Mapping):
         for key, wanted in pattern.items():
             yield from missing(value.get(key, _ABSENT), wanted, (*steps, key))
-    elif isinstance(pattern, Mapping) or not equal(value, pattern):
+    elif isinstance(pattern, Mapping) or value != pattern:
         yield Miss(steps, pattern, value)
-
-
-def equal(one: object, other: object) -> bool:
-    """Tell whether two JSON values are the same: numbers by their value, arrays in their order."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
-    if _is_array(one) and _is_array(other):
-        assert isinstance(one, Sequence)
-        assert isinstance(other, Sequence)
-        return len(one) == len(other) and all(map(equal, one, other))
-    return one == other
-
-
-def _is_array(value: object) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)

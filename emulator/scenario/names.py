@@ -4,18 +4,14 @@ Must not know what a rule or a change does.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from msgspec.structs import replace
 
-from emulator.documents.complaints import nearest, one_of
 from emulator.documents.document import Document
 from emulator.documents.schemas import Steps
 from emulator.kernel.wording import excerpt
 from emulator.scenario.world import WorldNames
-
-LIMITED: Final = ", as this scenario is limited to one Team"
-"""Why other Teams and their keys cannot be named, in words."""
 
 
 def rule_name(rule: Mapping[str, Any], index: int) -> str:
@@ -31,21 +27,9 @@ def check_names(document: Document, texts: Mapping[str, Any], names: WorldNames 
     known = _with_world(names, texts.get("world", {}))
     kinds = (("team", known.teams, "the name of a Team"), ("credential", known.keys, "a key of the world"))
     for steps, given in _naming(texts):
-        _check_owner(document, steps, given, known)
         for field, there_are, kind in kinds:
-            usable, name = known.usable(there_are), given.get(field)
-            if name is not None and name not in usable:
-                expected = one_of(usable, kind) + (LIMITED if known.only is not None else "")
-                document.complain((*steps, field), expected, suggestions=nearest(name, usable))
-
-
-def _check_owner(document: Document, steps: Steps, given: Mapping[str, Any], names: WorldNames) -> None:
-    """Complain of a key that does not belong to the Team beside it: no request has both."""
-    key, team = given.get("credential"), given.get("team")
-    owner, wanted = names.keys.get(str(key)), names.teams.get(str(team))
-    if owner is not None and wanted not in (None, owner):
-        found = f"{excerpt(key)}, a key of the Team {excerpt(owner)}"
-        document.complain((*steps, "credential"), f"a key of the Team {excerpt(wanted)}", found)
+            if field in given:
+                document.check_word((*steps, field), given[field], known.usable(there_are), kind)
 
 
 def _check_rule_names(document: Document, rules: Sequence[Mapping[str, Any]]) -> None:

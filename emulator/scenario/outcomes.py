@@ -34,19 +34,6 @@ class WorkOutcome(Struct, frozen=True):
         outputs = {slot: code for slot, code in self.outputs.items() if slot <= slots}
         return self if outputs == self.outputs else replace(self, outputs=MappingProxyType(outputs))
 
-    def did(self) -> str:
-        """Return the outcome in words."""
-        parts = [f"output {slot} fails with {code}" for slot, code in sorted(self.outputs.items())]
-        if self.fail is not None:
-            parts.append(f"the work fails with {self.fail}")
-        if self.duration_ms is not None:
-            parts.append(f"the work takes {self.duration_ms} ms")
-        if self.stall:
-            parts.append("the work never ends")
-        if self.scene is not None:
-            parts.append(f"the source is taken for {self.scene}")
-        return ", ".join(parts) or "nothing"
-
     @classmethod
     def read(cls, then: Mapping[str, Any]) -> Self:
         """Read the mapping under `then` of a rule about work, valid by the schema, every scalar as text."""

@@ -10,7 +10,7 @@ of the outputs that are to fail.
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final, TypedDict
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -80,14 +80,6 @@ class WorkDecision(Struct, frozen=True):
 
 NOTHING_HAPPENS: Final = RequestDecision()
 AS_USUAL: Final = WorkDecision()
-
-
-class RuleReport(TypedDict):
-    """How often a rule matched, and how often it fired."""
-
-    name: str
-    matched: int
-    fired: int
 
 
 @dataclass(slots=True, eq=False)
@@ -184,7 +176,7 @@ class Playbook:
     def _is_about(self, facts: RequestFacts | WorkFacts) -> bool:
         return is_team(self.team, facts.team_id, facts.team_name)
 
-    def rules_report(self) -> list[RuleReport]:
+    def rules_report(self) -> list[dict[str, Any]]:
         """Return how often each rule matched and fired, in the order of the file."""
         return [
             {"name": name, "matched": counts.matched, "fired": counts.fired} for name, counts in self.counts.items()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from emulator.documents import shipped_document
-from emulator.documents.complaints import nearest, one_of
 from emulator.documents.document import Document
 from emulator.documents.schemas import Schemas
 from emulator.documents.yaml_reader import JsonValue, document_of, read_document
@@ -24,7 +23,6 @@ from emulator.domain.readings import (
     parse_readings,
     with_readings,
 )
-from emulator.kernel.wording import excerpt
 from emulator.scenario.named_files import scenario_file
 from emulator.settings import SettingError
 
@@ -85,8 +83,7 @@ def read_readings(document: Document) -> Readings | None:
         try:
             return parse_readings(given)
         except ValueError as error:
-            known = [*READINGS, *SETS]
-            document.complain(("readings",), READINGS_WORDS, excerpt(str(error)), nearest(str(error), known))
+            document.check_word(("readings",), str(error), [*READINGS, *SETS], READINGS_WORDS)
             return None
     names = [f"{decision}={name}" for decision, name in given.items() if _is_reading(document, decision, name)]
     return with_readings(names)
@@ -96,13 +93,11 @@ def _is_reading(document: Document, decision: str, name: str) -> bool:
     """Tell whether there is such a reading; complain if there is not."""
     known = [reading.id for reading in READINGS.values() if reading.decision == decision]
     if not known:
-        words = one_of(DECISIONS, "a decision that has readings, such as D26")
-        document.complain(("readings", decision), words, excerpt(decision), nearest(decision, DECISIONS), at_key=True)
-        return False
-    if name not in (*known, PLAIN):
-        document.complain(("readings", decision), one_of([*known, PLAIN]), suggestions=nearest(name, known))
-        return False
-    return True
+        words = "a decision that has readings, such as D26"
+        document.check_word(("readings", decision), decision, DECISIONS, words, at_key=True)
+    else:
+        document.check_word(("readings", decision), name, [*known, PLAIN])
+    return name in (*known, PLAIN) and bool(known)
 
 
 @cache

@@ -1,5 +1,6 @@
 """The rules of a scenario file: checks that a schema cannot express, and their form as data."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -35,14 +36,14 @@ def _read_rule(document: Document, index: int, texts: Mapping[str, Any], contrac
     name = rule_name(texts, index)
     match, then = texts.get("match", {}), texts["then"]
     when = _when(document, (*steps, "when"), texts["when"]) if "when" in texts else ALWAYS
-    line = document.position(*steps).line
+    place = document.file, document.position(*steps).line, json.dumps(document.at(*steps, "then"), ensure_ascii=False)
     if "work" in match or (not match.keys() - {"team"} and then.keys() <= set(OUTCOME_WORDS)):
         works = WorkMatch(_names(match.get("work", EVERY)), match.get("team"))
-        return WorkRule(name, WorkOutcome.read(then), works, when, document.file, line)
+        return WorkRule(name, WorkOutcome.read(then), works, when, *place)
     request = read_match(document, (*steps, "match"), match, contract)
     if "problem" in then and not request.bytes:
         _check_code(document, (*steps, "then", "problem"), then["problem"], _meant(request.operations, contract))
-    return RequestRule(name, read_fault(then), request, when, document.file, line)
+    return RequestRule(name, read_fault(then), request, when, *place)
 
 
 def read_match(document: Document, steps: Steps, match: Mapping[str, Any], contract: Contract) -> RequestMatch:

@@ -10,7 +10,7 @@ from emulator.scenario.outcomes import WorkOutcome
 
 
 class RequestRule(Struct, frozen=True):
-    """A rule about requests. `file` and `line` are its position, for explanations."""
+    """A rule about requests. `file` and `line` are its position, and `then` is what it asks for as JSON, for explanations."""
 
     name: str
     fault: Fault
@@ -18,6 +18,7 @@ class RequestRule(Struct, frozen=True):
     when: When = ALWAYS
     file: str = ""
     line: int = 0
+    then: str = ""
 
 
 class WorkRule(Struct, frozen=True):
@@ -29,6 +30,7 @@ class WorkRule(Struct, frozen=True):
     when: When = ALWAYS
     file: str = ""
     line: int = 0
+    then: str = ""
 
 
 Rule: TypeAlias = RequestRule | WorkRule

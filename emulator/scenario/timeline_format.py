@@ -42,9 +42,12 @@ def _change(given: Mapping[str, Any]) -> Change:
         return AdmissionChange(given["admission"], optional(given, "retry_after", parse_whole_number))
     if "team" in given:
         return team_change(given["team"], given)
-    return CredentialChange(
-        given["credential"],
-        given.get("state"),
-        optional(given, "expires_at", parse_timestamp),
-        given.get("profile"),
-    )
+    return credential_change(given["credential"], given)
+
+
+def credential_change(key: str, given: Mapping[str, Any]) -> CredentialChange:
+    """Read the values of a credential under the keys that a timeline and the control plane share."""
+    values = {name: given[name] for name in ("state", "profile") if name in given}
+    if "expires_at" in given:
+        values["expires_at"] = parse_timestamp(given["expires_at"])
+    return CredentialChange(key, values)

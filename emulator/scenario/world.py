@@ -5,7 +5,7 @@ Owns the defaults. `world_format` reads it from files; the sandbox is made from 
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -16,7 +16,6 @@ from emulator.kernel.timestamps import SECOND_MS
 
 MAX_TEAMS: Final = 1_000
 """Limit of the Teams with which a reset begins, where a state file says so."""
-Subscription = Literal["active", "inactive"]
 CREDENTIAL_NAMES: Final[Mapping[Profile, str]] = MappingProxyType({"full": "Full", "read_only": "Read only"})
 """The names of credentials to which nobody gives another."""
 
@@ -86,34 +85,21 @@ BUILT_IN_WORLD: Final = WorldFile(
 
 
 class TeamChange(Struct, frozen=True):
-    """What is set for one Team; None leaves a value unchanged. A unit is one Credit, request, or work in progress.
+    """What is set for one Team: by the names of its fields, `credits` and those of a `WorldTeam`.
 
     `credentials` are those that a world adds or changes, by their keys; a new Team needs some.
     """
 
     team: str
-    credits: int | None = None
-    subscription: Subscription | None = None
-    concurrency_limit: int | None = None
-    requests_per_minute: int | None = None
+    values: Mapping[str, Any] = {}
     credentials: tuple[WorldCredential, ...] = ()
-
-    def values(self) -> dict[str, Any]:
-        """Return the values that are set, by the names of a Team's fields."""
-        values = {
-            "credits": self.credits,
-            "subscription_active": None if self.subscription is None else self.subscription == "active",
-            "concurrency_limit": self.concurrency_limit,
-            "requests_per_minute": self.requests_per_minute,
-        }
-        return {name: value for name, value in values.items() if value is not None}
 
 
 class WorldChanges(Struct, frozen=True):
-    """The world as a file states it, before defaults are filled in."""
+    """The world as a file states it, before defaults are filled in. `timings` are by the names of the fields of `Timings`."""
 
     teams: tuple[TeamChange, ...] = ()
-    timings_ms: tuple[tuple[str, int], ...] = ()
+    timings: Mapping[str, int] = {}
     premade: bool | None = None
 
 
@@ -142,10 +128,9 @@ def changed_world(world: WorldFile, changes: WorldChanges) -> WorldFile:
     for change in changes.teams:
         team = teams.get(change.team, WorldTeam(change.team))
         credentials = {credential.key: credential for credential in (*team.credentials, *change.credentials)}
-        teams[team.name] = replace(team, **change.values(), credentials=tuple(credentials.values()))
-    timings = replace(world.timings, **{f"{name}_ms": span_ms for name, span_ms in changes.timings_ms})
+        teams[team.name] = replace(team, **change.values, credentials=tuple(credentials.values()))
     premade = world.premade if changes.premade is None else changes.premade
-    return WorldFile(tuple(teams.values()), timings, premade)
+    return WorldFile(tuple(teams.values()), replace(world.timings, **changes.timings), premade)
 
 
 def world_names(world: WorldFile) -> WorldNames:

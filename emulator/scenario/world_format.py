@@ -6,19 +6,17 @@ the sandbox.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from msgspec.structs import replace
 
 from emulator.documents import shipped_document
-from emulator.documents.complaints import nearest, one_of
 from emulator.documents.document import Document
 from emulator.documents.schemas import Schemas
 from emulator.documents.values import FORMATS, optional, parse_span_ms, parse_whole_number
 from emulator.documents.yaml_reader import JsonValue, document_of, read_document
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.kernel.wording import excerpt
-from emulator.scenario.names import LIMITED
 from emulator.scenario.world import (
     BUILT_IN_WORLD,
     CREDENTIAL_NAMES,
@@ -30,6 +28,8 @@ from emulator.scenario.world import (
     changed_world,
     world_names,
 )
+
+_TEAM_NUMBERS: Final = ("credits", "concurrency_limit", "requests_per_minute")
 
 
 def parse_world(text: str | bytes, file: str) -> WorldFile:
@@ -56,55 +56,39 @@ def _schemas() -> Schemas:
 
 def check_world(document: Document, world: Mapping[str, Any], steps: tuple[str, ...], names: WorldNames | None) -> None:
     """Complain of what no schema can say of Teams. `names` are those there are without it, if known."""
-    given_at: dict[str, str] = {}
+    owners = {} if names is None else dict(names.keys)
     for name, team in world.get("teams", {}).items():
         at = (*steps, "teams", name)
-        if names is not None:
-            _check_team(document, at, team, names)
+        if names is not None and not ("credentials" in team and names.only is None):
+            document.check_word(
+                at, name, names.usable(names.teams), "a Team, or credentials for a new one", at_key=True
+            )
+        own_name = name if names is None else names.teams.get(name, name)
         for index, credential in enumerate(team.get("credentials", ())):
-            key, place = credential["key"], f"/{'/'.join(at)}/credentials/{index}"
-            owner = None if names is None else names.keys.get(key)
-            if key in given_at:
-                found = f"{excerpt(key)} again, first given at {given_at[key]}"
-                document.complain((*at, "credentials", index, "key"), "each key once", found)
-            elif names is not None and owner not in (None, names.teams.get(name)):
-                found = f"{excerpt(key)}, a key of the Team {excerpt(owner)}"
+            owner = owners.setdefault(credential["key"], own_name)
+            if owner != own_name:
+                found = f"{excerpt(credential['key'])}, a key of the Team {excerpt(owner)}"
                 document.complain((*at, "credentials", index, "key"), "a new key, or one of this Team", found)
-            given_at.setdefault(key, place)
-
-
-def _check_team(document: Document, at: tuple[str, ...], team: Mapping[str, Any], names: WorldNames) -> None:
-    """Complain of a Team that there is not and that is not complete, or that the scenario may not change."""
-    name, known = at[-1], names.usable(names.teams)
-    if name in known or ("credentials" in team and names.only is None):
-        return
-    kind = "Team" if name in names.teams else "new Team"
-    rest = ", or credentials for a new Team" if names.only is None else LIMITED
-    document.complain(at, one_of(known) + rest, f"the {kind} {excerpt(name)}", nearest(name, known), at_key=True)
 
 
 def world_changes(world: Mapping[str, Any]) -> WorldChanges:
     """Read a world whose shape is valid."""
-    timings = ((name, parse_span_ms(span)) for name, span in world.get("timings", {}).items())
     return WorldChanges(
         tuple(
             replace(team_change(name, team), credentials=tuple(map(_credential, team.get("credentials", ()))))
             for name, team in world.get("teams", {}).items()
         ),
-        tuple(timings),
+        {f"{name}_ms": parse_span_ms(span) for name, span in world.get("timings", {}).items()},
         optional(world, "premade", lambda text: text == "true"),
     )
 
 
 def team_change(name: str, team: Mapping[str, Any]) -> TeamChange:
     """Read the values of a Team under the keys that a world and a timeline share."""
-    return TeamChange(
-        name,
-        optional(team, "credits", parse_whole_number),
-        team.get("subscription"),
-        optional(team, "concurrency_limit", parse_whole_number),
-        optional(team, "requests_per_minute", parse_whole_number),
-    )
+    values: dict[str, Any] = {field: parse_whole_number(team[field]) for field in _TEAM_NUMBERS if field in team}
+    if "subscription" in team:
+        values["subscription_active"] = team["subscription"] == "active"
+    return TeamChange(name, values)
 
 
 def _credential(credential: Mapping[str, Any]) -> WorldCredential:

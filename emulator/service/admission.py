@@ -117,7 +117,7 @@ def check_subscription(call: Call) -> None:
             "subscription_required",
             f"the Team {team.name!r}: found an inactive Subscription; expected an active one",
             remedy=f"restore the Subscription of the Team {team.name!r}",
-            cause=call.sandbox.causes.get(("subscription", team.id)),
+            cause=call.sandbox.causes.get(("subscription_active", team.id)),
         )
 
 

@@ -38,9 +38,7 @@ class Journal:
     last_sequence: int = 0
     dropped: int = 0
     held_bytes: int = 0
-    _counts_of_dropped: Counter[RequestCount] = field(default_factory=Counter)
-    """Since the journal was last cleared; before that, the next."""
-    _counts_of_cleared: Counter[RequestCount] = field(default_factory=Counter)
+    _counts_of_released: Counter[RequestCount] = field(default_factory=Counter)
     _cleared_up_to: int = 0
     _leaving: list[RequestRecord] = field(default_factory=list)
     """Dropped, and not handed over yet."""
@@ -87,8 +85,6 @@ class Journal:
         """Forget every request; one still in flight leaves no trace either."""
         self._leaving += self.completed()
         self._release()
-        self._counts_of_cleared += self._counts_of_dropped
-        self._counts_of_dropped.clear()
         self.requests.clear()
         self.feed.forget_before(self.feed.last_number + 1)
         self.held_bytes = 0
@@ -106,17 +102,9 @@ class Journal:
         """Return the records that were not handed over: of those that were dropped, the last, and of all that are kept."""
         return [*self._leaving, *self.completed()]
 
-    def in_flight(self) -> int:
-        """Count the requests that have not left."""
-        return sum(not request.is_complete for request in self.requests)
-
-    def counts_since_clearing(self) -> Counter[RequestCount]:
-        """Count the complete requests since the journal was last cleared, those included that were dropped."""
-        return self._counts_of_dropped + Counter(record.counted for record in self.remaining())
-
     def counts(self) -> Counter[RequestCount]:
         """Count the complete requests since the sandbox began."""
-        return self._counts_of_cleared + self.counts_since_clearing()
+        return self._counts_of_released + Counter(record.counted for record in self.remaining())
 
     def find(self, identifier: str) -> RequestRecord | None:
         """Return the newest request whose answer carries a Request-Id, or which arrived under it; None if there is none.
@@ -162,7 +150,7 @@ class Journal:
     def _release(self) -> None:
         """Count the records that are kept no longer, and hand them over."""
         records, self._leaving = self._leaving, []
-        self._counts_of_dropped.update(record.counted for record in records)
+        self._counts_of_released.update(record.counted for record in records)
         if self.hand_over is not None and records:
             self.hand_over(records)
 

@@ -150,31 +150,27 @@ def change_world(sandbox: Sandbox, changes: WorldChanges, now: int, team_id: str
         if not accounts and not team_id and change.credentials:
             account = sandbox.add_team(WorldTeam(change.team, credentials=change.credentials), now)
             change_team(sandbox, account, change)
-    timings = {f"{name}_ms": span_ms for name, span_ms in changes.timings_ms}
-    sandbox.timings = structs.replace(sandbox.timings, **timings)
+    sandbox.timings = structs.replace(sandbox.timings, **changes.timings)
 
 
 def _add_or_change_credential(sandbox: Sandbox, account: TeamAccount, described: WorldCredential, now: int) -> None:
     held = sandbox.credentials.get(sandbox.key_of(described.key))
     if held is None:
         sandbox.add_credential(account, described, now)
-        return
-    old = held.credential
-    expires_at = old.expires_at if described.expires_at is None else described.expires_at
-    held.credential = structs.replace(
-        old, name=described.name, profile=described.profile, state=described.state, expires_at=expires_at
-    )
-    sandbox.feed.note("team", old.team_id)
+    else:
+        values = {
+            name: value for name, value in structs.asdict(described).items() if name != "key" and value is not None
+        }
+        change_credential(sandbox, held, CredentialChange(described.key, values))
 
 
 def change_team(sandbox: Sandbox, account: TeamAccount, change: TeamChange, cause: Cause | None = None) -> None:
     """Set the values of a Team that a change names. `cause` is the place of the change in a timeline."""
-    if change.subscription is not None:
-        _note_cause(sandbox, "subscription", account.team.id, cause)
-    if change.credits is not None:
-        _note_cause(sandbox, "credits", account.team.id, cause)
-        account.ledger.set_available(change.credits)
-    values = {name: value for name, value in change.values().items() if name != "credits"}
+    for name in change.values:
+        _note_cause(sandbox, name, account.team.id, cause)
+    values = dict(change.values)
+    if "credits" in values:
+        account.ledger.set_available(values.pop("credits"))
     account.team = structs.replace(account.team, **values)
     sandbox.feed.note("team", account.team.id)
 
@@ -209,15 +205,9 @@ def change_credential(
     sandbox: Sandbox, held: CredentialAccount, change: CredentialChange, cause: Cause | None = None
 ) -> None:
     """Set the values of a credential that a change names. `cause` is the place of the change in a timeline."""
-    old = held.credential
-    _note_cause(sandbox, "credential", old.id, cause)
-    held.credential = structs.replace(
-        old,
-        state=change.state or old.state,
-        expires_at=old.expires_at if change.expires_at is None else change.expires_at,
-        profile=change.profile or old.profile,
-    )
-    sandbox.feed.note("team", old.team_id)
+    _note_cause(sandbox, "credential", held.credential.id, cause)
+    held.credential = structs.replace(held.credential, **change.values)
+    sandbox.feed.note("team", held.credential.team_id)
 
 
 def _affected(sandbox: Sandbox, team_id: str, name_or_id: str | None) -> list[TeamAccount]:

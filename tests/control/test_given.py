@@ -20,10 +20,9 @@ given:
 """
 
 
-@pytest.fixture(params=["manual", "auto", "real", "stingy"])
+@pytest.fixture(params=["manual", "auto", "real"])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    options = {"readings": request.param} if request.param == "stingy" else {"clock": request.param}
-    app = create_app(**options)
+    app = create_app(clock=request.param)
     yield app.sandbox
     app.close()
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from emulator.documents.complaints import DocumentError
+from emulator.documents.yaml_reader import document_of
 from emulator.kernel.timestamps import DAY_MS
 from emulator.scenario.faults.latency import LatencyFault
 from emulator.scenario.format import parse_scenario, scenario_of
@@ -40,7 +41,7 @@ def test_a_scenario_needs_nothing_but_its_name() -> None:
 
 def test_the_text_of_a_scenario_reads_as_the_same_again() -> None:
     data: Any = {"scenario": "x", "rules": [{"then": {"network": {"latency": 0.25}}}]}
-    scenario = scenario_of(data, FILE, CONTRACT)
+    scenario = scenario_of(document_of(data, FILE), CONTRACT)
     again = parse_scenario(scenario.text, FILE, CONTRACT)
     rules = (*scenario.rules, *again.rules)
     assert [LatencyFault(250)] * 2 == [rule.fault for rule in rules if isinstance(rule, RequestRule)]

@@ -14,9 +14,7 @@ from emulator.domain.pricing import AUTHORING_PRICES, generation_price
 from emulator.domain.problems import CATALOGUE
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS, operation_id
 from emulator.kernel.wording import count_of
-from emulator.scenario.faults.base import FaultSpelling
-from emulator.scenario.faults.registry import FAULTS
-from emulator.scenario.outcomes import FAILURE_CODES, OUTCOME_WORDS
+from emulator.scenario.outcomes import FAILURE_CODES
 from tests.support.contract_check import ROOT, read_contract
 
 CONTRACT: Final = ROOT / "contract" / "openapi.yaml"
@@ -71,51 +69,6 @@ def operation_ids(document: dict[str, Any]) -> dict[str, list[str]]:
     return ids
 
 
-def _compose_faults(definitions: dict[str, Any]) -> None:
-    """Write what the spellings of faults say: `then`, with what can stand beside what, and what rules about bytes take."""
-    options = {name: schema for row in FAULTS.values() for name, schema in row.options.items()}
-    of_bytes = [word for word, row in FAULTS.items() if row.value_of_bytes is not None]
-    words, then = [*FAULTS], definitions["then"]
-    outcomes = {name: schema for name, schema in then["properties"].items() if name in OUTCOME_WORDS}
-    beside = {name: schema for name, schema in then["dependentSchemas"].items() if name in OUTCOME_WORDS}
-    properties: dict[str, Any] = {}
-    for word, row in FAULTS.items():
-        properties |= {word: row.value, **row.options}
-    then["properties"] = properties | outcomes
-    then["anyOf"] = [{"required": [word]} for word in (*words, *OUTCOME_WORDS)]
-    conditions = {name: schema for row in FAULTS.values() for name, schema in row.conditions.items()}
-    alone = {
-        word: {
-            "$ref": "#/$defs/no_outcome",
-            "properties": {other: {"$ref": "#/$defs/second_fault"} for other in words[index + 1 :]}
-            | dict.fromkeys((name for name in options if name not in row.options), _never(_beside(row))),
-        }
-        for index, (word, row) in enumerate(FAULTS.items())
-    }
-    then["dependentSchemas"] = alone | conditions | beside
-    definitions["outcome_of_request"]["x-expected"] = (
-        f'one of {", ".join(words)}, as this rule is about requests; for work, match "work"'
-    )
-    definitions["not_of_bytes"]["x-expected"] = f"one of {', '.join(of_bytes)}, as this rule is about bytes"
-    definitions["no_fault"]["properties"] = {key: {"$ref": "#/$defs/fault_of_work"} for key in words}
-    definitions["no_fault_options"]["properties"] = {key: {"$ref": "#/$defs/fault_of_work"} for key in options}
-    definitions["of_bytes"] = {
-        "properties": {
-            word: {"$ref": "#/$defs/not_of_bytes"} if row.value_of_bytes is None else row.value_of_bytes
-            for word, row in FAULTS.items()
-        }
-    }
-
-
-def _beside(row: FaultSpelling) -> str:
-    own = " and ".join(f'"{name}"' for name in row.options)
-    return f'{own} alone beside "{row.word}"' if own else f'nothing beside "{row.word}"'
-
-
-def _never(expected: str) -> dict[str, Any]:
-    return {"not": {}, "x-expected": expected}
-
-
 def scenario_schema(document: dict[str, Any]) -> str:
     """The schema of scenario files, with the words of the contract."""
     schema = json.loads(SCENARIO_SCHEMA.read_text(encoding="utf-8"))
@@ -126,7 +79,6 @@ def scenario_schema(document: dict[str, Any]) -> str:
     definitions["without_key"]["enum"] = [operation.id for operation in operations if not operation.takes_key]
     definitions["without_query"]["enum"] = [operation.id for operation in operations if not operation.query]
     definitions["without_resource"]["enum"] = [operation.id for operation in operations if "{" not in operation.path]
-    _compose_faults(definitions)
     definitions["code"]["enum"] = list(CATALOGUE)
     definitions["work"]["enum"] = [*WORKFLOWS, *OPERATION_TYPES]
     definitions["failure"]["enum"] = [*FAILURE_CODES]

@@ -13,12 +13,12 @@ may attach one fault to it. The exchange calls the fault's hooks at fixed moment
     wire               in place of sending the answer
 
 The exchange knows these hooks and no fault; a fault knows the protocols below and nothing else of the exchange. A new
-fault is one file in this folder with its `SPELLING`, and its row in `registry`. `make contract` composes the schema of
-scenario files from the spellings; `read` makes a fault of what the schema has let pass.
+fault is one file in this folder, its row in `registry`, and its words in `contract/scenario.schema.json`; `read` makes a
+fault of what the schema has let pass.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
+from collections.abc import Awaitable, Mapping
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -27,14 +27,6 @@ from emulator.http.responses import Header, Response
 
 Moment = Literal["before_commit", "after_commit"]
 """`before_commit`: nothing happened. `after_commit`: everything happened, only the answer is lost or replaced."""
-
-
-JsonSchema: TypeAlias = Mapping[str, Any]
-MOMENT_SCHEMA: Final[JsonSchema] = {
-    "description": "before_commit (the default): nothing happened. "
-    "after_commit: everything happened, only the answer is lost or replaced.",
-    "enum": list(get_args(Moment)),
-}
 
 Then: TypeAlias = Mapping[str, Any]
 """The mapping under `then` of a rule, valid by the schema, every scalar as text."""
@@ -106,22 +98,6 @@ class FaultConnection(Protocol):
         """Break the connection off, and wait until it is closed."""
 
 
-class FaultProgress(Protocol):
-    """What a fault may know of the journal's entry, to explain what it did."""
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the request has ended."""
-
-    @property
-    def has_rule_acted(self) -> bool:
-        """Whether the rule fired."""
-
-    @property
-    def is_committed(self) -> bool:
-        """Whether the request was carried out."""
-
-
 class Fault(Struct, frozen=True):
     """Nothing goes wrong: the base of all faults, and itself an ordinary one."""
 
@@ -162,24 +138,5 @@ class Fault(Struct, frozen=True):
         """Send the answer."""
         return connection.send(response)
 
-    def did(self, progress: FaultProgress) -> str:
-        """Describe what the fault did."""
-        return "nothing"
-
 
 NO_FAULT: Final = Fault()
-
-
-class FaultSpelling(Struct, frozen=True):
-    """How a scenario file spells a fault under `then`, with the schema of each word."""
-
-    word: str
-    read: Callable[[Then], Fault]
-    value: JsonSchema
-    """What stands under the word."""
-    options: Mapping[str, JsonSchema] = {}
-    """The words that may stand beside it."""
-    conditions: Mapping[str, JsonSchema] = {}
-    """By word: what holds for all of `then` where that word stands."""
-    value_of_bytes: JsonSchema | None = None
-    """What the value must be in a rule about bytes; None if the fault is for operations only."""

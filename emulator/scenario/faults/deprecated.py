@@ -1,12 +1,10 @@
 """`deprecated: {sunset, link}`: the true answer, with the headers of deprecated behaviour (section 9, rule 4; D43)."""
 
 from email.utils import formatdate
-from typing import Final, Self
 
-from emulator.documents.values import optional
 from emulator.http.responses import Header, Response
-from emulator.kernel.timestamps import SECOND_MS, parse_timestamp
-from emulator.scenario.faults.base import Fault, FaultContext, FaultProgress, FaultSpelling, Then
+from emulator.kernel.timestamps import SECOND_MS
+from emulator.scenario.faults.base import Fault, FaultContext
 
 
 class DeprecatedFault(Fault, frozen=True):
@@ -28,33 +26,3 @@ class DeprecatedFault(Fault, frozen=True):
         if self.sunset is not None:
             headers.append((b"sunset", formatdate(self.sunset / SECOND_MS, usegmt=True).encode()))
         return tuple(headers)
-
-    def did(self, progress: FaultProgress) -> str:
-        """Say what was added."""
-        return "added the headers of deprecated behaviour"
-
-    @classmethod
-    def read(cls, then: Then) -> Self:
-        """Read `deprecated` with `sunset` and `link`."""
-        given = then["deprecated"]
-        return cls(optional(given, "sunset", parse_timestamp), given.get("link"))
-
-
-SPELLING: Final = FaultSpelling(
-    "deprecated",
-    DeprecatedFault.read,
-    {
-        "type": "object",
-        "additionalProperties": False,
-        "description": "The true answer, with the headers of deprecated behaviour.",
-        "properties": {
-            "sunset": {"description": "When the behaviour will be removed.", "$ref": "#/$defs/timestamp"},
-            "link": {
-                "description": "The address of the migration guide.",
-                "type": "string",
-                "pattern": "^https?://[!#-;=?-~]+$",
-                "x-expected": "an address such as https://docs.example/migration",
-            },
-        },
-    },
-)

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, FaultProgress, Moment
+from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, Moment
 
 
 class LatencyFault(Fault, frozen=True):
@@ -29,9 +29,3 @@ class LatencyFault(Fault, frozen=True):
             response = structs.replace(response, headers=(*response.headers, *context.rule_header))
             await connection.pause(self.latency_ms)
         await connection.send(response)
-
-    def did(self, progress: FaultProgress) -> str:
-        """Say how long it waited, and when."""
-        decided = "after it had been carried out" if progress.is_committed else "after it had been decided"
-        moment = "before the request was processed" if self.at == "before_commit" else decided
-        return f"delayed the answer by {self.latency_ms} ms of real time, {moment}"

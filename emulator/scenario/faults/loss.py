@@ -4,23 +4,16 @@ Before the commit nothing happens but that; after it the request was carried out
 Idempotency-Key is for.
 """
 
-from collections.abc import Mapping
 from typing import Final, Literal
 
 from msgspec import structs
 
 from emulator.http.responses import JSON_TYPE, Header, Response
-from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, FaultProgress, Moment
+from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, Moment
 
 LossKind = Literal["reset", "truncate", "stall", "garbage"]
 
 _GARBAGE: Final = b"\x00\xff<<<not the answer that you expected>>>\xfe{"
-_WORDS: Final[Mapping[LossKind, str]] = {
-    "reset": "reset the connection in place of an answer",
-    "truncate": "broke the answer off before its end",
-    "stall": "never sent the answer",
-    "garbage": "sent garbage in place of the answer",
-}
 
 
 class LossFault(Fault, frozen=True):
@@ -56,15 +49,6 @@ class LossFault(Fault, frozen=True):
                 await connection.stall()
             case "garbage":
                 await connection.send(_garbled(response))
-
-    def did(self, progress: FaultProgress) -> str:
-        """Say how the answer was lost, and whether anything had been done."""
-        if self.at == "before_commit" and not progress.is_committed:
-            return f"{_WORDS[self.kind]}, before anything was done"
-        done = (
-            "the request had been carried out" if progress.is_committed else "nothing was done"
-        )  # refused, or replayed
-        return f"{_WORDS[self.kind]}; {done}"
 
 
 def _garbled(response: Response) -> Response:

@@ -4,21 +4,14 @@ Before the commit it is raised at the very check that would raise it (D54), so t
 Idempotency-Key as the real one does. After the commit it takes the place of the answer: everything has happened.
 """
 
-from collections.abc import Sequence
-from typing import Final, NoReturn, Self
+from typing import Final, NoReturn
 
-from emulator.documents.values import optional, parse_whole_number
 from emulator.domain.problems import CATALOGUE, ENTRANCE_CHECKS, Check
 from emulator.http.responses import Header, Response
 from emulator.scenario.faults.base import (
-    MOMENT_SCHEMA,
     Fault,
     FaultContext,
-    FaultProgress,
-    FaultSpelling,
-    JsonSchema,
     Moment,
-    Then,
 )
 
 _OF_ANY_REQUEST: Final = ("internal_error", "service_unavailable")
@@ -67,59 +60,5 @@ class ProblemFault(Fault, frozen=True):
             return response
         return context.refuse(context.problem(self.code, self.detail, self.retry_after))
 
-    def did(self, progress: FaultProgress) -> str:
-        """Say whether the problem was raised."""
-        if progress.has_rule_acted:
-            return f"answered with {self.code}"
-        return f"did nothing: the request was decided before {self.code} was due"
-
     def _raise(self, context: FaultContext) -> NoReturn:
         raise context.problem(self.code, self.detail, self.retry_after)
-
-    @classmethod
-    def read(cls, then: Then) -> Self:
-        """Read `problem: CODE` with `retry_after`, `detail` and `at`."""
-        return cls(
-            then["problem"],
-            optional(then, "retry_after", parse_whole_number),
-            then.get("detail"),
-            then.get("at", "before_commit"),
-        )
-
-
-def _one_of(codes: Sequence[str], which: str) -> JsonSchema:
-    words = f"one of {', '.join(codes)}" if len(codes) > 2 else " or ".join(codes)
-    return {"enum": list(codes), "x-expected": f"{words}, {which}"}
-
-
-_HAVING_RETRY_AFTER: Final = [code for code, kind in CATALOGUE.items() if kind.status in (429, 503)]
-
-SPELLING: Final = FaultSpelling(
-    "problem",
-    ProblemFault.read,
-    {
-        "description": "The answer is a problem with this code. Every operation that the rule matches must be able to "
-        "return it.",
-        "$ref": "#/$defs/code",
-    },
-    options={
-        "retry_after": {
-            "description": "Seconds that the problem asks the client to wait; with problems of status 429 and 503.",
-            "$ref": "#/$defs/positive",
-        },
-        "detail": {"description": "The detail of the problem.", "$ref": "#/$defs/text"},
-        "at": MOMENT_SCHEMA,
-    },
-    conditions={
-        "retry_after": {
-            "properties": {"problem": _one_of(_HAVING_RETRY_AFTER, 'the problems that have "retry_after"')}
-        },
-        "at": {
-            "if": {"required": ["problem"], "properties": {"at": {"const": "after_commit"}}},
-            "then": {
-                "properties": {"problem": _one_of(_OF_ANY_REQUEST, 'the problems that go with "at: after_commit"')}
-            },
-        },
-    },
-    value_of_bytes=_one_of(_OF_ANY_REQUEST, "the problems of byte surfaces"),
-)

@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from emulator.http.responses import Header, Response
-from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext, FaultProgress
+from emulator.scenario.faults.base import Fault, FaultConnection, FaultContext
 
 
 class RateFault(Fault, frozen=True):
@@ -25,7 +25,3 @@ class RateFault(Fault, frozen=True):
         """Send the answer at this speed."""
         response = structs.replace(response, headers=(*response.headers, *context.rule_header))
         await connection.send(response, self.bytes_per_second)
-
-    def did(self, progress: FaultProgress) -> str:
-        """Say how fast the bytes came."""
-        return f"let no more than {self.bytes_per_second} bytes through in a second"

@@ -1,18 +1,30 @@
-"""The faults by their word in a scenario file: a new fault is one more row."""
+"""The words of faults under `then` of a rule: a new fault is one more case."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
-
-from emulator.scenario.faults import deprecated, hold, network, problem
-from emulator.scenario.faults.base import Fault, FaultSpelling, Then
-
-_ROWS: Final = (problem.SPELLING, hold.SPELLING, network.SPELLING, deprecated.SPELLING)
-
-FAULTS: Final[Mapping[str, FaultSpelling]] = MappingProxyType({row.word: row for row in _ROWS})
-"""The spellings of faults, by their word under `then`."""
+from emulator.documents.values import optional, parse_span_ms, parse_speed, parse_whole_number
+from emulator.kernel.timestamps import parse_timestamp
+from emulator.scenario.faults.base import NO_FAULT, Fault, Then
+from emulator.scenario.faults.deprecated import DeprecatedFault
+from emulator.scenario.faults.hold import HoldFault
+from emulator.scenario.faults.latency import LatencyFault
+from emulator.scenario.faults.loss import LossFault
+from emulator.scenario.faults.problem import ProblemFault
+from emulator.scenario.faults.rate import RateFault
 
 
 def read_fault(then: Then) -> Fault:
     """Read what happens to a request; the schema ensures that there is one fault."""
-    return next(spelling.read(then) for word, spelling in FAULTS.items() if word in then)
+    at = then.get("at", "before_commit")
+    match then:
+        case {"problem": code}:
+            return ProblemFault(code, optional(then, "retry_after", parse_whole_number), then.get("detail"), at)
+        case {"hold": span}:
+            return HoldFault(parse_span_ms(span))
+        case {"network": {"latency": span}}:
+            return LatencyFault(parse_span_ms(span), at)
+        case {"network": {"rate": speed}}:
+            return RateFault(parse_speed(speed))
+        case {"network": kind}:
+            return LossFault(kind, at)
+        case {"deprecated": given}:
+            return DeprecatedFault(optional(given, "sunset", parse_timestamp), given.get("link"))
+    return NO_FAULT
