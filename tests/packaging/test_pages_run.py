@@ -194,7 +194,7 @@ def test_the_commands_of_a_page_run_and_print_what_it_says(page: str, emulator: 
 def test_the_tour_prints_what_it_says_waits_as_long_and_ends_with_four_pictures(
     clock: str, waited_seconds: int, folder: Path
 ) -> None:
-    assert f"EMULATOR={DEFAULT_URL}\n" in PAGES["docs/tour.md"][0][1]  # where `make serve` serves
+    assert any(f"EMULATOR={DEFAULT_URL}\n" in text for _, text in PAGES["docs/tour.md"])  # where `make serve` serves
     waits = folder / "waits"
     waits.touch()
     with serving("--clock", clock) as server:
