@@ -45,6 +45,8 @@ AS_RUN = {
     "sweep --jobs 2": "sweep --jobs 2 --only getTeam#1:rate_limited",
     "sweep --strict recoverable": "sweep --strict recoverable --only getTeam#1:rate_limited",
     "sweep -- ": "sweep --only getTeam#1:rate_limited -- ",
+    # Exits with 1 for the difference that the page shows.
+    "drift session.har": "drift --fail-on bug session.har",
     "createProduct#2:lost-after-commit": "getTeam#1:lost-before-commit",
 }
 """What is run in place of some words."""
