@@ -47,32 +47,32 @@ def exec_verdict(
     report: Report, command_status: int, coverage: Mapping[str, Any], refusals: Refusals
 ) -> dict[str, Any]:
     """Return the object of a run; `command_status` is the command's own."""
-    command = shlex.join(report.command)
-    command = command if len(command) <= _MAX_COMMAND else "CMD"
-    found, severities = [], Counter[str]()
-    for sandbox, one in report.conduct.findings if report.conduct else ():
-        severities[one.severity] += 1
-        inside = "" if sandbox == DEFAULT_SANDBOX_ID else f" of the sandbox {sandbox}"
-        found.append(finding(one.rule, one.severity, request_numbers(one.requests) + inside, one.remedy))
-    requests = report.tally.requests.total()
+    found = []
+    for one in (report["conduct"] or {"findings": []})["findings"]:
+        inside = "" if one["sandbox"] == DEFAULT_SANDBOX_ID else f" of the sandbox {one['sandbox']}"
+        where = request_numbers(one["requests"]) + inside
+        found.append(finding(one["rule"], one["severity"], where, one["remedy"]))
+    severities = Counter(one["severity"] for one in found)
+    requests = report["requests_total"]
     if not requests:
         remedy = "let the command call the address in IMAGE_WORKFLOW_BASE_URL"
         found.insert(0, finding("no-request", "warning", None, remedy))
     unmet = [gap["where"] for gap in gaps_of(coverage)]
-    never = [f"{scenario}: {name}" for (scenario, name), rule in report.tally.rules.items() if not rule.fired]
+    never = [f"{rule['scenario']}: {rule['name']}" for rule in report["rules"] if not rule["fired"]]
     refused = refusals.as_json()
     summary = (
         f"the command exited with {command_status}; {count_of(requests, 'request')}, "
         f"{count_of(sum(one['count'] for one in refused), 'refusal')}, {count_of(len(found), 'finding')}"
     )
-    is_good = report.exit_status == 0
-    program = "image-workflow-emulator"
+    is_good = report["exit_status"] == 0
+    command = shlex.join(report["command"])
+    command = command if len(command) <= _MAX_COMMAND else "CMD"
     step = f"sweep -- {command}" if is_good and not found else f"exec --journal journal.json -- {command}"
-    answer = verdict(summary, found, ok=is_good, commands=[f"{program} {step}"])
+    answer = verdict(summary, found, ok=is_good, commands=[f"image-workflow-emulator {step}"])
     answer["data"] = {
         "exit": command_status,
         "refusals": refused,
-        "conduct": dict(severities),
+        "conduct": severities,
         "coverage": {"percent": coverage["percent"], "unmet": unmet},
         "rules_never_fired": never,
         "left_out": 0,

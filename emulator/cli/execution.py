@@ -7,6 +7,7 @@ the emulator does not wait for anything. Writes to standard error alone; standar
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -25,7 +26,7 @@ from emulator.cli.errors import writable_file
 from emulator.cli.exec_verdict import Refusals, exec_verdict
 from emulator.cli.logs import configure_logging
 from emulator.cli.recording import Recording
-from emulator.cli.report import NO_REQUEST, Report, conduct_lines
+from emulator.cli.report import NO_REQUEST, conduct_lines, report_on, report_text
 from emulator.cli.start_up import (
     access_log,
     address_of,
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
     from emulator.examiner.examiner import Totals
     from emulator.service.tally import Tally
 
-_PORT_OF_OTHERS = "; this one is that of EMULATOR_PORT"
-"""Why a port is in use that no option gives: the variable leads other commands to a running emulator."""
 _FILES = ("report", "journal", "save_state", "coverage", "junit")
 """The options that name a file to be written when the command has ended."""
 _STANDARD_ERROR = 2
@@ -72,15 +71,14 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
     """
     _die_by_signals()
     settings = _settings(options, environment)
-    ignored = _ignored_rules(options.ignore)
+    _ignored_rules(options.ignore)  # which complains before anything is started
     files = {name: writable_file(f"--{name.replace('_', '-')}", vars(options)[name]) for name in _FILES}
     configure_logging(settings.log_format, settings.log_level)
     warn_of_unknown_variables(environment)
     recording, refusals, guard = Recording(), Refusals(), Guard()
     prints_json = options.format == "json"
     try:
-        where_from = _PORT_OF_OTHERS if options.port is None else ""
-        with listening_socket(settings.host, settings.port, where_from) as listener:
+        with listening_socket(settings.host, settings.port) as listener:
             application = load_application(settings)
             address = address_of(listener)
             variables = _variables(environment, address, application, settings)
@@ -89,13 +87,17 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
                 application.sandboxes.watch(recording.note)
             if prints_json:
                 application.sandboxes.watch(refusals.note)
-            cell = None if options.cell is None else _cell(options.cell, application)
-            if cell is not None:
+            cell: CellRun | None = None
+            if options.cell is not None:  # this is one run of a sweep
+                from emulator.cli.sweep import runs
+
+                cell = runs.CellRun(Path(options.cell), application)
                 variables |= cell.variables
-            limit = None if cell is None else cell.limit_seconds
-            output = _STANDARD_ERROR if prints_json else None
             run = _Run(
-                application, options.words, variables, guard, limit, output, keeps_state=bool(files["save_state"])
+                application,
+                lambda: Child(options.words, variables, guard, _STANDARD_ERROR if prints_json else None),
+                (lambda: None) if cell is None else cell.limit_seconds,
+                keeps_state=bool(files["save_state"]),
             )
             resume_collection()
             try:
@@ -110,74 +112,60 @@ def execute(options: Namespace, environment: Mapping[str, str]) -> int:
         guard.dismiss()
     if cell is not None:
         cell.conclude(None if run.is_hung else run.status, run.duration_ms)
-    conduct = None if options.conduct == "off" else run.conduct.without(ignored)
-    status = _report(options, files, application, run, conduct, lambda suffix: recording.content(suffix, address))
-    if prints_json:
-        report = _report_of(options, status, run, application, conduct)
-        print_compact(exec_verdict(report, run.status, application.coverage(), refusals))
-    return status
+    return _conclude(options, files, run, application, refusals, lambda suffix: recording.content(suffix, address))
 
 
-def _report(
+def _conclude(
     options: Namespace,
     files: Mapping[str, Path | None],
-    application: "Application",
     run: "_Run",
-    conduct: "Totals | None",
+    application: "Application",
+    refusals: Refusals,
     journal: Callable[[str], bytes],
 ) -> int:
     """Print the report, write the files, and return the exit status."""
+    from emulator.cli.junit import conduct_junit
     from emulator.examiner.coverage_page import coverage_text
 
-    is_idle = not run.tally.requests.total()
-    is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or is_idle)
-    least = options.coverage_fail_under
-    coverage = None if files["coverage"] is None and least is None else application.coverage()
+    prints_json, least = options.format == "json", options.coverage_fail_under
+    coverage = application.coverage() if prints_json or files["coverage"] or least is not None else None
     is_low = coverage is not None and least is not None and coverage["percent"] < least
-    coverage_lines = [] if coverage is None else [_coverage_words(coverage, least if is_low else None)]
-    status = run.status or int(is_bad or is_low)
-    report = _report_of(options, status, run, application, conduct)
-    if not options.quiet:
-        _say("\n".join([report.as_text().rstrip("\n"), *coverage_lines]))
-    elif not run.status:  # else the command has said why
-        reasons = [*([NO_REQUEST] if is_idle else []), *conduct_lines(conduct)] if conduct and is_bad else []
-        for line in (*reasons, *(coverage_lines if is_low else ())):
-            _say(f"{PROGRAM}: {line.removeprefix('  ')}")
-    contents: Mapping[str, Callable[[Path], bytes]] = {
-        "report": lambda _: report.as_json().encode(),
-        "journal": lambda file: journal(file.suffix),
-        "save_state": lambda _: run.state,
-        "coverage": lambda file: coverage_text(coverage or {}, file.suffix).encode(),
-        "junit": lambda _: _junit_text(report, options.conduct == "fail").encode(),
-    }
-    statuses = [_write(file, contents[name]) for name, file in files.items() if file is not None]
-    return status or max(statuses, default=0)
-
-
-def _report_of(
-    options: Namespace, status: int, run: "_Run", application: "Application", conduct: "Totals | None"
-) -> Report:
-    return Report(
+    conduct = None if options.conduct == "off" else run.conduct.without(_ignored_rules(options.ignore))
+    is_bad = options.conduct == "fail" and conduct is not None and (conduct.has_errors or not run.tally.requests)
+    report = report_on(
         options.words,
-        status,
+        run.status or int(is_bad or is_low),
         run.duration_ms,
         run.tally,
         list(application.contract.operations),
         conduct,
         chosen(application.sandboxes.default.readings),
     )
+    coverage_lines = [_coverage_words(coverage, least if is_low else None)] if coverage and not prints_json else []
+    if not options.quiet:
+        _say("\n".join([report_text(report), *coverage_lines]))
+    elif not run.status:  # else the command has said why
+        reasons = [*([] if run.tally.requests else [NO_REQUEST]), *conduct_lines(report)] if is_bad else []
+        for line in (*reasons, *(coverage_lines if is_low else ())):
+            _say(f"{PROGRAM}: {line.removeprefix('  ')}")
+    contents: Mapping[str, Callable[[Path], bytes]] = {
+        "report": lambda _: json.dumps(report, indent=2).encode() + b"\n",
+        "journal": lambda file: journal(file.suffix),
+        "save_state": lambda _: run.state,
+        "coverage": lambda file: coverage_text(coverage or {}, file.suffix).encode(),
+        "junit": lambda _: conduct_junit(report, options.conduct == "fail").encode(),
+    }
+    statuses = [_write(file, contents[name]) for name, file in files.items() if file is not None]
+    report["exit_status"] = report["exit_status"] or max(statuses, default=0)
+    if prints_json:
+        print_compact(exec_verdict(report, run.status, coverage or {}, refusals))
+    return int(report["exit_status"])
 
 
 def _coverage_words(coverage: "Coverage", wanted: float | None) -> str:
     wish = "" if wanted is None else f", wanted {wanted:g} %"
     used = f"{coverage['percent_of_used']:g} % of the operations used"
     return f"  coverage: {coverage['percent']:g} % of the contract{wish}; {used}"
-
-
-def _junit_text(report: Report, fails: bool) -> str:
-    from emulator.cli.junit import junit_text
-
-    return junit_text(report, fails)
 
 
 class _Run(WatchedServer):
@@ -195,22 +183,16 @@ class _Run(WatchedServer):
     def __init__(
         self,
         application: "Application",
-        words: Sequence[str],
-        environment: Mapping[str, str],
-        guard: Guard,
-        limit_seconds: Callable[[], float | None] | None,
-        output: int | None,
+        start: Callable[[], Child],
+        limit_seconds: Callable[[], float | None],
         *,
         keeps_state: bool,
     ) -> None:
-        """`limit_seconds` returns how long the command may take in all, as it is known now; None: as long as it likes."""
+        """`start` starts the command; `limit_seconds` returns how long it may take in all, as it is known now."""
         super().__init__(application)
         self._application = application
-        self._words = words
-        self._environment = environment
-        self._guard = guard
-        self._limit_seconds = limit_seconds or (lambda: None)
-        self._output = output
+        self._start = start
+        self._limit_seconds = limit_seconds
         self._keeps_state = keeps_state
 
     @contextmanager
@@ -219,7 +201,7 @@ class _Run(WatchedServer):
 
     async def main_loop(self) -> None:
         began_at = host_elapsed_ms()
-        child = Child(self._words, self._environment, self._guard, self._output)
+        child = self._start()
         try:
             self.status = await self._wait_for(child)
         finally:
@@ -276,13 +258,6 @@ def _ignored_rules(names: Sequence[str]) -> frozenset[str]:
         if name not in known:
             raise SettingError("--ignore", name, f"one of {', '.join(known)}", known)
     return frozenset(names)
-
-
-def _cell(file: str, application: "Application") -> "CellRun":
-    """Make this one run of a sweep."""
-    from emulator.cli.sweep.runs import CellRun
-
-    return CellRun(Path(file), application)
 
 
 def _variables(

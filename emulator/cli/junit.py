@@ -1,58 +1,60 @@
-"""The conduct of a run as JUnit XML: a test case for each rule, so that a CI shows what was found where it shows tests.
+"""JUnit XML, with which a CI shows what commands found where it shows tests."""
 
-A finding is a failure where it makes the run fail; others go to the case's output. A rule that was never checked was
-skipped.
-"""
-
-from collections.abc import Sequence
-from xml.sax.saxutils import escape, quoteattr
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from emulator.cli.report import Report
-from emulator.examiner.examiner import Totals
-from emulator.examiner.findings import Finding
 
-SUITE = "image-workflow-emulator.conduct"
+CONDUCT_SUITE = "image-workflow-emulator.conduct"
 
 
-def junit_text(report: Report, fails: bool) -> str:
-    """Return the report's conduct as JUnit XML. `fails`: errors make the run fail."""
-    conduct = report.conduct
-    checked = conduct.checked if conduct is not None else {}
-    found = [finding for _, finding in conduct.findings] if conduct is not None else []
-    cases = [
-        _case(rule, _why_skipped(conduct, rule), [one for one in found if one.rule == rule], fails) for rule in checked
-    ]
-    failures = sum("<failure" in case for case in cases)
-    skipped = sum("<skipped" in case for case in cases)
-    totals = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
-    head = f'<testsuite name="{SUITE}" {totals} time="{report.duration_ms / 1000:.3f}">'
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", head, *cases, "</testsuite>", "</testsuites>"]
-    return "\n".join(lines) + "\n"
+class Case(NamedTuple):
+    """A test case: it failed if `failure` is its message, whose `details` are shown; else these are its output."""
+
+    name: str
+    failure: str | None = None
+    skipped: str | None = None
+    details: str = ""
+    kind: str = "error"
+    seconds: float = 0.0
 
 
-def _why_skipped(conduct: Totals | None, rule: str) -> str | None:
-    """Say why a rule was never checked; None if it was."""
-    if conduct is None or conduct.checked[rule]:
-        return None
-    if rule in conduct.off:
-        return "not checked on an auto clock"
-    return "nothing that this rule is about has happened"
+def junit_text(suite: str, cases: Iterable[Case]) -> str:
+    """Return a suite as JUnit XML."""
+    listed, root = list(cases), Element("testsuites")
+    failures = sum(case.failure is not None for case in listed)
+    skipped = sum(case.skipped is not None for case in listed)
+    totals = {"tests": len(listed), "failures": failures, "errors": 0, "skipped": skipped}
+    shown = SubElement(root, "testsuite", {"name": suite, **{name: str(number) for name, number in totals.items()}})
+    for case in listed:
+        names = {"classname": suite, "name": case.name, "time": f"{case.seconds:.3f}"}
+        element = SubElement(shown, "testcase", names)
+        if case.failure is not None:
+            SubElement(element, "failure", {"type": case.kind, "message": case.failure}).text = case.details
+        elif case.skipped is not None:
+            SubElement(element, "skipped", {"message": case.skipped})
+        elif case.details:
+            SubElement(element, "system-out").text = case.details
+    indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _case(rule: str, skipped: str | None, findings: Sequence[Finding], fails: bool) -> str:
-    failures = [finding for finding in findings if fails and finding.severity == "error"]
-    others = [finding for finding in findings if finding not in failures]
-    inner = ""
-    if failures:  # most readers show the first failure of a case alone
-        message = quoteattr("; ".join(finding.message for finding in failures))
-        inner = f'<failure type="error" message={message}>{escape("".join(map(_text, failures)))}</failure>'
-    if others:
-        inner += f"<system-out>{escape(''.join(map(_text, others)))}</system-out>"
-    if not inner and skipped is not None:
-        inner = f"<skipped message={quoteattr(skipped)}/>"
-    return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(rule)}>{inner}</testcase>"
+def conduct_junit(report: Report, fails: bool) -> str:
+    """Return the conduct of a run, with a case for each rule. `fails`: errors make the run fail."""
+    conduct = report["conduct"] or {"findings": [], "checked": {}, "not_checked": []}
+    cases = []
+    for rule, number in conduct["checked"].items():
+        found = [finding for finding in conduct["findings"] if finding["rule"] == rule]
+        errors = [finding["message"] for finding in found if fails and finding["severity"] == "error"]
+        is_off = rule in conduct["not_checked"]
+        why = "not checked on an auto clock" if is_off else "nothing that this rule is about has happened"
+        skipped = None if found or number else why
+        cases.append(Case(rule, "; ".join(errors) or None, skipped, "".join(map(_text, found))))
+    return junit_text(CONDUCT_SUITE, cases)
 
 
-def _text(finding: Finding) -> str:
-    requests = ", ".join(map(str, finding.requests))
-    return f"{finding.severity}: {finding.message}\nrequests: {requests}\n{finding.source}\nremedy: {finding.remedy}\n"
+def _text(finding: dict[str, Any]) -> str:
+    requests = ", ".join(map(str, finding["requests"]))
+    sentences = f"{finding['severity']}: {finding['message']}\nrequests: {requests}\n{finding['source']}\n"
+    return f"{sentences}remedy: {finding['remedy']}\n"

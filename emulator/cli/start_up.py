@@ -45,8 +45,8 @@ def warn_of_unknown_variables(environment: Mapping[str, str]) -> None:
         _LOGGER.warning("unknown variable %s%s", name, did_you_mean(meant))
 
 
-def listening_socket(host: str, port: int, where_from: str = "") -> socket.socket:
-    """Bind the address before anything else, so that a port in use is reported at once, with where it comes from.
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Bind the address before anything else, so that a port in use is reported at once.
 
     Raises:
         CommandError: it cannot be bound.
@@ -65,7 +65,7 @@ def listening_socket(host: str, port: int, where_from: str = "") -> socket.socke
             listener.close()
         reason = error.strerror if isinstance(error, OSError) else "invalid host name"
         is_taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-        hint = f"; choose another with --port (0 picks a free one){where_from}" if is_taken else ""
+        hint = "; choose another with --port (0 picks a free one)" if is_taken else ""
         raise CommandError(f"cannot listen on {host}, port {port}: {reason}{hint}") from error
     return listener
 

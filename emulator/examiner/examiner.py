@@ -175,4 +175,5 @@ class Totals(Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON: as in the control plane, with the `sandbox` of each finding."""
         findings = [{"sandbox": sandbox, **structs.asdict(finding)} for sandbox, finding in self.findings]
-        return {"findings": findings, "checked": self.checked}
+        not_checked = [rule for rule in self.checked if rule in self.off]
+        return {"findings": findings, "checked": self.checked, "not_checked": not_checked}

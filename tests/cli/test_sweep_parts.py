@@ -114,7 +114,7 @@ def test_a_sweep_that_was_stopped_says_in_all_its_forms_what_it_did_not_run() ->
     assert text.endswith("; incomplete: 1 run had not ended\n")
     assert stopped.as_json()["not_run"] == ["createUpload#1:rate_limited"]
     assert "Incomplete" in as_page(stopped)
-    assert '<skipped message="the sweep was stopped"/>' in junit_text(stopped)
+    assert '<skipped message="the sweep was stopped" />' in junit_text(stopped)
 
 
 def test_the_page_tells_what_to_fix_what_survived_and_what_was_left_out() -> None:

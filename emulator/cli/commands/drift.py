@@ -74,11 +74,11 @@ def run(options: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def _judge(options: Namespace, environment: Mapping[str, str]) -> int:
+    from emulator.cli.drift_report import FAILS_ON, fails, lines
     from emulator.cli.verdict import drift_verdict
     from emulator.contract import load_contract
     from emulator.domain.readings import NO_READINGS
     from emulator.drift.judgement import judge
-    from emulator.drift.report import FAILS_ON, fails, lines
     from emulator.scenario.readings_format import readings_of_option
 
     fail_on = tuple(filter(None, options.fail_on.split(",")))
@@ -110,7 +110,7 @@ def _read(files: Sequence[str]) -> "list[Exchange]":
 
 
 def _write(report: "Report", source: str, to_report: Path | None, to_junit: Path | None, to_pin: Path | None) -> None:
-    from emulator.drift.report import junit, page
+    from emulator.cli.drift_report import junit, page
     from emulator.scenario.readings_format import readings_file
 
     if to_report is not None:

@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator
 from html import escape
 from typing import Final
-from xml.sax.saxutils import escape as escape_xml
-from xml.sax.saxutils import quoteattr
 
+from emulator.cli.junit import Case, junit_text
 from emulator.drift.judgement import Report, Row, Unexplained
 
 SUITE: Final = "image-workflow-emulator.drift"
@@ -23,16 +22,15 @@ _MAX_PLACES: Final = 3
 
 def fails(report: Report, fail_on: tuple[str, ...]) -> bool:
     """Whether there is something that makes the command fail."""
-    verdicts = {row.verdict for row in report.rows} | ({"neither"} if report.differences else set())
-    found = verdicts | ({"breach"} if report.breaches else set()) | ({"bug"} if report.bugs else set())
+    found = {row.verdict for row in report.rows} | {verdict for verdict, group in _groups(report) if group}
     return not found.isdisjoint(fail_on)
 
 
 def lines(report: Report) -> Iterator[str]:
     """Iterate over the lines of the report for people: what differs first, what was not told last."""
     yield f"compared {report.compared} calls" + (f"; {report.noise} left aside" if report.noise else "")
-    for row in sorted(report.rows, key=lambda row: _rank(row.verdict)):
-        if row.verdict in ("other", "neither"):
+    for verdict in ("other", "neither"):
+        for row in (row for row in report.rows if row.verdict == verdict):
             name = f"{row.decision}={row.reading}" if row.reading else row.decision
             what = f": {row.what}" if row.what else ""
             yield f"{row.verdict:9}{name}  seen {row.seen} times{what}  ({_places(row)})"
@@ -51,10 +49,6 @@ def lines(report: Report) -> Iterator[str]:
         yield f"not told by this recording: {', '.join(untold)} (`readings` says what would tell each)"
 
 
-def _rank(verdict: str) -> int:
-    return FAILS_ON.index(verdict) if verdict in FAILS_ON else len(FAILS_ON)
-
-
 def _places(row: Row) -> str:
     more = f" and {len(row.where) - _MAX_PLACES} more" if len(row.where) > _MAX_PLACES else ""
     return "; ".join(row.where[:_MAX_PLACES]) + more
@@ -64,47 +58,43 @@ def _words(found: Unexplained) -> str:
     return f"{found.exchange} {found.operation} {found.where}: recorded {found.recorded}; expected {found.expected}"
 
 
+_NEW_ENTRY: Final = """\
+  - id: Dnn
+    title: {title}
+    specification: Silent.
+    emulator: {expected}
+    client: ...
+    readings:
+      - {{id: ..., gives: other, emulator: {recorded}, client: ...}}"""
+
+
 def _new_entries(report: Report) -> Iterator[str]:
     """Iterate over entries for the ledger of decisions, ready to be completed, for what no reading explains."""
-    first = {(found.operation, found.where): found for found in reversed(report.differences)}
+    first = {f"{found.operation} {found.where}": found for found in reversed(report.differences)}
     if first:
         yield "for contract/decisions.yaml, to be completed:"
-    for found in reversed(first.values()):
-        yield "  - id: Dnn"
-        yield f"    title: {found.operation} {found.where}"
-        yield "    specification: Silent."
-        yield f"    emulator: {json.dumps(found.expected)}"
-        yield "    client: ..."
-        yield "    readings:"
-        yield f"      - {{id: ..., gives: other, emulator: {json.dumps(found.recorded)}, client: ...}}"
+    for title, found in reversed(first.items()):
+        values = {"expected": json.dumps(found.expected), "recorded": json.dumps(found.recorded)}
+        yield from _NEW_ENTRY.format(title=title, **values).splitlines()
 
 
 def junit(report: Report) -> str:
     """Return the report as JUnit XML: a test case for each decision, and for the breaches, differences and defects."""
     cases = [_case(row) for row in report.rows]
-    groups = (("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs))
-    cases += [_failure_case(name, found) for name, found in groups if found]
-    failures, skipped = (sum(word in case for case in cases) for word in ("<failure", "<skipped"))
-    totals = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
-    head = f'<testsuite name="{SUITE}" {totals}>'
-    parts = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", head, *cases, "</testsuite>", "</testsuites>"]
-    return "\n".join(parts) + "\n"
+    for verdict, found in _groups(report):
+        text = "\n".join(_words(one) + (f"; {one.sentence}" if one.sentence else "") for one in found)
+        cases += [Case(verdict, _WORDS[verdict], details=text)] if found else []
+    return junit_text(SUITE, cases)
 
 
-def _case(row: Row) -> str:
-    inner = ""
-    if row.verdict == "untold":
-        inner = '<skipped message="not told by this recording"/>'
-    elif row.verdict != "assumed":
-        message = f"{_WORDS[row.verdict]}: {row.reading or row.what}"
-        inner = f"<failure message={quoteattr(message)}>{escape_xml(_places(row))}</failure>"
-    return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(row.decision)}>{inner}</testcase>"
+def _groups(report: Report) -> tuple[tuple[str, tuple[Unexplained, ...]], ...]:
+    return ("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs)
 
 
-def _failure_case(name: str, found: tuple[Unexplained, ...]) -> str:
-    text = "\n".join(_words(one) + (f"; {one.sentence}" if one.sentence else "") for one in found)
-    inner = f"<failure message={quoteattr(_WORDS[name])}>{escape_xml(text)}</failure>"
-    return f"<testcase classname={quoteattr(SUITE)} name={quoteattr(name)}>{inner}</testcase>"
+def _case(row: Row) -> Case:
+    if row.verdict in ("assumed", "untold"):
+        return Case(row.decision, skipped="not told by this recording" if row.verdict == "untold" else None)
+    return Case(row.decision, f"{_WORDS[row.verdict]}: {row.reading or row.what}", details=_places(row))
 
 
 def page(report: Report) -> str:
@@ -114,10 +104,9 @@ def page(report: Report) -> str:
         f"<td>{row.seen}<td>{escape(row.what)}<td>{escape('; '.join(row.where))}"
         for row in report.rows
     )
-    groups = (("breach", report.breaches), ("neither", report.differences), ("bug", report.bugs))
     found = "".join(
         f"<li><b>{name}</b> {escape(_words(one))} <i>{escape(one.sentence)}</i>"
-        for name, group in groups
+        for name, group in _groups(report)
         for one in group
     )
     return (
