@@ -1,17 +1,24 @@
 """The journal of a whole run of `exec`, of every sandbox, as a file: entries are kept on disk meanwhile."""
 
 import tempfile
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from emulator.cli.har import as_har
+from emulator.drift.har import as_har
+from emulator.drift.journals import read_entry
 
 if TYPE_CHECKING:
     from emulator.service.record import RequestRecord
     from emulator.service.sandbox import Sandbox
 
 MOST_BYTES_IN_MEMORY: Final = 4 * 2**20
+
+
+def journal_as_har(entries: Iterable[Mapping[str, Any]], url: str) -> dict[str, Any]:
+    """Return entries of the journal of the emulator at `url` as HAR, in the emulator's time."""
+    return as_har(read_entry(entry, "", url) for entry in entries)
 
 
 class Recording:
@@ -34,5 +41,5 @@ class Recording:
         self._lines.seek(0)
         with self._lines:
             entries = sorted(map(orjson.loads, self._lines), key=lambda record: record["arrived_at"])
-        content = as_har(entries, url) if suffix == ".har" else {"data": entries}
+        content = journal_as_har(entries, url) if suffix == ".har" else {"data": entries}
         return orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -16,6 +16,8 @@ from emulator.control.work import add_sample
 from emulator.documents.complaints import DocumentError
 from emulator.documents.document import Document
 from emulator.documents.yaml_reader import read_document
+from emulator.domain.intents import PHOTOGRAPHY_DEFAULTS
+from emulator.domain.pricing import PHOTOSHOOT_SLOTS
 from emulator.domain.problems import Problem
 from emulator.domain.resources import Generation
 from emulator.kernel.json_bytes import json_bytes
@@ -35,8 +37,9 @@ _PATHS: Final = {
 _DEFAULTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "fashion_model": {"age_range": "25-35", "gender": "neutral"},
     "background": {"kind": "backdrop"},
-    PHOTOSHOOT: {"output_mode": "photoshoot"},
+    PHOTOSHOOT: {"output_mode": "photoshoot", **PHOTOGRAPHY_DEFAULTS},
 }
+"""What is sent unless an entry says otherwise: under some readings the service fills in nothing (D33)."""
 _ONE_SOURCE: Final = ("background", "pose")
 """The kinds that are made from one Asset, and not from several."""
 
@@ -95,6 +98,7 @@ async def _make(call: ControlCall, team_id: str, kind: str, fields: Mapping[str,
     )
     is_finished = body.pop("finished", True)
     if kind == PHOTOSHOOT:
+        body.setdefault("image_count", PHOTOSHOOT_SLOTS if body["output_mode"] == "photoshoot" else 1)
         body["product_ids"] = [names.get(("product", product), product) for product in products]
     elif kind in _ONE_SOURCE:
         body.setdefault("asset_id", body.get("asset_id") or _photos(call, team_id, kind, fields, 1)[0])

@@ -13,7 +13,10 @@ from emulator.kernel.signing import without_signature
 
 
 class RecordedRequest(Struct, frozen=True, kw_only=True):
-    """One request of the journal. What is not known yet, or does not apply, is None."""
+    """One request of the journal. What is not known yet, or does not apply, is None.
+
+    `Sandbox.requests` returns them; as a text, one is a line with time, status, operation and duration.
+    """
 
     sequence: int
     at: str

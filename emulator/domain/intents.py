@@ -74,25 +74,30 @@ def _product_photography(body: Intent) -> Intent:
     return intent
 
 
-_DEFAULTS: Mapping[str, Any] = {
+PHOTOGRAPHY_DEFAULTS: Mapping[str, Any] = {
     "background": {"type": "automatic"},
     "fashion_model": {"type": "automatic"},
     "aspect_ratio": "1:1",
     "resolution": "1k",
     "output_format": "png",
 }
-_OTHER_DEFAULTS: Mapping[str, Any] = {**_DEFAULTS, "aspect_ratio": "4:5", "resolution": "2k", "output_format": "jpeg"}
+_OTHER_DEFAULTS: Mapping[str, Any] = {
+    **PHOTOGRAPHY_DEFAULTS,
+    "aspect_ratio": "4:5",
+    "resolution": "2k",
+    "output_format": "jpeg",
+}
 
 
 def _with_defaults(body: Intent, readings: Readings) -> Intent:
     """Apply the defaults of D33 to an order of Product Photography."""
     is_photoshoot = body["output_mode"] == "photoshoot"
-    missing = [field for field in (*_DEFAULTS, "image_count") if field not in body]
+    missing = [field for field in (*PHOTOGRAPHY_DEFAULTS, "image_count") if field not in body]
     if missing and readings.defaults == "required":
         raise invalid_input(f"/{missing[0]}", None, "a value; there is no default", remedy=f"add /{missing[0]}")
     if is_photoshoot and readings.defaults == "count-ignored":
         body = {**body, "image_count": PHOTOSHOOT_SLOTS}
-    defaults = _OTHER_DEFAULTS if readings.defaults == "other-defaults" else _DEFAULTS
+    defaults = _OTHER_DEFAULTS if readings.defaults == "other-defaults" else PHOTOGRAPHY_DEFAULTS
     count = PHOTOSHOOT_SLOTS if is_photoshoot else 1
     return {"product_ids": [], "asset_ids": [], "image_count": count, **defaults, **body}
 

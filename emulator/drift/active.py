@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPException
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
 from emulator import __version__
 from emulator.contract import Contract
 from emulator.domain.lifecycles import TERMINAL
-from emulator.drift.answer import Answer
 from emulator.kernel.clock import host_elapsed_ms, host_now
+from emulator.testing.control import reason
+from emulator.testing.exchanges import Answer, send
 from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
 
 _SECONDS: Final = 60.0
@@ -88,15 +89,7 @@ class Service:
 
 def request(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
     """Send a request and return the answer; redirects are not followed. Raises RecordingError."""
-    address = urlsplit(url)
-    connect = HTTPSConnection if address.scheme == "https" else HTTPConnection
-    connection = connect(address.hostname or "", address.port, timeout=_SECONDS)
     try:
-        target = address.path + (f"?{address.query}" if address.query else "")
-        connection.request(method, target or "/", body, dict(headers))
-        response = connection.getresponse()
-        return Answer(response.status, lower_names(response.getheaders()), response.read())
-    except (OSError, HTTPException) as error:
-        raise RecordingError(f"{address.scheme}://{address.netloc}: {str(error) or type(error).__name__}") from None
-    finally:
-        connection.close()
+        return send(method, url, headers, body, _SECONDS)
+    except (OSError, HTTPException, ValueError) as error:
+        raise RecordingError(f"{urlsplit(url).netloc}: {reason(error)}") from None

@@ -13,8 +13,8 @@ from msgspec import Struct
 from emulator.contract import Contract
 from emulator.domain.lifecycles import TERMINAL
 from emulator.domain.problems import CATALOGUE
-from emulator.drift.answer import Answer
 from emulator.drift.replay import Replay, Replayed, is_name
+from emulator.testing.exchanges import Answer
 from emulator.traffic.calls import Call
 
 _NEVER: Final = frozenset(

@@ -6,7 +6,7 @@ another file makes its exchange evidence for the status alone.
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -105,7 +105,7 @@ def _from_base64(text: str) -> tuple[bytes | None, bool]:
         return None, True
 
 
-def as_har(exchanges: Sequence[Exchange]) -> dict[str, Any]:
+def as_har(exchanges: Iterable[Exchange]) -> dict[str, Any]:
     """Return exchanges as a HAR."""
     creator = {"name": "image-workflow-emulator", "version": __version__}
     return {"log": {"version": "1.2", "creator": creator, "entries": [_as_entry(exchange) for exchange in exchanges]}}

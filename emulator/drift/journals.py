@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from emulator.http.requests import encoded_path
 from emulator.kernel.timestamps import parse_timestamp
 from emulator.traffic.exchanges import Exchange
 from emulator.traffic.records import ORIGIN
@@ -18,8 +19,8 @@ def entries_of(document: Any) -> Sequence[Any] | None:
     return sorted(data, key=lambda entry: (str(entry.get("sandbox", "")), int(entry["sequence"])))
 
 
-def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
-    """Read one entry. Raises KeyError, TypeError or ValueError for what is none."""
+def read_entry(entry: Mapping[str, Any], where: str, origin: str = ORIGIN) -> Exchange:
+    """Read one entry, of the emulator at `origin`. Raises KeyError, TypeError or ValueError for what is none."""
     query = entry.get("query")
     took_ms = entry.get("duration_ms")
     response_body = _body(entry.get("response_body"))
@@ -29,7 +30,7 @@ def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
         at=parse_timestamp(entry["at"]),
         took_ms=None if took_ms is None else float(took_ms),
         method=str(entry["method"]),
-        url=f"{ORIGIN}{entry['path']}" + (f"?{query}" if query else ""),
+        url=origin + encoded_path(entry["path"]) + (f"?{query}" if query else ""),
         request_headers=_request_headers(entry),
         request_body=_body(entry.get("request_body")),
         status=None if entry.get("lost") else entry["status"],
@@ -41,13 +42,14 @@ def read_entry(entry: Mapping[str, Any], where: str) -> Exchange:
 
 
 def _request_headers(entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers that the journal keeps. Of a key it has the beginning only, which still tells keys apart."""
+    """Return the headers that the journal keeps. It has only the beginning of a key: the credential's id tells keys apart."""
     credential = entry.get("credential")
     headers = {
         "authorization": f"Bearer {credential['id']}" if credential else None,
         "idempotency-key": entry.get("idempotency_key"),
         "user-agent": entry.get("user_agent"),
         "content-type": entry.get("content_type"),
+        "emulator-fault": entry.get("emulator_fault"),
     }
     return {name: value for name, value in headers.items() if value}
 

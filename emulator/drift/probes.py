@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from emulator.drift.active import Service
-from emulator.drift.answer import Answer
+from emulator.testing.exchanges import Answer
 
 _MANY: Final = 6
 """More photos than one Generation takes."""

@@ -14,10 +14,10 @@ import orjson
 
 from emulator.contract import BASE_PATH
 from emulator.drift.active import request
-from emulator.drift.answer import Answer
 from emulator.drift.har import as_har
 from emulator.drift.secrets import Scrubber
 from emulator.kernel.clock import host_elapsed_ms, host_now
+from emulator.testing.exchanges import Answer
 from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
 
 _HOST: Final = "127.0.0.1"

@@ -14,12 +14,12 @@ import orjson
 from emulator.app import Application
 from emulator.contract import BASE_PATH, Contract
 from emulator.domain.resources import OPERATION_TYPES, WORKFLOWS
-from emulator.drift.answer import Answer
 from emulator.drift.beginning import INGREDIENTS, Found, found_at_start
-from emulator.drift.service import DescribedPictures, ask
+from emulator.drift.service import DescribedPictures
 from emulator.kernel.timestamps import HOUR_MS, SECOND_MS, format_timestamp
 from emulator.scenario.outcomes import FAILURE_CODES
 from emulator.settings import read_settings
+from emulator.testing.exchanges import Answer, ask
 from emulator.testing.options import option_texts
 from emulator.traffic.calls import Call, Traffic, Work
 from emulator.traffic.pictures import description_of
@@ -125,7 +125,7 @@ class Replay:
             return None
         address = _target(opened["upload"]["url"])
         token = await ask(self._application, "POST", address, opened["upload"]["headers"], data)
-        body = {"upload_token": token.json.get("upload_token")} if token else {}
+        body = {"upload_token": token.json.get("upload_token")}
         asset = await self._write("POST", f"/uploads/{opened['id']}/complete", body)
         return str(asset["id"]) if asset else None
 
@@ -184,8 +184,6 @@ class Replay:
         answered = await ask(self._application, *prepared)
         if work is not None:
             await self._control("DELETE", "/scenario")
-        if answered is None:
-            return Replayed(call, None, "the answer was lost")
         self._learn(call, answered)
         return Replayed(call, answered)
 
@@ -276,7 +274,7 @@ class Replay:
             return
         address, data = self.mapped[url], self._file(session)
         answered = await ask(self._application, "POST", _target(address), self._upload_headers[address], data)
-        token = answered.json.get("upload_token") if answered else None
+        token = answered.json.get("upload_token")
         if isinstance(completion.body, dict) and isinstance(token, str):
             self.mapped[str(completion.body.get("upload_token"))] = token
 
@@ -336,17 +334,16 @@ class Replay:
         headers = {"authorization": f"Bearer {_KEY}", "content-type": "application/json"}
         headers["idempotency-key"] = f"beginning-{len(self.mapped)}-{path}-{orjson.dumps(body).hex()[-40:]}"
         answered = await ask(self._application, method, BASE_PATH + path, headers, orjson.dumps(body))
-        return answered.json if answered is not None and answered.status < 300 else None
+        return answered.json if answered.status < 300 else None
 
     async def _read(self, path: str) -> dict[str, Any]:
         answered = await ask(self._application, "GET", BASE_PATH + path, {"authorization": f"Bearer {_KEY}"})
-        return answered.json if answered is not None else {}
+        return answered.json
 
     async def _control(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> None:
         headers = {"content-type": "application/json"} if body is not None else {}
         content = orjson.dumps(body) if body is not None else b""
         answered = await ask(self._application, method, f"/_emulator{path}", headers, content)
-        assert answered is not None
         assert answered.status < 400, answered.body
 
 

@@ -14,7 +14,7 @@ _SHOWN_REQUESTS: Final = 10
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A mistake of a client."""
+    """A mistake of a client. As a text, it is one line with its rule, requests and remedy."""
 
     rule: str
     severity: str
@@ -34,7 +34,10 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class Conduct(Struct, frozen=True, kw_only=True):
-    """What the clients of a sandbox did wrong, and how often each rule could have been broken."""
+    """What the clients of a sandbox did wrong, and how often each rule could have been broken.
+
+    `Sandbox.conduct` returns it.
+    """
 
     findings: list[Finding]
     checked: Mapping[str, int]

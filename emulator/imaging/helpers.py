@@ -30,12 +30,14 @@ _START = "import sys; sys.path[:] = sys.argv[1:]; from emulator.imaging.worker i
 """The program of a helper: it imports the same modules as the server, from the same places."""
 _DEADLINE = 4
 """How many times its processor time a job may take by the clock, on a busy machine, before its helper is given up."""
+_TRIES, _TRIES_TO_DRAW = {"normalize": 2}, 8
+"""How many helpers may end with a job: few with an upload, which may be why they do."""
 _LARGE_RANK = 100
 _MEBIBYTE = 1 << 20
 
 
 class LostHelperError(Exception):
-    """A job was not done: it took too much time, or ended two helpers, or the server stops."""
+    """An upload was not decoded: it took too much time, or ended two helpers; or the server stops."""
 
 
 class _Helper:
@@ -169,26 +171,35 @@ class Helpers:
         return None
 
     def _ask(self, head: Head, parts: Sequence[bytes]) -> Message:
-        """Have a helper do a job. If that ends, though the job used no more time than it may, another one tries it."""
-        for is_last in (False, True):
+        """Have a helper do a job. If that ends, though the job used no more time than it may, others try it.
+
+        A drawing is never lost but for the server's end: where every helper was, it is drawn here, without its inputs.
+        """
+        for _ in range(_TRIES.get(head["job"], _TRIES_TO_DRAW)):
             helper = self._take()
+            if helper is None:
+                break
             try:
                 answer = helper.ask(head, parts)
-            except (EOFError, OSError) as error:
+            except (EOFError, OSError):
                 self._dismiss(helper)
-                if is_last or helper.has_run_out_of_time:
-                    raise LostHelperError from error
+                if helper.has_run_out_of_time:
+                    break
             else:
                 self._idle.append(helper)
                 return answer
-        raise AssertionError  # the last one answers or raises
+        if self._is_closed or head["job"] == "normalize":
+            raise LostHelperError
+        from emulator.imaging.worker import do
 
-    def _take(self) -> _Helper:
-        """Take an idle helper that is still alive, or start one. Raises LostHelperError if that cannot be."""
+        return do(head, [b""] * len(parts))
+
+    def _take(self) -> _Helper | None:
+        """Take an idle helper that is still alive, or start one; None if that cannot be, or the server stops."""
         while True:
             with self._lock:
                 if self._is_closed:
-                    raise LostHelperError
+                    return None
                 if not self._idle:
                     return self._start()
                 helper = self._idle.pop()
@@ -196,11 +207,11 @@ class Helpers:
                 return helper
             self._dismiss(helper)
 
-    def _start(self) -> _Helper:
+    def _start(self) -> _Helper | None:
         try:
             helper = _Helper()
-        except OSError as error:  # the system has no more processes or files for us
-            raise LostHelperError from error
+        except OSError:  # the system has no more processes or files for us
+            return None
         self._all.add(helper)
         return helper
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import product
 
 from msgspec import Struct
-from PIL import Image, ImageChops, ImageCms, ImageOps
+from PIL import ExifTags, Image, ImageChops, ImageCms, ImageOps
 
 from emulator.domain.pixels import DEFAULT_MAX_UPLOAD_PIXELS, MEGAPIXEL
 from emulator.domain.recipes import PictureFormat
@@ -28,6 +28,9 @@ MAX_SCANS = 12
 MAX_FILL_BYTES = 2 << 20
 """Of a JPEG, whose decoder reads them more than once."""
 
+MOST_TURNED_AT_ONCE = 115_000_000
+"""Pixels: to turn a larger picture as it is takes more than a gibibyte."""
+_BAND_ROWS = 256
 _SRGB_TOLERANCE = 2  # levels of a channel: a profile that changes colours by no more is sRGB
 _START_OF_SCAN = b"\xff\xda"
 _MAX_REASON_LENGTH = 200  # characters of a decoder's message
@@ -86,13 +89,43 @@ def _normalized(data: bytes, source: SourceFormat, max_pixels: int, stored_as: P
     opened = open_as(data, source)
     if source == "jpeg":
         _check_jpeg(data, opened, max_pixels)
+    upright = _turned_in_bands(data, opened) if source == "jpeg" and _is_large_and_turned(opened) else _turned(opened)
+    image = _to_srgb(_to_eight_bits(upright), opened.info.get("icc_profile"))
+    del opened, upright  # and with them what the decoder holds, which is more than the picture
+    target = stored_as or _target_format(source, image)
+    return NormalizedImage(target, image.width, image.height, encode(image, target), examine_scene(image))
+
+
+def _turned(opened: Image.Image) -> Image.Image:
     opened.load()
     with contextlib.suppress(Exception):  # broken metadata raises several of them
         ImageOps.exif_transpose(opened, in_place=True)
-    image = _to_srgb(_to_eight_bits(opened), opened.info.get("icc_profile"))
-    del opened  # and with it what the decoder holds, which is more than the picture
-    target = stored_as or _target_format(source, image)
-    return NormalizedImage(target, image.width, image.height, encode(image, target), examine_scene(image))
+    return opened
+
+
+def _is_large_and_turned(opened: Image.Image) -> bool:
+    with contextlib.suppress(Exception):  # likewise
+        is_turned = opened.getexif().get(ExifTags.Base.Orientation, 1) != 1
+        return is_turned and opened.mode == "RGB" and opened.width * opened.height > MOST_TURNED_AT_ONCE
+    return False
+
+
+def _turned_in_bands(data: bytes, opened: Image.Image) -> Image.Image:
+    """A JPEG, upright: lightness is turned by itself, and colours at half the size, which is how most files hold them."""
+    parts: list[Image.Image] = []
+    for mode, share in (("L", 1), ("YCbCr", 2)):
+        part = open_as(data, "jpeg")
+        part.draft(mode, (opened.width // share, opened.height // share))
+        parts.append(_turned(part))
+    light, colors = parts
+    image = Image.new("RGB", light.size)
+    for top in range(0, light.height, _BAND_ROWS):
+        box = (0, top, light.width, min(top + _BAND_ROWS, light.height))
+        inner = (0, top / 2, colors.width, min(box[3] / 2, colors.height))
+        size = (light.width, box[3] - top)
+        _, blue, red = colors.resize(size, Image.Resampling.NEAREST, inner).split()
+        image.paste(Image.merge("YCbCr", (light.crop(box), blue, red)).convert("RGB"), box)
+    return image
 
 
 def _check_jpeg(data: bytes, opened: Image.Image, max_pixels: int) -> None:

@@ -62,6 +62,11 @@ class WatchedServer(Server):
         await super().startup(sockets)
         asyncio.get_running_loop().call_later(_LOOK_SECONDS, self._look)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the connections, those in use after their answers."""
+        self.server_state.flush()
+        await super().shutdown(sockets)
+
     def cut_connections(self) -> int:
         """Break off every connection, and return how many there were: no request is answered any more."""
         connections = list(self.server_state.connections)

@@ -5,7 +5,7 @@ Owns how its control plane is asked without a socket, synchronously, also while 
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -13,9 +13,10 @@ from weakref import finalize
 
 from emulator.documents.complaints import DocumentError
 from emulator.settings import UsageError, read_settings
-from emulator.testing.control import Answer, ControlClient, Request, write_into
+from emulator.testing.control import ControlClient
 from emulator.testing.emulator import Emulator
 from emulator.testing.errors import NOT_STARTED, EmulatorError, is_refusal, unreadable
+from emulator.testing.exchanges import ORIGIN, Answer, ask
 from emulator.testing.options import option_texts
 from emulator.testing.sandbox import Sandbox
 from emulator.web.wire import LostAnswerError
@@ -28,14 +29,20 @@ __tracebackhide__ = is_refusal
 
 _CLIENT_LIBRARIES: Final = ("httpx", "httpx2")
 """The libraries with transports for applications; TestClient takes either."""
-HOST: Final = "testserver"
-"""The host in the addresses of its sandboxes: the host that Starlette's TestClient asks for."""
 
-Run = Callable[[Coroutine[Any, Any, None], float], None]
+Run = Callable[[Coroutine[Any, Any, Answer], float], Answer]
 
 
 class EmulatorApplication:
-    """The emulator as an ASGI application. `sandbox` is its default sandbox, `emulator` all of it; neither needs a server."""
+    """The emulator as an ASGI application. `sandbox` is its default sandbox, `emulator` all of it; neither needs a server.
+
+    `create_app` makes one. An answer that a scenario loses is raised as a ConnectionResetError, which is an
+    `httpx.RemoteProtocolError` too where httpx is imported.
+
+        >>> app = create_app(clock="manual")
+        >>> app.sandbox.team("Demo").credits
+        100
+    """
 
     def __init__(self, application: "Application") -> None:
         self._application = application
@@ -58,31 +65,38 @@ class EmulatorApplication:
     def emulator(self) -> Emulator:
         """The whole emulator, for more sandboxes."""
         transport = _InProcess(self._application, self._run)
-        return Emulator(ControlClient(transport, self._application.settings.control_token), transport.close)
+        return Emulator(ControlClient(transport, self._application.settings.control_token))
 
     @property
     def sandbox(self) -> Sandbox:
         """The default sandbox."""
         return self.emulator.default
 
-    def _run(self, coroutine: Coroutine[Any, Any, None], seconds: float) -> None:
+    def _run(self, coroutine: Coroutine[Any, Any, Answer], seconds: float) -> Answer:
         """Run a coroutine to its end from synchronous code.
 
         It runs in the event loop that serves requests, if that runs in another thread; else in one of its own.
         """
         loop = self._loop
         if loop is not None and loop.is_running() and loop is not _running_loop():
-            asyncio.run_coroutine_threadsafe(coroutine, loop).result(seconds)
-        else:  # in another thread, as this one may have a loop that runs
-            with ThreadPoolExecutor(1) as thread:
-                thread.submit(asyncio.run, coroutine).result()
+            return asyncio.run_coroutine_threadsafe(coroutine, loop).result(seconds)
+        with ThreadPoolExecutor(1) as thread:  # another thread, as this one may have a loop that runs
+            return thread.submit(asyncio.run, coroutine).result()
 
 
 def create_app(**options: Any) -> EmulatorApplication:
-    """Return an emulator as an ASGI application, with options as those of `serve`, by name and as plain values.
+    """Return an emulator as an ASGI application, for `httpx.ASGITransport` or Starlette's `TestClient`.
 
-    `world` and `scenario` may be mappings too. Raises TypeError for an unknown option, EmulatorError for one, or for a file,
-    that cannot be used.
+    `options` are those of `serve`, by name and as plain values: `clock="auto"`, `seed=7`, `rate_limits=False`,
+    `world=Path("world.yaml")`. `world` and `scenario` may be mappings too.
+
+    Raises TypeError for an unknown option, EmulatorError for an option or a file that cannot be used.
+
+        >>> from starlette.testclient import TestClient
+        >>> app = create_app(clock="auto")
+        >>> client = TestClient(app, headers={"Authorization": f"Bearer {app.sandbox.api_key}"})
+        >>> client.get("/v1/team").json()["name"]
+        'Demo'
     """
     from emulator.app import Application
 
@@ -101,47 +115,13 @@ class _InProcess:
     def __init__(self, application: "Application", run: Run) -> None:
         self._application = application
         self._run = run
-        self.url = application.settings.public_url or f"http://{HOST}"
+        self.url = application.settings.public_url or ORIGIN
 
-    def exchange(self, request: Request) -> Answer:
+    def exchange(
+        self, method: str, target: str, headers: Mapping[str, str], content: bytes | None, seconds: float
+    ) -> Answer:
         """Send one request and return the answer."""
-        path, _, query = request.target.partition("?")
-        content = request.content
-        body = content if isinstance(content, bytes) else content.read() if content else b""
-        sent = {**request.headers, "Host": HOST, "Content-Length": str(len(body))}
-        scope = {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": request.method,
-            "scheme": "http",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": query.encode(),
-            "root_path": "",
-            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()],
-            "client": None,
-            "server": (HOST, 80),
-        }
-        answered: list[Any] = []
-        pieces = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive() -> Any:
-            return pieces.pop() if pieces else await asyncio.Event().wait()  # the client stays
-
-        async def send(message: Any) -> None:
-            answered.append(message)
-
-        self._run(self._application(scope, receive, send), request.seconds)
-        start = dict(answered[0]["headers"])
-        told = b"".join(message.get("body", b"") for message in answered[1:])
-        if request.into is not None and answered[0]["status"] < 400:
-            write_into(request.into, told)
-            told = b""
-        return Answer(answered[0]["status"], start.get(b"request-id", b"").decode(), told)
-
-    def close(self) -> None:
-        """There is nothing to close."""
+        return self._run(ask(self._application, method, target, headers, content or b""), seconds)
 
 
 def _as_transport_error(error: LostAnswerError) -> Exception:

@@ -24,9 +24,18 @@ HEALTH_SECONDS = 10.0
 
 
 class Emulator:
-    """A running emulator. As a context manager it is closed at the end: one that was started here stops then."""
+    """A running emulator. As a context manager it is closed at the end: one that was started here stops then.
 
-    def __init__(self, plane: ControlClient, close: Callable[[], None]) -> None:
+    `Emulator.start` makes one, `Emulator.connect` uses one that runs already, and `create_app(...).emulator` is one in this
+    process.
+
+        >>> emulator = create_app().emulator
+        >>> with emulator.sandbox(id="checkout") as sandbox:
+        ...     sandbox.key("iwe_demo_read")
+        'iwe_demo_read_checkout'
+    """
+
+    def __init__(self, plane: ControlClient, close: Callable[[], None] = lambda: None) -> None:
         self._plane = plane.of(None)
         self._close = finalize(self, close)
         self.default = Sandbox(plane.of(DEFAULT_SANDBOX), DEFAULT_SANDBOX)
@@ -34,34 +43,42 @@ class Emulator:
 
     @classmethod
     def start(cls, **options: Any) -> "Self":
-        """Start one in a process of its own, on a free port unless `port` is given.
+        """Start one in a process of its own, on a free port unless `port` is given. It ends with this process at the latest.
 
-        `options` are those of `serve` by name, as plain values: `clock="auto"`, `seed=7`, `rate_limits=False`,
-        `world=Path("world.yaml")`; `world` and `scenario` may be mappings too. The environment's `EMULATOR_...` variables do not count. It ends with this process at the
-        latest. Raises TypeError for an unknown option, EmulatorError with what the command complains of if it does not start.
+        `options` are those of `create_app`. The variables `EMULATOR_...` of the environment do not count.
+
+        Raises TypeError for an unknown option, EmulatorError if it does not start; `detail` says why.
+
+            >>> with Emulator.start(clock="manual") as emulator:
+            ...     emulator.default.clock.mode
+            'manual'
         """
         from emulator.testing.process import ServerProcess
 
         with option_texts({"port": 0, "access_log": False, **options}) as texts:
             process = ServerProcess(texts)
-        transport = HttpTransport(process.url)
-
-        def close() -> None:
-            transport.close()
-            process.stop()
-
-        return cls(ControlClient(transport, options.get("control_token")), close)
+        return cls(ControlClient(HttpTransport(process.url), options.get("control_token")), process.stop)
 
     @classmethod
     def connect(cls, url: str, control_token: str | None = None) -> "Self":
-        """Use one that runs already, such as `http://127.0.0.1:8038`. Raises EmulatorError if none answers there."""
+        """Use one that runs already. It goes on when this object is closed.
+
+        `url`: its address, such as `http://127.0.0.1:8038`; a base URL that ends in `/v1` will do. `control_token`: the token
+        that it was started with.
+
+        Raises EmulatorError (`no_answer`) if none answers there.
+
+            >>> with Emulator.start() as emulator:
+            ...     Emulator.connect(f"{emulator.url}/v1").url == emulator.url
+            True
+        """
         try:
             transport = HttpTransport(emulator_address(url))
         except ValueError:
             raise EmulatorError(NO_ANSWER, f"found the address {url!r}; expected one such as {DEFAULT_URL}") from None
         plane = ControlClient(transport, control_token)
         plane.health(HEALTH_SECONDS)
-        return cls(plane, transport.close)
+        return cls(plane)
 
     @property
     def url(self) -> str:
@@ -71,17 +88,21 @@ class Emulator:
     def sandbox(self, **options: Any) -> Sandbox:
         """Make a sandbox. As a context manager it is deleted at the end.
 
-        `options` are what POST /_emulator/sandboxes takes: `id`, `seed`, `clock`, `start`, `world`, `scenario`,
-        `rate_limits`, `evolution`, `readings`. `scenario` may be a name of the library, a mapping or a YAML file, `world` a mapping or a
-        YAML file, `start` a timestamp or an aware datetime, `readings` a text as `--readings` takes it, a mapping by decision or
-        a readings file. Raises EmulatorError; of a bad scenario file with file, line and
-        column.
+        `options`: `id`, `seed`, `clock`, `start` (a timestamp or an aware datetime), `world` (a mapping or a YAML file),
+        `scenario` (a name of the library, a mapping or a YAML file), `rate_limits`, `evolution`, and `readings` (a text as
+        `--readings` takes it, a mapping by decision, or a readings file). What is not given is as the emulator was started.
+
+        Raises EmulatorError for what cannot be used; of a bad file, `detail` has file, line and column.
+
+            >>> with create_app().emulator.sandbox(clock="manual", scenario="rate-limited") as sandbox:
+            ...     sandbox.scenario
+            'rate-limited'
         """
         made = create_sandbox(self._plane, options)
         return Sandbox(self._plane.of(made["id"]), made["id"])
 
     def close(self) -> None:
-        """Close it; an emulator that was started here stops."""
+        """Close it: an emulator that was started here stops. Raises nothing, also the second time."""
         self._close()
 
     def __enter__(self) -> "Self":

@@ -27,6 +27,10 @@ class EmulatorError(Exception):
     `code` is the control plane's (`invalid_request`, `invalid_scenario`, `not_found`, ...), or `no_answer` or `not_started`
     where no emulator answered. `detail` says where, what was found and what was expected. `status` is the HTTP status, None
     where there was none.
+
+        >>> create_app().sandbox.key("iwe_nobody")
+        Traceback (most recent call last):
+        emulator.testing.errors.EmulatorError: 'iwe_nobody': the sandbox 'default' has no such key; it has iwe_demo_full, ...
     """
 
     def __init__(self, code: str, detail: str, status: int | None = None) -> None:
@@ -42,14 +46,6 @@ class EmulatorError(Exception):
 def is_refusal(found: "pytest.ExceptionInfo[BaseException] | None") -> bool:
     """Whether an error is an EmulatorError: the files that raise it then hide their lines from pytest's tracebacks."""
     return found is not None and isinstance(found.value, EmulatorError)
-
-
-class UnwritableError(Exception):
-    """A file on this machine cannot be written."""
-
-    def __init__(self, error: OSError) -> None:
-        super().__init__(error)
-        self.error = error
 
 
 class UnusableFileError(EmulatorError):

@@ -1,34 +1,38 @@
 """Files that are sent to an emulator, which checks their content, and files that its answers are written to."""
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, Final
 
 from emulator.documents.complaints import Complaint, DocumentError
 from emulator.documents.yaml_reader import MAX_BYTES, read_document
-from emulator.testing.errors import UnusableFileError, UnwritableError, is_refusal, unreadable
+from emulator.testing.errors import UnusableFileError, is_refusal, unreadable, unwritable
 
 __tracebackhide__ = is_refusal
 
+MAX_STATE_BYTES: Final = 4 * 2**30
 
-def read_file(file: "str | PathLike[str]") -> bytes:
-    """Return what a file holds. Raises UnusableFileError `not_found` if it cannot be read."""
+
+def read_file(file: "str | PathLike[str]", most_bytes: int = MAX_BYTES) -> bytes:
+    """Return what a file holds. Raises UnusableFileError if it cannot be read, or is larger than any of its kind."""
     try:
-        return Path(file).read_bytes()
+        with Path(file).open("rb") as opened:
+            data = opened.read(most_bytes + 1)
     except OSError as error:
         raise UnusableFileError("not_found", unreadable(error)) from None
-
-
-def read_document_file(file: "str | PathLike[str]") -> bytes:
-    """Return what the file of a document holds. Raises UnusableFileError if it cannot be read, or is larger than any."""
-    data = read_file(file)
-    if len(data) > MAX_BYTES:
-        too_large = Complaint(fspath(file), 0, 0, f"found {len(data)} bytes; expected at most {MAX_BYTES}")
+    if len(data) > most_bytes:
+        found = max(len(data), Path(file).stat().st_size)
+        too_large = Complaint(fspath(file), 0, 0, f"found {found} bytes; expected at most {most_bytes}")
         raise UnusableFileError("invalid_request", str(too_large))
     return data
+
+
+def read_state_file(file: "str | PathLike[str]") -> bytes:
+    """Return what a state file holds. Raises UnusableFileError for one that cannot be read, or has no end."""
+    if Path(file).exists() and not Path(file).is_file():
+        raise UnusableFileError("invalid_request", f"{fspath(file)}: expected a file, not a device or a pipe")
+    return read_file(file, MAX_STATE_BYTES)
 
 
 def readings_value(readings: Any) -> Any:
@@ -48,43 +52,24 @@ def readings_value(readings: Any) -> Any:
         raise UnusableFileError("invalid_request", str(error)) from None
 
 
-def opened(file: "str | PathLike[str]") -> BinaryIO:
-    """Open a file, to be sent piece by piece and closed. Raises UnusableFileError `not_found` if it cannot be read."""
-    try:
-        return Path(file).open("rb")
-    except OSError as error:
-        raise UnusableFileError("not_found", unreadable(error)) from None
+def put_in_place(file: "str | PathLike[str]", content: bytes) -> None:
+    """Write a file whole, or leave what was there; what is not a regular file, such as a device, is written to.
 
-
-@contextmanager
-def put_in_place(file: "str | PathLike[str]") -> Iterator[BinaryIO]:
-    """Open a file beside the given one, and let it replace that one when it is complete: a failure changes nothing.
-
-    What is not a regular file, such as a device, is written to directly. Raises OSError.
+    Raises UnusableFileError.
     """
     try:
-        with _written(Path(file).resolve()) as stream:
-            yield stream
-    except UnwritableError as error:
-        raise error.error from None
-
-
-@contextmanager
-def _written(target: Path) -> Iterator[BinaryIO]:
-    if target.exists() and not target.is_file():
-        with target.open("wb") as stream:
-            yield stream
-        return
-    beside = target.with_name(f"{target.name}.part")
-    try:
-        with beside.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(target)
-    finally:
-        with suppress(OSError):
+        target = Path(file).resolve()
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+            return
+        beside = target.with_name(f"{target.name}.part")
+        try:
+            beside.write_bytes(content)
+            beside.replace(target)
+        finally:
             beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise UnusableFileError("invalid_request", unwritable(file, error)) from None
 
 
 def world_value(world: Any) -> Any:

@@ -8,7 +8,7 @@ import orjson
 
 from emulator.testing.control import STATE_SECONDS, YAML, ControlClient
 from emulator.testing.errors import is_refusal
-from emulator.testing.files import read_document_file
+from emulator.testing.files import read_file
 
 __tracebackhide__ = is_refusal
 
@@ -19,47 +19,92 @@ Resource: TypeAlias = dict[str, Any]
 class Given:
     """Makes resources by the rules of `/v1`. The journal, conduct and coverage do not know of it.
 
-    Work takes its time by the clock of the sandbox, which is moved to its end. `fields` are more fields of the body under
-    `/v1`. Every method raises EmulatorError with the service's code where the service refuses.
+    Work takes its time by the clock of the sandbox, which is moved to its end. Each method returns the resource as `/v1`
+    shows it. Its `fields` are more fields of the body under `/v1`.
 
-        shirt = sandbox.given.product("Linen shirt", photos=2)
-        shoot = sandbox.given.photoshoot(products=[shirt], finished=True)
+    Raises EmulatorError with the service's code where the service refuses.
+
+        >>> given = create_app(clock="auto").sandbox.given
+        >>> shirt = given.product("Linen shirt", photos=2)
+        >>> shoot = given.photoshoot(products=[shirt])
+        >>> shoot["status"]
+        'completed'
     """
 
     def __init__(self, plane: ControlClient) -> None:
         self._plane = plane
 
     def product(self, name: str, *, photos: int = 1, **fields: Any) -> Resource:
-        """Make a Product of drawn photos."""
+        """Make a Product. `name`: what it is called. `photos`: the number of its photos, which are drawn.
+
+        >>> shirt = create_app().sandbox.given.product("Linen shirt", photos=2)
+        >>> shirt["name"], len(shirt["asset_ids"])
+        ('Linen shirt', 2)
+        """
         return self._make("product", name=name, photos=photos, **fields)
 
     def fashion_model(self, name: str, *, photos: int = 1, **fields: Any) -> Resource:
-        """Make a Fashion Model, and return it when it is finished."""
+        """Make a Fashion Model, and return it when it is finished.
+
+        `name`: what it is called. `photos`: the number of its photos, which are drawn.
+
+            >>> create_app(clock="auto").sandbox.given.fashion_model("Ava")["name"]
+            'Ava'
+        """
         return self._make("fashion_model", name=name, photos=photos, **fields)
 
     def background(self, name: str, **fields: Any) -> Resource:
-        """Make a Background, and return it when it is finished."""
+        """Make a Background, and return it when it is finished. `name`: what it is called.
+
+        >>> create_app(clock="auto").sandbox.given.background("Beach")["name"]
+        'Beach'
+        """
         return self._make("background", name=name, **fields)
 
     def pose(self, name: str, **fields: Any) -> Resource:
-        """Make a Pose, and return it when it is finished."""
+        """Make a Pose, and return it when it is finished. `name`: what it is called.
+
+        >>> create_app(clock="auto").sandbox.given.pose("Walking")["supported_camera_distances"]
+        ['close', 'medium', 'far']
+        """
         return self._make("pose", name=name, **fields)
 
     def photography_style(self, name: str, **fields: Any) -> Resource:
-        """Make a Photography Style, and return it when it is finished."""
+        """Make a Photography Style, and return it when it is finished. `name`: what it is called.
+
+        >>> create_app(clock="auto").sandbox.given.photography_style("Daylight")["object"]
+        'photography_style'
+        """
         return self._make("photography_style", name=name, **fields)
 
     def photoshoot(
         self, *, products: Sequence[str | Mapping[str, Any]], finished: bool = True, **fields: Any
     ) -> Resource:
-        """Make a photoshoot of Products, which are resources or ids; return its Generation. If not `finished`, it is queued."""
+        """Make a photoshoot, and return its Generation.
+
+        `products`: Products, or their ids. `finished`: whether to move the clock to its end; else it stays queued.
+
+            >>> given = create_app(clock="manual").sandbox.given
+            >>> given.photoshoot(products=[given.product("Linen shirt")], finished=False)["status"]
+            'queued'
+        """
         ids = [product if isinstance(product, str) else product["id"] for product in products]
         return self._make("photoshoot", products=ids, finished=finished, **fields)
 
     def file(self, path: str | Path, *, team: str | None = None) -> list[Resource]:
-        """Make everything that a file lists, and return it; of a file with a mistake, nothing."""
+        """Make everything that the file at `path` lists, in order, and return it. `team`: whose it will be, by name or id.
+
+        A file with a mistake makes nothing: EmulatorError has its line and column. What the service refuses leaves what was
+        made before it.
+
+            >>> from pathlib import Path
+            >>> size = Path("shop.yaml").write_text("given: [{product: {name: Linen shirt}}, {pose: {name: Walking}}]")
+            >>> made = create_app(clock="auto").sandbox.given.file("shop.yaml", team="Demo")
+            >>> [resource["name"] for resource in made]
+            ['Linen shirt', 'Walking']
+        """
         query = {"file": str(path), "team": team}
-        return self._send(read_document_file(Path(path)), query)
+        return self._send(read_file(path), query)
 
     def _make(self, kind: str, **fields: Any) -> Resource:
         return self._send(orjson.dumps({"given": [{kind: fields}]}), {})[0]

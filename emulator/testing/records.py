@@ -12,7 +12,15 @@ from emulator.control.recorded_request import RecordedRequest
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """Why a request ended as it did."""
+    """Why a request ended as it did. `Sandbox.explain` returns one; as a text, it is its `summary`.
+
+    >>> from starlette.testclient import TestClient
+    >>> app = create_app()
+    >>> TestClient(app, headers={"Authorization": "Bearer iwe_demo_revoked"}).get("/v1/team").status_code
+    401
+    >>> app.sandbox.explain("last").remedy
+    "use the Team's credential 'Full'"
+    """
 
     request: RecordedRequest
     outcome: str
@@ -34,7 +42,12 @@ class Explanation(Struct, frozen=True, kw_only=True):
 
 
 class Rule(Struct, frozen=True, kw_only=True):
-    """A rule of the running scenario, with its counters."""
+    """A rule of the running scenario, with its counters. `Sandbox.rules` has them.
+
+    >>> (rule,) = create_app(scenario="some-outputs-fail").sandbox.rules
+    >>> rule.name, rule.fired
+    ('slots 2 and 4 fail', 0)
+    """
 
     name: str
     matched: int
@@ -43,6 +56,10 @@ class Rule(Struct, frozen=True, kw_only=True):
     """The number on which it acted."""
 
     def never_fired(self, scenario: str) -> str:
-        """Say, of a rule of this scenario, that it never fired."""
+        """Return a sentence about this rule that never fired. `scenario`: the name of its scenario. Raises nothing.
+
+        >>> create_app(scenario="some-outputs-fail").sandbox.rules[0].never_fired("mine")
+        'the rule "slots 2 and 4 fail" of the scenario mine never fired (nothing matched it)'
+        """
         matched = {0: "nothing matched it", 1: "it matched once"}.get(self.matched, f"it matched {self.matched} times")
         return f'the rule "{self.name}" of the scenario {scenario} never fired ({matched})'

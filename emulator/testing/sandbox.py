@@ -19,8 +19,8 @@ from emulator.examiner.findings import Conduct
 from emulator.kernel.timestamps import parse_duration_ms
 from emulator.scenario.named_files import scenario_file
 from emulator.testing.control import STATE_SECONDS, YAML, ZIP, ControlClient, path_step
-from emulator.testing.errors import EmulatorError, UnusableFileError, is_refusal, unwritable
-from emulator.testing.files import opened, put_in_place, read_document_file
+from emulator.testing.errors import EmulatorError, is_refusal
+from emulator.testing.files import put_in_place, read_file, read_state_file
 from emulator.testing.given import Given
 from emulator.testing.options import timestamp_text
 from emulator.testing.records import Explanation, Rule
@@ -40,6 +40,12 @@ class Sandbox:
     """A sandbox: a whole service of its own. As a context manager it is deleted at the end, unless it is `default`.
 
     `Emulator.sandbox(...)` makes one; `Emulator.default` and `app.sandbox` are the one that always exists.
+
+    Everything here raises EmulatorError where the emulator refuses or does not answer.
+
+        >>> sandbox = create_app(clock="manual").sandbox
+        >>> sandbox.base_url, sandbox.api_key
+        ('http://testserver/v1', 'iwe_demo_full')
     """
 
     def __init__(self, plane: ControlClient, identifier: str) -> None:
@@ -71,11 +77,21 @@ class Sandbox:
         return _usable_key(self._show())
 
     def key(self, key: str) -> str:
-        """Return this sandbox's form of a key of the world, such as `iwe_demo_read`."""
+        """Return this sandbox's form of a `key` of the world. Raises EmulatorError (`not_found`) for one that it does not have.
+
+        >>> create_app().emulator.sandbox(id="checkout").key("iwe_demo_read")
+        'iwe_demo_read_checkout'
+        """
         return str(self.credential(key)["key"])
 
     def credential(self, key: str) -> Mapping[str, Any]:
-        """Return the credential of a key, which is in this sandbox's form or the world's."""
+        """Return a credential by its `key`, in this sandbox's form or the world's: `id`, `key`, `name`, `profile`, `state` and others.
+
+        Raises EmulatorError (`not_found`) for a key that the sandbox does not have.
+
+            >>> create_app().sandbox.credential("iwe_demo_revoked")["state"]
+            'revoked'
+        """
         return find_credential(self._plane, self.id, key)
 
     @property
@@ -86,15 +102,30 @@ class Sandbox:
     # The scenario ---------------------------------------------------------------------------------------------------
 
     def use(self, scenario: "str | Mapping[str, Any] | Path", *, team: str | None = None) -> None:
-        """Run another scenario from now on: one of the library by its name, a whole one (as a mapping or as YAML), or a file.
+        """Run another scenario from now on.
 
-        `team`, a name or id, limits it to one Team. A bad one changes nothing: the error's `detail` names each complaint
-        with file, line and column.
+        `scenario`: the name of one in the library, a file, or a whole one, as a mapping or as YAML. `team`: the name or id of
+        the only Team that it is for.
+
+        Raises EmulatorError (`invalid_scenario`) for a bad one, which changes nothing; `detail` has file, line and column.
+
+            >>> sandbox = create_app().sandbox
+            >>> sandbox.use("rate-limited")
+            >>> sandbox.scenario
+            'rate-limited'
         """
         use_scenario(self._plane, scenario, team)
 
     def no_scenario(self, *, team: str | None = None) -> None:
-        """End the scenario. What it has changed, such as a pause, stays changed until a reset."""
+        """End the scenario. What it has changed, such as a pause, stays changed until a reset.
+
+        `team`: the name or id of the Team whose own scenario ends. Raises EmulatorError (`not_found`) for an unknown one.
+
+            >>> sandbox = create_app(scenario="rate-limited").sandbox
+            >>> sandbox.no_scenario()
+            >>> sandbox.scenario is None
+            True
+        """
         self._plane.call("DELETE", "scenario", query={"team": team})
 
     @property
@@ -116,7 +147,11 @@ class Sandbox:
     # Teams ----------------------------------------------------------------------------------------------------------
 
     def team(self, name_or_id: str) -> "Team":
-        """Return a Team, to look at or to change."""
+        """Return a Team, to look at or to change. Raises nothing yet: an unknown `name_or_id` is an error of what is asked next.
+
+        >>> create_app().sandbox.team("Demo").credits
+        100
+        """
         return Team(self, self._plane, name_or_id)
 
     def teams(self) -> list[Mapping[str, Any]]:
@@ -137,8 +172,17 @@ class Sandbox:
     ) -> list[RecordedRequest]:
         """Return the recorded requests, oldest first, that all given filters select.
 
-        `operation`, `status` and `code` also take `none`, for a request that has none; `status` takes `4xx` too. `team` is
-        a name or an id, `since` a sequence number.
+        `operation`: an operation id. `status`: a number, or a class such as `4xx`. `code`: a problem code. Each of these can
+        be `none`, for a request that has none. `team`: a name or id. `idempotency_key`: the key that it was sent with.
+        `since`: a sequence number; the requests after it.
+
+        Raises EmulatorError for a value that cannot be a filter, and for an unknown Team.
+
+            >>> from starlette.testclient import TestClient
+            >>> app = create_app()
+            >>> answer = TestClient(app, headers={"Authorization": "Bearer iwe_demo_revoked"}).get("/v1/team")
+            >>> [request.code for request in app.sandbox.requests(status="4xx")]
+            ['credential_revoked']
         """
         query = {
             "operation": operation,
@@ -153,9 +197,16 @@ class Sandbox:
     def conduct(self, *, ended: bool = True, whole: bool = False) -> Conduct:
         """Return what the clients of this sandbox did wrong.
 
-        With `ended`, what was left undone (work that was never read, a refused request that was never repeated) counts,
-        as if no more requests would come; else only what was left for ten minutes of emulator time. With `whole`, what they
-        did before a reset or a load counts too.
+        `ended`: count what was left undone as if no more requests would come; else only what was left undone for ten minutes
+        of emulator time. `whole`: count what they did before a reset or a load too.
+
+        Raises EmulatorError where the emulator does not answer.
+
+            >>> from starlette.testclient import TestClient
+            >>> app = create_app()
+            >>> answer = TestClient(app).get(f"/v1/team?api_key={app.sandbox.api_key}")
+            >>> [finding.rule for finding in app.sandbox.conduct().findings]
+            ['credential-in-request']
         """
         query = {"ended": _word(ended), "whole": _word(whole)}
         return convert(self._plane.call("GET", "conduct", query=query), Conduct)
@@ -163,12 +214,25 @@ class Sandbox:
     def coverage(self, *, whole: bool = False) -> dict[str, Any]:
         """Return the coverage of the contract by the clients of this sandbox, as the control plane answers it.
 
-        `whole` is as in `conduct`.
+        `whole`: count what they did before a reset or a load too. Raises EmulatorError where the emulator does not answer.
+
+            >>> create_app().sandbox.coverage()["percent"]
+            0.0
         """
         return dict(self._plane.call("GET", "coverage", query={"whole": _word(whole)}))
 
     def explain(self, which: "str | int | RecordedRequest" = "last") -> Explanation:
-        """Explain a recorded request: `last`, a Request-Id, a sequence number, or one of `requests()`."""
+        """Explain a recorded request.
+
+        `which`: `last`, a Request-Id, a sequence number, or one of `requests()`. Raises EmulatorError (`not_found`) where the
+        journal does not have it.
+
+            >>> from starlette.testclient import TestClient
+            >>> app = create_app()
+            >>> answer = TestClient(app, headers={"Authorization": "Bearer iwe_demo_revoked"}).get("/v1/team")
+            >>> app.sandbox.explain("last").remedy
+            "use the Team's credential 'Full'"
+        """
         identifier = which.sequence if isinstance(which, RecordedRequest) else which
         found = explained(self._plane, str(identifier))
         return convert({**found["explanation"], "request": found}, Explanation)
@@ -176,24 +240,32 @@ class Sandbox:
     # All of it ------------------------------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Take it back to its start: same seed, same world, empty journal, the scenario from its beginning."""
+        """Reset it to its start: same seed, same world, empty journal, the scenario from its beginning."""
         self._plane.call("POST", "reset")
 
     def save(self, path: str | Path) -> None:
-        """Write all of it to a state file. Raises UnusableFileError if that cannot be written, and changes nothing then."""
-        try:
-            with put_in_place(path) as file:
-                self._plane.exchange("GET", "state", seconds=STATE_SECONDS, into=file)
-        except OSError as error:
-            raise UnusableFileError("invalid_request", unwritable(path, error)) from None
+        """Write all of it to a state file at `path`. Raises UnusableFileError if it cannot be written; what was there stays.
+
+        >>> sandbox = create_app().sandbox
+        >>> sandbox.team("Demo").set(credits=5)
+        >>> sandbox.save("five.zip")
+        """
+        put_in_place(path, self._plane.exchange("GET", "state", seconds=STATE_SECONDS))
 
     def load(self, path: str | Path) -> None:
-        """Make it what a state file says."""
-        with opened(path) as file:
-            self._plane.exchange("PUT", "state", file, ZIP, seconds=STATE_SECONDS)
+        """Replace it by what the state file at `path` holds. Raises EmulatorError if the file cannot be used; nothing changes.
+
+        >>> sandbox = create_app().sandbox
+        >>> sandbox.save("start.zip")
+        >>> sandbox.team("Demo").set(credits=5)
+        >>> sandbox.load("start.zip")
+        >>> sandbox.team("Demo").credits
+        100
+        """
+        self._plane.exchange("PUT", "state", read_state_file(path), ZIP, seconds=STATE_SECONDS)
 
     def delete(self) -> None:
-        """End it, with all that it holds. The default sandbox cannot be deleted."""
+        """Delete it, with all that it holds. Raises EmulatorError for the default sandbox, which always exists."""
         self._plane.of(None).call("DELETE", f"sandboxes/{self.id}")
 
     def _show(self) -> Mapping[str, Any]:
@@ -205,7 +277,16 @@ class Sandbox:
 
 
 class Clock:
-    """The clock of a sandbox, which governs every timestamp, expiry, window and Retry-After in it."""
+    """The clock of a sandbox, which governs every timestamp, expiry, window and Retry-After in it.
+
+    Each move returns how many events fired, and raises EmulatorError for a move that cannot be made, such as one backwards.
+
+        >>> clock = create_app(clock="manual").sandbox.clock
+        >>> clock.advance("90s")
+        0
+        >>> clock.now.isoformat()
+        '2026-01-01T00:01:30+00:00'
+    """
 
     def __init__(self, plane: ControlClient) -> None:
         self._plane = plane
@@ -236,9 +317,13 @@ class Clock:
         return None if due is None else datetime.fromisoformat(due)
 
     def advance(self, span: "float | str | timedelta") -> int:
-        """Move forward by seconds, or by a span such as `90s`, `250ms` or `2m`; return how many events fired.
+        """Move forward by a `span`: seconds, a text such as `90s`, `250ms` or `2m`, or a timedelta. It can stand in for `time.sleep`.
 
-        It can stand in for `time.sleep`.
+        Raises EmulatorError for a span that cannot be read, or is negative.
+
+            >>> clock = create_app(clock="manual").sandbox.clock
+            >>> clock.advance(1.5)
+            0
         """
         if isinstance(span, timedelta):
             seconds = span.total_seconds()
@@ -247,15 +332,22 @@ class Clock:
         return self._move({"seconds": seconds})
 
     def to(self, moment: datetime | str) -> int:
-        """Move forward to an instant, an aware datetime or a timestamp; return how many events fired."""
+        """Move forward to a `moment`: an aware datetime, or a timestamp.
+
+        Raises EmulatorError for a moment in the past, ValueError for a datetime without a time zone.
+
+            >>> clock = create_app(clock="manual").sandbox.clock
+            >>> clock.to("2026-01-01T00:15:00.000Z")
+            0
+        """
         return self._move({"to": timestamp_text(moment) if isinstance(moment, datetime) else moment})
 
     def next(self) -> int:
-        """Move forward to the next event; return how many fired."""
+        """Move forward to the next event."""
         return self._move({"next_event": True})
 
     def idle(self) -> int:
-        """Move forward until no work is unfinished, but for what a scenario stalls; return how many events fired."""
+        """Move forward until no work is unfinished, except what a scenario stalls."""
         return self._move({"until_idle": True})
 
     def _show(self) -> Mapping[str, Any]:
@@ -267,7 +359,10 @@ class Clock:
 
 
 class Team:
-    """A Team of a sandbox, by its name or id."""
+    """A Team of a sandbox, by its name or id. `Sandbox.team` returns it.
+
+    Everything here raises EmulatorError (`not_found`) where the sandbox has no such Team.
+    """
 
     def __init__(self, sandbox: Sandbox, plane: ControlClient, name_or_id: str) -> None:
         self._sandbox = sandbox
@@ -317,7 +412,18 @@ class Team:
         concurrency_limit: int | None = None,
         requests_per_minute: int | None = None,
     ) -> None:
-        """Change what is given, from now on."""
+        """Change what is given, from now on.
+
+        `credits`: what it can spend. `subscription`: `active` or `inactive`. `concurrency_limit`: how much unfinished work it
+        may have. `requests_per_minute`: how many requests each of its credentials may send.
+
+        Raises EmulatorError for a value that cannot be used, which changes nothing.
+
+            >>> team = create_app().sandbox.team("Demo")
+            >>> team.set(credits=5, subscription="inactive")
+            >>> team.credits, team.subscription
+            (5, 'inactive')
+        """
         changes = {
             "credits": credits,
             "subscription": subscription,
@@ -377,7 +483,7 @@ def use_scenario(
     file = scenario_file(scenario)
     if file is None and "\n" not in str(scenario):
         return dict(plane.call("PUT", "scenario", {"use": scenario}, query=query))
-    text = str(scenario).encode() if file is None else read_document_file(file)
+    text = str(scenario).encode() if file is None else read_file(file)
     return dict(json.loads(plane.exchange("PUT", "scenario", text, YAML, query={**query, "file": file})))
 
 

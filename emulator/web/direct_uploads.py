@@ -132,7 +132,7 @@ def _check_headers(request: Request, sandbox: Sandbox, session: UploadSession) -
     expected = {name.lower().encode(): value for name, value in headers.items()}
     for name, value in expected.items():
         found = request.headers.get(name)
-        if name in request.repeated or found is None or found.decode("latin-1").strip() != value:
+        if name in request.repeated or found is None or found.strip() != value.encode():
             shown = "nothing" if found is None else excerpt(found.decode("latin-1"))
             shown = "more than one" if name in request.repeated else shown
             remedy = "send every header of upload.headers as it is"

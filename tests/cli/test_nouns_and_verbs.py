@@ -27,7 +27,6 @@ from tests.support.served import (
     Server,
     next_line,
     run_program,
-    serving,
     started,
     unused_port,
 )
@@ -149,22 +148,6 @@ def test_requests_are_followed_as_they_are_answered_through_a_reset(server: Serv
         entries += followed(follower)
     told = [(entry["sequence"], entry["operation"]) for entry in entries]
     assert [(1, "getTeam"), (2, "listProducts"), (1, "listPoses")] == told
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no signal there to stop a process")
-def test_requests_whose_events_were_missed_are_followed_all_the_same() -> None:
-    forgetful = (
-        "from emulator.cli.main import main; from emulator.service import feed; feed.MAXIMUM_CHANGES = 4; main()"
-    )
-    with serving(program=(sys.executable, "-c", forgetful)) as server, following(server) as follower:
-        ask(server, "/v1/team")
-        entries = followed(follower)
-        follower.send_signal(signal.SIGSTOP)
-        for _ in range(120):  # more than a list shows unless it is asked for more
-            ask(server, "/v1/poses")
-        follower.send_signal(signal.SIGCONT)
-        entries += followed(follower, 120)
-    assert list(range(1, 122)) == [entry["sequence"] for entry in entries]
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,10 @@ given:
 """
 
 
-@pytest.fixture(params=["manual", "auto", "real"])
+@pytest.fixture(params=["manual", "auto", "real", "stingy"])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    app = create_app(clock=request.param)
+    options = {"readings": request.param} if request.param == "stingy" else {"clock": request.param}
+    app = create_app(**options)
     yield app.sandbox
     app.close()
 

@@ -9,13 +9,13 @@ import orjson
 from emulator.app import Application
 from emulator.contract import Contract, load_contract
 from emulator.drift.active import Service
-from emulator.drift.answer import Answer
 from emulator.drift.judgement import Report, judge
 from emulator.drift.probes import PROBES
-from emulator.drift.service import ORIGIN, DescribedPictures, ask
+from emulator.drift.service import DescribedPictures
 from emulator.kernel.timestamps import DAY_MS
 from emulator.settings import read_settings
-from emulator.traffic.exchanges import Exchange, RecordingError, lower_names
+from emulator.testing.exchanges import ORIGIN, Answer, ask
+from emulator.traffic.exchanges import Exchange, lower_names
 
 CONTRACT: Contract = load_contract()
 KEY = "iwe_demo_full"
@@ -39,20 +39,17 @@ class RecordedService(Service):
     def control(self, method: str, path: str, body: Mapping[str, Any]) -> None:
         """Ask the control plane, which is not recorded."""
         answered = asyncio.run(ask(self.application, method, f"/_emulator{path}", _JSON, orjson.dumps(body)))
-        assert answered is not None
         assert answered.status < 400, answered.body
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None = None) -> Answer:
         """Send one request to the emulator, and keep the exchange."""
         at = self.application.sandboxes.default.clock.now()
         target = url.removeprefix(ORIGIN)
-        answered = asyncio.run(ask(self.application, method, target, headers, body or b""))
-        if answered is None:
-            raise RecordingError("the answer was lost")
+        answer = asyncio.run(ask(self.application, method, target, headers, body or b""))
         where, sent = f"request {len(self.exchanges) + 1}", lower_names(headers.items())
-        answer = answered.status, answered.headers, answered.body
-        self.exchanges.append(Exchange(where, at, 0.0, method, url, sent, body, *answer))
-        return Answer(*answer)
+        parts = answer.status, answer.headers, answer.body
+        self.exchanges.append(Exchange(where, at, 0.0, method, url, sent, body, *parts))
+        return answer
 
 
 def tour(readings: str = "plain") -> list[Exchange]:

@@ -6,6 +6,7 @@ import pytest
 
 from emulator.drift.har import as_har
 from emulator.drift.secrets import Scrubber, SurvivorError
+from emulator.testing.exchanges import ORIGIN
 from emulator.traffic.exchanges import Exchange
 from tests.drift.recorded import judged, tour
 
@@ -118,7 +119,7 @@ def test_equal_values_stay_equal_and_lengths_stay() -> None:
 
 def test_a_scrubbed_recording_is_judged_like_the_recording() -> None:
     exchanges = tour("D26=always-a-cursor,D70=relative")
-    scrubber = Scrubber(b"key", "http://localhost/v1")
+    scrubber = Scrubber(b"key", f"{ORIGIN}/v1")
     whole, kept = judged(exchanges), judged([scrubber.scrub(one) for one in exchanges])
     assert whole.readings == kept.readings
     assert [(row.decision, row.verdict) for row in whole.rows] == [(row.decision, row.verdict) for row in kept.rows]

@@ -14,11 +14,12 @@ import msgspec
 import pytest
 from PIL import Image
 
-from emulator.domain.recipes import PremadeRecipe, Recipe
+from emulator.domain.recipes import EditRecipe, PremadeRecipe, Recipe
 from emulator.imaging import helpers as helpers_module
 from emulator.imaging.helpers import MAX_HELPERS, Helpers, LostHelperError
 from emulator.imaging.messages import Head, Message, receive_message, send_message
 from emulator.imaging.normalize import normalize
+from emulator.imaging.render import render
 from emulator.imaging.worker import LARGE_PIXELS
 from tests.imaging.pictures import encoded, four_corners
 from tests.support.pictures import slow_jpeg
@@ -196,6 +197,24 @@ def test_where_no_process_can_be_started_a_job_is_lost(helpers: Helpers, monkeyp
     monkeypatch.setattr(subprocess, "Popen", fail)
     with pytest.raises(LostHelperError):
         run(helpers, NORMALIZE_JPEG, SMALL_JPEG)
+
+
+@pytest.mark.parametrize("started", [0, helpers_module._TRIES_TO_DRAW])
+def test_a_drawing_without_a_helper_is_done_all_the_same_and_shows_no_inputs(
+    helpers: Helpers, processes: Processes, monkeypatch: pytest.MonkeyPatch, started: int
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(helpers_module, "max_seconds", lambda head: 0)
+    if not started:
+        monkeypatch.setattr(subprocess, "Popen", fail)
+    recipe = EditRecipe(inputs=("one",), instructions="Make it so.", width=80, height=80, format="png")
+    assert [render(recipe, [b""])] == run(helpers, rendering(recipe), SMALL_JPEG)[1]
+    assert ("clean", started) == (
+        run(helpers, {"job": "examine", "max_pixels": 1}, SMALL_JPEG)[0]["scene"],
+        len(processes) // 2,
+    )
 
 
 def test_closing_ends_every_helper_whatever_it_does(helpers: Helpers, processes: Processes) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 
 from emulator.imaging.messages import Head
 from tests.imaging.pictures import encoded, four_corners
@@ -134,11 +134,16 @@ def test_the_largest_of_every_kind_is_answered_within_bounds(name: str, tmp_path
 
 
 @pytest.mark.verify
-def test_a_photo_of_150_megapixels_is_answered_within_the_same_bounds_if_it_may_come(tmp_path: Path) -> None:
-    photo = encoded(Image.linear_gradient("L").resize((15_000, 10_000)).convert("RGB"), "JPEG", quality=95)
+@pytest.mark.parametrize(("orientation", "size"), [(1, (15_000, 10_000)), (3, (15_000, 10_000)), (6, (10_000, 15_000))])
+def test_a_photo_of_150_megapixels_is_answered_within_the_same_bounds_if_it_may_come(
+    tmp_path: Path, orientation: int, size: tuple[int, int]
+) -> None:
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    photo = encoded(Image.linear_gradient("L").resize((15_000, 10_000)).convert("RGB"), "JPEG", quality=95, exif=exif)
     assert "refusal" in (cost_of(tmp_path, photo, "image/jpeg").found or {})
     found, seconds, peak_bytes = cost_of(tmp_path, photo, "image/jpeg", 150_000_000)
     assert found is not None
-    assert (15_000, 10_000) == (found.get("width"), found.get("height"))
+    assert size == (found.get("width"), found.get("height"))
     assert seconds < 5
     assert peak_bytes < 1024 * MEBIBYTE

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin, features
 
+from emulator.imaging import normalize as normalize_module
 from emulator.imaging.normalize import normalize
 from tests.imaging.pictures import (
     BLUE,
@@ -99,8 +100,12 @@ def test_without_the_plugin_avif_is_read_by_pillow(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF"])
-def test_orientation_is_applied_and_forgotten(kind: str, orientation: int) -> None:
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF", "large JPEG"])
+def test_orientation_is_applied_and_forgotten(kind: str, orientation: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if kind == "large JPEG":
+        kind = "JPEG"
+        monkeypatch.setattr(normalize_module, "MOST_TURNED_AT_ONCE", 0)
+        monkeypatch.setattr(normalize_module, "_BAND_ROWS", 14)
     turns = {
         1: (), 2: (Image.Transpose.FLIP_LEFT_RIGHT,), 3: (Image.Transpose.ROTATE_180,),
         4: (Image.Transpose.FLIP_TOP_BOTTOM,), 5: (Image.Transpose.TRANSPOSE,), 6: (Image.Transpose.ROTATE_90,),

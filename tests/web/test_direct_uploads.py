@@ -54,7 +54,12 @@ def test_two_uploads_at_the_same_time_agree_or_conflict(emulator: EmulatorUnderT
 def test_each_header_must_be_there_once_in_whatever_case(emulator: EmulatorUnderTest, session: Json, name: str) -> None:
     headers = {key.upper(): value for key, value in session["upload"]["headers"].items()}
     missing = {key: value for key, value in headers.items() if key != name.upper()}
-    for wrong, found in ((missing, "nothing"), ({name: "another", **headers}, "more than one")):
+    padded = {**headers, name.upper(): headers[name.upper()] + "\u00a0"}
+    for wrong, found in (
+        (missing, "nothing"),
+        ({name: "another", **headers}, "more than one"),
+        (padded, f'"{headers[name.upper()]}'),
+    ):
         answer = emulator.send_bytes(session, DATA, headers=wrong)
         assert answer.outcome == (400, "invalid_request")
         assert f"{name.lower()}: found {found}" in answer.json["detail"]

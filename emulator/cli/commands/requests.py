@@ -4,15 +4,13 @@ import json
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import convert
 
-from emulator.cli.events import open_events
-from emulator.cli.har import as_har
 from emulator.cli.output import BOLD, DIM, GREEN, RED, Style, add_format, out, print_json, print_table
+from emulator.cli.recording import journal_as_har
 from emulator.cli.running_emulator import add_emulator_verbs, control_client
 from emulator.cli.verdict import finding, verdict
 from emulator.control.recorded_request import RecordedRequest, request_line
@@ -24,7 +22,7 @@ from emulator.testing.control import ControlClient
 from emulator.testing.sandbox import MOST_REQUESTS, explained, recorded
 
 LOOK_AGAIN_SECONDS: Final = 0.2
-"""How long to wait after a stream of events has ended."""
+"""How often `--follow` asks for what has been answered since."""
 NONE: Final = "none"
 """Selects the requests that have no operation, status or code."""
 _FILTERS: Final = ("operation", "status", "code", "team", "limit")
@@ -83,7 +81,7 @@ def _list(control: ControlClient, options: Namespace, style: Style) -> None:
     if options.format == "json":
         print_json(answer)
     elif options.format == "har":
-        print_json(as_har(entries, control.transport.url))
+        print_json(journal_as_har(entries, control.transport.url))
     else:
         print_table(_HEADERS, map(_cells, convert(entries, list[RecordedRequest])), style)
         left_out = answer["total"] - len(entries)
@@ -101,10 +99,7 @@ def _cells(request: RecordedRequest) -> tuple[Any, ...]:
 def _follow(control: ControlClient, options: Namespace, style: Style) -> None:
     if options.format == "har":
         raise UsageError("--follow: found --format har, expected table or json: a HAR file has an end")
-    query = _query(options)
-    for entry in _answered(control, query):
-        if not _is_wanted(entry, query):
-            continue
+    for entry in _answered(control, _query(options)):
         request = convert(entry, RecordedRequest)
         line = (
             printable(json.dumps(entry, ensure_ascii=False))
@@ -115,80 +110,22 @@ def _follow(control: ControlClient, options: Namespace, style: Style) -> None:
 
 
 def _answered(control: ControlClient, query: dict[str, str]) -> Iterator[Any]:
-    """Go through those requests once they are answered that a query lists now, and then through all others, without end.
-
-    Left out are those that a reset makes the emulator forget before it has sent their events.
-    """
-    events = open_events(control)  # before the lists, so that nothing falls between them
-    seen = _Seen.of(control)
-    for entry in reversed(control.call("GET", "requests", query=query)["data"]):
-        if entry["duration_ms"] is not None and entry["sequence"] <= seen.last:  # events tell of the later ones
-            seen.in_flight.discard(entry["sequence"])
-            yield entry
+    """Go through the requests that a query selects, those that a list shows first, each once it is answered; without end."""
+    told: set[int] = set()
+    listed = control.call("GET", "requests", query=query)["data"]
+    since = listed[-1]["sequence"] - 1 if listed else 0
     while True:
-        for kind, data in events:
-            match kind:
-                case "request":
-                    if seen.is_news(data):
-                        yield data
-                case "reset":
-                    seen = _Seen(0, set())
-                case "gap":
-                    yield from seen.missed(control)
-        time.sleep(LOOK_AGAIN_SECONDS)  # noqa: TID251 (the stream ended; clients of the emulator go on, in real time)
-        events = open_events(control)
-        if _Seen.of(control).last < seen.last:  # the emulator was started anew
-            seen = _Seen(0, set())
-        yield from seen.missed(control)
-
-
-@dataclass(slots=True)
-class _Seen:
-    """The requests that are known: all up to the sequence number `last`; those in `in_flight` had no answer then."""
-
-    last: int
-    in_flight: set[int]
-
-    @classmethod
-    def of(cls, control: ControlClient) -> "_Seen":
-        """Know all requests that have come."""
-        unanswered = control.call("GET", "requests", query={"status": NONE, "limit": MOST_REQUESTS})
-        return cls(unanswered["last_sequence"], _in_flight(unanswered["data"]))
-
-    def is_news(self, entry: Mapping[str, Any]) -> bool:
-        """Take note of a request, and tell whether it has been answered since."""
-        number = entry["sequence"]
-        if number > self.last:
-            self.last = number
-            self.in_flight.add(number)
-        if entry["duration_ms"] is None or number not in self.in_flight:
-            return False
-        self.in_flight.remove(number)
-        return True
-
-    def missed(self, control: ControlClient) -> list[Any]:
-        """Return the requests that have been answered since, though no event told of them."""
-        entries = recorded(control, {"since": min(self.in_flight, default=self.last + 1) - 1})
-        news = [entry for entry in entries if self.is_news(entry)]
-        self.in_flight = _in_flight(entries)
-        return news
-
-
-def _in_flight(entries: Iterable[Mapping[str, Any]]) -> set[int]:
-    return {entry["sequence"] for entry in entries if entry["duration_ms"] is None}
-
-
-def _is_wanted(entry: Mapping[str, Any], query: Mapping[str, str]) -> bool:
-    """Tell whether filters select an entry, as the emulator does with those of a list."""
-    team = (entry["credential"] or {}).get("team") or {}
-    status = str(entry["status"] or NONE)
-    facts = {
-        "operation": (entry["operation"] or NONE,),
-        "status": (status, f"{status[0]}xx"),
-        "code": (entry["code"] or NONE,),
-        "team": (team.get("id"), team.get("name")),
-    }
-    return all(query[name] in values for name, values in facts.items() if name in query)
+        unanswered = control.call("GET", "requests", query={"status": NONE, "since": since, "limit": MOST_REQUESTS})
+        in_flight = [entry["sequence"] for entry in unanswered["data"] if entry["duration_ms"] is None]
+        if unanswered["last_sequence"] < since:  # it was reset, or started anew
+            told, since = set(), 0
+        for entry in recorded(control, {**query, "since": since}):
+            if entry["duration_ms"] is not None and entry["sequence"] not in told:
+                told.add(entry["sequence"])
+                yield entry
+        since = min(in_flight, default=unanswered["last_sequence"] + 1) - 1
+        told = {number for number in told if number > since}
+        time.sleep(LOOK_AGAIN_SECONDS)  # noqa: TID251 (clients of the emulator go on, in real time)
 
 
 # One request ----------------------------------------------------------------------------------------------------------
