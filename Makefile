@@ -13,6 +13,7 @@
 #   make wheel     build dist/*.whl
 #   make dist      build dist/*.whl and dist/*.tar.gz
 #   make sbom      list what is installed at run time, as CycloneDX in dist/sbom.cdx.json
+#   make changelog VERSION=0.3.0  join the fragments of changes/ into CHANGELOG.md
 #   make lock      renew requirements.lock and the locks beside it (needs uv)
 #   make clean     remove all that was made
 
@@ -31,7 +32,7 @@ endif
 
 COMPILED := emulator/_shipped/compiled/.made
 
-.PHONY: serve test check contract format verify coverage bench soak screenshot wheel dist sbom lock clean
+.PHONY: serve test check contract format verify coverage bench soak screenshot wheel dist sbom changelog lock clean
 .DELETE_ON_ERROR:
 
 serve: $(VENV)/runtime.made $(COMPILED)
@@ -96,6 +97,10 @@ soak: $(VENV)/dev.made $(COMPILED)
 sbom: $(VENV)/verify.made
 	mkdir -p dist
 	$(BIN)/cyclonedx-py requirements requirements.lock --output-file dist/sbom.cdx.json
+
+changelog:
+	@test -n "$(VERSION)" || { echo "Name the version: make changelog VERSION=0.3.0"; exit 2; }
+	$(PYTHON) changes/join.py $(VERSION) $$(date -u +%F)
 
 lock:
 	uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements.lock

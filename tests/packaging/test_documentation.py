@@ -154,7 +154,15 @@ def anchors(document: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), "emulator/README.md", "tests/README.md", "CHANGELOG.md"]
+OTHERS = [
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "changes/README.md",
+    "emulator/README.md",
+    "tests/README.md",
+]
+DOCUMENTS = [*(str(path.relative_to(ROOT)) for path in PAGES), *OTHERS, "skills/image-workflow-emulator/SKILL.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
